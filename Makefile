@@ -2,12 +2,12 @@
 # packages are there. The build itself is Meson: see meson.build.
 BUILD := build
 MESON_FLAGS ?=
+export MESON_FLAGS
 
-.PHONY: all run test bench bench-engine bench-nano bench-privacy bench-router router-model lint format fuzz install clean packages help
+.PHONY: all run check test bench bench-engine bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
 
-all: $(BUILD)/build.ninja ## build build/tandem
-	@ninja -C $(BUILD) --quiet product
-	@ln -sf src/app/tandem $(BUILD)/tandem
+all: packages ## build build/tandem
+	@python3 tools/trees.py build product
 	@python3 tools/library_size.py
 
 help: ## this list
@@ -16,16 +16,17 @@ help: ## this list
 packages: ## install missing Debian packages for building
 	@tools/install_packages.sh build
 
-$(BUILD)/build.ninja: | packages
-	@echo "building for the first time; this takes about a minute"
-	@meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release >/dev/null || meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release
-
 run: all ## build and serve the embedded model on 127.0.0.1:8080
 	@exec $(BUILD)/tandem serve
 
+check: packages ## after each edit: build, changed files, quick tests (at most 90 seconds)
+	@tools/install_packages.sh test
+	@python3 tools/trees.py build product
+	@python3 tools/lint.py --changed
+	@python3 tools/run_tests.py --quick
+
 test: all ## every test: unit, sanitizers, fuzz regressions, end to end, official clients
 	@tools/install_packages.sh build test
-	@tools/install_packages.sh cross || echo "without a cross compiler and qemu the neon tests are skipped"
 	@python3 tools/run_tests.py
 
 bench: all ## the figures that the README claims
@@ -56,13 +57,16 @@ bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 te
 	@echo && echo "== The wire tap =="
 	@TAP_CONVERSATIONS=$${TAP_CONVERSATIONS:-500} python3 tests/e2e/test_wire_tap.py
 
-lint: all ## format, include levels, headers, symbols, longest files and functions
+lint: all ## format, columns, Python and its types, include levels, headers, symbols
 	@tools/install_packages.sh build test
-	@python3 tools/lint.py
+	@python3 tools/lint.py --longest
 
-format: ## clang-format every C file
+format: ## format every C and Python file
 	@tools/install_packages.sh build test
-	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+	@python3 tools/lint.py --format
+
+hooks: ## check the files of each commit before it is made (tools/pre-commit)
+	@ln -sf "$(CURDIR)/tools/pre-commit" "$$(git rev-parse --git-path hooks)/pre-commit"
 
 fuzz: all ## run every fuzz target for FUZZ_SECONDS (default 60) each
 	@tools/install_packages.sh build test

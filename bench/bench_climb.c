@@ -1,8 +1,11 @@
-/* Hill-climbing on suffixes (Shafran et al. 2025, "Rerouting LLM Routers", arXiv 2501.01818): an attacker who sees every score looks for ten words
- * that, behind any prompt, raise the gain over the bar at which half of the prompts escalate. At each step a place among the ten is drawn, 32 words
- * are tried there, and the best stays; 100 steps, less when 25 bring nothing. He climbs on prompts of his own, and the words are then put behind
- * others that stay local without them. He does so against the gain of the whole text (undefended) and against the gain that decides (classifier.h),
- * knowing of the defence. Then his traffic meets a caller's cap of escalations an hour and a day's budget.
+/* Hill-climbing on suffixes (Shafran et al. 2025, "Rerouting LLM Routers", arXiv 2501.01818): an
+ * attacker who sees every score looks for ten words that, behind any prompt, raise the gain over
+ * the bar at which half of the prompts escalate. At each step a place among the ten is drawn, 32
+ * words are tried there, and the best stays; 100 steps, less when 25 bring nothing. He climbs on
+ * prompts of his own, and the words are then put behind others that stay local without them. He
+ * does so against the gain of the whole text (undefended) and against the gain that decides
+ * (classifier.h), knowing of the defence. Then his traffic meets a caller's cap of escalations an
+ * hour and a day's budget.
  *
  *     bench_climb CLASSIFIER PROMPTS      prompts: each ended by a NUL */
 #include "base/buf.h"
@@ -125,7 +128,8 @@ static uint64_t standing_ms(void *ctx)
     return UINT64_C(1700000000000);
 }
 
-/* All local prompts with the words, within an hour, each of which he wants on the cloud: how many go, by a cap an hour and by a day's budget. */
+/* All local prompts with the words, within an hour, each of which he wants on the cloud: how many
+ * go, by a cap an hour and by a day's budget. */
 static void meet_caps(const struct gadget *gadget, bool defended)
 {
     const struct clock clock = {standing_ns, standing_ms, NULL};
@@ -176,7 +180,8 @@ static bool add_words(struct td_str text)
     return word_count > 0;
 }
 
-/* The bar, what lies below it with and without the defence, and what the defence takes from above it. */
+/* The bar, what lies below it with and without the defence, and what the defence takes from above
+ * it. */
 static void divide(void)
 {
     static double whole[PROMPTS_MAX], sorted[PROMPTS_MAX];

@@ -1,6 +1,7 @@
-/* Do paraphrases start on the same tier? Reads lines of USER TAB DAY TAB TOPIC TAB TEXT (numbers, days in order), decides each with the
- * program's own parts (signals, memory on disk, plan), the memory closed and opened again between days, and prints one JSON object for
- * each threshold, with and without memory.
+/* Do paraphrases start on the same tier? Reads lines of USER TAB DAY TAB TOPIC TAB TEXT (numbers,
+ * days in order), decides each with the program's own parts (signals, memory on disk, plan), the
+ * memory closed and opened again between days, and prints one JSON object for each threshold, with
+ * and without memory.
  *
  *     bench_consistency CLASSIFIER TABLE GAIN_OVER... < lines */
 #include "base/str.h"

@@ -1,6 +1,7 @@
-/* What the record of transfers costs and what it shows: a line with its head; bytes flipped and ends cut
- * off at random places, how many of them are found; and the verification of 1,000,000 lines. Those are
- * written by the log's own line writer and one head is signed over them, so that they take seconds to make. */
+/* What the record of transfers costs and what it shows: a line with its head; bytes flipped and
+ * ends cut off at random places, how many of them are found; and the verification of 1,000,000
+ * lines. Those are written by the log's own line writer and one head is signed over them, so that
+ * they take seconds to make. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "ledger/egress_line.h"

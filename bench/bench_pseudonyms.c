@@ -1,5 +1,5 @@
-/* What pseudonyms cost: masking a prompt, restoring a streamed answer (how much is held back and how long a
- * piece takes), and megabytes made to be slow. The best of some passes each. */
+/* What pseudonyms cost: masking a prompt, restoring a streamed answer (how much is held back and
+ * how long a piece takes), and megabytes made to be slow. The best of some passes each. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -106,8 +106,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* An echo in tokens (about four characters, at word edges where there are some): tokens that wait when the
- * next comes, and how long a piece takes. */
+/* An echo in tokens (about four characters, at word edges where there are some): tokens that wait
+ * when the next comes, and how long a piece takes. */
 static void stream(const struct world *world)
 {
     static double held[PIECES_MAX], took[PIECES_MAX];
@@ -151,8 +151,8 @@ static struct buf escaped(struct td_str text)
     return out;
 }
 
-/* An echo in two pieces, cut at every byte: surrogates that got their value back, and echoes that are the text
- * again byte for byte. json: as the arguments of a tool call. */
+/* An echo in two pieces, cut at every byte: surrogates that got their value back, and echoes that
+ * are the text again byte for byte. json: as the arguments of a tool call. */
 static void every_cut(const struct world *world, struct td_str text, bool json)
 {
     struct buf answer = json ? escaped(buf_view(&world->masked)) : world->masked;

@@ -1,5 +1,5 @@
-/* Ramps on simulated traffic (tests/unit/router/ramp_simulation.h): how many good ones are stopped, how many bad ones, and how soon. Prints
- * one JSON object for each kind of candidate.
+/* Ramps on simulated traffic (tests/unit/router/ramp_simulation.h): how many good ones are stopped,
+ * how many bad ones, and how soon. Prints one JSON object for each kind of candidate.
  *
  *     bench_ramp RAMPS */
 #include "../tests/unit/router/ramp_simulation.h"

@@ -1,5 +1,6 @@
-/* The time of one decision with everything on: canonical text, features, n-grams and the classifier's outputs for a prompt of 500 tokens,
- * its sketch, a look among a person's 128 remembered questions of 100,000, 48 rules of which the last matches, constraints, measured tails,
+/* The time of one decision with everything on: canonical text, features, n-grams and the
+ * classifier's outputs for a prompt of 500 tokens, its sketch, a look among a person's 128
+ * remembered questions of 100,000, 48 rules of which the last matches, constraints, measured tails,
  * weights and the plan with its sentences; alone and while the engine generates on one thread.
  *
  *     bench_router CLASSIFIER TABLE MODEL */

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Sum of squared differences over sum of squares of what is expected (golden index.json, "nmse"). */
+/* Sum of squared differences over sum of squares of what is expected (golden index.json,
+ * "nmse"). */
 static inline double nmse(const float *x, const float *expected, size_t count)
 {
     double difference = 0, size = 0;

@@ -2,11 +2,12 @@
  * "N passed, N failed, N skipped" and exits non-zero when anything failed.
  *
  * A case that crashes loses only itself. Before main() the program forks: the parent waits, and the
- * child runs the cases. When the child dies inside a case, the parent counts that case as failed and
- * forks again; the new child passes over the cases that were already run. The counts stand in memory
- * that both share. This costs one fork in a program without crashes, and a sanitizer's report ends a
- * case as a crash does. A debugger that starts the program gets no fork, and neither does a program
- * run with TEST_NO_FORK=1: there the first crash ends everything, at the place where it happens. */
+ * child runs the cases. When the child dies inside a case, the parent counts that case as failed
+ * and forks again; the new child passes over the cases that were already run. The counts stand in
+ * memory that both share. This costs one fork in a program without crashes, and a sanitizer's
+ * report ends a case as a crash does. A debugger that starts the program gets no fork, and neither
+ * does a program run with TEST_NO_FORK=1: there the first crash ends everything, at the place where
+ * it happens. */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for the named groups (build, test, cross), and says which.
+# Installs the Debian packages that are missing for the named groups (build, test, cross), and says
+# which.
 # Does nothing, and needs no network, when all are there. Uses sudo when not root.
 set -eu
 
@@ -11,7 +12,9 @@ cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 # Provided by something other than the package (a language manager, say) is good enough.
 provided() {
     case $1 in
-    gcc | make | python3 | git | curl | clang | clang-format | npm) command -v "$1" >/dev/null 2>&1 ;;
+    gcc | make | python3 | git | curl | clang | clang-format | npm)
+        command -v "$1" >/dev/null 2>&1
+        ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
     python3-venv) python3 -c 'import ensurepip' >/dev/null 2>&1 ;;
     meson) command -v meson >/dev/null 2>&1 ;;
@@ -33,19 +36,24 @@ for group in "$@"; do
     esac
     for name in $names; do
         provided "$name" && continue
-        dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'install ok installed' && continue
+        state=$(dpkg-query -W -f '${Status}' "$name" 2>/dev/null || true)
+        [ "$state" = 'install ok installed' ] && continue
         missing="$missing $name"
     done
 done
 [ -z "$missing" ] && exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "Missing:$missing. Install them with your system's package manager (Debian's names are shown)." >&2
+    echo "Missing:$missing. Install them with your system's package manager" \
+        "(Debian's names are shown)." >&2
     exit 1
 fi
 sudo=""
 if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null 2>&1 || { echo "Missing:$missing. Ask root: apt-get install$missing" >&2; exit 1; }
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "Missing:$missing. Ask root: apt-get install$missing" >&2
+        exit 1
+    fi
     sudo="sudo"
 fi
 echo "Installing from Debian's packages:$missing"

@@ -34,7 +34,7 @@ from trees import AARCH64_ROOT, ROOT
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 THREADED = (
     *("queue", "thread_pool", "background", "scheduler", "embedding_service", "server"),
-    *("client", "ledger", "loop", "hedging", "ramps", "scanner"),
+    *("client", "ledger", "loop", "hedge_allowance", "ramp_table", "scanner"),
 )
 # What hostile input reaches.
 SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")
@@ -44,7 +44,14 @@ TIMED_E2E = ("e2e/test_confined", "e2e/test_failures", "e2e/test_hedging", "e2e/
 SLOW = (
     *("app_probe_fit", "architectures", "constrained", "embedding", "golden_logits", "jinja"),
     *("golden_tensors", "json_schema", "kernels", "ledger egress_log", "ledger ledger"),
-    *("net client", "net server", "privacy scan", "router/ramp", "sampler", "sampler_draw"),
+    *(
+        "net client",
+        "net server",
+        "privacy scan",
+        "router/ramp_statistics",
+        "sampler",
+        "sampler_draw",
+    ),
     *("scheduler_company", "speculation", "tokenizer"),
 )
 SMOKE = ("e2e/test_answers", "e2e/test_privacy", "e2e/test_scan")
@@ -167,7 +174,7 @@ def neon_suites(found: dict[str, str]) -> Iterator[Suite]:
         {"TANDEM_BINARY": str(ROOT / "tools" / "tandem_under_qemu.sh")},
         "build-aarch64",
         "product",
-        phase=2,
+        phase=1,
     )
 
 
@@ -219,9 +226,10 @@ def catalogue(cross: dict[str, str]) -> list[Suite]:
     suites += script_suites()
     for name in SANITIZED_E2E:
         environment = {"TANDEM_BINARY": str(ROOT / "build-asan/src/app/tandem"), **ASAN}
+        phase = 2 if f"e2e/test_{name}" in TIMED_E2E else 1
         script = [sys.executable, f"tests/e2e/test_{name}.py"]
         suites.append(
-            Suite(f"asan/e2e_{name}", script, environment, "build-asan", "product", phase=2)
+            Suite(f"asan/e2e_{name}", script, environment, "build-asan", "product", phase)
         )
     return suites
 

@@ -65,6 +65,8 @@ def configure(tree: str) -> None:
     check_is_ours(tree)
     if (ROOT / tree / "build.ninja").exists():
         return
+    if tree == "build":
+        print("building for the first time; this takes about a minute", flush=True)
     environment = {**os.environ, "CC": "clang"} if tree == "build-fuzz" else None
     flags = os.environ.get("MESON_FLAGS", "").split()
     done = subprocess.run(
@@ -81,16 +83,22 @@ def configure(tree: str) -> None:
 def build(tree: str, targets: Iterable[str] = ()) -> None:
     """Configures the tree where needed and builds the targets, or all."""
     configure(tree)
-    done = subprocess.run(["ninja", "-C", tree, "--quiet", *targets], cwd=ROOT)
+    done = subprocess.run(
+        ["ninja", "-C", tree, "--quiet", *targets], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    if "no work to do" not in done.stdout:
+        print(done.stdout, end="", flush=True)
     if done.returncode:
         raise TreeError(f"{tree}/ does not build")
+    link = ROOT / "build" / "tandem"
+    if tree == "build" and not link.is_symlink():
+        link.symlink_to("src/app/tandem")  # build/tandem: what people and tests start
 
 
 def main() -> int:
-    """trees.py TREE...: configures these trees."""
+    """trees.py TREE [TARGET...]: configures and builds."""
     try:
-        for tree in sys.argv[1:]:
-            configure(tree)
+        build(sys.argv[1], sys.argv[2:])
     except TreeError as failure:
         print(failure, file=sys.stderr)
         return 1

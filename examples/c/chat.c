@@ -16,7 +16,7 @@ static bool on_token(void *ctx, const struct td_token *token, struct td_str text
 {
     struct sums *sums = ctx;
     fwrite(text.data, 1, text.len, stdout);
-    if (token) { /* the last call brings held-back text alone */
+    if (token) { /* the last call has only text that was held back */
         sums->logprob += token->stats.logprob;
         sums->margin_min = fmin(sums->margin_min, token->stats.margin);
         sums->tokens++;
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     enum td_status status = td_model_open(argv[1], NULL, &model, &err);
     if (status == TD_OK)
         status = td_session_new(model, NULL, &session, &err);
-    if (status == TD_OK) /* the model's own template; nothing in the question can become a mark */
+    if (status == TD_OK) /* the model's own template; the question cannot spell a control token */
         status = td_chat_tokenize(model, &question, 1, &ids, &count, &err);
     if (status == TD_OK)
         status = td_generate(session, ids, count, &options, on_token, &sums, &result, &err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Called for each token; text is whole UTF-8 and may be empty while a character or a stop is
+/* Called for each token; text is complete UTF-8 and may be empty while a character or a stop is
  * incomplete. */
 static bool print(void *ctx, const struct td_token *token, struct td_str text)
 {
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     if (status == TD_OK)
         status = td_session_new(model, NULL, &session, &err);
 
-    /* A text has never more tokens than bytes, but for a BOS and a leading space. */
+    /* A text never has more tokens than bytes, plus a BOS and a leading space. */
     struct td_str text = {argv[2], strlen(argv[2])};
     size_t count = 0, capacity = text.len + 2;
     int32_t *ids = malloc(capacity * sizeof *ids);

@@ -13,6 +13,7 @@ import people
 import places
 import words
 
+Segment = tuple[str, int | None]  # text and its first label, or None
 PERSON, PLACE, ORG, STREET = 1, 3, 5, 7  # first label of each in tagger_file.h
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -232,6 +233,7 @@ class Names:
         if rng.random() < 0.03:
             return self.informal()
         r = rng.random()
+        out: list[Segment]
         if r < 0.5:
             out = [(rng.choice(self.lists.cities), PLACE)]
         elif r < 0.9:
@@ -402,11 +404,15 @@ class Names:
         out = self.st()
         if rng.random() < 0.15:
             out = [(str(rng.randint(1, 99)) + " " + out[0][0], STREET)]
-        town = [(self.town() if rng.random() < 0.7 else rng.choice(self.lists.cities), PLACE)]
+        town: list[Segment] = [
+            (self.town() if rng.random() < 0.7 else rng.choice(self.lists.cities), PLACE)
+        ]
         if rng.random() < 0.12:
             town = [(town[0][0].upper(), PLACE)]
-        zip = [(self.zip(), STREET)] if rng.random() < 0.75 else []
-        country = [(rng.choice(self.lists.countries), PLACE)] if rng.random() < 0.6 else []
+        zip: list[Segment] = [(self.zip(), STREET)] if rng.random() < 0.75 else []
+        country: list[Segment] = (
+            [(rng.choice(self.lists.countries), PLACE)] if rng.random() < 0.6 else []
+        )
         state = (
             [(rng.choice([", ", " "]), None), (rng.choice(places.STATE_CODES), PLACE)]
             if rng.random() < 0.3

@@ -19,7 +19,7 @@ import people
 import plain
 import templates
 import words
-from drawn_names import ORG, PERSON, PLACE, Lists, Names, strip_accents
+from drawn_names import ORG, PERSON, PLACE, Lists, Names, Segment, strip_accents
 
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -226,7 +226,7 @@ class Texts:
         language = rng.choice(list(self.native))
         first, last = people.SCRIPTS[language]
         text = rng.choice(self.native[language])
-        out = []
+        out: list[Segment] = []
         for piece in re.split(r"(\{\w+\})", text):
             if piece == "{p}":
                 out.append((f"{rng.choice(first)} {rng.choice(last)}", PERSON))
@@ -340,7 +340,8 @@ WNUT_LABEL = {
 
 def wnut_segments(sentence):
     """(text, label) of a WNUT17 sentence; tokens that belong together are glued."""
-    out, before = [], None
+    out: list[Segment] = []
+    before = None
     for token, tag in sentence:
         kind = WNUT_LABEL.get(tag[2:])
         glue = re.match(r"^(['’]\w+|n't|[.,!?;:)\]]+)$", token) or (

@@ -1,14 +1,14 @@
-/* Trains names.bin: a linear-chain CRF by stochastic gradient with AdaGrad (Duchi et al. 2011, figure
- * 1, diagonal), on islands of texts as the product reads them.
+/* Trains names.bin: a linear-chain CRF by stochastic gradient with AdaGrad (Duchi et al. 2011,
+ * figure 1, diagonal), on islands of texts as the product reads them.
  *
  *   names_train LEXICON TRAIN OUT LOG2-OF-ROWS EPOCHS DROP ORG-COST CALIBRATED DEV...
  *
- * LEXICON: word TAB classes. TRAIN, DEV: text TAB spans, a span is begin:end:label in bytes with the
- * number of its first label in tagger_file.h; \n and \\ are written so. Words of names are hidden
- * at random while training (their identity and what the lexicon says), so that neighbours and endings
- * are learned too: most names of the world are in no list. ORG-COST is what an organisation that is
- * missed counts beside a person or a place. The scores are calibrated on the DEV texts where
- * CALIBRATED is "-", else as in that names file; all DEV texts are measured. */
+ * LEXICON: word TAB classes. TRAIN, DEV: text TAB spans, a span is begin:end:label in bytes with
+ * the number of its first label in tagger_file.h; \n and \\ are written so. Words of names are
+ * hidden at random while training (their identity and what the lexicon says), so that neighbours
+ * and endings are learned too: most names of the world are in no list. ORG-COST is what an
+ * organisation that is missed counts beside a person or a place. The scores are calibrated on the
+ * DEV texts where CALIBRATED is "-", else as in that names file; all DEV texts are measured. */
 #include "base/hash.h"
 #include "privacy/names/tagger.h"
 
@@ -533,8 +533,8 @@ static void calibrate(const struct measure *measure, float calibration[2])
     printf("calibration: a %.3f b %.3f from %zu words\n", a, b, measure->pair_count);
 }
 
-/* As they stand in a names file that was made where some names were left out: what one sees of names
- * that are in no list tells more of other texts. */
+/* As they stand in a names file that was made where some names were left out: what one sees of
+ * names that are in no list tells more of other texts. */
 static void read_calibration(const char *path, float calibration[2])
 {
     struct tagger_file file;

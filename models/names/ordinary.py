@@ -90,8 +90,8 @@ def main():
             lower[word] += count
     for row in json.loads((data / "llmrouter" / "dcrouter_train.json").read_text()):
         add(row["question"])
-    for path in sys.argv[1:]:
-        add(manual(path))
+    for page in sys.argv[1:]:
+        add(manual(page))
     kept = sorted(
         w
         for w, n in lower.items()

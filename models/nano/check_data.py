@@ -164,6 +164,13 @@ def pools_overlap():
     return out
 
 
+def leading(pattern, text):
+    """What the pattern finds at the start of a text that begins with it."""
+    found = pattern.match(text)
+    assert found, text
+    return found[0]
+
+
 def wrong_units(count):
     """Conversions whose two numbers are not in the ratio of their units."""
     number, out = re.compile(r"-?[\d.]+"), []
@@ -172,7 +179,7 @@ def wrong_units(count):
         units, to_small = rng.choice(task_normalise.UNITS), rng.random() < 0.5
         source, _, answer = task_normalise.some_quantity(rng, units, to_small)
         big, small = (
-            Fraction(number.match(text)[0])
+            Fraction(leading(number, text))
             for text in ((source, answer) if to_small else (answer, source))
         )
         if big * units[4] != small:

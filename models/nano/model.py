@@ -37,7 +37,7 @@ HIDDEN = -1e9
 
 # The family: one vocabulary, one data set, two sizes. nano-large has twice the layers and begins as
 # nano (grow.py).
-SIZES = {"nano": {}, "nano-large": {"layers": 12, "exits": [4, 8]}}
+SIZES: dict[str, dict] = {"nano": {}, "nano-large": {"layers": 12, "exits": [4, 8]}}
 
 
 def rope_table(config, length):

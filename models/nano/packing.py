@@ -19,6 +19,7 @@ class Encoded:
     def __init__(self, prompt, answer, weights, soft=None):
         self.ids, self.first = prompt + answer, len(prompt)
         self.weights, self.soft = weights, soft
+        self.foreign = False  # set for what the model is not asked to answer
 
 
 def pack(examples, length):

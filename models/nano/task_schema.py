@@ -334,7 +334,7 @@ def json_schema(rng, schema):
         if field.options:
             entry["enum"] = field.options
         properties[key] = entry
-    out = {"type": "object", "properties": properties}
+    out: dict = {"type": "object", "properties": properties}
     if chance(rng, 0.5):
         out["required"] = [key for key, _ in schema]
     if chance(rng, 0.15):

@@ -97,7 +97,7 @@ def train(lines, steps, seed):
         a = table(*bag([dropped(numbers[i]) for i, _ in pairs]))
         b = table(*bag([dropped(numbers[j]) for _, j in pairs]))
         target = torch.arange(BATCH)
-        loss = 0
+        loss = torch.zeros(())
         for left, right in (
             (torch.nn.functional.normalize(a), torch.nn.functional.normalize(b)),
             (signs(a) / BITS**0.5, signs(b) / BITS**0.5),

@@ -14,7 +14,7 @@
 #include "api/wire/messages_response.h"
 #include "base/crypto.h"
 #include "base/str.h"
-#include "exchange/machine/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -85,8 +85,8 @@ void api_cancel(struct api *api)
     exchanges_cancel_all(api);
     forget_cancel_all(api);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    if (services->shadows)
-        shadows_cancel(services->shadows, api->loop);
+    if (services->shadow_pool)
+        shadow_pool_cancel(services->shadow_pool, api->loop);
     api->host->release(api->host->ctx, services);
 }
 

@@ -5,8 +5,8 @@
 #include "tandem/types.h"
 
 /* Writes the text to a draft beside the file, flushes it to the disk and renames it to `path`.
- * mode: 0600 lets only the owner read it. TD_IO with strerror; the old file then stays as it
- * was. */
+ * mode: as for open(2), so the umask applies; 0600 lets only the owner read the file. TD_IO with
+ * strerror; the old file then stays as it was. */
 TD_MUST_CHECK enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
                                           struct td_error *err);
 

@@ -16,7 +16,7 @@
 static atomic_int log_minimum = LOG_LEVEL_INFO;
 static atomic_int log_output = 2;
 
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
+const char *const log_level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 
 void log_set_level(enum log_level level)
 {
@@ -36,7 +36,7 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     char line[LINE_BYTES], stamp[25];
     clock_format_iso8601(clock_wall_ms(NULL), stamp);
     int len =
-        snprintf(line, sizeof line, "%s level=%s event=%s ", stamp, level_names[level], event);
+        snprintf(line, sizeof line, "%s level=%s event=%s ", stamp, log_level_names[level], event);
     if (len < 0 || (size_t)len >= sizeof line - 1)
         return;
     va_list args;

@@ -7,6 +7,7 @@
 #include "tandem/types.h"
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR, LOG_LEVEL_OFF };
+extern const char *const log_level_names[]; /* in the order of the enum, then NULL */
 
 void log_set_level(enum log_level level);
 void log_set_fd(int fd); /* 2 by default */

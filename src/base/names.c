@@ -17,6 +17,9 @@ const char *const names_networks[] = {"unknown", "online", "metered", "offline",
 static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
+static const char *const outcomes[] = {"open",   "answered",  "escalated",
+                                       "failed", "cancelled", NULL};
+static const char *const ends[] = {"open", "ok", "failed", "cancelled", NULL};
 
 const char *names_table_name(const char *const *names, size_t value)
 {
@@ -69,6 +72,8 @@ NAME_OF(names_class, td_data_class, names_classes)
 NAME_OF(names_role, td_role, roles)
 NAME_OF(names_finish, td_finish, finishes)
 NAME_OF(names_kv_type, td_kv_type, names_kv_types)
+NAME_OF(names_outcome, attempt_outcome, outcomes)
+NAME_OF(names_end, exchange_end, ends)
 
 PARSE_OF(names_mode_parse, td_mode, names_modes)
 PARSE_OF(names_class_parse, td_data_class, names_classes)
@@ -77,3 +82,5 @@ PARSE_OF(names_priority_parse, td_priority, priorities)
 PARSE_OF(names_role_parse, td_role, roles)
 PARSE_OF(names_finish_parse, td_finish, finishes)
 PARSE_OF(names_kv_type_parse, td_kv_type, names_kv_types)
+PARSE_OF(names_outcome_parse, attempt_outcome, outcomes)
+PARSE_OF(names_end_parse, exchange_end, ends)

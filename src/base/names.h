@@ -4,10 +4,11 @@
  * A table of names stands in the order of its enum, so that the index is the value, and ends with
  * NULL. To give an enum names, add its table and its functions to names.c (one line each with
  * NAME_OF and PARSE_OF), their declarations here, and a loop to tests/unit/base/test_names.c. A
- * module that alone writes an enum may keep the table and use the names_table functions. */
+ * module that alone writes an enum may keep the table and use the first three functions. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 
+#include "base/outcome.h"
 #include "tandem/types.h"
 
 /* For any table: the name of a value ("unknown" when it has none), and the value of an exact name.
@@ -23,6 +24,8 @@ const char *names_class(enum td_data_class data_class);
 const char *names_role(enum td_role role);
 const char *names_finish(enum td_finish finish); /* as OpenAI spells them */
 const char *names_kv_type(enum td_kv_type kv_type);
+const char *names_outcome(enum attempt_outcome outcome);
+const char *names_end(enum exchange_end end);
 
 /* The value of an exact name; *out is untouched when the answer is false. */
 bool names_mode_parse(struct td_str text, enum td_mode *out);
@@ -32,6 +35,8 @@ bool names_priority_parse(struct td_str text, enum td_priority *out);
 bool names_role_parse(struct td_str text, enum td_role *out);
 bool names_finish_parse(struct td_str text, enum td_finish *out);
 bool names_kv_type_parse(struct td_str text, enum td_kv_type *out);
+bool names_outcome_parse(struct td_str text, enum attempt_outcome *out);
+bool names_end_parse(struct td_str text, enum exchange_end *out);
 
 /* The tables that the configuration reads as choices, and for error_suggest. */
 extern const char *const names_places[];

@@ -6,8 +6,8 @@
  * dashes, full-width forms) are written by hand in unicode.c, each with its reason, because no
  * property of Unicode answers exactly that question.
  *
- * Users: engine/tokenizer (classes, decomposition, lower case); src/privacy (the small sets). The
- * router folds its texts with a table of its own (router/fold.h). No state; any thread. */
+ * Users: engine/tokenizer (classes, decomposition, lower case); privacy (the small sets). The
+ * router folds its texts with a table of its own. No state; any thread. */
 #ifndef BASE_UNICODE_H
 #define BASE_UNICODE_H
 

@@ -1,5 +1,5 @@
-/* Activation rows as the products read them. All variants use these layouts; what makes them look
- * as they do is the 512-bit int8 dot product. Padding up to whole groups is zero.
+/* Activation rows as the products read them. All variants use these layouts, which are made for the
+ * 512-bit int8 dot product. Padding up to whole groups is zero.
  *
  * ACTIVATION_F32: float[cols], padded to a multiple of 16.
  *
@@ -18,9 +18,9 @@
  *   320  float  scale         then 28 bytes of zero
  *   352  int16  totals[16]    sum of each 16 quants, where minimums are taken off as whole numbers
  *
- * Quantisation, block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 / m)). A
- * block whose m is below ACTIVATION_TINY counts as zero (127 / m must not overflow). A block with
- * an infinity or NaN gets the scale NaN: the results that it enters are NaN, not numbers. */
+ * Quantisation, with the block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 /
+ * m)). A block whose m is below ACTIVATION_TINY becomes zero, because 127 / m must not overflow. A
+ * block with an infinity or NaN gets the scale NaN, so that every result that uses it is NaN. */
 #ifndef KERNELS_ACTIVATION_H
 #define KERNELS_ACTIVATION_H
 
@@ -41,9 +41,9 @@ enum {
     ACT256_TOTALS_AT = 352
 };
 
-/* Scale of a block whose largest |x| has these bits, and what to multiply by: 0 where all quants are
- * zero. As integers the bits of magnitudes are ordered like the floats, with infinity and NaN on
- * top. */
+/* The scale of a block whose largest |x| has these bits. *inverse: the factor for its values, 0 if
+ * all quants are zero. The bits of magnitudes, as integers, are ordered like the floats, with
+ * infinity and NaN on top. */
 static inline float activation_scale(uint32_t maximum_bits, float *inverse)
 {
     float maximum = float_from_bits(maximum_bits);

@@ -1,11 +1,11 @@
-/* Preparation of activations with AVX2. Layouts and the rule: activation.h. */
+/* Preparation of activations with AVX2. activation.h has the layouts and the rule. */
 #include <immintrin.h>
 
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
-/* The largest of eight bit patterns of magnitudes: as integers they are ordered like the floats,
+/* The largest of eight bit patterns of magnitudes. As integers they are ordered like the floats,
  * with infinity and NaN on top. */
 static uint32_t largest(__m256i bits)
 {
@@ -24,8 +24,8 @@ static uint32_t largest_magnitude(const float *x, size_t n)
     return largest(bits);
 }
 
-/* Sixteen quants. With inverse 0, an infinity makes INT_MIN: packed to -128 and cleared by the
- * mask. */
+/* Sixteen quants. With inverse 0 an infinity becomes INT_MIN, which is packed to -128 and cleared
+ * by the mask. */
 static __m128i quantize_16(const float *x, float inverse)
 {
     __m256 factor = _mm256_set1_ps(inverse);

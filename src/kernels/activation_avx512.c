@@ -1,4 +1,4 @@
-/* Preparation of activations with AVX-512. Layouts and the rule: activation.h. */
+/* Preparation of activations with AVX-512. activation.h has the layouts and the rule. */
 #include <immintrin.h>
 
 #include "kernels/activation.h"

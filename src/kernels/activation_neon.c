@@ -1,4 +1,4 @@
-/* Preparation of activations with NEON. Layouts and the rule: activation.h. */
+/* Preparation of activations with NEON. activation.h has the layouts and the rule. */
 #include <arm_neon.h>
 
 #include "kernels/activation.h"
@@ -21,7 +21,7 @@ static int16x4_t quantize_4(const float *x, float inverse)
     return vqmovn_s32(vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x), inverse)));
 }
 
-/* Sixteen quants. With inverse 0, an infinity makes NaN, which converts to 0 like all others. */
+/* Sixteen quants. With inverse 0 an infinity becomes NaN, which converts to 0 like all others. */
 static int8x16_t quantize_16(const float *x, float inverse)
 {
     int16x8_t low = vcombine_s16(quantize_4(x, inverse), quantize_4(x + 4, inverse));

@@ -1,11 +1,11 @@
-/* Attention, written once in the vector words of simd_<isa>.h and compiled by attention_<isa>.c for
- * each instruction set. Include that header first.
+/* Attention, written once with the vector functions of simd_<isa>.h and compiled by
+ * attention_<isa>.c for each instruction set. Include that header first.
  *
- * Scores and weighted values are both products of a few rows (queries, weights) with a matrix that
- * lies row after row in the page: a broadcast element of each row times a few vectors of the
- * matrix's row, summed in registers. Every sum runs over its index upward in one accumulator,
- * whatever the number of rows beside it, which is why results do not depend on how queries are put
- * together. */
+ * Scores and weighted values are both products of a few rows (queries, weights) with a matrix whose
+ * rows are adjacent in the page: an element of each row is broadcast and multiplied with a few
+ * vectors of a row of the matrix, and summed in registers. Every sum runs upward over its index in
+ * one accumulator, however many rows are beside it. So results do not depend on how queries are
+ * grouped. */
 #ifndef KERNELS_ATTENTION_BODY_H
 #define KERNELS_ATTENTION_BODY_H
 
@@ -19,7 +19,7 @@
 enum {
     ROWS_MAX = 6,              /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
     VECS = LANES == 8 ? 2 : 4, /* 6 x 2 the 16 of AVX2 */
-    LINE = 64                  /* bytes that one prefetch brings */
+    LINE = 64                  /* bytes of one prefetch */
 };
 
 /* Weights of the rows at the positions of a page. */
@@ -34,8 +34,8 @@ SIMD_INLINE vec element_load(const void *matrix, enum td_kv_type kv_type, size_t
     return vec_load((const float *)matrix + at);
 }
 
-/* sums[r] += sum over k of a[r * a_stride + k] * matrix[k * stride ..], k < count. `ahead`: memory
- * that is needed soon, two lines of which are asked for with each row. */
+/* sums[r] += sum over k of a[r * a_stride + k] * matrix[k * stride ..], k < count. `ahead` is
+ * memory that is needed soon; each row prefetches two lines of it. */
 SIMD_INLINE void multiply(const float *a, size_t a_stride, int rows, const void *matrix,
                           enum td_kv_type kv_type, size_t stride, size_t count, int vecs,
                           const char *ahead, vec sums[ROWS_MAX][VECS])
@@ -59,9 +59,8 @@ SIMD_INLINE void multiply(const float *a, size_t a_stride, int rows, const void 
     }
 }
 
-/* The same with int8: an element times the scale of its column's vector and that of its row k in
- * that vector's block; one of the two is not there. Exact, so the sums are those of kv_load's
- * page. */
+/* The same with int8. An element is multiplied with a scale, either of its column or of its row k;
+ * the other one is absent. That is exact, so the sums are those of the page that kv_load makes. */
 SIMD_INLINE void multiply_bytes(const float *a, size_t a_stride, int rows, const int8_t *matrix,
                                 size_t stride, size_t count, int vecs, const vec *column_scales,
                                 const float *const *row_scales, vec sums[ROWS_MAX][VECS])
@@ -139,8 +138,8 @@ static void fill_outside(const struct attend_task *task, float *scores, float va
         scores[i] = value;
 }
 
-/* Turns scores into weights exp(score - maximum), zero outside the positions; rescales what the row
- * has so far when its maximum grew. */
+/* Turns scores into weights exp(score - maximum), zero outside the positions. If the maximum grew,
+ * it rescales the sums of the row. */
 static void row_weights(const struct attend_task *task, float *scores, struct attend_state *state,
                         float *sums)
 {
@@ -279,10 +278,10 @@ void VARIANT(attend)(const struct attend_task *task)
         [TD_KV_F32] = {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3,
                        attend_TD_KV_F32_4, attend_TD_KV_F32_5, attend_TD_KV_F32_6},
         [TD_KV_Q8_0] = {attend_TD_KV_Q8_0_1, attend_TD_KV_Q8_0_2, attend_TD_KV_Q8_0_3,
-                        attend_TD_KV_Q8_0_4}, /* the scales take registers, too */
+                        attend_TD_KV_Q8_0_4}, /* the scales need registers too */
     };
     size_t most = task->kv_type == TD_KV_Q8_0 ? 4 : ROWS_MAX;
-    /* seven rows as four and three, not six and one */
+    /* seven rows become four and three, not six and one */
     size_t parts = (task->rows + most - 1) / most;
     for (size_t part = 0; part < parts; part++) {
         size_t begin = task->rows * part / parts, end = task->rows * (part + 1) / parts;
@@ -295,7 +294,7 @@ void VARIANT(attend)(const struct attend_task *task)
 void VARIANT(kv_store)(const float *key, const float *value, size_t head_size,
                        enum td_kv_type kv_type, size_t at, void *keys, void *values)
 {
-    if (kv_type != TD_KV_F16) { /* F32 is for tests, and a row of Q8_0 is quantised once */
+    if (kv_type != TD_KV_F16) { /* F32 is for tests; Q8_0 is quantised only once for a row */
         kv_store_ref(key, value, head_size, kv_type, at, keys, values);
         return;
     }

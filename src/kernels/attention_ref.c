@@ -1,4 +1,5 @@
-/* Reference of attention and of the pages that it reads. */
+/* The reference of attention and of the pages that it reads: the definition that the other variants
+ * are checked against. Plain loops in double, never optimised. */
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "kernels/variants.h"
 
 /* Scale and quants of one block: scale = max |x| / 127 as f16, q = round-half-even(x / scale) with
- * that rounded scale. A block with an infinity or NaN gets the scale NaN, so that what reads it
- * comes out as no number. */
+ * that rounded scale. A block with an infinity or NaN gets the scale NaN, so that every result that
+ * uses it is NaN. */
 static uint16_t quantise(const float *x, size_t count, int8_t *quants)
 {
     float most = 0;

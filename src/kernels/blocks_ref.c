@@ -1,8 +1,8 @@
-/* Reference of the block formats, as formats.h writes them down: one function a family, plain
- * loops. */
+/* The reference of the block formats, as formats.h defines them: one function for each family, in
+ * plain loops. */
 #include "kernels/blocks_ref.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 /* ---- blocks of 32 --------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void unpack_q5(const uint8_t *block, uint32_t high, const uint8_t *quants
         out->quants[i] = (int8_t)(nibble_32(quants, i) + (int)(high >> i & 1) * 16 - offset);
 }
 
-/* The m of Q4_1 and Q5_1 is added. */
+/* Q4_1 and Q5_1 add m; here a minimum is subtracted. */
 static void unpack_minimum_32(const uint8_t *block, struct block_ref *out)
 {
     out->has_minimum = true;
@@ -169,7 +169,7 @@ static void unpack_32(enum tensor_type type, const uint8_t *block, struct block_
         unpack_table(e8m0_half(block[0]), block + MXFP4_QUANTS_AT, mxfp4_values, out);
         return;
     default:
-        assert(false && "tensor type without a kernel");
+        ASSERT(!"a tensor type without a kernel");
     }
 }
 

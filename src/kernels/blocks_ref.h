@@ -1,5 +1,5 @@
-/* Any weight block taken apart into the terms of its formula, for the reference. Pure functions of
- * their arguments; any thread. */
+/* Takes any weight block apart into the terms of its formula, for the reference. No state; any
+ * thread. */
 #ifndef KERNELS_BLOCKS_REF_H
 #define KERNELS_BLOCKS_REF_H
 
@@ -15,7 +15,7 @@ struct block_ref {
     int8_t quants[SUPER_BLOCK]; /* block_elements of the type are set */
 };
 
-/* `type` is one of blocks of 32 or 256 weights. */
+/* `type` must be one with blocks of 32 or 256 weights. */
 void block_ref_unpack(enum tensor_type type, const uint8_t *block, struct block_ref *out);
 
 #endif

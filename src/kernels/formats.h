@@ -1,7 +1,7 @@
-/* Weight blocks as GGUF stores them, and the small floats inside. Little-endian; blocks follow
- * each other without padding, so a row need not be aligned at all and every field is read by
- * memcpy. Source: the GGUF specification and its block definitions; MXFP4: OCP Microscaling
- * Formats (MX) v1.0, sections 5.2 and 5.4.
+/* Weight blocks as GGUF stores them, and the small floats in them. Little-endian. Blocks have no
+ * padding between them, so a row may be unaligned and every field is read by memcpy. Source: the
+ * GGUF specification and its block definitions; MXFP4: OCP Microscaling Formats (MX) v1.0, sections
+ * 5.2 and 5.4.
  *
  *   Q8_0   32 weights, 34 bytes            Q4_0   32 weights, 18 bytes
  *     0  f16     d                           0  f16     d
@@ -69,7 +69,7 @@
  *   208  f16     d
  *     w = d * scale * (q - 32)
  *
- *   F32, F16, BF16: one weight an element. */
+ *   F32, F16, BF16: each element is one weight. */
 #ifndef KERNELS_FORMATS_H
 #define KERNELS_FORMATS_H
 
@@ -121,12 +121,12 @@ enum {
     Q6_K_SCALE_AT = 208
 };
 
-/* What a nibble of IQ4_NL and IQ4_XS stands for: steps that are finer near zero. */
+/* The values of the nibbles of IQ4_NL and IQ4_XS. The steps are finer near zero. */
 static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                       1,    13,   25,  38,  53,  69,  89,  113};
 
 /* Twice the values of the four-bit float E2M1 (0, 0.5, 1, 1.5, 2, 3, 4, 6), so that they are
- * whole. */
+ * integers. */
 static const int8_t mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 static inline uint16_t load_u16(const void *at)
@@ -208,16 +208,16 @@ static inline uint16_t f32_to_f16(float value)
     return (uint16_t)(sign | rounded >> 13);
 }
 
-/* 2^(e - 128): half of the E8M0 scale e, subnormal for e < 2. E8M0 calls 255 NaN; files do not
- * have it and it counts as the next power of two here, as in other readers. */
+/* 2^(e - 128): half of the E8M0 scale e, subnormal for e < 2. In E8M0 255 is NaN. Files do not have
+ * it; here it is the next power of two, as in other readers. */
 static inline float e8m0_half(uint8_t e)
 {
     return float_from_bits(e < 2 ? 0x00200000u << e : (e - 1u) << 23);
 }
 
-/* Unpacks the 12 bytes of Q3_K scales: out[0..15], 6 bits each, to be taken less 32. Nibbles of
- * bytes 0..7 (low: sub-blocks 0..7, high: 8..15) have the lower bits; bits 2k..2k+1 of byte 8 + i
- * are the upper bits of sub-block 4k + i. */
+/* Unpacks the 12 bytes of Q3_K scales: out[0..15], 6 bits each; the scale is that minus 32. Nibbles
+ * of bytes 0..7 (low: sub-blocks 0..7, high: 8..15) have the lower bits; bits 2k..2k+1 of byte 8 +
+ * i are the upper bits of sub-block 4k + i. */
 static inline void q3_k_scales(const uint8_t *packed, uint8_t out[16])
 {
     uint32_t a = load_u32(packed), b = load_u32(packed + 4), c = load_u32(packed + 8);

@@ -1,5 +1,7 @@
-/* Tensor types, activation sizes and the choice of a variant. */
+/* Tensor types, sizes of activations, and the choice of a variant. */
 #include "kernels/kernels.h"
+
+#include "base/assertion.h"
 
 #include <string.h>
 
@@ -48,6 +50,7 @@ enum activation_form activation_form_of(enum tensor_type type)
 
 size_t activation_form_bytes(enum activation_form form, size_t cols)
 {
+    ASSERT((unsigned)form < ACTIVATION_FORM_COUNT);
     switch (form) {
     case ACTIVATION_Q8_32:
         return (cols + ACT32_GROUP - 1) / ACT32_GROUP * ACT32_BYTES;

@@ -1,13 +1,13 @@
 /* The kernel table: every arithmetic loop of the engine, in a reference and per-ISA variants.
  *
- * `<op>_ref` in kernels/<op>_ref.c is the definition; kernels/<op>_<isa>.c are compiled with only
- * that instruction set's flags and reached only through this table, which is filled reference first
- * and then overridden upward. Functions take primitive arguments, allocate nothing and start no
- * threads: the engine splits rows outside. Any thread may call them.
+ * A function <op>_ref is the definition of an operation. The variants in kernels/<op>_<isa>.c are
+ * compiled with the flags of that instruction set only, and are called only through this table.
+ * Functions take plain arguments, allocate nothing and start no threads; the engine splits rows
+ * among threads. Any thread may call them.
  *
- * Matrix product: weights W are [rows, cols] as stored in the file (row-major blocks). Activations
- * are prepared once per layer input into the form that the weight type multiplies with
- * (`activation`), so q/k/v or gate/up share the work. */
+ * Matrix product: weights W are [rows, cols] as the file stores them (row-major blocks).
+ * Activations are prepared once into the form that the weight type multiplies with, so that q, k
+ * and v, or gate and up, share this work. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
@@ -47,13 +47,13 @@ const struct tensor_traits *tensor_traits_get(uint32_t type);
 enum activation_form {
     ACTIVATION_F32,    /* for F32, F16, BF16 weights */
     ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
-    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in 256s */
+    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in blocks of 256 */
     ACTIVATION_FORM_COUNT
 };
 
-/* Tokens of a panel, see activation panels in struct kernels. */
+/* Tokens of a panel; see panels in struct kernels. */
 #define KERNELS_PANEL_TOKENS 16
-/* Fewer tokens than this are faster as rows than as a panel that is not full. */
+/* Fewer tokens than this are faster as rows than in a panel that is not full. */
 #define KERNELS_PANEL_LEAST 9
 
 struct logit_stats {
@@ -65,21 +65,20 @@ struct logit_stats {
     double sum_exp_x;
 };
 
-/* What is known of one query head's softmax so far; begins as {-INFINITY, 0}. */
+/* The state of the softmax of one query head; it begins as {-INFINITY, 0}. */
 struct attend_state {
     float maximum; /* of the scores */
     float total;   /* sum of exp(score - maximum) */
 };
 
-/* Some query rows (heads that share a kv head, of tokens that see the same positions) against the
+/* Some query rows (heads that share a kv head, of tokens that see the same positions) and the
  * positions [begin, end) of one page, begin < end <= KV_PAGE_TOKENS. Online softmax (Milakov &
- * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums go on from what they hold. Scores
- * q.k * scale pass soft_cap when cap > 0. A row's result depends on that row and the positions
- * alone: not on its neighbours, nor on whether the page is given as it is stored or as kv_load
- * makes it. */
+ * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums are continued. Scores q.k * scale
+ * go through soft_cap when cap > 0. The result of a row depends only on that row and the positions:
+ * not on the rows beside it, and not on whether the page is as stored or as kv_load makes it. */
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
-    const void *next_keys;     /* those of the page after it, to be fetched early; may be NULL */
+    const void *next_keys;     /* of the page after it, to prefetch; may be NULL */
     enum td_kv_type kv_type;
     size_t head_size;
     size_t begin, end;
@@ -90,29 +89,29 @@ struct attend_task {
     float *sums; /* [rows, kv_value_columns]: sums of exp(score - maximum) * value */
 };
 
-/* 64: a vocabulary has several hundred blocks, more than any usual top-k. */
+/* With 64 a vocabulary has several hundred blocks, more than a usual top-k. */
 #define LOGIT_BLOCK 64u
 
 struct kernels {
     const char *name; /* "ref", "avx2", "avx512", "neon", "neon-dotprod" */
 
-    /* Which form weights of a type multiply with, and a form's size. */
+    /* The form that weights of a type multiply with, and the size of a form. */
     enum activation_form (*form_of)(enum tensor_type type);
     size_t (*activation_bytes)(enum activation_form form, size_t cols); /* multiple of 64 */
     void (*activation_prepare)(enum activation_form form, const float *x, size_t cols, void *out);
 
-    /* y[t * y_stride + r] = sum_c W[r, c] x_t[c], for r in [row_begin, row_end), t in [0, tokens).
-     * W points at row 0; rows are row_bytes apart. Prepared activations are act_stride bytes apart.
-     * The result of one (r, t) does not depend on `tokens` or on the row range. */
+    /* y[t * y_stride + r] = sum over c of W[r, c] x[t, c], for r in [row_begin, row_end), t in
+     * [0, tokens). W points at row 0; rows are row_bytes apart. Prepared activations are act_stride
+     * bytes apart. The result of one (r, t) depends neither on `tokens` nor on the row range. */
     void (*matmul)(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
                    size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                    size_t tokens, float *y, size_t y_stride);
 
-    /* Panels: the fast form for many tokens. NULL where a variant has none (use rows), and only for
-     * the forms in panel_forms (bits 1 << form). panel_prepare brings up to KERNELS_PANEL_TOKENS
-     * rows of x, x_stride floats apart, into one panel of KERNELS_PANEL_TOKENS * activation_bytes()
-     * bytes; matmul_panels is matmul on panels, KERNELS_PANEL_TOKENS * act_stride bytes apart, the
-     * last of which may hold fewer tokens. A token's results are the bits that matmul gives. */
+    /* Panels: the fast form for many tokens, only for the forms in panel_forms (bits 1 << form).
+     * NULL in variants that have none. panel_prepare brings up to KERNELS_PANEL_TOKENS rows of x,
+     * x_stride floats apart, into one panel of KERNELS_PANEL_TOKENS * activation_bytes() bytes.
+     * matmul_panels is matmul on panels, which are KERNELS_PANEL_TOKENS * act_stride bytes apart.
+     * The last panel may hold fewer tokens. The results are the same bits as those of matmul. */
     unsigned panel_forms;
     void (*panel_prepare)(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);
@@ -147,23 +146,23 @@ struct kernels {
 
     /* Attention over pages of keys and values: see kv_page.h and struct attend_task. */
     void (*attend)(const struct attend_task *task);
-    /* One position's key and value [head_size] to position `at` of a page. */
+    /* Stores the key and value [head_size] of one position at position `at` of a page. */
     void (*kv_store)(const float *key, const float *value, size_t head_size,
                      enum td_kv_type kv_type, size_t at, void *keys, void *values);
-    /* The first `count` positions of a page as TD_KV_F32; what lies beyond is left alone. */
+    /* Converts the first `count` positions of a page to TD_KV_F32; the rest of the output stays. */
     void (*kv_load)(enum td_kv_type kv_type, const void *keys, const void *values, size_t head_size,
                     size_t count, float *keys_out, float *values_out);
 
     void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
-    /* What a sampler needs of each block of LOGIT_BLOCK logits, the last one shorter.
-     * maxima[b]: the largest. */
+    /* For the sampler, by blocks of LOGIT_BLOCK logits; the last block may be shorter.
+     * maxima[b] = the largest logit of the block. */
     void (*block_maxima)(const float *logits, size_t n, float *maxima);
-    /* sums[b] = sum of exp((logit - max) * factor); max at least as large as any, factor > 0. What
-     * is below exp(-87) counts as nothing, but need not be 0. */
+    /* sums[b] = sum of exp((logit - max) * factor); max is at least the largest logit, factor > 0.
+     * Terms below exp(-87) may be left out. */
     void (*block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums);
 };
 
-/* How many of `tokens` go into panels, from the first on; the others stay rows. */
+/* How many of `tokens`, from the first on, go into panels. The others stay rows. */
 static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum activation_form form,
                                           size_t tokens)
 {

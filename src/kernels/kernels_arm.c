@@ -1,6 +1,6 @@
-/* Variants of an aarch64 build. NEON is part of every such processor; the dot product instructions
- * came with Armv8.2 (optional there) and are in nearly all that were made since 2018. To the user
- * the two are one variant, because they give the same bits: they differ in the product alone. */
+/* Variants of an aarch64 build. Every such processor has NEON. The dot product instructions are an
+ * option of Armv8.2, and nearly all processors since 2018 have them. For the user both are one
+ * variant, because they give the same bits; only the matrix product differs. */
 #include <asm/hwcap.h>
 #include <pthread.h>
 #include <sys/auxv.h>

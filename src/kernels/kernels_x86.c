@@ -1,9 +1,9 @@
-/* Variants of an x86-64 build. */
+/* Variants of an x86-64 build, and what the processor must have for each. */
 #include <cpuid.h>
 
 #include "kernels/variants.h"
 
-/* __builtin_cpu_supports asks cpuid and, for the wide registers, whether the system saves them. */
+/* __builtin_cpu_supports asks cpuid, and whether the system saves the wide registers. */
 static bool has_avx2(void)
 {
     unsigned eax, ebx, ecx = 0, edx;

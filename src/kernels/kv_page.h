@@ -1,13 +1,13 @@
 /* Layout of the keys and values of one kv head in one page of KV_PAGE_TOKENS positions. All
- * variants use it; it is made for products that run over one row of memory after the other:
+ * variants use it. It is made for products that go through memory row by row:
  *
- *   keys    [head_size, 64]       the same element of all positions side by side, so that scores
- *                                 come out as vectors over positions, without horizontal sums
- *   values  [64, value columns]   a position's row; columns beyond head_size are zero
+ *   keys    [head_size, 64]       the same element of all positions is adjacent, so that scores are
+ *                                 vectors over positions and need no horizontal sums
+ *   values  [64, value columns]   a row for each position; columns beyond head_size are zero
  *
- * Elements are f16 (TD_KV_F16), float (TD_KV_F32) or int8 (TD_KV_Q8_0). With Q8_0 both are followed
- * by f16 scales [blocks, 64] of each position's blocks of 32; an element
- * is scale * int8, which a float holds exactly. */
+ * Elements are f16 (TD_KV_F16), float (TD_KV_F32) or int8 (TD_KV_Q8_0). With Q8_0, f16 scales
+ * [blocks, 64] of each position's blocks of 32 follow the keys, and also the values. An element is
+ * scale * int8, which a float holds exactly. */
 #ifndef KERNELS_KV_PAGE_H
 #define KERNELS_KV_PAGE_H
 
@@ -25,7 +25,7 @@ static inline size_t kv_scale_blocks(size_t head_size)
     return (head_size + KV_SCALE_BLOCK - 1) / KV_SCALE_BLOCK;
 }
 
-/* Bytes of `columns` elements of every position, with the scales of a head of head_size. */
+/* Bytes of `columns` elements of every position, and of the scales of a head of head_size. */
 static inline size_t kv_part_bytes(enum td_kv_type kv_type, size_t columns, size_t head_size)
 {
     size_t elements = columns * KV_PAGE_TOKENS;

@@ -1,13 +1,12 @@
-/* Matrix products with AVX2. See tiles.h for the cutting and activation.h for the layouts.
+/* Matrix products with AVX2. tiles.h says how they are cut, activation.h has the layouts.
  *
- * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types
- * are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are
- * taken off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2
- * * 128
- * * 127 = 32512 fits. */
-#include <assert.h>
+ * vpmaddubsw multiplies unsigned with signed bytes, adds pairs and saturates them to 16 bits. Most
+ * types are stored unsigned and are small enough (2 * 63 * 127 = 16002). Their offsets and minimums
+ * are subtracted as in quants_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times
+ * sign(w) x, because 2 * 128 * 127 = 32512 fits. */
 #include <immintrin.h>
 
+#include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/simd_avx2.h"
@@ -43,12 +42,12 @@ TILE_INLINE void multiply_32(enum tensor_type type, const uint8_t *blocks, const
     for (int t = 0; t < tokens; t++) {
         const uint8_t *a = act + (size_t)t * tile->act_stride;
         __m256i dot = dot_32(type, &w, a);
-        /* Four lanes of bias and scale a block, against 16 quants: the same 32 bytes a pair. */
+        /* Bias and scale have four lanes for a block, as 16 quants have bytes: 32 bytes a pair. */
         __m256i bias = _mm256_loadu_si256((const void *)(a + ACT32_BIAS_AT));
         __m256 scale = _mm256_loadu_ps((const void *)(a + ACT32_SCALE_AT));
         if (type == TENSOR_Q4_0)
             dot = _mm256_add_epi32(dot, bias);
-        if (type == TENSOR_Q5_0 || type == TENSOR_MXFP4) /* offset 16 instead of 8 */
+        if (type == TENSOR_Q5_0 || type == TENSOR_MXFP4) /* their offset is 16, not 8 */
             dot = _mm256_add_epi32(dot, _mm256_slli_epi32(bias, 1));
         sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_mul_ps(w.scale, scale), sums[t]);
         if (tile_has_minimum(type))
@@ -213,7 +212,7 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
         part.y += half * part.y_stride;                             \
         body##_##type##_1x##half(&part);                            \
     }
-/* Other types have no functions of their own for two and eight tokens: they are 6 KB a type. */
+/* Other types have no functions for two and eight tokens, which would take 6 KB for each type. */
 #define TILES_SMALL(body, type)  \
     TILES_FEW(body, type)        \
     TILE_TWICE(body, type, 2, 1) \
@@ -270,7 +269,7 @@ void matmul_avx2(enum tensor_type type, const void *weights, size_t row_bytes, s
                  size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                  size_t tokens, float *y, size_t y_stride)
 {
-    assert((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
     struct tile whole = {
         .rows = (const uint8_t *)weights + row_begin * row_bytes,
         .row_bytes = row_bytes,

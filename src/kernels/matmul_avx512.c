@@ -1,8 +1,9 @@
-/* Matrix products with AVX-512: floats here, quants in quants_avx512.c and, of many tokens, in
- * panel_avx512.c. See tiles.h for the cutting and activation.h for the layouts. */
-#include <assert.h>
+/* Matrix products with AVX-512. Float weights are here, quantised ones in quants_avx512.c and, for
+ * many tokens, in panel_avx512.c. tiles.h says how products are cut, activation.h has the
+ * layouts. */
 #include <immintrin.h>
 
+#include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/quants_avx512.h"
@@ -14,7 +15,7 @@
 
 /* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
 
-/* Sixteen weights as float; those not in `mask` are not read and count as zero. */
+/* Sixteen weights as float. Those outside `mask` are zero and are not read. */
 TILE_INLINE __m512 load_weights(enum tensor_type type, const uint8_t *row, size_t c, __mmask16 mask)
 {
     if (type == TENSOR_F32)
@@ -90,7 +91,7 @@ void matmul_avx512(enum tensor_type type, const void *weights, size_t row_bytes,
                    size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                    size_t tokens, float *y, size_t y_stride)
 {
-    assert((unsigned)type < TENSOR_TYPE_COUNT);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
     struct tile whole = {
         .rows = (const uint8_t *)weights + row_begin * row_bytes,
         .row_bytes = row_bytes,
@@ -104,6 +105,6 @@ void matmul_avx512(enum tensor_type type, const void *weights, size_t row_bytes,
         quants_multiply_avx512(type, &whole, row_end - row_begin, tokens);
         return;
     }
-    assert(tile_sets[type].wide[0] != NULL);
+    ASSERT(tile_sets[type].wide[0] != NULL);
     tiles_run(&tile_sets[type], &whole, row_end - row_begin, tokens);
 }

@@ -1,4 +1,5 @@
-/* Matrix products with NEON and its dot product instructions (Armv8.2 and later). */
+/* Matrix products with NEON and its dot product instructions (Armv8.2 and later). The loops are in
+ * matmul_neon_body.h. */
 #include <arm_neon.h>
 
 #include "kernels/tiles.h"

@@ -1,4 +1,5 @@
-/* Matrix products with NEON, for processors without dot product instructions. */
+/* Matrix products with NEON, for processors without dot product instructions. The loops are in
+ * matmul_neon_body.h. */
 #include <arm_neon.h>
 
 #include "kernels/tiles.h"

@@ -1,16 +1,15 @@
-/* Matrix products with NEON, compiled by matmul_neon.c and matmul_dotprod.c, which say before
- * including this what MATMUL_VARIANT is and how sixteen products are added up:
+/* Matrix products with NEON, compiled by matmul_neon.c and matmul_dotprod.c. Before they include
+ * this they define MATMUL_VARIANT, BLOCKS_UNROLLED (how many of the eight 32-blocks of a
+ * super-block are unrolled), and how sixteen products are added:
  *
  *     dot_16(acc, w, x): lane i of acc + sum of w[4i + k] x[4i + k], k = 0..3, in 32 bits
  *
- * and BLOCKS_UNROLLED, how many of the eight 32-blocks of a super-block are written out. Integers
- * are exact, so both give the same bits. See tiles.h for the cutting, activation.h for the layouts
- * and unpack_neon.h for the weights. */
+ * Integers are exact, so both give the same bits. tiles.h says how products are cut, activation.h
+ * has the layouts, unpack_neon.h the weights. */
 #ifndef KERNELS_MATMUL_NEON_BODY_H
 #define KERNELS_MATMUL_NEON_BODY_H
 
-#include <assert.h>
-
+#include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/simd_neon.h"
@@ -20,8 +19,8 @@
 #include "kernels/unpack_neon.h"
 #include "kernels/variants.h"
 
-/* What stands at `at` in the row group after this one: rows follow each other, but the hardware
- * sees only that each stream continues into rows that have been read already. */
+/* Prefetches, in the next group of rows, the place that `at` is in this group. The hardware does
+ * not prefetch it: each stream that it sees continues into rows that were read already. */
 TILE_INLINE void prefetch_next_rows(const struct tile *tile, int rows, const uint8_t *at)
 {
     __builtin_prefetch(at + (size_t)rows * tile->row_bytes);
@@ -89,7 +88,7 @@ TILE_INLINE int32x4_t dot_32_of_256(enum tensor_type type, int32x4_t acc, const 
     return vmlaq_n_s32(acc, dot_16(zero, second, y), factors[2 * j + 1]);
 }
 
-/* Minimums times the sums of the activations that they are taken from: at most 4 * 63 * 16 * 127 a
+/* Minimums times the sums of the activations that they belong to: at most 4 * 63 * 16 * 127 in a
  * lane. */
 TILE_INLINE int32x4_t dot_minimums(const struct scales_256 *scales, const int16_t *totals)
 {
@@ -198,9 +197,9 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Of 32 registers, the sums of a tile take rows * tokens and the unpacked weights three a row. Rows
- * of super-blocks go one after another, so that more of them would share nothing; four at a single
- * token are four streams from memory. */
+/* Of 32 registers, the sums of a tile take rows * tokens, and the unpacked weights three for each
+ * row. Rows of super-blocks run one after another, so more rows would share nothing. Only for a
+ * single token there are four, which are four streams from memory. */
 #define TILES(body, type)         \
     TILE_DEFINE(body, type, 1, 1) \
     TILE_DEFINE(body, type, 1, 2) \
@@ -269,7 +268,7 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
                     size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                     size_t tokens, float *y, size_t y_stride)
 {
-    assert((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
     struct tile whole = {
         .rows = (const uint8_t *)weights + row_begin * row_bytes,
         .row_bytes = row_bytes,

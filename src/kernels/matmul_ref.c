@@ -1,5 +1,5 @@
-/* Reference of quantisation, dequantisation and the matrix product: the definition that the other
- * variants are checked against. Never optimised. */
+/* The reference of quantisation, dequantisation and the matrix product: the definition that the
+ * other variants are checked against. Plain loops, never optimised. */
 #include <float.h>
 #include <math.h>
 
@@ -10,7 +10,8 @@
 
 /* ---- dequantisation ------------------------------------------------------------------------- */
 
-/* The product of scale and quant is exact in float but for Q6_K, so only the subtraction rounds. */
+/* Except in Q6_K, the product of scale and quant is exact in float, so only the subtraction
+ * rounds. */
 static void dequantize_blocks(enum tensor_type type, const uint8_t *row, size_t cols, float *out)
 {
     const struct tensor_traits *traits = tensor_traits_get(type);
@@ -49,7 +50,7 @@ void dequantize_ref(enum tensor_type type, const void *row, size_t cols, float *
 
 /* ---- activations ---------------------------------------------------------------------------- */
 
-/* Quantises n values, returns the block's scale. See activation.h for the rule. */
+/* Quantises n values by the rule in activation.h; returns the scale of the block. */
 static float quantize_block(const float *x, size_t n, int8_t *quants)
 {
     float maximum = 0;

@@ -1,11 +1,11 @@
-/* Panels: the prepared activations of sixteen tokens, token by token in the lanes of a vector, so
- * that one register of weights repeated in all lanes meets sixteen tokens without a shuffle.
- * Prompts and larger batches are multiplied so; what a product computes is as with rows
- * (activation.h), to the bit. A panel takes the place of sixteen rows and needs less than their
- * bytes. Tokens that are missing in the last panel are zero.
+/* Panels: the prepared activations of sixteen tokens, one token in each lane of a vector. A
+ * register with the same weights in all lanes then multiplies sixteen tokens without a shuffle.
+ * Prompts and larger batches use panels; the results are the same bits as with rows (activation.h).
+ * A panel replaces sixteen rows and is smaller than they are. Missing tokens of the last panel are
+ * zero.
  *
- * Quants are stored plus 128, as the unsigned operand of vpdpbusd; weights are the signed one.
- * "Four" k is the quants 4k .. 4k + 3 of a block.
+ * Quants are stored plus 128, because vpdpbusd has one unsigned operand; weights are the signed
+ * one. A "four" k is the quants 4k .. 4k + 3 of a block.
  *
  * ACTIVATION_Q8_32, a block of 32, 640 bytes:
  *     0  uint8  quants[8][16][4]   fours by tokens

@@ -1,27 +1,26 @@
 /* Products of many tokens with AVX-512 VNNI: one integer product for every quantised type.
  *
- * Weights stay in memory as the file has them. For PANEL_ROWS rows by 256 columns at a time they
- * are unpacked into signed bytes (panel_unpack_avx512.h), which costs a few per cent when a hundred
- * tokens or more use them; then sixteen tokens lie in the lanes (panel.h) and a register tile of
- * rows by panels needs one broadcast for each four weights and no shuffle. Copies of the weights
- * laid out for this at load were not made: they would save those per cent, and cost the mapped
- * file, a second copy in memory and the start.
+ * Weights stay in memory as the file has them. PANEL_ROWS rows by 256 columns at a time are
+ * unpacked into signed bytes (panel_unpack_avx512.h). That costs a few per cent if a hundred tokens
+ * or more use them. Each lane holds a token (panel.h), so a register tile of rows by panels needs
+ * one broadcast for each four weights and no shuffle. Rejected: copies of the weights in this
+ * layout, made at load. They would save those per cent, but cost a second copy in memory, start-up
+ * time, and the sharing of the mapped file.
  *
- * The float chain of a row and token goes through the blocks in order, with the operations of
- * matmul_avx512.c, so both give the same bits. */
-#include <assert.h>
-
+ * The float sum of a row and token goes through the blocks in order, with the same operations as in
+ * quants_avx512.c, so both give the same bits. */
+#include "base/assertion.h"
 #include "kernels/panel.h"
 #include "kernels/panel_unpack_avx512.h"
 #include "kernels/variants.h"
 
 enum {
-    TOKENS_AT_ONCE = 256, /* their sums take 64 KB, as much as stays in the second cache */
-    SUMS_STRIDE = TOKENS_AT_ONCE + 16, /* a kilobyte apart they would share few sets of a cache */
+    TOKENS_AT_ONCE = 256, /* their sums take 64 KB, which stay in the second-level cache */
+    SUMS_STRIDE = TOKENS_AT_ONCE + 16, /* at a stride of 1 KiB they would share few cache sets */
     WIDTH_MAX = 4                      /* panels of a register tile */
 };
 
-/* Of one call: PANEL_ROWS rows by at most TOKENS_AT_ONCE tokens. */
+/* Working memory for PANEL_ROWS rows by at most TOKENS_AT_ONCE tokens. */
 struct work {
     _Alignas(64) float sums[PANEL_ROWS][SUMS_STRIDE];
     union {
@@ -30,7 +29,7 @@ struct work {
     };
 };
 
-/* What a tile multiplies: `sums` and `act` are those of its first panel and of the columns. */
+/* What a tile multiplies. `sums` and `act` are of its first panel and of the current columns. */
 struct part {
     struct work *work;
     size_t rows; /* a multiple of the tile's */
@@ -38,13 +37,13 @@ struct part {
     const uint8_t *act;
     size_t panel_bytes;   /* from panel to panel */
     size_t token;         /* index in work->sums */
-    const uint8_t *ahead; /* weights that are unpacked next: as many for each row and block here */
-    size_t ahead_bytes;   /* of one row and block; 0 = nothing to ask for */
+    const uint8_t *ahead; /* weights that are unpacked next, to prefetch */
+    size_t ahead_bytes;   /* of them, for each row and block of this part; 0 = none */
 };
 
-/* Asks for the weights that come next while these are multiplied: unpacking alone would wait for
- * the memory, which products leave idle. Into the second cache: the first is full of what is at
- * work. What lies after the last rows may be of no use. */
+/* Prefetches the next weights while these are multiplied. Otherwise unpacking would wait for the
+ * memory, which is idle during products. They go to the second-level cache, because the first is
+ * full of current data. After the last rows the prefetch may be useless. */
 TILE_INLINE void prefetch_ahead(const uint8_t *ahead, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += 64)
@@ -58,8 +57,8 @@ TILE_INLINE __m512i repeat_four(const int8_t *at)
 
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
 
-/* Keeps a loaded register: compilers load it anew for each use otherwise, and loads are what the
- * inner loop has least of. */
+/* Keeps a value in its register. Otherwise compilers load it again for each use, and loads are the
+ * bottleneck of the inner loop. */
 #define KEEP(register) __asm__("" : "+v"(register))
 
 /* Adds one block to a register tile of `height` rows from `row` on by `width` panels. */
@@ -268,7 +267,7 @@ typedef void multiply_fn(const struct part *part);
 typedef void unpack_fn(const uint8_t *weights, size_t row_bytes, size_t rows, size_t block,
                        size_t blocks, struct work *work);
 
-/* Rows after the last are the last again; nobody reads their sums. */
+/* Rows after the last one repeat the last row. Their sums are not read. */
 TILE_INLINE void unpack_part_32(enum tensor_type type, const uint8_t *weights, size_t row_bytes,
                                 size_t rows, size_t block, size_t blocks, struct work *work)
 {
@@ -320,9 +319,9 @@ UNPACK_256(TENSOR_Q5_K)
 UNPACK_256(TENSOR_Q6_K)
 UNPACK_256(TENSOR_IQ4_XS)
 
-/* Rows of a register tile by its width in panels. At least eight products hide their latency;
- * sixteen need fewer loads each, and are 5 to 10 % faster with four panels although what is summed
- * up then goes through memory. All divide PANEL_ROWS. */
+/* Rows of a register tile, by its width in panels. Eight products or more hide their latency.
+ * Sixteen need fewer loads each and are 5 to 10 % faster with four panels, although the sums then
+ * go through memory. All divide PANEL_ROWS. */
 enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 4, HEIGHT_MAX = 8 };
 
 #define MULTIPLY(body, kind, width)                              \
@@ -334,7 +333,7 @@ enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 4, HEIGHT_MAX = 8 };
     MULTIPLY(body, kind, 1)    \
     MULTIPLY(body, kind, 2)    \
     MULTIPLY(body, kind, 4)
-/* Types that are rarer have no function of their own for two panels: code is 2.5 KB a type. */
+/* Rarer types have no function for two panels: that would take 2.5 KB of code for each type. */
 #define MULTIPLIES_SMALL(body, kind)                       \
     MULTIPLY(body, kind, 1)                                \
     MULTIPLY(body, kind, 4)                                \
@@ -454,10 +453,10 @@ void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row
                           size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
                           size_t tokens, float *y, size_t y_stride)
 {
-    assert((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
     const size_t panel_bytes = KERNELS_PANEL_TOKENS * act_stride;
     struct work work;
-    if ((row_end - row_begin) % HEIGHT_MAX != 0) /* what no row fills is read, if not stored */
+    if ((row_end - row_begin) % HEIGHT_MAX != 0) /* missing rows are read, though not stored */
         memset(&work.w256, 0, sizeof work.w256);
     for (size_t row = row_begin; row < row_end; row += PANEL_ROWS) {
         size_t rows = row_end - row < PANEL_ROWS ? row_end - row : PANEL_ROWS;

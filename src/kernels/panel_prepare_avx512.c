@@ -1,4 +1,4 @@
-/* Panels out of sixteen rows of activations. Layouts: panel.h. */
+/* Makes panels of sixteen rows of activations. panel.h has the layouts. */
 #include <immintrin.h>
 
 #include "kernels/formats.h"

@@ -1,9 +1,9 @@
-/* Weights as the panel product reads them: PANEL_ROWS rows by 256 columns of signed bytes with
- * their scales, unpacked from the file's blocks into memory of the caller's that stays in the inner
- * caches while all tokens pass over it. For panel_avx512.c.
+/* Unpacks weights for the panel product: PANEL_ROWS rows by 256 columns of signed bytes with their
+ * scales, from the blocks of the file into memory of the caller, which stays in the inner caches
+ * while all tokens use it. For panel_avx512.c.
  *
- * Activations come plus 128 (panel.h), so each integer product begins with -128 times the sum of
- * its weights (`start`). */
+ * Activations are stored plus 128 (panel.h), so each integer product begins with -128 times the sum
+ * of its weights (`start`). */
 #ifndef KERNELS_PANEL_UNPACK_AVX512_H
 #define KERNELS_PANEL_UNPACK_AVX512_H
 
@@ -12,7 +12,7 @@
 
 enum {
     PANEL_ROWS = 64,
-    PANEL_COLS = 256 /* 64 tokens of a panel's quants are 16 KB then, a third of the first cache */
+    PANEL_COLS = 256 /* then the quants of 64 tokens are 16 KB, a third of the first-level cache */
 };
 
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ struct panel_weights_32 {
     float minimum[8 * PANEL_ROWS];
 };
 
-/* What unpack_32 has added to make quants unsigned. */
+/* The number that unpack_32 adds to make quants unsigned. */
 TILE_INLINE char offset_32(enum tensor_type type)
 {
     switch (type) {
@@ -74,9 +74,9 @@ TILE_INLINE void panel_unpack_quad(enum tensor_type type, const uint8_t *const r
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
 
-/* A dot is the product of `dot_cols` columns, whose magnitude fits 16 bits (|activation| <= 127),
- * so that vpdpwssd multiplies it with its scale and adds it up. `center` was taken off the quants
- * for that and comes back as `center` * scale times the activations' sums. */
+/* A dot is the product of dot_cols_256() columns. Its magnitude fits 16 bits (|activation| <= 127),
+ * so that vpdpwssd can multiply it with its scale and add it. For that center_256() is subtracted
+ * from the quants; it is added again as center * scale times the sums of the activations. */
 struct panel_weights_256 {
     int8_t quants[PANEL_ROWS][PANEL_COLS];
     int32_t start[PANEL_ROWS][64];  /* of the dot that begins at column 4i */

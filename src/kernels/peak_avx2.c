@@ -1,5 +1,5 @@
-/* Without VNNI an int8 product takes three instructions (vpmaddubsw, vpmaddwd, vpaddd), counted as
- * the work they do. */
+/* Without VNNI an int8 product takes three instructions (vpmaddubsw, vpmaddwd, vpaddd). Only the
+ * multiplications and additions of the product are counted. */
 #include "kernels/peak_loops.h"
 
 #include <immintrin.h>
@@ -16,12 +16,12 @@ uint64_t peak_int8_avx2(uint64_t rounds)
     for (uint64_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
         for (int i = 0; i < CHAINS; i++) {
-            /* A product of its own for each chain, or one would serve all. */
+            /* Each chain needs its own product; otherwise the compiler computes only one. */
             __asm__ volatile("" : "+x"(b));
             sums[i] =
                 _mm256_add_epi32(sums[i], _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), ones));
         }
-        /* Each round stands: the compiler may not fold them. */
+        /* Keeps the compiler from merging the rounds. */
         __asm__ volatile("" : "+x"(a), "+x"(b));
     }
     for (int i = 0; i < CHAINS; i++)

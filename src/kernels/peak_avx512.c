@@ -1,4 +1,4 @@
-/* VNNI's vpdpbusd and fused multiply-add on 512 bits. */
+/* The peak of VNNI's vpdpbusd and of the fused multiply-add, on 512 bits. */
 #include "kernels/peak_loops.h"
 
 #include <immintrin.h>
@@ -16,7 +16,7 @@ uint64_t peak_int8_avx512(uint64_t rounds)
 #pragma GCC unroll 12
         for (int i = 0; i < CHAINS; i++)
             sums[i] = _mm512_dpbusd_epi32(sums[i], a, b);
-        /* Each round stands: the compiler may not fold them. */
+        /* Keeps the compiler from merging the rounds. */
         __asm__ volatile("" : "+v"(a), "+v"(b));
     }
     for (int i = 0; i < CHAINS; i++)

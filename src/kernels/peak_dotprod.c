@@ -1,3 +1,4 @@
+/* The peak of NEON's int8 dot product instruction. */
 #include "kernels/peak_loops.h"
 
 #include <arm_neon.h>
@@ -14,7 +15,7 @@ uint64_t peak_int8_dotprod(uint64_t rounds)
 #pragma GCC unroll 16
         for (int i = 0; i < CHAINS; i++)
             sums[i] = vdotq_s32(sums[i], a, b);
-        /* Each round stands: the compiler may not fold them. */
+        /* Keeps the compiler from merging the rounds. */
         __asm__ volatile("" : "+w"(a), "+w"(b));
     }
     for (int i = 0; i < CHAINS; i++)

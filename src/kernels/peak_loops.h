@@ -1,4 +1,5 @@
-/* The loops behind kernels_peak_*, for peak_x86.c, peak_arm.c and peak_plain.c. */
+/* The loops of kernels_peak_int8 and kernels_peak_float, which peak_x86.c, peak_arm.c and
+ * peak_plain.c choose from. */
 #ifndef KERNELS_PEAK_LOOPS_H
 #define KERNELS_PEAK_LOOPS_H
 

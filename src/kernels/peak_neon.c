@@ -1,5 +1,5 @@
 /* Without dot product instructions sixteen int8 products take four instructions (smull, smull2,
- * addp, sadalp), counted as the work they do. */
+ * addp, sadalp). Only the multiplications and additions of the products are counted. */
 #include "kernels/peak_loops.h"
 
 #include <arm_neon.h>
@@ -16,7 +16,7 @@ uint64_t peak_int8_neon(uint64_t rounds)
     for (uint64_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 16
         for (int i = 0; i < CHAINS; i++) {
-            /* A product of its own for each chain, or one would serve all. */
+            /* Each chain needs its own product; otherwise the compiler computes only one. */
             __asm__ volatile("" : "+w"(b));
             int16x8_t low = vmull_s8(vget_low_s8(a), vget_low_s8(b));
             sums[i] = vpadalq_s16(sums[i], vpaddq_s16(low, vmull_high_s8(a, b)));
@@ -36,7 +36,7 @@ uint64_t peak_float_neon(uint64_t rounds)
 #pragma GCC unroll 16
         for (int i = 0; i < CHAINS; i++)
             sums[i] = vfmaq_f32(sums[i], a, b);
-        /* Each round stands: the compiler may not fold them. */
+        /* Keeps the compiler from merging the rounds. */
         __asm__ volatile("" : "+w"(a), "+w"(b));
     }
     for (int i = 0; i < CHAINS; i++)

@@ -1,4 +1,4 @@
-/* Other processors: what the compiler makes of the plain loops. */
+/* Other processors: the plain loops of the reference. */
 #include "kernels/peak.h"
 
 #include "kernels/peak_loops.h"

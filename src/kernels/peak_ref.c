@@ -1,4 +1,4 @@
-/* The reference has no instruction of its own: plain loops, as the compiler makes them. */
+/* The reference has no special instruction: plain loops, as the compiler translates them. */
 #include "kernels/peak_loops.h"
 
 #define LANES 64

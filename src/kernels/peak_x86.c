@@ -1,3 +1,4 @@
+/* Chooses the peak loop of a variant in an x86-64 build. */
 #include "kernels/peak.h"
 
 #include "kernels/peak_loops.h"

@@ -1,25 +1,25 @@
-/* Products of quantised weights with a few tokens, with AVX-512 VNNI, in tiles of sixteen rows. See
- * activation.h for the layouts.
+/* Products of quantised weights with a few tokens, with AVX-512 VNNI, in tiles of sixteen rows.
+ * activation.h has the layouts.
  *
- * vpdpbusd multiplies unsigned by signed bytes, so weights are made unsigned (Q4_0, Q5_0, Q3_K and
- * Q6_K are stored so, with an offset of 8, 16, 4 and 32; Q8_0 becomes so by flipping the sign bit,
- * offset 128; the tables of IQ4_NL and MXFP4 are lifted by 128 and 16) and the offset times the sum
- * of the activations is taken off, as whole numbers too: as the start value of the integer
- * accumulator. A minimum goes the same way with a scale of its own. IQ4_XS, whose quants are too
- * wide for that, is multiplied as |w| times sign(w) x.
+ * vpdpbusd multiplies unsigned with signed bytes, so weights are made unsigned by an offset. Q4_0,
+ * Q5_0, Q3_K and Q6_K are stored with one (8, 16, 4, 32). Q8_0 gets one (128) by flipping the sign
+ * bit. The tables of IQ4_NL and MXFP4 are raised by 128 and 16. The offset times the sum of the
+ * activations is then subtracted, also as integers: it is the start value of the accumulator. A
+ * minimum is subtracted the same way, with its own scale. The quants of IQ4_XS are too wide for an
+ * offset, so it is multiplied as |w| times sign(w) x.
  *
- * Whole blocks are summed as integers, which is exact in any order; each row and token has one
- * float chain over the blocks, a lane of one register. The panels (panel_avx512.c) have the same
- * chain, so that a token's results are the same bits in a prompt, in a batch and alone.
+ * Whole blocks are summed as integers, which is exact in any order. Each row and token has one
+ * float sum over the blocks, in one lane of a register. The panels (panel_avx512.c) sum in the same
+ * order, so a token's results are the same bits in a prompt, in a batch and alone.
  *
- * One token, where the memory is the limit, has a function for each type that unpacks in registers.
- * Several share what is unpacked, through a buffer in the first cache, and functions that know the
- * type by its numbers only, which keeps the code small. */
+ * For one token memory is the limit, so each type has a function that unpacks in registers. Several
+ * tokens share unpacked weights through a buffer in the first-level cache. Their functions get the
+ * type as numbers, which keeps the code small. */
 #include "kernels/quants_avx512.h"
 
-#include <assert.h>
 #include <immintrin.h>
 
+#include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/lanes_avx512.h"
@@ -32,15 +32,15 @@ enum {
     TOKENS_MAX = 8 /* of a tile; more are better off as panels */
 };
 
-/* Row i of the tile; after the last one the last one again, whose results are not stored. */
+/* Row i of the tile. After the last row it is the last one again; those results are not stored. */
 TILE_INLINE const uint8_t *tile_row(const struct tile *tile, size_t i)
 {
     return tile->rows + (i < tile->row_count ? i : tile->row_count - 1) * tile->row_bytes;
 }
 
-/* Asks for the weights that are PREFETCH_BYTES ahead in the same row or, near its end, in the row
- * of the next tile. Sixteen rows at 288 bytes are 4.5 KB on their way, three times what a memory
- * with 100 ns and 13 GB/s a core needs. */
+/* Prefetches the weights PREFETCH_BYTES ahead in the same row or, near its end, in the row of the
+ * next tile. Sixteen rows of 288 bytes are 4.5 KB in flight, three times what a memory of 100 ns
+ * and 13 GB/s for a core needs. */
 enum { PREFETCH_BYTES = 288 };
 TILE_INLINE void prefetch_row(const struct tile *tile, const uint8_t *row, size_t offset,
                               size_t bytes)
@@ -61,8 +61,8 @@ TILE_INLINE void store_rows(const struct tile *tile, size_t token, __m512 sums)
 
 /* ---- groups of four blocks of 32 ------------------------------------------------------------- */
 
-/* The offset's share is the bias (-8 times the sum of the activations) shifted left by this;
- * -1: types without an offset. */
+/* The bias (-8 times the sum of the activations), shifted left by this number, subtracts the
+ * offset. -1 = the type has no offset. */
 TILE_INLINE int start_shift(enum tensor_type type)
 {
     switch (type) {
@@ -80,7 +80,7 @@ TILE_INLINE int start_shift(enum tensor_type type)
     }
 }
 
-/* The activations of one group, and what its integer products start with. */
+/* The activations of one group, and the start values of its integer products. */
 struct inputs_32 {
     __m512i low, high, start;
 };
@@ -285,8 +285,8 @@ TILE_INLINE __m512i dot_signed(const struct block_signed *w, const uint8_t *act)
     return sum;
 }
 
-/* A row's product with one super-block, in lanes to be added up; the minimum's or the offset's
- * share goes to *taken or is in it already. */
+/* The product of a row with one super-block, in lanes that must be added up. The share of the
+ * minimum or the offset goes to *taken, or is in the result already. */
 TILE_INLINE __m512i dot_256(const struct block_256 *w, bool has_minimum, const uint8_t *act,
                             __m512i *taken)
 {
@@ -296,7 +296,7 @@ TILE_INLINE __m512i dot_256(const struct block_256 *w, bool has_minimum, const u
     return dot_half(dot_half(start, w, act, 0), w, act, 1);
 }
 
-/* One super-block of the tile's rows: quad q has four partial sums of each of its rows, one in
+/* Adds one super-block of the tile's rows. Quad q has four partial sums of each of its rows, one in
  * every 128-bit lane. */
 TILE_INLINE __m512 add_super_block(const __m512i dots[4], const __m512i taken[4], __m512 scales,
                                    __m512 minimums, bool has_minimum, const uint8_t *act,
@@ -312,7 +312,7 @@ TILE_INLINE __m512 add_super_block(const __m512i dots[4], const __m512i taken[4]
     return sum;
 }
 
-/* Where row `r` of the tile begins its super-block `block`; what comes later is asked for. */
+/* The address of super-block `block` of row `r` of the tile. Later weights are prefetched. */
 TILE_INLINE const uint8_t *super_block(const struct tile *tile, enum tensor_type type, size_t block,
                                        size_t r)
 {
@@ -443,7 +443,7 @@ ONCE void many_signed_256(const struct tile *tile, size_t tokens, unpack_256_fn 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Two functions a type: one token, and several. */
+/* Two functions for each type: one token, and several. */
 #define QUANT_32(type)                                                             \
     static void one_##type(const struct tile *tile)                                \
     {                                                                              \
@@ -511,7 +511,7 @@ static const struct quant_functions {
 void quants_multiply_avx512(enum tensor_type type, const struct tile *whole, size_t rows,
                             size_t tokens)
 {
-    assert(functions[type].one != NULL);
+    ASSERT(functions[type].one != NULL);
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {

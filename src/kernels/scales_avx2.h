@@ -1,5 +1,5 @@
-/* Packed scales of super-blocks in a register, without a way through memory: for unpack_avx2.h and
- * unpack_avx512.h. */
+/* Unpacks the scales of super-blocks in registers, without a detour through memory. For
+ * unpack_avx2.h and unpack_avx512.h. */
 #ifndef KERNELS_SCALES_AVX2_H
 #define KERNELS_SCALES_AVX2_H
 
@@ -8,7 +8,7 @@
 #include "kernels/formats.h"
 #include "kernels/tiles.h"
 
-/* The sixteen scales of a Q3_K block less 32, a byte each; see q3_k_scales(). */
+/* The sixteen scales of a Q3_K block minus 32, a byte each; see q3_k_scales(). */
 TILE_INLINE __m128i q3_k_factors(const uint8_t *block)
 {
     const __m128i shift = _mm_set_epi32(6, 4, 2, 0);
@@ -20,7 +20,7 @@ TILE_INLINE __m128i q3_k_factors(const uint8_t *block)
     return _mm_sub_epi8(_mm_or_si128(_mm_and_si128(low, nibble), high), _mm_set1_epi8(32));
 }
 
-/* The eight scales of an IQ4_XS block less 32, 16 bits each. */
+/* The eight scales of an IQ4_XS block minus 32, 16 bits each. */
 TILE_INLINE __m128i iq4_xs_factors(const uint8_t *block)
 {
     /* Multiplying by 2^(14 - 2j) brings bits 2j..2j+1 to the top. */

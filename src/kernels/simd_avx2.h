@@ -1,4 +1,4 @@
-/* Eight floats a vector: what vector_body.h is written in, with AVX2, FMA and F16C. */
+/* Vectors of eight floats with AVX2, FMA and F16C: the functions that vector_body.h uses. */
 #ifndef KERNELS_SIMD_AVX2_H
 #define KERNELS_SIMD_AVX2_H
 
@@ -24,7 +24,7 @@ SIMD_INLINE vec vec_load(const float *at)
 {
     return _mm256_loadu_ps(at);
 }
-/* The first n < LANES floats, zero after them; nothing else is read. */
+/* The first n < LANES floats and zeroes after them; nothing else is read. */
 SIMD_INLINE vec vec_load_part(const float *at, size_t n)
 {
     return _mm256_maskload_ps(at, first_lanes(n));
@@ -91,7 +91,7 @@ SIMD_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return _mm256_fnmadd_ps(a, b, c);
 }
-/* The larger; b where either is NaN. */
+/* The larger one; b if either is NaN. */
 SIMD_INLINE vec vec_max(vec a, vec b)
 {
     return _mm256_max_ps(a, b);
@@ -144,7 +144,7 @@ SIMD_INLINE void int_store(int32_t *at, vec_int v)
 {
     _mm256_storeu_si256((void *)at, v);
 }
-/* 2 * LANES floats at `at` into those of even and of odd index. */
+/* Splits 2 * LANES floats into those of even and of odd index. */
 SIMD_INLINE void vec_unzip(const float *at, vec *even, vec *odd)
 {
     const __m256i order = _mm256_set_epi32(7, 6, 3, 2, 5, 4, 1, 0);

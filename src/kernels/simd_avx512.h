@@ -1,4 +1,4 @@
-/* Sixteen floats a vector: what vector_body.h is written in, with AVX-512. */
+/* Vectors of sixteen floats with AVX-512: the functions that vector_body.h uses. */
 #ifndef KERNELS_SIMD_AVX512_H
 #define KERNELS_SIMD_AVX512_H
 
@@ -23,7 +23,7 @@ SIMD_INLINE vec vec_load(const float *at)
 {
     return _mm512_loadu_ps(at);
 }
-/* The first n < LANES floats, zero after them; nothing else is read. */
+/* The first n < LANES floats and zeroes after them; nothing else is read. */
 SIMD_INLINE vec vec_load_part(const float *at, size_t n)
 {
     return _mm512_maskz_loadu_ps(first_lanes(n), at);
@@ -86,7 +86,7 @@ SIMD_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return _mm512_fnmadd_ps(a, b, c);
 }
-/* The larger; b where either is NaN. */
+/* The larger one; b if either is NaN. */
 SIMD_INLINE vec vec_max(vec a, vec b)
 {
     return _mm512_max_ps(a, b);
@@ -129,7 +129,7 @@ SIMD_INLINE void int_store(int32_t *at, vec_int v)
 {
     _mm512_storeu_si512(at, v);
 }
-/* 2 * LANES floats at `at` into those of even and of odd index. */
+/* Splits 2 * LANES floats into those of even and of odd index. */
 SIMD_INLINE void vec_unzip(const float *at, vec *even, vec *odd)
 {
     const __m512i index =

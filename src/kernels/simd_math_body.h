@@ -1,10 +1,11 @@
-/* Functions of vectors, in the words of simd_<isa>.h. Include that header first. */
+/* exp and tanh of vectors, written with the functions of simd_<isa>.h. Include that header
+ * first. */
 #ifndef KERNELS_SIMD_MATH_H
 #define KERNELS_SIMD_MATH_H
 
 /* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2) / 2 + a rounding. exp(r) is Taylor's sum
- * to the seventh power: what is left out is below r^8 / 8! < 5.3e-9 of the result. ln 2 is taken
- * off in two parts, the first with nine low bits zero so that n * LN2_HIGH is exact. With the
+ * to the seventh power; the rest is below r^8 / 8! < 5.3e-9 of the result. ln 2 is subtracted in
+ * two parts; the first has nine low bits of zero, so that n * ln2_high is exact. With the
  * roundings of the sum (1 + r dominates) the relative error stays below 2e-7 for results that are
  * normal floats. x is held to [-104, 88.7]: outside, the result is 0 or close to the largest float.
  * NaN stays NaN. */

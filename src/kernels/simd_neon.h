@@ -1,5 +1,5 @@
-/* Four floats a vector: what vector_body.h is written in, with the Advanced SIMD that every aarch64
- * processor has. Fused multiply-adds and conversions of halves are part of it. */
+/* Vectors of four floats with NEON, which every aarch64 processor has: the functions that
+ * vector_body.h uses. NEON includes fused multiply-adds and conversions of f16. */
 #ifndef KERNELS_SIMD_NEON_H
 #define KERNELS_SIMD_NEON_H
 
@@ -20,7 +20,7 @@ SIMD_INLINE vec vec_load(const float *at)
 {
     return vld1q_f32(at);
 }
-/* The first n < LANES floats, zero after them; nothing else is read. */
+/* The first n < LANES floats and zeroes after them; nothing else is read. */
 SIMD_INLINE vec vec_load_part(const float *at, size_t n)
 {
     vec v = vdupq_n_f32(0);
@@ -102,7 +102,7 @@ SIMD_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return vfmsq_f32(c, a, b);
 }
-/* The larger; b where either is NaN. (The instruction for it would give NaN.) */
+/* The larger one; b if either is NaN. (The instruction for it would give NaN.) */
 SIMD_INLINE vec vec_max(vec a, vec b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
@@ -149,7 +149,7 @@ SIMD_INLINE void int_store(int32_t *at, vec_int v)
 {
     vst1q_s32(at, v);
 }
-/* 2 * LANES floats at `at` into those of even and of odd index. */
+/* Splits 2 * LANES floats into those of even and of odd index. */
 SIMD_INLINE void vec_unzip(const float *at, vec *even, vec *odd)
 {
     float32x4x2_t both = vld2q_f32(at);

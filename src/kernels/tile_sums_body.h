@@ -1,5 +1,5 @@
-/* The sums of a tile, a vector for each row and token, in the words of simd_<isa>.h, which is
- * included first. */
+/* The sums of a tile: a vector for each row and token. Written with the functions of simd_<isa>.h;
+ * include that header first. */
 #ifndef KERNELS_TILE_SUMS_BODY_H
 #define KERNELS_TILE_SUMS_BODY_H
 

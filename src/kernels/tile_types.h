@@ -1,5 +1,5 @@
-/* What the bodies of the tiles need to know of a weight type. `type` is a constant where these are
- * called, so every answer folds. Used by the vector variants only. */
+/* What the tiles need to know about a weight type. `type` is a constant in every call, so the
+ * compiler folds the answers. Only the vector variants use this. */
 #ifndef KERNELS_TILE_TYPES_H
 #define KERNELS_TILE_TYPES_H
 
@@ -41,7 +41,7 @@ TILE_INLINE size_t tile_block_bytes(enum tensor_type type)
     }
 }
 
-/* A minimum is added to each weight (blocks of 32) or taken off. */
+/* Whether a minimum is added to each weight (blocks of 32) or subtracted (blocks of 256). */
 TILE_INLINE bool tile_has_minimum(enum tensor_type type)
 {
     return type == TENSOR_Q4_1 || type == TENSOR_Q5_1 || type == TENSOR_Q4_K ||

@@ -1,12 +1,11 @@
-/* How a product is cut into tiles, for the vector variants.
+/* Cuts a product into tiles, for the vector variants.
  *
- * A tile multiplies a few rows with 1, 2, 4 or 8 tokens and keeps every sum in a register. What is
- * unpacked from a weight block serves all tokens of the tile. Each (row, token) has one vector of
- * partial sums that goes through the blocks in order, in every tile shape alike, which is why a
- * result does not depend on the number of tokens or the row range.
+ * A tile multiplies a few rows with 1, 2, 4 or 8 tokens and keeps every sum in a register. A weight
+ * block is unpacked once for all tokens of the tile. Each (row, token) has one vector of partial
+ * sums, which goes through the blocks in order in every tile shape. So a result depends neither on
+ * the number of tokens nor on the row range.
  *
- * Rows are taken in blocks small enough to stay in the second-level cache while all tokens pass
- * over them. Weights laid out for tiles in advance would enter here, as another tile_set. */
+ * Rows are taken in blocks that stay in the second-level cache while all tokens use them. */
 #ifndef KERNELS_TILES_H
 #define KERNELS_TILES_H
 
@@ -23,7 +22,7 @@ enum {
 struct tile {
     const uint8_t *rows; /* first row; the others row_bytes apart */
     size_t row_bytes;
-    size_t row_count; /* of tiles that take what there is */
+    size_t row_count; /* only for tiles with any number of rows */
     size_t cols;
     const uint8_t *acts; /* first token; the others act_stride apart */
     size_t act_stride;
@@ -33,7 +32,7 @@ struct tile {
 
 typedef void tile_fn(const struct tile *tile);
 
-/* Tiles of `rows[shape]` rows and 1 << shape tokens, and of one row for what is left over. */
+/* Tiles of rows[shape] rows and 1 << shape tokens, and tiles of one row for the remaining rows. */
 struct tile_set {
     tile_fn *wide[TILE_SHAPES];
     size_t rows[TILE_SHAPES];

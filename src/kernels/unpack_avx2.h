@@ -1,5 +1,5 @@
-/* Weight blocks into 256-bit registers of bytes, for matmul_avx2.c. What is taken off again because
- * they are unsigned stands there. */
+/* Unpacks weight blocks into 256-bit registers of bytes, for matmul_avx2.c. Most are unsigned here;
+ * matmul_avx2.c subtracts the offsets. */
 #ifndef KERNELS_UNPACK_AVX2_H
 #define KERNELS_UNPACK_AVX2_H
 
@@ -14,8 +14,8 @@
 struct pair_32 {
     __m256i low, high;           /* weights 0..15 and 16..31 of both blocks */
     __m256i low_size, high_size; /* signed types: magnitudes of the same */
-    __m256 scale;                /* four lanes a block */
-    __m256 minimum; /* types with a minimum: -minimum / 8, what the activations' bias takes */
+    __m256 scale;                /* four lanes for each block */
+    __m256 minimum; /* types with a minimum: -minimum / 8, the factor of the activations' bias */
 };
 
 TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
@@ -24,7 +24,8 @@ TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
                                    _mm_loadu_si128((const void *)(at + stride)), 1);
 }
 
-/* Weights of these types are multiplied as magnitude and sign, those of others are unsigned. */
+/* Weights of these types are multiplied as magnitude and sign. Those of other types are
+ * unsigned. */
 TILE_INLINE bool is_signed_32(enum tensor_type type)
 {
     return type == TENSOR_Q8_0 || type == TENSOR_IQ4_NL;
@@ -111,13 +112,12 @@ TILE_INLINE float f16_at(const uint8_t *at)
 }
 
 struct scales_256 {
-    uint8_t factors[16];  /* of 16-block i [i]; types with 32 quants a factor: [i / 2] (see
-                            factors_256) */
+    uint8_t factors[16];  /* [i] of 16-block i; types with 32 quants for a factor: [i / 2] */
     __m256 first, second; /* offsets of 16-blocks 0..7 and 8..15; IQ4_XS has none */
     float scale;
 };
 
-/* offset_i = values[i] * factor */
+/* Offset i = values[i] * factor. */
 TILE_INLINE void set_offsets(struct scales_256 *out, __m128i values, __m256 factor)
 {
     __m256i second = _mm256_cvtepi8_epi32(_mm_srli_si128(values, 8));
@@ -241,7 +241,7 @@ TILE_INLINE __m256i quants_iq4_xs(const uint8_t *at, int j)
     return look_up(iq4_values, 0, _mm256_and_si256(both, _mm256_set1_epi8(15)));
 }
 
-/* Quants 32j .. 32j + 31, unsigned but for IQ4_XS. */
+/* Quants 32j .. 32j + 31; unsigned, except those of IQ4_XS. */
 TILE_INLINE __m256i quants_256(enum tensor_type type, const uint8_t *at, int j)
 {
     switch (type) {

@@ -1,5 +1,5 @@
-/* Weight blocks into 512-bit registers of unsigned bytes, for matmul_avx512.c. What is taken off
- * again because they are unsigned stands there. */
+/* Unpacks weight blocks into 512-bit registers of unsigned bytes, for quants_avx512.c, which
+ * subtracts the offsets, and for panel_unpack_avx512.h. */
 #ifndef KERNELS_UNPACK_AVX512_H
 #define KERNELS_UNPACK_AVX512_H
 
@@ -13,11 +13,11 @@
 
 struct group_32 {
     __m512i low, high; /* unsigned weights 0..15 and 16..31 of each of the four blocks */
-    __m512 scale;      /* four lanes a block */
-    __m512 minimum;    /* types with a minimum: -minimum / 8, what the activations' bias takes */
+    __m512 scale;      /* four lanes for each block */
+    __m512 minimum;    /* types with a minimum: -minimum / 8, the factor of the activations' bias */
 };
 
-/* 16 bytes of each of `count` blocks; zero for the blocks that a shorter last group lacks. */
+/* 16 bytes of each of `count` blocks; zeroes for the missing blocks of a shorter last group. */
 TILE_INLINE __m512i load_four(const uint8_t *at, size_t stride, size_t count)
 {
     __m512i v = _mm512_zextsi128_si512(_mm_loadu_si128((const void *)at));
@@ -134,7 +134,7 @@ TILE_INLINE struct group_32 unpack_nibbles(enum tensor_type type, const uint8_t 
         out.scale = spread_four(e8m0_halves(_mm_and_si128(heads, _mm_set1_epi32(255))));
         return out;
     }
-    __m256 halves = _mm256_cvtph_ps(heads); /* d of each block, and what follows it */
+    __m256 halves = _mm256_cvtph_ps(heads); /* d of each block, and the two bytes after it */
     __m128 first = _mm256_castps256_ps128(halves), second = _mm256_extractf128_ps(halves, 1);
     out.scale = spread_four(_mm_shuffle_ps(first, second, 0x88));
     if (tile_has_minimum(type))
@@ -147,7 +147,7 @@ TILE_INLINE struct group_32 unpack_nibbles(enum tensor_type type, const uint8_t 
     return out;
 }
 
-/* Activations after the last block are zero, so what stands for missing weights has no effect. */
+/* Activations after the last block are zero, so the values of missing weights have no effect. */
 TILE_INLINE struct group_32 unpack_32(enum tensor_type type, const uint8_t *blocks, size_t count)
 {
     if (type == TENSOR_Q8_0)
@@ -162,10 +162,10 @@ TILE_INLINE struct group_32 unpack_32(enum tensor_type type, const uint8_t *bloc
 struct block_256 {
     __m512i quants[4]; /* unsigned, in natural order */
     __m512i scales[2]; /* int16 factors of the packed pair sums of each half, see pair_order() */
-    __m256i taken;     /* int16: what each 16-sum of activations is multiplied with; a minimum's
-                        * share, to be taken off with its own scale, or minus an offset's */
+    __m256i taken;     /* int16: factor of each 16-sum of activations; of a minimum, which is
+                        * subtracted with its own scale, or minus that of an offset */
     __m512 scale;
-    __m512 minimum; /* scale of the minimums; types without have none */
+    __m512 minimum; /* scale of the minimums, in types that have them */
 };
 
 /* Integer scales of the 16-blocks of one half, repeated as packing arranges the sums: the 128-bit
@@ -176,7 +176,7 @@ TILE_INLINE __m512i pair_scales(__m128i scales, __m256i order)
     return _mm512_cvtepi8_epi16(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(scales), order));
 }
 
-/* Byte i of the result is the index of the scale for 16-bit element i. `step`: 16-blocks a
+/* Byte i of the result is the index of the scale for 16-bit element i. step: 16-blocks for each
  * scale. */
 TILE_INLINE __m256i pair_order(int half, int step)
 {

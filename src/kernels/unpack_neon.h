@@ -1,5 +1,5 @@
-/* Weight blocks into 128-bit registers of signed bytes, for matmul_neon_body.h. The dot products of
- * NEON are signed by signed, so offsets are taken off here and not from the sums. */
+/* Unpacks weight blocks into 128-bit registers of signed bytes, for matmul_neon_body.h. NEON's dot
+ * products are signed by signed, so offsets are subtracted here and not from the sums. */
 #ifndef KERNELS_UNPACK_NEON_H
 #define KERNELS_UNPACK_NEON_H
 
@@ -8,7 +8,7 @@
 #include "kernels/formats.h"
 #include "kernels/tile_types.h"
 
-/* What a nibble stands for. */
+/* The values of the nibbles. */
 TILE_INLINE int8x16_t look_up(const int8_t values[16], uint8x16_t nibbles)
 {
     return vqtbl1q_s8(vld1q_s8(values), nibbles);
@@ -51,7 +51,8 @@ TILE_INLINE float f16_at(const uint8_t *at)
 struct block_32 {
     int8x16_t low, high; /* weights 0..15 and 16..31 */
     float32x4_t scale;   /* four times */
-    float32x4_t minimum; /* types with a minimum: -minimum / 8, what the activations' bias takes */
+    float32x4_t
+        minimum; /* types with a minimum: -minimum / 8, the factor of the activations' bias */
 };
 
 /* 16 in every byte i where bit i of the 16 bits at `at` is set. */
@@ -100,9 +101,9 @@ TILE_INLINE struct block_32 unpack_32(enum tensor_type type, const uint8_t *bloc
 /* ---- super-blocks of 256, 32 quants at a time ------------------------------------------------ */
 
 struct scales_256 {
-    int32_t factors[16];   /* of 16-block i [i]; types with 32 quants a factor: [i / 2] */
-    int16x8_t minimums[2]; /* of 16-blocks 0..7 and 8..15, types that have them */
-    float scale, minimum;  /* what factors and minimums are multiplied with */
+    int32_t factors[16];   /* [i] of 16-block i; types with 32 quants for a factor: [i / 2] */
+    int16x8_t minimums[2]; /* of 16-blocks 0..7 and 8..15, in types that have them */
+    float scale, minimum;  /* the scales of factors and minimums */
 };
 
 TILE_INLINE bool has_minimums_256(enum tensor_type type)
@@ -110,7 +111,7 @@ TILE_INLINE bool has_minimums_256(enum tensor_type type)
     return type == TENSOR_Q2_K || type == TENSOR_Q4_K || type == TENSOR_Q5_K;
 }
 
-/* One factor a 32-block. */
+/* Whether each 32-block has one factor. */
 TILE_INLINE bool has_wide_factors(enum tensor_type type)
 {
     return type == TENSOR_Q4_K || type == TENSOR_Q5_K || type == TENSOR_IQ4_XS;

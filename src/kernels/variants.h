@@ -1,11 +1,11 @@
-/* The functions behind the table, for kernels_<cpu>.c, the variants themselves and nobody else.
- * Their contracts are those of struct kernels. */
+/* The functions in the kernel tables. Only kernels_<cpu>.c and the variants include this. The
+ * contracts are in struct kernels. */
 #ifndef KERNELS_VARIANTS_H
 #define KERNELS_VARIANTS_H
 
 #include "kernels/kernels.h"
 
-/* NULL when this build or this CPU lacks the variant. TD_CPU_AUTO: the best. */
+/* NULL when this build or this CPU lacks the variant. TD_CPU_AUTO = the best one. */
 const struct kernels *kernels_variant(enum td_cpu cpu);
 extern const struct kernels kernels_ref;
 extern const struct kernels kernels_avx2;

@@ -1,4 +1,4 @@
-/* Element-wise operations and logit statistics, written once in the vector words of
+/* Element-wise operations and logit statistics, written once with the vector functions of
  * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header
  * first. */
 #ifndef KERNELS_VECTOR_BODY_H
@@ -14,7 +14,7 @@
 
 void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, float *y)
 {
-    enum { PART = 512 }; /* float sums of 512, added up in double: the error does not grow with n */
+    enum { PART = 512 }; /* float sums of 512 are added in double: the error does not grow with n */
     double squares = 0;
     for (size_t begin = 0; begin < n; begin += PART) {
         size_t end = n - begin < PART ? n : begin + PART;
@@ -35,8 +35,7 @@ void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, floa
     vec_store_part(y + i, rest, n - i);
 }
 
-/* Sum of x - shift (power 1) or of its square (power 2), in float sums of 512 that are added up in
- * double. */
+/* Sum of x - shift (power 1) or of its square (power 2). Float sums of 512 are added in double. */
 SIMD_INLINE double sum_shifted(const float *x, size_t n, float shift, int power)
 {
     enum { PART = 512 };
@@ -57,8 +56,8 @@ SIMD_INLINE double sum_shifted(const float *x, size_t n, float shift, int power)
     return total;
 }
 
-/* The first element stands in for the mean until it is known, so that a row whose values are far
- * from zero and close together loses no digits. */
+/* The first element is subtracted before the mean is known, so that a row of large values that are
+ * close together loses no digits. */
 void VARIANT(layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
                          float *y)
 {
@@ -195,7 +194,7 @@ void VARIANT(rope)(float *head, const float *cos_sin, size_t n_rot, bool interle
 
 /* ---- logits ---------------------------------------------------------------------------------- */
 
-enum { STATS_BLOCK = 64 * LANES }; /* in the first-level cache between the two looks at it */
+enum { STATS_BLOCK = 64 * LANES }; /* stays in the first-level cache; it is read twice */
 
 struct stats_lanes {
     vec maximum, second;
@@ -232,13 +231,13 @@ static void stats_finish(const struct stats_lanes *lanes, struct logit_stats *ou
     }
 }
 
-/* From here down exp is so close to the smallest normal float that it counts as nothing in a sum of
- * at least 1. Holding arguments here keeps minus infinity from making 0 * infinity, and the sums
- * from subnormal numbers, which cost a hundred times as much where a grammar has forbidden most
+/* exp of this is close to the smallest normal float, which changes nothing in a sum of at least 1.
+ * Arguments below it are raised to it. So minus infinity does not give 0 * infinity, and there are
+ * no subnormal numbers, which would be a hundred times slower when a grammar forbids most
  * tokens. */
 #define EXP_FLOOR (-87.0f)
 
-/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. NaN passes. */
+/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. NaN stays NaN. */
 SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct logit_stats *out)
 {
     vec sum = vec_set(0), sum_x = vec_set(0);
@@ -277,7 +276,7 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
         }
         float grown = vec_largest(lanes.maximum);
         if (!(maximum > -INFINITY) && out->sum_exp > 0) {
-            out->sum_exp = out->sum_exp_x = 0; /* of nothing but minus infinity; NaN stays */
+            out->sum_exp = out->sum_exp_x = 0; /* only minus infinity so far; NaN stays */
         } else if (grown > maximum && out->sum_exp > 0) {
             /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old -
              * new) */
@@ -286,13 +285,13 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
             out->sum_exp *= factor;
         }
         maximum = grown;
-        /* Nothing but minus infinity so far: its distance to itself is no number, to 0 it is. */
+        /* While the maximum is minus infinity, 0 is used: its distance to itself is NaN. */
         stats_sum(logits + begin, count, maximum > -INFINITY ? maximum : 0.0f, out);
     }
     stats_finish(&lanes, out);
 }
 
-/* The rest of a block, filled up with minus infinity. */
+/* The rest of a block, padded with minus infinity. */
 SIMD_INLINE vec logits_rest(const float *logits, size_t n)
 {
     float rest[LANES];
@@ -348,7 +347,7 @@ const struct kernels VARIANT(kernels) = {
     .matmul_panels = VARIANT(matmul_panels),
 #endif
     .dequantize =
-        dequantize_ref, /* one row a token: not worth a second version that must be exact */
+        dequantize_ref, /* it runs for one row of a token; a second exact version does not pay */
     .rms_norm = VARIANT(rms_norm),
     .layer_norm = VARIANT(layer_norm),
     .gelu = VARIANT(gelu),

@@ -1,5 +1,5 @@
-/* Reference of the element-wise operations and logit statistics, and the reference
- * table. */
+/* The reference of the element-wise operations and logit statistics, and the reference table. Plain
+ * loops in double, never optimised. */
 #include <math.h>
 
 #include "kernels/formats.h"

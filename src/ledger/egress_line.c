@@ -1,3 +1,6 @@
+/* Writes and reads the lines of the egress log. Lines are written by hand and their chained members
+ * read by position, because hash and signature cover the bytes as they stand: a JSON library that
+ * orders or escapes differently would break the chain. */
 #include "ledger/egress_line.h"
 
 #include "base/ascii.h"
@@ -6,13 +9,14 @@
 #include "base/json.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define PREVIOUS ",\"previous\":\""
 #define HASH ",\"hash\":\""
 #define SIGNATURE ",\"signature\":\""
 #define SEQ "{\"seq\":"
-/* What follows the hashed bytes: the hash and the end of the object. */
+/* The bytes after the hashed ones: the hash and the end of the object. */
 #define TAIL_BYTES (sizeof HASH - 1 + EGRESS_HASH_HEX + 2)
 
 static void put_text(struct buf *out, const char *name, const char *text)
@@ -57,8 +61,11 @@ static void hash_hex(struct td_str bytes, char out[EGRESS_HASH_HEX + 1])
 enum td_status egress_line_write(const struct egress_entry *entry, struct egress_chain *chain,
                                  struct buf *out, struct td_error *err)
 {
+    assert(entry != NULL && chain != NULL && out != NULL);
+    assert(entry->replaced != NULL || entry->replaced_count == 0);
     if (entry->replaced_count > EGRESS_REPLACED_MAX)
-        return error_set(err, TD_LIMIT, "%zu types were replaced, the egress ledger holds %d",
+        return error_set(err, TD_LIMIT,
+                         "%zu types were replaced; the egress ledger holds at most %d",
                          entry->replaced_count, EGRESS_REPLACED_MAX);
     char time[25], hash[EGRESS_HASH_HEX + 1];
     size_t begin = out->len;
@@ -97,7 +104,7 @@ static bool is_hex(struct td_str text)
     return true;
 }
 
-/* The digits after `prefix`, which must begin the line and end with a comma. */
+/* Reads the digits after `prefix`, which must begin the line and be followed by a comma. */
 static bool read_count(struct td_str line, struct td_str prefix, uint64_t *out)
 {
     if (!str_starts_with(line, prefix))
@@ -120,7 +127,7 @@ bool egress_line_read(struct td_str line, struct egress_chain *out)
     return true;
 }
 
-/* The hash that the line says the one before it has; {NULL, 0} when it says none. */
+/* The `previous` member of a line; {NULL, 0} when it has none. */
 static struct td_str previous_of(struct td_str line)
 {
     const size_t needed = sizeof PREVIOUS - 1 + EGRESS_HASH_HEX + 1 + TAIL_BYTES;
@@ -135,6 +142,7 @@ static struct td_str previous_of(struct td_str line)
 enum td_status egress_line_follow(struct td_str line, struct egress_chain *chain,
                                   struct td_error *err)
 {
+    assert(chain != NULL);
     struct egress_chain next;
     char hash[EGRESS_HASH_HEX + 1];
     struct td_str previous = previous_of(line);
@@ -142,12 +150,12 @@ enum td_status egress_line_follow(struct td_str line, struct egress_chain *chain
         return error_set(err, TD_CORRUPT, "it is not a line of an egress ledger");
     hash_hex(str_slice(line, 0, line.len - TAIL_BYTES), hash);
     if (strcmp(hash, next.hash) != 0)
-        return error_set(err, TD_CORRUPT, "its bytes are not those that its hash was made of");
+        return error_set(err, TD_CORRUPT, "its hash does not match its bytes");
     if (next.count != chain->count + 1)
-        return error_set(err, TD_CORRUPT, "it is numbered %llu: what was between is missing",
+        return error_set(err, TD_CORRUPT, "it has number %llu: the lines between are missing",
                          (unsigned long long)next.count);
     if (!str_equal(previous, str_from(chain->hash)))
-        return error_set(err, TD_CORRUPT, "the line before it is not the one that it follows");
+        return error_set(err, TD_CORRUPT, "its `previous` is not the hash of the line before it");
     *chain = next;
     return TD_OK;
 }
@@ -207,7 +215,7 @@ static bool fill_head(const struct json *root, struct egress_head *out)
            copy_hex(json_get(root, "key"), out->key, sizeof out->key - 1);
 }
 
-/* The signature is the end of the line: nothing stands in a head that was not signed. */
+/* The signature must end the line, so that nothing in a head is unsigned. */
 static bool read_signature(struct td_str line, size_t at, uint8_t out[CRYPTO_SIGNATURE_BYTES])
 {
     struct td_str rest = str_slice(line, at + sizeof SIGNATURE - 1, line.len);

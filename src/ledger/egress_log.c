@@ -1,3 +1,8 @@
+/* Appends to the egress log under two file locks, one for the entries and one for the heads, so
+ * that processes can share a folder. Each transfer looks at the files first: if another process
+ * wrote, the end of the chain is read again; if a file was removed or replaced, the transfer is
+ * refused. After a failed write the files are put back as they were, so that the log never claims
+ * what did not happen. */
 #include "ledger/egress_log.h"
 
 #include "base/clock.h"
@@ -8,6 +13,7 @@
 #include "ledger/egress_line.h"
 #include "ledger/egress_verify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,8 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Others hold the lock for the two writes of a line; a process that was stopped between them is not
- * waited for. */
+/* A process holds the lock for the two writes of a line. One that was stopped in between is waited
+ * for this many milliseconds. */
 #define LOCK_TRIES 50
 #define HEAD_BYTES_MAX 1024
 #define MEND "move the folder away (it is evidence) to begin a new one at the next start"
@@ -30,10 +36,10 @@ struct egress_log {
     char *folder;
     int entries_fd, heads_fd;
     uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
-    /* As of our last look, under both locks. */
+    /* The state at our last look, under both locks. */
     struct egress_chain chain;
     off_t entries_bytes, heads_bytes;
-    struct egress_head head; /* the last one; no date: none yet */
+    struct egress_head head; /* the last head; an empty date: none yet */
     off_t head_at;           /* where its line begins */
 };
 
@@ -72,7 +78,7 @@ static enum td_status write_key(const struct egress_log *log, const char *path,
         return status;
     crypto_hex(seed, sizeof seed, hex);
     hex[2 * sizeof seed] = '\n';
-    unlink(draft); /* of a process with our number that died here */
+    unlink(draft); /* left by a dead process with our id */
     int fd = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof seed + 1}, 0) &&
               fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
@@ -86,7 +92,7 @@ static enum td_status write_key(const struct egress_log *log, const char *path,
     return status;
 }
 
-/* TD_NOT_FOUND: there is none. */
+/* TD_NOT_FOUND when there is no key. */
 static enum td_status read_key(struct egress_log *log, const char *path, struct td_error *err)
 {
     char hex[2 * CRYPTO_SIGN_KEY_BYTES + 1];
@@ -103,13 +109,13 @@ static enum td_status read_key(struct egress_log *log, const char *path, struct 
             error_set(err, TD_DENIED, "others may read the key %s: chmod 600 it, or " MEND, path);
     else if (got < (ssize_t)sizeof hex - 1 ||
              !crypto_unhex((struct td_str){hex, sizeof hex - 1}, log->seed, sizeof log->seed))
-        status = error_set(err, TD_CORRUPT, "%s is no key (64 hex digits); " MEND, path);
+        status = error_set(err, TD_CORRUPT, "%s is not a key (64 hex digits); " MEND, path);
     close(fd);
     crypto_wipe(hex, sizeof hex);
     return status;
 }
 
-/* Others read the public key; it is written again where it is missing. */
+/* Writes the public key, which other programs read, if it is missing. */
 static enum td_status publish_key(struct egress_log *log, struct td_error *err)
 {
     char path[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
@@ -165,8 +171,8 @@ static bool lock_files(struct egress_log *log)
     return false;
 }
 
-/* The last line of a file of `bytes`, without its line break, into block[capacity]. *at is where it
- * begins. False: it has none that fits. */
+/* Reads the last line of a file of `bytes`, without its line break, into block[capacity]. *at is
+ * where it begins. False when there is none that fits. */
 static bool last_line(int fd, off_t bytes, char *block, size_t capacity, struct td_str *line,
                       off_t *at)
 {
@@ -183,7 +189,8 @@ static bool last_line(int fd, off_t bytes, char *block, size_t capacity, struct 
     return true;
 }
 
-/* The bytes of the whole lines: a machine that stopped may leave half a line at the end. */
+/* Counts the bytes of the complete lines: a machine that stopped may leave half a line at the
+ * end. */
 static enum td_status find_whole_lines(const struct egress_log *log, off_t bytes, off_t *whole,
                                        struct td_error *err)
 {
@@ -240,8 +247,8 @@ static enum td_status read_last_head(struct egress_log *log, struct td_error *er
                : error_set(err, status, "egress ledger %s: %s; " MEND, log->folder, cause.message);
 }
 
-/* `bytes` of entries, of which half a line may be dropped: that of a line which was announced, and
- * which nobody was told to be written. */
+/* Compares the last head with the entries, which have `bytes`. Half a line at the end may be
+ * dropped if it was announced: nobody was told that it had been written. */
 static enum td_status compare_head(struct egress_log *log, off_t bytes, struct td_error *err)
 {
     enum egress_end end = egress_head_compare(&log->head, &log->chain);
@@ -269,7 +276,8 @@ static enum td_status compare_head(struct egress_log *log, off_t bytes, struct t
     return TD_OK;
 }
 
-/* What is written to a file that was removed or replaced is on no record. */
+/* Checks that the name still leads to the open file: bytes written to a removed or replaced file
+ * would be on no record. */
 static enum td_status stat_in_place(const struct egress_log *log, const char *name, int fd,
                                     struct stat *out, struct td_error *err)
 {
@@ -285,7 +293,7 @@ static enum td_status stat_in_place(const struct egress_log *log, const char *na
                      log->folder, name);
 }
 
-/* Another process may have written; a file that nobody wrote to is not read again. */
+/* Reads the end of the files again if another process has written. */
 static enum td_status look(struct egress_log *log, bool again, struct td_error *err)
 {
     struct stat entries, heads;
@@ -305,7 +313,7 @@ static enum td_status look(struct egress_log *log, bool again, struct td_error *
     if (status == TD_OK)
         status = compare_head(log, entries.st_size, err);
     if (status != TD_OK)
-        log->entries_bytes = -1; /* looked at again next time */
+        log->entries_bytes = -1; /* read again next time */
     return status;
 }
 
@@ -319,7 +327,8 @@ static int open_file(const struct egress_log *log, const char *name)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* All of it, which the locks are not held for: what others append meanwhile, `look` has compared. */
+/* Checks the whole log without the locks. What other processes append meanwhile, `look` has
+ * compared. */
 static enum td_status verify_whole(const struct egress_log *log, struct td_error *err)
 {
     struct egress_verdict verdict;
@@ -350,6 +359,7 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
 
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
 {
+    assert(folder != NULL && out != NULL);
     *out = NULL;
     struct egress_log *log = calloc(1, sizeof *log);
     if (!log || !(log->folder = strdup(folder))) {
@@ -382,8 +392,8 @@ void egress_log_close(struct egress_log *log)
 
 /* --- a transfer --- */
 
-/* A head over `chain` that announces the line of hash `next`. A new day begins a line of its own; a
- * clock that was put back does not. */
+/* Writes a head over `chain` that announces the line with hash `next`. A new day begins a new line;
+ * a clock that was put back does not. */
 static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
                                  const char *next, uint64_t wall_ms, struct td_error *err)
 {
@@ -401,7 +411,7 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
     memcpy(head.next, next, sizeof head.next);
     buf_init(&line, HEAD_BYTES_MAX);
     enum td_status status = egress_head_write(&head, log->seed, &line, err);
-    /* As long as the line before it or longer: counts only grow. */
+    /* The line is not shorter than the one it replaces, because counts only grow. */
     if (status == TD_OK && !write_at(log->heads_fd, buf_view(&line), at))
         status = io_error(log, "write", err);
     if (status == TD_OK) {
@@ -413,7 +423,7 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
     return status;
 }
 
-/* Announced, written, signed. */
+/* Announces the entry, writes it, signs it. */
 static enum td_status write_entry(struct egress_log *log, struct td_str line,
                                   const struct egress_chain *chain, uint64_t wall_ms,
                                   struct td_error *err)
@@ -424,8 +434,8 @@ static enum td_status write_entry(struct egress_log *log, struct td_str line,
     return status == TD_OK ? write_head(log, chain, EGRESS_NO_HASH, wall_ms, err) : status;
 }
 
-/* After what could not be written, or only in part: as it was before, the entries first, so that a
- * process which ends in this leaves an announced line. */
+/* Puts the files back after a failed or partial write. The entries come first: if the process ends
+ * here, an announced line is left, which is a valid state. */
 static void restore(struct egress_log *log, const struct egress_head *head, off_t head_at,
                     off_t heads_bytes)
 {
@@ -440,7 +450,7 @@ static void restore(struct egress_log *log, const struct egress_head *head, off_
     log->head_at = head_at;
     log->heads_bytes = heads_bytes;
     if (!ok)
-        log->entries_bytes = -1; /* the next transfer looks at what there is */
+        log->entries_bytes = -1; /* the next transfer reads the end again */
     buf_deinit(&line);
 }
 
@@ -472,6 +482,8 @@ static enum td_status append_locked(struct egress_log *log, const struct egress_
 enum td_status egress_log_append(struct egress_log *log, const struct egress_entry *entry,
                                  struct td_error *err)
 {
+    assert(log != NULL && entry != NULL);
+    assert(entry->purpose != NULL && entry->tier != NULL && entry->data_class != NULL);
     pthread_mutex_lock(&log->mutex);
     enum td_status status;
     if (lock_files(log)) {

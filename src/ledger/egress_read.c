@@ -1,6 +1,6 @@
-/* What a reader sees is fixed in a moment: the heads and the length of the entries are taken under the
- * writers' lock, and what is then read is never written again. So a verification of some seconds holds
- * nobody up. */
+/* Reads the log while it is being written. The heads and the length of the entries are taken under
+ * the writers' lock, in a moment. What is then read is never written again, so a verification of
+ * some seconds delays nobody. */
 #include "ledger/egress_read.h"
 
 #include "base/error.h"
@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "ledger/egress_line.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (1u << 20)
-#define HEADS_BYTES_MAX (16u << 20) /* a century of days is 12 MB */
+#define HEADS_BYTES_MAX (16u << 20) /* a century of days has 12 MB */
 #define LOCK_TRIES 5000
 
 /* --- lines of a file --- */
@@ -29,7 +30,7 @@ static enum td_status read_error(const char *path, struct td_error *err)
     return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path, strerror(errno));
 }
 
-/* Gives the whole lines of block[len] and tells how many bytes they were. */
+/* Gives out the complete lines of block[len] and their number of bytes. */
 static enum td_status give_lines(const char *block, size_t len, size_t *used, egress_line_fn *fn,
                                  void *ctx, struct td_error *err)
 {
@@ -43,7 +44,7 @@ static enum td_status give_lines(const char *block, size_t len, size_t *used, eg
     return status;
 }
 
-/* The first `bytes` of a file, line by line. */
+/* Gives out the first `bytes` of a file, line by line. */
 static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress_line_fn *fn,
                                 void *ctx, struct td_error *err)
 {
@@ -135,7 +136,7 @@ static void read_public_key(struct folder *folder)
         close(fd);
 }
 
-/* The writer makes all files at once: where some are, the others were removed. */
+/* The writer makes all files at once. If some exist, the others were removed. */
 static enum td_status open_file(const struct folder *folder, const char *name, int *fd,
                                 struct td_error *err)
 {
@@ -217,6 +218,7 @@ static enum td_status each_of_file(const char *path, egress_line_fn *fn, void *c
 enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
                                 struct td_error *err)
 {
+    assert(path != NULL && fn != NULL);
     struct stat info;
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
         return each_of_file(path, fn, ctx, err);

@@ -1,5 +1,6 @@
-/* Reading an egress log beside its writer, or what `tandem egress export` made of one: a first line
- * {"public_key": hex}, the heads, the entries. One caller, any thread. */
+/* Reads an egress log while it is being written, or the file that `tandem egress export` made of
+ * it: a first line {"public_key": hex}, the heads, the entries. Any thread, one caller at a
+ * time. */
 #ifndef LEDGER_EGRESS_READ_H
 #define LEDGER_EGRESS_READ_H
 
@@ -7,15 +8,14 @@
 
 #define EGRESS_KEY_HEX (2 * CRYPTO_SIGN_KEY_BYTES)
 
-/* Each line, without its line break; other than TD_OK ends the reading. */
+/* Gets each line without its line break; anything but TD_OK ends the reading. */
 typedef enum td_status egress_line_fn(void *ctx, struct td_str line, struct td_error *err);
 
-/* The key line, heads and entries of a folder as an exported file has them, in one consistent
- * state. */
+/* Gives out a folder as an exported file has it: key, heads, entries, in one consistent state. */
 TD_MUST_CHECK enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
                                               struct td_error *err);
 
-/* Is it a line of a transfer? */
+/* Whether the line records a transfer. */
 bool egress_is_entry(struct td_str line);
 
 #endif

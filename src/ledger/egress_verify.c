@@ -1,3 +1,6 @@
+/* Checks an egress log from its first line to its last: the chain of hashes, the signed heads, and
+ * the heads or the key that somebody kept elsewhere. The first fault ends the check, because
+ * everything after it proves nothing. */
 #include "ledger/egress_verify.h"
 
 #include "base/error.h"
@@ -5,20 +8,21 @@
 #include "ledger/egress_line.h"
 #include "ledger/egress_read.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In the order of the rows that they count to. */
+/* Heads in the order of the rows that they count to. */
 struct head_list {
     const char *name;
     struct egress_head *heads; /* [count] */
     size_t count, capacity;
-    size_t next; /* the first that lies at or after the chain's end */
+    size_t next; /* the first one at or after the end of the chain */
 };
 
 struct verifier {
     struct egress_verdict *verdict;
-    char key[EGRESS_KEY_HEX + 1]; /* that must have signed; "": any */
+    char key[EGRESS_KEY_HEX + 1]; /* that must have signed; "" = any */
     struct egress_chain chain;
     struct head_list signed_heads, kept_heads;
 };
@@ -44,8 +48,7 @@ static enum td_status take_key(struct verifier *verifier, struct td_str hex)
     if (!crypto_unhex(hex, bytes, sizeof bytes))
         error_set(&cause, TD_CORRUPT, "it is not 64 hex digits");
     else if (verifier->key[0] && !str_equal(hex, str_from(verifier->key)))
-        error_set(&cause, TD_CORRUPT, "it is " STR_FMT ", not the one that was asked for",
-                  STR_ARG(hex));
+        error_set(&cause, TD_CORRUPT, "it is " STR_FMT ", not the expected one", STR_ARG(hex));
     if (cause.status != TD_OK)
         return find_fault(verifier, 0, "the public key", &cause);
     memcpy(verifier->verdict->key, hex.data, hex.len);
@@ -76,8 +79,9 @@ static enum td_status find_head_fault(struct verifier *verifier, const struct he
     return find_fault(verifier, 0, where, cause);
 }
 
-/* Heads in order, each later than the one before and not shorter (a new day's may have announced a line
- * that was never written), all by one key, all before the lines that they were signed over. */
+/* Takes a signed head. Heads must be in order, each later than the one before and not shorter, all
+ * by one key, and all in front of the entries. A new day's head may have announced a line that was
+ * never written. */
 static enum td_status take_head(struct verifier *verifier, struct td_str line, struct td_error *err)
 {
     struct egress_verdict *verdict = verifier->verdict;
@@ -92,11 +96,11 @@ static enum td_status take_head(struct verifier *verifier, struct td_str line, s
         else if (verifier->key[0] && strcmp(head.key, verifier->key) != 0)
             error_set(&cause, TD_CORRUPT, "the head of %s was signed by %s", head.date, head.key);
         else if (verifier->chain.count)
-            error_set(&cause, TD_CORRUPT, "the head of %s stands after transfers", head.date);
+            error_set(&cause, TD_CORRUPT, "the head of %s comes after entries", head.date);
         else if (before &&
                  (strcmp(head.date, before->date) <= 0 || head.chain.count < before->chain.count))
-            error_set(&cause, TD_CORRUPT, "the head of %s does not go on from that of %s",
-                      head.date, before->date);
+            error_set(&cause, TD_CORRUPT, "the head of %s does not continue that of %s", head.date,
+                      before->date);
     }
     if (cause.status != TD_OK)
         return find_head_fault(verifier, list, &cause);
@@ -105,7 +109,8 @@ static enum td_status take_head(struct verifier *verifier, struct td_str line, s
     return add_head(list, &head, err);
 }
 
-/* Several may have been kept of one day, and printers and mail may have put space around them. */
+/* Takes a head that was kept elsewhere. Several may be of one day, and mail or a printer may have
+ * added spaces. */
 static enum td_status take_kept_head(struct verifier *verifier, struct td_str line,
                                      struct td_error *err)
 {
@@ -138,7 +143,7 @@ static enum td_status take_kept(struct verifier *verifier, const struct egress_k
     return status;
 }
 
-/* Each head that was signed over the chain as long as it is now. */
+/* Compares each head that was signed over the chain at its present length. */
 static enum td_status compare_heads(struct verifier *verifier, struct head_list *list)
 {
     struct td_error cause = {0};
@@ -148,8 +153,8 @@ static enum td_status compare_heads(struct verifier *verifier, struct head_list 
             break;
         if (strcmp(head->chain.hash, verifier->chain.hash) == 0)
             continue;
-        error_set(&cause, TD_CORRUPT, "it is not the row that the %s of %s was signed over",
-                  list->name, head->date);
+        error_set(&cause, TD_CORRUPT, "it is not the row that the %s of %s signed", list->name,
+                  head->date);
         return find_fault(verifier, verifier->chain.count, "", &cause);
     }
     return TD_OK;
@@ -161,7 +166,7 @@ static enum td_status compare_all_heads(struct verifier *verifier)
     return status == TD_OK ? compare_heads(verifier, &verifier->kept_heads) : status;
 }
 
-/* A head that counts more rows than there are. */
+/* Looks for a head that counts more rows than there are. */
 static void find_cut(struct verifier *verifier, const struct head_list *list)
 {
     struct td_error cause = {0};
@@ -201,7 +206,8 @@ static enum td_status take_line(void *ctx, struct td_str line, struct td_error *
     return find_fault(verifier, verifier->chain.count + 1, "", &cause);
 }
 
-/* What only the whole shows: a tail that was cut, one that nobody signed, or less than was kept. */
+/* Judges what only the whole log shows: a tail that was cut off, a tail that nobody signed, or
+ * fewer rows than a kept head counts. */
 static void judge_end(struct verifier *verifier)
 {
     static const struct egress_head none = {.chain = {0, EGRESS_NO_HASH}, .next = EGRESS_NO_HASH};
@@ -235,6 +241,7 @@ static void judge_end(struct verifier *verifier)
 enum td_status egress_verify(const char *path, const struct egress_kept *kept,
                              struct egress_verdict *out, struct td_error *err)
 {
+    assert(path != NULL && out != NULL);
     struct verifier verifier = {.verdict = out,
                                 .chain = {0, EGRESS_NO_HASH},
                                 .signed_heads = {.name = "head"},

@@ -1,4 +1,5 @@
-/* Is an egress log, or what was exported of one, what was written? One caller, any thread. */
+/* Checks that an egress log, or an exported copy, is what was written. Any thread, one caller at a
+ * time. */
 #ifndef LEDGER_EGRESS_VERIFY_H
 #define LEDGER_EGRESS_VERIFY_H
 
@@ -7,23 +8,22 @@
 struct egress_verdict {
     bool sound;
     uint64_t entry_count, head_count;
-    uint64_t bad_row; /* the first, from 1; 0: it is not a row */
-    /* Of a machine that stopped in the middle of a transfer, 0 or 1: announced and never written; or
-     * written as announced, and its head not signed yet. */
+    uint64_t bad_row; /* the first bad row, from 1; 0: the fault is not in a row */
+    /* 0 or 1 each, left by a machine that stopped in the middle of a transfer: a row was announced
+     * but not written, or written but its head was not signed. */
     uint64_t unwritten_rows, unsigned_rows;
-    char problem[320];            /* when it is not sound */
+    char problem[320];            /* set when the log is not sound */
     char key[EGRESS_KEY_HEX + 1]; /* that signed the heads; "" without heads */
 };
 
-/* What was kept elsewhere, that the record could not be made anew or put back to what it was. */
+/* What was kept elsewhere, so that the log cannot have been made again or set back. */
 struct egress_kept {
-    const char *key; /* the public key that must have signed, hex; NULL: the one that lies there */
-    struct td_str
-        heads; /* lines that `tandem egress head` printed, in that order; {NULL, 0}: none */
+    const char *key;     /* the public key that must have signed; NULL: the folder's */
+    struct td_str heads; /* lines printed by `tandem egress head`, in order; {NULL, 0}: none */
 };
 
-/* path: the folder, or an exported file. kept: may be NULL. TD_OK with a verdict also when it is a bad
- * one; else it could not be read. */
+/* path: the folder, or an exported file. kept: may be NULL. TD_OK with a verdict, good or bad;
+ * anything else when the log could not be read. */
 TD_MUST_CHECK enum td_status egress_verify(const char *path, const struct egress_kept *kept,
                                            struct egress_verdict *out, struct td_error *err);
 

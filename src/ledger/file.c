@@ -1,18 +1,20 @@
-/* A ledger is created under another name and linked into place when its schema is complete, so that
- * a file of that name is always either a whole ledger or not ours. The schema is committed before
- * the file enters WAL mode: the application id then stands in the first page, where any reader of
- * bytes can see it.
+/* Creates, checks and migrates the database file. A ledger is created under another name and linked
+ * into place when its schema is complete. So a file of that name is either a complete ledger or not
+ * ours. The schema is committed before the file enters WAL mode: the application id is then in the
+ * first page, where any program can see it.
  *
  * Offsets in the first page (https://www.sqlite.org/fileformat.html, 1.3):
- *   0  "SQLite format 3\0"      60  user version (4 bytes, big-endian): number of migrations
- *   applied
- *  68  application id (4 bytes, big-endian): TNDM */
+ *
+ *    0  "SQLite format 3\0"
+ *   60  user version (4 bytes, big-endian): number of migrations applied
+ *   68  application id (4 bytes, big-endian): TNDM */
 #include "ledger/file.h"
 
 #include "base/error.h"
 #include "base/path.h"
 #include "ledger/schema_sql.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +27,7 @@
 #define SCHEMA_VERSION ((int)(sizeof schema_migrations / sizeof schema_migrations[0]))
 #define HEADER_BYTES 100
 #define BUSY_TIMEOUT_MS 5000
-/* Checking every page takes about 1 s a GB; larger files are opened without. */
+/* Checking all pages takes about 1 s per GB; larger files are opened without the check. */
 #define CHECK_BYTES_MAX (256LL << 20)
 
 enum td_status file_status(int sqlite_code)
@@ -63,7 +65,7 @@ static enum td_status run(sqlite3 *db, const char *path, const char *sql, struct
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? TD_OK : sql_error(db, path, err);
 }
 
-/* Applies the migrations that the file lacks, all or none. */
+/* Applies the missing migrations, all or none. */
 static enum td_status migrate(sqlite3 *db, const char *path, int version, struct td_error *err)
 {
     if (version == SCHEMA_VERSION)
@@ -100,15 +102,15 @@ static enum td_status open_handle(const char *path, int flags, sqlite3 **out, st
     return TD_OK;
 }
 
-/* Gives the draft its name, over an empty file but over nothing else. */
+/* Gives the draft its name. It may replace an empty file, but nothing else. */
 static bool put_in_place(const char *draft, const char *path)
 {
     if (link(draft, path) == 0)
         return true;
     struct stat info;
     if (errno == EEXIST && stat(path, &info) == 0 && info.st_size > 0)
-        return true; /* another process was faster; its file is as good */
-    /* An empty file, or a file system without hard links. */
+        return true; /* another process was faster, and its file is as good */
+    /* The file is empty, or the file system has no hard links. */
     return rename(draft, path) == 0;
 }
 
@@ -121,7 +123,7 @@ static enum td_status create(const char *path, struct td_error *err)
         status = path_make_parents(path, 0700, err);
     if (status != TD_OK)
         return status;
-    unlink(draft); /* of a process with our number that died here */
+    unlink(draft); /* left by a dead process with our id */
     int fd = open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_set(err, TD_IO, "cannot create ledger %s: %s", draft, strerror(errno));
@@ -142,7 +144,7 @@ static uint32_t read_be32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Looks at the bytes, without SQLite: TD_NOT_FOUND, TD_CORRUPT (not ours), or TD_OK and the
+/* Looks at the bytes without SQLite. TD_NOT_FOUND; TD_CORRUPT (not a ledger); TD_OK with the
  * size. */
 static enum td_status inspect(const char *path, long long *bytes, struct td_error *err)
 {
@@ -171,7 +173,7 @@ static enum td_status inspect(const char *path, long long *bytes, struct td_erro
     return TD_OK;
 }
 
-/* First column of the first row, as a number and (when text is not NULL) as text. */
+/* Reads the first column of the first row as a number and, if text is not NULL, as text. */
 static enum td_status query_one(sqlite3 *db, const char *path, const char *sql, int *number,
                                 char text[static 128], struct td_error *err)
 {
@@ -191,7 +193,7 @@ static enum td_status query_one(sqlite3 *db, const char *path, const char *sql, 
     return status;
 }
 
-/* Version and, when the file is small enough, every page. */
+/* Checks the version and, when the file is small enough, every page. */
 static enum td_status verify(sqlite3 *db, const char *path, long long bytes, int *version,
                              struct td_error *err)
 {
@@ -214,6 +216,7 @@ static enum td_status verify(sqlite3 *db, const char *path, long long bytes, int
 
 enum td_status file_open_writer(const char *path, sqlite3 **out, struct td_error *err)
 {
+    assert(path != NULL && out != NULL);
     *out = NULL;
     long long bytes = 0;
     enum td_status status = inspect(path, &bytes, NULL);
@@ -229,7 +232,7 @@ enum td_status file_open_writer(const char *path, sqlite3 **out, struct td_error
     status = open_handle(path, SQLITE_OPEN_READWRITE, &db, err);
     if (status != TD_OK)
         return status;
-    /* Until the file is known to be sound, closing must not write into it. */
+    /* Closing must not write into the file until it is known to be sound. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     int version = 0;
     status = verify(db, path, bytes, &version, err);
@@ -251,6 +254,7 @@ enum td_status file_open_writer(const char *path, sqlite3 **out, struct td_error
 
 enum td_status file_open_reader(const char *path, sqlite3 **out, struct td_error *err)
 {
+    assert(path != NULL && out != NULL);
     *out = NULL;
     long long bytes;
     enum td_status status = inspect(path, &bytes, err);

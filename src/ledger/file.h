@@ -1,5 +1,5 @@
-/* The database file: creating it whole, refusing what is not ours, migrating. Internal to
- * ledger/. */
+/* The database file: creates it whole, refuses what is not ours, migrates. Internal to ledger/. Any
+ * thread, one caller per connection. */
 #ifndef LEDGER_FILE_H
 #define LEDGER_FILE_H
 
@@ -7,16 +7,16 @@
 
 #include <sqlite3.h>
 
-/* Opens for writing; creates file (0600) and directory (0700) when absent. A file that is not a
- * ledger, is damaged, or was written by a newer version is refused and stays as it is. **returns
+/* Opens for writing; creates the file (0600) and its folders (0700) if needed. A file that is no
+ * ledger, is damaged, or was written by a newer version is refused and left as it is. **returns
  * new** (sqlite3_close). */
 TD_MUST_CHECK enum td_status file_open_writer(const char *path, sqlite3 **out,
                                               struct td_error *err);
-/* Opens read-only beside a running writer. */
+/* Opens read-only, beside a running writer. **returns new** (sqlite3_close). */
 TD_MUST_CHECK enum td_status file_open_reader(const char *path, sqlite3 **out,
                                               struct td_error *err);
 
-/* TD_LIMIT for a full disk, TD_CORRUPT, TD_IO, TD_BUSY, ... */
+/* The status for an SQLite code: TD_LIMIT for a full disk, TD_CORRUPT, TD_IO, TD_BUSY, ... */
 enum td_status file_status(int sqlite_code);
 
 #endif

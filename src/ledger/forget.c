@@ -1,14 +1,18 @@
+/* Erases what the ledger holds of a user, in one transaction. The rows stay, because totals of cost
+ * and quality must stay true; only what names or quotes the user goes. SQLite's secure_delete and
+ * an emptied log make sure that the bytes are overwritten and not only unlinked. */
 #include "ledger/forget.h"
 
 #include "base/error.h"
 #include "ledger/file.h"
 
+#include <assert.h>
 #include <unistd.h>
 
-/* In this order: the comments are found by the user that the rows still name. */
+/* In this order, because comments are found by the user whom the rows still name. */
 static const struct {
     const char *sql;
-    size_t counted; /* offset in struct ledger_forgotten of the rows changed */
+    size_t counted; /* offset in struct ledger_forgotten of the number of changed rows */
 } steps[] = {
     {"UPDATE feedback SET comment = NULL WHERE comment IS NOT NULL AND exchange IN"
      " (SELECT seq FROM exchange WHERE user = ?1)",
@@ -50,6 +54,7 @@ static int run_steps(sqlite3 *db, const char *user, struct ledger_forgotten *out
 enum td_status ledger_forget(const char *path, const char *user, struct ledger_forgotten *out,
                              struct td_error *err)
 {
+    assert(path != NULL && user != NULL && out != NULL);
     sqlite3 *db = NULL;
     *out = (struct ledger_forgotten){0};
     if (user[0] == '\0')
@@ -67,8 +72,8 @@ enum td_status ledger_forget(const char *path, const char *user, struct ledger_f
     if (status == TD_OK &&
         sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
         status = error_set(err, TD_BUSY,
-                           "ledger %s: erased, but its log is held by a reader and keeps what was "
-                           "there; call it again",
+                           "ledger %s: erased, but a reader holds its log, which still has the "
+                           "old bytes; try again",
                            path);
     sqlite3_close(db);
     return status;

@@ -1,4 +1,4 @@
-/* Erasing what the ledger holds of a user, beside a running server or without one. */
+/* Erases what the ledger holds of a user, with or without a running server. Any thread. */
 #ifndef LEDGER_FORGET_H
 #define LEDGER_FORGET_H
 
@@ -6,15 +6,16 @@
 
 struct ledger_forgotten {
     uint64_t exchanges; /* rows that named the user */
-    uint64_t texts;     /* of them with a stored prompt or answer */
-    uint64_t comments;  /* on them */
+    uint64_t texts;     /* those of them with a stored prompt or answer */
+    uint64_t comments;  /* comments on them */
 };
 
-/* Takes user, texts, comments, signals, reasons and disclosures out of all rows of the user; times,
- * tiers, costs and the exchange's id stay, so that totals stay true. What was there is overwritten in
- * the file and its log (SQLite's secure_delete, then a checkpoint that empties the log), not only
- * unlinked. A record that a server has not committed yet is not seen: ledger_flush first. TD_NOT_FOUND:
- * no such ledger. TD_BUSY: erased, but a reader kept the log from being emptied: call it again. */
+/* Removes user, texts, comments, signals, reasons and disclosures from all rows of the user. Times,
+ * tiers, costs and the ids of exchanges stay, so that totals stay true. The bytes are overwritten
+ * in the file and its log (SQLite's secure_delete, then a checkpoint that empties the log). A
+ * record that a server has not committed yet is not seen: call ledger_flush first. TD_NOT_FOUND:
+ * there is no such ledger. TD_BUSY: erased, but a reader kept the log from being emptied; call
+ * again. */
 TD_MUST_CHECK enum td_status ledger_forget(const char *path, const char *user,
                                            struct ledger_forgotten *out, struct td_error *err);
 

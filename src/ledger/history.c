@@ -1,9 +1,11 @@
-/* Exchanges with their attempts as plain rows, oldest first: what a replay reads. One statement, so
- * that ten thousand of them take tens of milliseconds. */
+/* Exchanges with their attempts as plain rows, oldest first, for a replay. One statement joins both
+ * tables, so ten thousand exchanges take tens of milliseconds. */
 #include "base/buf.h"
+#include "base/names.h"
+#include "base/str.h"
 #include "ledger/reader.h"
 
-#include <math.h>
+#include <assert.h>
 #include <string.h>
 
 static const char history_sql[] =
@@ -16,8 +18,8 @@ static const char history_sql[] =
     " ORDER BY x.seq, a.position";
 enum { FIRST_OF_ATTEMPT = 13 };
 
-/* An exchange whose attempts still come: its strings are copied because SQLite's live for one
- * row. */
+/* An exchange whose attempts are still being read. Its strings are copied, because SQLite keeps
+ * them for one row only. */
 struct gathering {
     struct ledger_history row;
     struct ledger_attempt attempts[LEDGER_ATTEMPTS_MAX];
@@ -29,13 +31,13 @@ struct gathering {
     bool some;
 };
 
-static double number_or_nan(sqlite3_stmt *row, int column)
+static struct td_str column_text(sqlite3_stmt *row, int column)
 {
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
-                                                           : sqlite3_column_double(row, column);
+    return str_from((const char *)sqlite3_column_text(row, column));
 }
 
-/* *owner points into the strings once all are there: the buffer may move while it grows. */
+/* Keeps a text of the row. *owner points into the strings only after all are there, because the
+ * buffer may move while it grows. */
 static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
@@ -60,12 +62,12 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 4, &out->tier);
     keep_text(g, row, 5, &out->place);
     keep_text(g, row, 6, &out->user);
-    keep_text(g, row, 7, &out->status);
-    out->cost_usd = number_or_nan(row, 8);
-    out->total_ms = number_or_nan(row, 9);
+    names_end_parse(column_text(row, 7), &out->status);
+    out->cost_usd = reader_number(row, 8);
+    out->total_ms = reader_number(row, 9);
     keep_text(g, row, 10, &out->signals_json);
     keep_text(g, row, 11, &out->reasons_json);
-    out->score = number_or_nan(row, 12);
+    out->score = reader_number(row, 12);
     g->seq = sqlite3_column_int64(row, 0);
     g->some = true;
 }
@@ -78,15 +80,15 @@ static void add_attempt(struct gathering *g, sqlite3_stmt *row)
         return;
     struct ledger_attempt *attempt = &g->attempts[g->row.attempt_count++];
     *attempt = (struct ledger_attempt){
-        .confidence = number_or_nan(row, at + 3),
+        .confidence = reader_number(row, at + 3),
         .prompt_tokens = (uint32_t)sqlite3_column_int64(row, at + 4),
         .completion_tokens = (uint32_t)sqlite3_column_int64(row, at + 5),
-        .total_ms = number_or_nan(row, at + 6),
-        .cost_usd = number_or_nan(row, at + 7),
+        .total_ms = reader_number(row, at + 6),
+        .cost_usd = reader_number(row, at + 7),
     };
     keep_text(g, row, at, &attempt->tier);
     keep_text(g, row, at + 1, &attempt->place);
-    keep_text(g, row, at + 2, &attempt->outcome);
+    names_outcome_parse(column_text(row, at + 2), &attempt->outcome);
 }
 
 static enum td_status give(struct gathering *g, ledger_history_fn *each, void *ctx,
@@ -96,7 +98,7 @@ static enum td_status give(struct gathering *g, ledger_history_fn *each, void *c
         return TD_OK;
     g->some = false;
     if (g->strings.failed)
-        return TD_OK; /* larger than any exchange that was put */
+        return TD_OK; /* larger than any exchange that can be put */
     for (size_t i = 0; i < g->string_count; i++)
         *g->owners[i] = g->strings.data + g->offsets[i];
     return each(ctx, &g->row, err);
@@ -105,6 +107,7 @@ static enum td_status give(struct gathering *g, ledger_history_fn *each, void *c
 enum td_status ledger_reader_history(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      ledger_history_fn *each, void *ctx, struct td_error *err)
 {
+    assert(reader != NULL && each != NULL);
     static const size_t strings_bytes_max = 16u << 20;
     struct gathering g = {.seq = -1};
     enum td_status status = TD_IO;

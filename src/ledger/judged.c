@@ -1,23 +1,18 @@
-/* Exchanges whose first attempt was on the device, with what people said of their answers. */
+/* Exchanges whose first attempt was on the device, with the feedback on their answers: the data
+ * from which thresholds are learned. */
 #include "base/error.h"
 #include "ledger/reader.h"
 
-#include <math.h>
+#include <assert.h>
 
-/* The first attempt is the local tier's own try; of several words about an answer the last one
- * counts. `kept`: that attempt gave the answer, so the feedback speaks of it. */
+/* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest
+ * counts. `kept`: that attempt gave the answer, so the feedback is about it. */
 static const char judged_sql[] =
     "SELECT x.id, a.confidence, x.signals, a.outcome = 'answered' AND x.status = 'ok' AND"
     "  (SELECT count(*) FROM attempt b WHERE b.exchange = x.seq) = 1,"
     " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
     " FROM exchange x JOIN attempt a ON a.exchange = x.seq AND a.position = 0"
     " WHERE x.wall_ms >= ?1 AND a.place = 'device' ORDER BY x.seq";
-
-static double number_or_nan(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
-                                                           : sqlite3_column_double(row, column);
-}
 
 static struct td_str text_of(sqlite3_stmt *row, int column)
 {
@@ -28,6 +23,7 @@ static struct td_str text_of(sqlite3_stmt *row, int column)
 enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     ledger_judged_fn *each, void *ctx, struct td_error *err)
 {
+    assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);
@@ -37,10 +33,10 @@ enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since
         while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
             const struct ledger_judged judged = {
                 .id = text_of(statement, 0),
-                .confidence = number_or_nan(statement, 1),
+                .confidence = reader_number(statement, 1),
                 .signals_json = text_of(statement, 2),
                 .kept = sqlite3_column_int(statement, 3) != 0,
-                .score = number_or_nan(statement, 4),
+                .score = reader_number(statement, 4),
             };
             status = each(ctx, &judged, err);
         }

@@ -1,14 +1,14 @@
-/* The front of the ledger: any thread puts, one thread writes.
+/* The front of the ledger: any thread puts records, one thread writes them.
  *
  * The writer takes what comes within a batch window and commits it in one transaction. In WAL mode
- * a commit is a write into the log file: it survives the end of the process at once (the data is
- * the kernel's) and the end of the machine from the next checkpoint on, which is fsynced and never
- * more than a few seconds away. A commit that fails (full disk, a lock that another program holds)
- * is tried again with the same records; meanwhile the queue fills, and when it is full the exchange
- * goes on unrecorded and is counted.
+ * a commit is a write into the log file. It survives the end of the process at once, because the
+ * kernel has the data. It survives the end of the machine after the next checkpoint, which is
+ * fsynced and never more than a few seconds away. A commit that fails (full disk, a lock of another
+ * program) is tried again with the same records. Meanwhile the queue fills; when it is full,
+ * further exchanges go on unrecorded and are counted.
  *
- * Rejected: a commit an exchange (an fsync or at least a lock each), a lock-free queue (a put is a
- * malloc and a few hundred bytes of copying; the lock is not what it costs). */
+ * Rejected: a commit per exchange (each costs an fsync or at least a lock), and a lock-free queue
+ * (a put allocates and copies some hundred bytes, which costs more than the lock). */
 #include "ledger/ledger.h"
 
 #include "base/clock.h"
@@ -17,6 +17,7 @@
 #include "base/queue.h"
 #include "ledger/writer.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,10 +25,10 @@
 
 #define QUEUE_RECORDS 4096
 #define QUEUE_BYTES_MAX \
-    (64u << 20) /* texts may be stored; memory stays bounded when the disk is full */
+    (64u << 20) /* bounds memory while the disk is full, even with stored texts */
 #define RECORD_BYTES_MAX (16u << 20)
 #define BATCH_RECORDS 256
-#define BATCH_MS 100  /* half of the promised 200, the rest is for the commit */
+#define BATCH_MS 100  /* half of the promised 200; the rest is for the commit */
 #define RETRY_MS 1000 /* after a failed commit */
 #define CHECKPOINT_MS 5000
 #define COMPLAINT_MS 60000 /* one log line a minute while the disk is full */
@@ -36,29 +37,29 @@ struct ledger {
     struct writer writer;
     struct queue *queue;
     pthread_t thread;
-    atomic_bool hurry; /* a flush waits: commit without collecting more */
+    atomic_bool hurry; /* a flush waits: commit at once */
     atomic_uint_fast64_t dropped;
 
     pthread_mutex_t mutex;
-    pthread_cond_t progress; /* done_seq moved, or a commit failed; also wakes the writer's pause */
-    uint64_t put_seq;        /* of the newest record in the queue */
+    pthread_cond_t progress; /* done_seq moved or a commit failed; also ends the writer's pause */
+    uint64_t put_seq;        /* of the newest record put */
     uint64_t done_seq;       /* everything up to it is committed or refused */
     size_t queued_bytes;
     bool closing;
-    enum td_status failing; /* of the last commit; TD_OK when it went through */
+    enum td_status failing; /* of the last commit; TD_OK if it succeeded */
     char failure[128];
 
-    /* The writer thread's own. */
+    /* Used by the writer thread alone. */
     struct record *batch[BATCH_RECORDS];
     size_t batch_count;
     double checkpoint_ms, complaint_ms;
     bool dirty; /* commits since the last checkpoint */
 };
 
-/* Pushed by flush and close to end a wait for records; never freed. */
+/* Pushed by ledger_flush to end a wait for records; never freed. */
 static struct record wake_up;
 
-/* Takes records until the window, the batch or the patience of a flush ends. */
+/* Takes records until the window ends, the batch is full, or a flush waits. */
 static void collect(struct ledger *ledger)
 {
     uint32_t wait_ms = ledger->dirty ? CHECKPOINT_MS : UINT32_MAX;
@@ -74,7 +75,7 @@ static void collect(struct ledger *ledger)
         }
         double left = until - clock_monotonic_ms(NULL);
         if (atomic_load(&ledger->hurry) || left <= 0)
-            wait_ms = 0; /* what is there, no more */
+            wait_ms = 0; /* what is in the queue, no more */
         else
             wait_ms = (uint32_t)left + 1;
         if (record == &wake_up && ledger->batch_count == 0 && queue_count(ledger->queue) == 0)
@@ -143,7 +144,7 @@ static void checkpoint_when_due(struct ledger *ledger)
     ledger->dirty = false;
 }
 
-/* After a failure: waits, unless the ledger is being closed. False = give up. */
+/* Waits after a failure. False when the ledger is being closed: give up. */
 static bool pause_after_failure(struct ledger *ledger)
 {
     struct timespec until = clock_deadline(RETRY_MS);
@@ -156,7 +157,7 @@ static bool pause_after_failure(struct ledger *ledger)
     return !closing;
 }
 
-/* At the end, with a disk that refuses: what cannot be kept is counted. */
+/* Drops and counts what cannot be written when the ledger is closed. */
 static void abandon(struct ledger *ledger)
 {
     size_t lost = ledger->batch_count;
@@ -209,6 +210,7 @@ static void free_ledger(struct ledger *ledger)
 
 enum td_status ledger_open(const char *path, struct ledger **out, struct td_error *err)
 {
+    assert(path != NULL && out != NULL);
     *out = NULL;
     struct ledger *ledger = calloc(1, sizeof *ledger);
     struct queue *queue = queue_new(QUEUE_RECORDS);
@@ -257,7 +259,8 @@ void ledger_close(struct ledger *ledger)
 static enum td_status queue_record(struct ledger *ledger, struct record *copy, const char *id,
                                    struct td_error *err)
 {
-    pthread_mutex_lock(&ledger->mutex); /* so that seq is the order in the queue */
+    assert(copy != NULL && id != NULL);
+    pthread_mutex_lock(&ledger->mutex); /* seq must be the order of the queue */
     copy->seq = ledger->put_seq + 1;
     size_t bytes = copy->bytes;
     bool queued =
@@ -309,6 +312,7 @@ enum td_status ledger_put_shadow(struct ledger *ledger, const struct ledger_shad
 
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
+    assert(ledger != NULL);
     struct timespec until = clock_deadline(timeout_ms);
     pthread_mutex_lock(&ledger->mutex);
     uint64_t target = ledger->put_seq;
@@ -316,7 +320,7 @@ enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct t
     if (ledger->done_seq < target) {
         atomic_store(&ledger->hurry, true);
         bool woken = queue_push(ledger->queue, &wake_up);
-        (void)woken; /* a full queue: the writer is awake */
+        (void)woken; /* if the queue is full, the writer is awake */
     }
     while (ledger->done_seq < target && code == 0)
         code = pthread_cond_timedwait(&ledger->progress, &ledger->mutex, &until);

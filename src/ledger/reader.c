@@ -1,3 +1,6 @@
+/* Reads exchanges from the database into JSON objects. One table says which column becomes which
+ * member and how it is shown, so list and single exchange cannot differ. A reader has one
+ * connection and one lock: several threads may share it, one query runs at a time. */
 #include "ledger/reader.h"
 
 #include "base/clock.h"
@@ -5,12 +8,14 @@
 #include "base/json.h"
 #include "ledger/file.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ID_BYTES_MAX 256
 
-/* Columns in the order in which the JSON object has them. The kind says how a value is shown. */
+/* Columns in the order of the JSON object's members. The shape says how a value is shown. */
 enum shape { TEXT, INTEGER, NUMBER, FLAG, JSON, STORED };
 
 struct column {
@@ -102,9 +107,16 @@ sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sq
     return statement;
 }
 
+double reader_number(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
+                                                           : sqlite3_column_double(row, column);
+}
+
 enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
                                   struct td_error *err)
 {
+    assert(path != NULL && out != NULL);
     *out = NULL;
     struct ledger_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
@@ -146,7 +158,7 @@ static struct json *column_value(sqlite3_stmt *row, int i, enum shape shape)
         return json_new_double(sqlite3_column_double(row, i));
     case FLAG:
         return json_new_bool(sqlite3_column_int(row, i) != 0);
-    case JSON: /* text that is no JSON is shown as the text that it is */
+    case JSON: /* text that is not JSON is shown as text */
         if (json_parse(column_str(row, i), &value, NULL) == TD_OK)
             return value;
         return json_new_text(column_str(row, i));
@@ -169,7 +181,7 @@ static struct json *row_object(sqlite3_stmt *row, const struct column *columns, 
     return object;
 }
 
-/* Rows of another table that belong to the exchange, as its member `name`. */
+/* Rows of another table that belong to the exchange, shown as its member `name`. */
 struct belongings {
     const char *name, *sql;
     const struct column *columns;
@@ -196,7 +208,7 @@ static enum td_status add_belongings(struct ledger_reader *reader, const struct 
     return status;
 }
 
-/* Prepares the search for an id: the exact one, or the first two that begin so. */
+/* Prepares the search for an id: the exact one, or the first two that begin with it. */
 static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
 {
     bool last = strcmp(id, "last") == 0;
@@ -207,7 +219,7 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK || last)
         return statement;
-    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte
+    /* Ids compare as bytes, so those that begin with the prefix sort before the prefix and a byte
      * 0xff. */
     size_t len = strlen(id);
     char upper[ID_BYTES_MAX + 2];
@@ -251,6 +263,7 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
 enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, struct json **out,
                                   struct td_error *err)
 {
+    assert(reader != NULL && id != NULL && out != NULL);
     *out = NULL;
     size_t len = strlen(id);
     if (len == 0 || len > ID_BYTES_MAX)
@@ -268,6 +281,7 @@ enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, 
 enum td_status ledger_reader_list(struct ledger_reader *reader, uint64_t since_wall_ms,
                                   size_t limit, struct json **out, struct td_error *err)
 {
+    assert(reader != NULL && out != NULL);
     static const char sql[] = "SELECT " EXCHANGE_COLUMNS " FROM exchange WHERE wall_ms >= ?1"
                               " ORDER BY wall_ms DESC, seq DESC LIMIT ?2";
     *out = NULL;

@@ -1,4 +1,5 @@
-/* What reader.c, report.c and shadows.c share. Internal to ledger/. */
+/* What the files that read the ledger share (reader.c, report.c, shadow_report.c, spent.c,
+ * judged.c, history.c). Internal to ledger/. */
 #ifndef LEDGER_READER_H
 #define LEDGER_READER_H
 
@@ -9,15 +10,17 @@
 
 struct ledger_reader {
     sqlite3 *db;
-    pthread_mutex_t mutex; /* one query at a time: a report is one transaction */
+    pthread_mutex_t mutex; /* held for each query: a report is one transaction */
 };
 
-/* Sets err from the connection. Call with the mutex held. */
+/* Sets err from the connection. The caller holds the mutex. */
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err);
-/* A prepared statement with ?1 bound to a number (a time, a seq); NULL after an error. */
+/* A prepared statement with ?1 bound to a number (a time or a seq); NULL after an error. */
 sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
                                     struct td_error *err);
-/* ledger_reader_shadows within a transaction of the caller's. */
+/* The number in a column of the current row; NAN for NULL. */
+double reader_number(sqlite3_stmt *row, int column);
+/* ledger_reader_shadows inside a transaction of the caller. */
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err);
 

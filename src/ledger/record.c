@@ -1,21 +1,24 @@
+/* Copies a record into one block: the struct, its attempts, then all strings. One table lists the
+ * string members by offset, so that measuring and copying cannot differ. A block costs one
+ * allocation when it is put and one free when it is written. */
 #include "ledger/record.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The strings of both structs by offset, so that measuring and copying cannot differ. */
+/* The string members of both structs, by offset. */
 #define AT(member) offsetof(struct ledger_exchange, member)
 static const size_t exchange_strings[] = {
-    AT(id),          AT(user),       AT(route),        AT(policy_version), AT(requested_model),
-    AT(tier),        AT(model),      AT(place),        AT(data_class),     AT(status),
-    AT(finish),      AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),
-    AT(answer_text),
+    AT(id),         AT(user),         AT(route),        AT(policy_version), AT(requested_model),
+    AT(tier),       AT(model),        AT(place),        AT(data_class),     AT(finish),
+    AT(disclosure), AT(signals_json), AT(reasons_json), AT(prompt_text),    AT(answer_text),
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)
-static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(outcome), AT(error)};
+static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error)};
 #undef AT
 
 static const char **string_at(void *base, size_t offset)
@@ -28,7 +31,7 @@ static bool add_string(size_t *bytes, const char *text)
     return text == NULL || !__builtin_add_overflow(*bytes, strlen(text) + 1, bytes);
 }
 
-/* Bytes of all strings, or SIZE_MAX. */
+/* The bytes of all strings; SIZE_MAX when they overflow. */
 static size_t strings_bytes(const struct ledger_exchange *exchange)
 {
     size_t bytes = 0;
@@ -64,8 +67,9 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
     if (exchange->wall_ms > INT64_MAX)
         return error_set(err, TD_INVALID, "exchange %s: its time is out of range", exchange->id);
     if (exchange->attempt_count > LEDGER_ATTEMPTS_MAX)
-        return error_set(err, TD_INVALID, "exchange %s: %zu attempts, the ledger holds %d",
+        return error_set(err, TD_INVALID, "exchange %s: %zu attempts; the ledger holds at most %d",
                          exchange->id, exchange->attempt_count, LEDGER_ATTEMPTS_MAX);
+    assert(exchange->attempts != NULL || exchange->attempt_count == 0);
     size_t fixed = sizeof(struct record) + exchange->attempt_count * sizeof(struct ledger_attempt);
     size_t strings = strings_bytes(exchange);
     if (strings > bytes_max || fixed > bytes_max - strings)
@@ -100,7 +104,7 @@ enum td_status record_new_feedback(const struct ledger_feedback *feedback, size_
     if (feedback->exchange == NULL || feedback->exchange[0] == '\0')
         return error_set(err, TD_INVALID, "feedback without an exchange cannot be recorded");
     if (!(feedback->score >= 0 && feedback->score <= 1) || feedback->wall_ms > INT64_MAX)
-        return error_set(err, TD_INVALID, "feedback on %s: a score is from 0 to 1",
+        return error_set(err, TD_INVALID, "feedback on %s: a score must be from 0 to 1",
                          feedback->exchange);
     size_t strings = 0;
     if (!add_string(&strings, feedback->exchange) || !add_string(&strings, feedback->comment) ||
@@ -125,9 +129,10 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
     *out = NULL;
     if (shadow->exchange == NULL || shadow->exchange[0] == '\0' || shadow->tier == NULL ||
         shadow->kind == NULL)
-        return error_set(err, TD_INVALID, "a shadow without an exchange, a tier or a kind");
+        return error_set(err, TD_INVALID,
+                         "a shadow without an exchange, a tier or a kind cannot be recorded");
     if (shadow->agreement < 0 || shadow->agreement > 1 || shadow->wall_ms > INT64_MAX)
-        return error_set(err, TD_INVALID, "shadow of %s: an agreement is from 0 to 1",
+        return error_set(err, TD_INVALID, "shadow of %s: an agreement must be from 0 to 1",
                          shadow->exchange);
     size_t strings = 0;
     if (!add_string(&strings, shadow->exchange) || !add_string(&strings, shadow->tier) ||

@@ -1,14 +1,15 @@
-/* An exchange as it waits in the queue: one block that owns its strings. Internal to ledger/. */
+/* A record as it waits in the queue: one block that owns its strings. Internal to ledger/. No
+ * state; any thread. */
 #ifndef LEDGER_RECORD_H
 #define LEDGER_RECORD_H
 
 #include "ledger/ledger.h"
 
 struct record {
-    struct ledger_exchange exchange; /* its pointers go into this block */
-    struct ledger_feedback feedback; /* the same; exchange NULL: this is an exchange */
-    struct ledger_shadow shadow;     /* the same */
-    uint64_t seq; /* 1, 2, ... in order of being queued; set under the ledger's lock */
+    struct ledger_exchange exchange; /* its pointers lead into this block */
+    struct ledger_feedback feedback; /* likewise; feedback.exchange NULL: no feedback */
+    struct ledger_shadow shadow;     /* likewise */
+    uint64_t seq; /* 1, 2, ... in the order of the queue; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];
 };

@@ -1,12 +1,13 @@
-/* The report: totals, and exact percentiles by tier. One read transaction, so that all of its
- * numbers speak of the same exchanges while a writer goes on. */
+/* The report: totals, and exact percentiles per tier. It is one read transaction, so that all its
+ * numbers are about the same exchanges while a writer goes on. */
 #include "base/error.h"
 #include "base/json.h"
 #include "ledger/reader.h"
 
+#include <assert.h>
 #include <math.h>
 
-/* Of several words about an answer the last one counts. */
+/* Of several feedbacks on an answer the newest counts. */
 #define NEWEST_SCORE \
     "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
 
@@ -22,7 +23,7 @@ static const char tiers_sql[] =
     " count(ttft_ms), count(total_ms), count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
     " FROM exchange x WHERE wall_ms >= ?1 GROUP BY tier"
     " ORDER BY count(*) DESC, tier";
-/* What was remembered of earlier exchanges (exchange/machine/remember.c) and what came of it, by days of UTC. */
+/* What was remembered of earlier exchanges and how it was used, by days of UTC. */
 #define EARLIER "json_extract(signals, '$.decision.earlier"
 static const char consistency_sql[] =
     "SELECT strftime('%Y-%m-%d', wall_ms / 1000, 'unixepoch') AS day,"
@@ -34,8 +35,8 @@ static const char consistency_sql[] =
     "  WHERE wall_ms >= ?1 AND json_valid(signals)"
     "  AND json_type(signals, '$.decision.earlier') = 'object')"
     " GROUP BY day ORDER BY day";
-/* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if
- * large. */
+/* The known values of a column in ascending order; a percentile steps to its rank. SQLite sorts in
+ * temporary storage if there are many. */
 static const char *const rank_sql[] = {
     "SELECT ttft_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND ttft_ms IS NOT NULL"
     " ORDER BY ttft_ms",
@@ -48,7 +49,7 @@ static const struct {
     unsigned percent;
 } percentiles[] = {{"p50", 50}, {"p95", 95}, {"p99", 99}};
 
-/* {p50, p95, p99} of one column of one tier that has `count` values. */
+/* {p50, p95, p99} of a column, for a tier that has `count` values. */
 static struct json *percentile_object(struct ledger_reader *reader, const char *sql,
                                       uint64_t since_wall_ms, sqlite3_value *tier,
                                       sqlite3_int64 count, struct td_error *err)
@@ -60,7 +61,7 @@ static struct json *percentile_object(struct ledger_reader *reader, const char *
     sqlite3_bind_value(statement, 2, tier);
     sqlite3_int64 position = 0;
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        sqlite3_int64 rank = (count * percentiles[i].percent + 99) / 100; /* ceil, from 1 */
+        sqlite3_int64 rank = (count * percentiles[i].percent + 99) / 100; /* rounded up */
         int code = SQLITE_ROW;
         while (position < rank && (code = sqlite3_step(statement)) == SQLITE_ROW)
             position++;
@@ -74,7 +75,7 @@ static struct json *percentile_object(struct ledger_reader *reader, const char *
     return object;
 }
 
-/* Its count and mean, in two columns. */
+/* Writes count and mean of the feedback, which are two columns of the row. */
 static void put_feedback(struct json *object, sqlite3_stmt *row, int column)
 {
     bool some = sqlite3_column_int64(row, column) > 0;
@@ -201,6 +202,7 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
 enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     struct json **out, struct td_error *err)
 {
+    assert(reader != NULL && out != NULL);
     struct td_error own = {0};
     *out = NULL;
     struct json *report = json_new_object();

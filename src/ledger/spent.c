@@ -1,7 +1,10 @@
-/* What exchanges have cost, summed by whom and by hour: a server counts its budgets on from it when it starts. */
+/* What exchanges have cost, summed by user, route, application and hour. A server starts its
+ * budgets from these sums. */
 #include "ledger/reader.h"
 
-/* An application stands in the signals; what is no JSON (or was erased) has none. */
+#include <assert.h>
+
+/* The application is in the signals. Signals that are no JSON (or were erased) have none. */
 static const char spent_sql[] =
     "SELECT x.user, x.route,"
     " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.app' END AS app,"
@@ -14,6 +17,7 @@ static const char spent_sql[] =
 enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
                                    ledger_spent_fn *each, void *ctx, struct td_error *err)
 {
+    assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = reader_prepare_locked(reader, spent_sql, since_wall_ms, err);

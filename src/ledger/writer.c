@@ -1,9 +1,14 @@
+/* Writes records into the database, one transaction per batch. A record that the database will
+ * never accept is refused alone and counted, so that it cannot block the ones after it. Every other
+ * failure leaves the batch unwritten, to be tried again. */
 #include "ledger/writer.h"
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "ledger/file.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const char insert_exchange_sql[] =
@@ -18,7 +23,7 @@ static const char insert_attempt_sql[] =
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes)"
     " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
-/* No row for an id that is not there. */
+/* Inserts no row for an unknown exchange. */
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
                                           " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
 static const char insert_shadow_sql[] =
@@ -29,6 +34,7 @@ static const char insert_shadow_sql[] =
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
+    assert(path != NULL && writer != NULL);
     *writer = (struct writer){0};
     enum td_status status = file_open_writer(path, &writer->db, err);
     if (status != TD_OK)
@@ -62,7 +68,8 @@ void writer_close(struct writer *writer)
     *writer = (struct writer){0};
 }
 
-/* Binds the next parameter; the records outlive the statement's step, so nothing is copied. */
+/* Binds the next parameter. Nothing is copied: the records live longer than the statement's
+ * step. */
 static void bind_text(sqlite3_stmt *statement, int *next, const char *text)
 {
     sqlite3_bind_text(statement, (*next)++, text, -1, SQLITE_STATIC); /* NULL binds NULL */
@@ -103,7 +110,7 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->model);
     bind_text(s, &next, x->place);
     bind_text(s, &next, x->data_class);
-    bind_text(s, &next, x->status);
+    bind_text(s, &next, x->status != ENDED_NOT ? names_end(x->status) : NULL);
     bind_text(s, &next, x->finish);
     bind_number(s, &next, x->confidence);
     bind_integer(s, &next, x->prompt_tokens);
@@ -132,7 +139,7 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_text(s, &next, a->tier);
     bind_text(s, &next, a->model);
     bind_text(s, &next, a->place);
-    bind_text(s, &next, a->outcome);
+    bind_text(s, &next, a->outcome != ATTEMPT_OPEN ? names_outcome(a->outcome) : NULL);
     bind_text(s, &next, a->error);
     bind_number(s, &next, a->confidence);
     bind_integer(s, &next, a->prompt_tokens);
@@ -198,13 +205,14 @@ static bool is_refusal(int code)
 enum td_status writer_commit(struct writer *writer, struct record *const *records, size_t count,
                              size_t *refused, struct td_error *err)
 {
+    assert(records != NULL && refused != NULL);
     *refused = 0;
     int code = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
         code = insert_record(writer, records[i]);
         if (is_refusal(code)) {
-            /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do
-             * not depend on an attempt), so nothing of it is left behind. */
+            /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
+             * attempt), so nothing of a refused record is left behind. */
             const char *on = records[i]->feedback.exchange ? records[i]->feedback.exchange
                                                            : records[i]->shadow.exchange;
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",

@@ -1,4 +1,4 @@
-/* Writing records into the database, a batch a transaction. One thread. Internal to ledger/. */
+/* Writes records into the database, one batch per transaction. One thread. Internal to ledger/. */
 #ifndef LEDGER_WRITER_H
 #define LEDGER_WRITER_H
 
@@ -15,12 +15,12 @@ TD_MUST_CHECK enum td_status writer_open(const char *path, struct writer *writer
                                          struct td_error *err);
 void writer_close(struct writer *writer);
 
-/* Commits the records together. TD_OK: done; *refused of them were not taken because the database
- * will never take them (an id twice, text too large) and are logged. Anything else: nothing was
- * written, trying again later may help. */
+/* Commits the records together. TD_OK: done; *refused of them were refused, because the database
+ * will never accept them (a repeated id, a text that is too large), and are logged. Anything else:
+ * nothing was written, and trying again later may help. */
 TD_MUST_CHECK enum td_status writer_commit(struct writer *writer, struct record *const *records,
                                            size_t count, size_t *refused, struct td_error *err);
-/* Brings what is committed into the main file and onto the disk (fsync). */
+/* Moves what is committed into the main file and onto the disk (fsync). */
 void writer_checkpoint(struct writer *writer);
 
 #endif

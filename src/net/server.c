@@ -245,9 +245,9 @@ static bool head_step(struct conn *conn)
     return body_start(conn);
 }
 
-/* Moves the bytes of the body that have come. 1 = complete, 0 = not yet, otherwise the code to
- * refuse with. */
-static int body_take(struct conn *conn, const char **reason)
+/* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.
+ * HTTP_CHUNKS_BAD: refuse with *code and *reason. */
+static enum http_chunks_result body_take(struct conn *conn, int *code, const char **reason)
 {
     struct http_request *request = conn->request;
     struct td_str bytes = input(conn);
@@ -268,7 +268,8 @@ static int body_take(struct conn *conn, const char **reason)
         /* The announced size of a chunk counts, too: it is refused before its bytes come. */
         if (data.len + request->chunks.left > request->body.bytes_max - request->body.len) {
             *reason = "the body is larger than the limit";
-            return 413;
+            *code = 413;
+            return HTTP_CHUNKS_BAD;
         }
         if (result == HTTP_CHUNKS_DATA)
             buf_append_str(&request->body, data);
@@ -276,21 +277,21 @@ static int body_take(struct conn *conn, const char **reason)
             break;
     }
     evbuffer_drain(conn->in, taken);
-    *reason =
-        result == HTTP_CHUNKS_BAD ? "a chunk of the body is malformed" : "no memory for the body";
-    if (result == HTTP_CHUNKS_BAD || request->body.failed)
-        return result == HTTP_CHUNKS_BAD ? 400 : 503;
-    return result == HTTP_CHUNKS_END;
+    bool malformed = result == HTTP_CHUNKS_BAD;
+    *code = malformed ? 400 : 503;
+    *reason = malformed ? "a chunk of the body is malformed" : "no memory for the body";
+    return request->body.failed ? HTTP_CHUNKS_BAD : result;
 }
 
 static bool body_step(struct conn *conn)
 {
     struct http_request *request = conn->request;
     const char *reason = NULL;
-    int code = body_take(conn, &reason);
-    if (code > 1)
+    int code = 0;
+    enum http_chunks_result result = body_take(conn, &code, &reason);
+    if (result == HTTP_CHUNKS_BAD)
         conn_refuse(conn, code, reason);
-    if (code != 1)
+    if (result != HTTP_CHUNKS_END)
         return false;
     timer_set(conn, 0);
     conn->begun = false;

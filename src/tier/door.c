@@ -1,6 +1,6 @@
 /* The only code that hands bytes for a tier to the HTTP client. One place makes the rule checkable:
  * a request leaves when its class may reach the tier's place and the egress ledger has its record,
- * and otherwise not at all. What cannot be decided (no pass, no detectors, no record) counts as a
+ * and otherwise not at all. What cannot be decided (no pass, no scan, no record) counts as a
  * refusal, because data that has left cannot be called back. */
 #include "tier/door.h"
 
@@ -29,7 +29,7 @@ const char *egress_purpose_name(enum egress_purpose purpose)
     return names_table_name(names, (size_t)purpose);
 }
 
-/* Whether these bytes may leave. A health check holds no text, so it needs no detectors. */
+/* Whether these bytes may leave. A health check holds no text, so it needs no scan. */
 static enum td_status judge(const struct door *door, const struct egress_pass *pass,
                             const struct client_request *request, struct td_error *err)
 {

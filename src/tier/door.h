@@ -1,7 +1,7 @@
 /* The door: every byte that leaves for another place passes here. No other code hands bytes for a
  * tier to the HTTP client (tests/structure/test_structure.py checks it). The door either refuses,
- * or records and then sends. It fails closed: nothing leaves without a pass, with a text that no scanner has
- * read, with a class or place outside its enum, or when the record cannot be written.
+ * or records and then sends. It fails closed: nothing leaves without a pass, with a text that no
+ * scanner has read, with a class or place outside its enum, or when the record cannot be written.
  *
  * Any thread; a transfer belongs to the loop of its client. */
 #ifndef TIER_DOOR_H
@@ -39,8 +39,8 @@ struct door {
     struct egress_log *log;
 };
 
-/* Whether data of this class may be sent to the tier (router/plan/reach.h). A class or place outside its
- * enum is refused, except for the device itself. */
+/* Whether data of this class may be sent to the tier (router/plan/reach.h). A class or place
+ * outside its enum is refused, except for the device itself. */
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts);
 
 const char *egress_purpose_name(enum egress_purpose purpose);

@@ -1,5 +1,5 @@
-/* Any bytes as an adapter of a small model: refused with words, or every matrix that it changes
- * fits and can be read to its ends. */
+/* Any bytes as an adapter of a small model. It is refused with words, or every matrix that it
+ * changes fits and can be read to its end. */
 #include "../unit/engine/tiny_adapter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* A classifier file: any bytes are refused with words or judge a text without touching what is not theirs. The hash is put right, so that
- * what stands behind it is reached; the file's size is what the header says where that is small. */
+/* A classifier file: any bytes are refused with words or judge a text without touching what is not
+ * theirs. The hash is put right, so that what stands behind it is reached; the file's size is what
+ * the header says where that is small. */
 #include "base/hash.h"
 #include "base/str.h"
 #include "router/judge/classifier_format.h"

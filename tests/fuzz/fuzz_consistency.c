@@ -1,5 +1,6 @@
-/* The file of remembered starts: whatever its bytes, it is refused, or what is believed of it is found, changed, erased and read again
- * without touching what is not there. Every second slot gets its mac, so that what stands behind it is reached. */
+/* The file of remembered starts: whatever its bytes, it is refused, or what is believed of it is
+ * found, changed, erased and read again without touching what is not there. Every second slot gets
+ * its mac, so that what stands behind it is reached. */
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/consistency_file.h"
 
@@ -32,7 +33,8 @@ static void use(struct consistency *consistency, const uint8_t *data, size_t siz
     person.whose += person.whose == 0;
     consistency_find(consistency, &person, bits, 128, &tier);
     consistency_put(consistency, &person, bits, 40, "user", 7);
-    /* It may stand for one that was there and is nearly the same; all that are near have the tier. */
+    /* It may stand for one that was there and is nearly the same; all that are near have the
+     * tier. */
     if (!consistency_find(consistency, &person, bits, 40, &tier) || tier != 7)
         abort();
     if (consistency_forget(consistency, "user", &erased, NULL) != TD_OK || erased == 0)

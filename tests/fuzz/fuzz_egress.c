@@ -1,8 +1,9 @@
-/* An egress ledger, from any bytes: a line that follows must also be read, nothing that was not signed is a
- * head, and a head says in one way only how the lines before it end. Then the bytes as an exported file:
- * as they are, where any row would be somebody's signature forged; and with every row's hash and every
- * head's signature put right, so that what lies behind them is reached. In a file that is sound then, no byte can be another one, and no last row can be
- * missing that a head covers. */
+/* An egress ledger, from any bytes: a line that follows must also be read, nothing that was not
+ * signed is a head, and a head says in one way only how the lines before it end. Then the bytes as
+ * an exported file: as they are, where any row would be somebody's signature forged; and with every
+ * row's hash and every head's signature put right, so that what lies behind them is reached. In a
+ * file that is sound then, no byte can be another one, and no last row can be missing that a head
+ * covers. */
 #include "base/hash.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
@@ -58,8 +59,8 @@ static void seal_row(struct td_str line, struct egress_chain *chain, struct buf 
     chain->count++;
 }
 
-/* A head with the line's date, over the row that its count names by one digit. Where its date ends in an odd
- * digit it announces the row behind, or one that is not there. */
+/* A head with the line's date, over the row that its count names by one digit. Where its date ends
+ * in an odd digit it announces the row behind, or one that is not there. */
 static void seal_head(struct td_str line, const struct egress_chain *after, size_t rows,
                       struct buf *out)
 {
@@ -130,7 +131,8 @@ static bool is_sound(struct td_str bytes, struct egress_verdict *verdict)
     return status == TD_OK && verdict->sound;
 }
 
-/* Another byte at a place that the input chooses, and an end without its last row if a head covers it. */
+/* Another byte at a place that the input chooses, and an end without its last row if a head covers
+ * it. */
 static void change(struct buf *file, uint64_t chosen, uint64_t unsigned_rows)
 {
     size_t at = (size_t)(chosen % file->len), end = file->len - 1;

@@ -1,5 +1,5 @@
-/* Any bytes as a GGUF file: refused with words, or everything it shows can be read. A file that
- * opens is also tried as a vocabulary, which the tokenizer reads. */
+/* Any bytes as a GGUF file. It is refused with words, or everything in it can be read. A file that
+ * opens is also given to the tokenizer as a vocabulary. */
 #include "engine/gguf/gguf.h"
 #include "engine/tokenizer/tokenizer.h"
 

@@ -1,6 +1,5 @@
-/* A grammar and a text to follow, both hostile. Input: 1 byte length of the text, the text, then
- * GBNF. What the matcher calls alive can be ended: the least number of bytes to the end falls to 0
- * along some byte. */
+/* A hostile grammar and a hostile text. Input: 1 byte length of the text, the text, then GBNF. If
+ * the matcher says that a text can be completed, some byte must bring the end nearer, down to 0. */
 #include "base/str.h"
 #include "engine/grammar/grammar_match.h"
 
@@ -47,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         set = i % 8 == 7 && next != MATCH_FULL ? matcher_compact(matcher, next) : next;
     }
-    /* Near the limit of the depth the shortest way out may be barred, and a longer one is left. */
+    /* Near the depth limit the shortest way to the end may be closed, and a longer one remain. */
     if (set != MATCH_FULL && set != MATCH_DEAD && text.len <= 32)
         finish(matcher, set);
     matcher_free(matcher);

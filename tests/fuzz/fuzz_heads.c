@@ -1,6 +1,5 @@
 /* Any metadata as the heads of a small model. Input: the number of pairs (1 byte), then the pairs
- * as they stand in a file. Refused with words, or everything that the heads point to can be
- * read. */
+ * as in a file. They are refused with words, or everything that the heads point to can be read. */
 #include "../unit/engine/tiny_model.h"
 
 #include "engine/model/heads.h"

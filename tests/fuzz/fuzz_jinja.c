@@ -24,8 +24,8 @@ static void check_segments(const struct template_output *out)
         if (segment.begin != covered || segment.end <= segment.begin)
             abort();
         covered = segment.end;
-        /* 0x01 stands in messages only: the template's are removed, and escapes that may spell
-         * it. */
+        /* 0x01 is in messages only: it and escapes that may spell it are removed from the
+         * template. */
         for (size_t i = segment.begin; segment.mark && i < segment.end; i++)
             if (out->text.data[i] == '\x01')
                 abort();

@@ -1,4 +1,4 @@
-/* A hostile schema: it is refused with words, or what it becomes is a grammar that compiles. */
+/* A hostile schema. It is refused with words, or it becomes a grammar that compiles. */
 #include "base/str.h"
 #include "engine/grammar/grammar_match.h"
 #include "engine/grammar/json_schema.h"
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == TD_OK) {
         err = (struct td_error){0};
         status = grammar_compile(buf_view(&text), JSON_SCHEMA_DEPTH_MAX, &grammar, &err);
-        /* References in a circle and limits may stop it, bad syntax of ours may not. */
+        /* Circular references and limits may stop it, but not bad GBNF that we wrote. */
         if (status != TD_OK && status != TD_LIMIT && !strstr(err.message, "can never end") &&
             !strstr(err.message, "left-recursive") && !strstr(err.message, "has no character"))
             abort();

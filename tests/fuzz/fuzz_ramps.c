@@ -1,6 +1,6 @@
-/* The ramps' file: any bytes are refused with words, or become states that are sound for their plan or are not taken over, and that no
- * judgement then leads astray. */
-#include "exchange/memory/ramps_file.h"
+/* The ramps' file: any bytes are refused with words, or become states that are sound for their plan
+ * or are not taken over, and that no judgement then leads astray. */
+#include "exchange/memory/ramp_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@ static void go_on(struct ramp_state state)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct td_str text = {(const char *)data, size};
-    struct ramps_saved *saved = NULL;
+    struct ramp_saved *saved = NULL;
     struct td_error err = {0};
     size_t count = 0;
-    if (ramps_file_parse(text, &saved, &count, &err) != TD_OK) {
+    if (ramp_file_parse(text, &saved, &count, &err) != TD_OK) {
         if (!*err.message || saved || count)
             abort();
         return 0;

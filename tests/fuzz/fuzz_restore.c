@@ -1,5 +1,5 @@
-/* Any answer to any surrogates, in any pieces: the same comes out as from the whole, in order and with
- * nothing lost; without a surrogate in it a text passes unchanged. */
+/* Any answer to any surrogates, in any pieces: the same comes out as from the whole, in order and
+ * with nothing lost; without a surrogate in it a text passes unchanged. */
 #include "base/str.h"
 #include "privacy/pseudonym/restore.h"
 
@@ -25,8 +25,8 @@ static void run(const struct restore_table *table, struct td_str answer, unsigne
     restorer_deinit(&restorer);
 }
 
-/* First byte: json, and the pieces. Values up to a zero byte, a line each with a letter for the kind in
- * front; then the answer, in which \x01 to \x08 stand for the surrogates. */
+/* First byte: json, and the pieces. Values up to a zero byte, a line each with a letter for the
+ * kind in front; then the answer, in which \x01 to \x08 stand for the surrogates. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const enum privacy_kind kinds[] = {PRIVACY_PERSON, PRIVACY_CARD,   PRIVACY_EMAIL,

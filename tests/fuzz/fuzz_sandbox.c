@@ -1,5 +1,5 @@
-/* What a confined worker that was taken over could send to its server, and, as the other direction, a
- * request. */
+/* What a confined worker that was taken over could send to its server, and, as the other direction,
+ * a request. */
 #include "tier/sandbox_wire.h"
 
 #include "base/str.h"

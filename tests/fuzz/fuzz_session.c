@@ -1,6 +1,7 @@
-/* Any bytes as a saved session of a tiny model: refused with words and without a change, or taken
- * over whole, after which it can be run and saved again. The first byte says where the session is
- * and whether length and checksum are made right, so that what lies behind them is reached. */
+/* Any bytes as a saved session of a tiny model. They are refused with words and without a change,
+ * or restored, and then the session can run and be saved again. The first byte says how long the
+ * session is and whether length and checksum are corrected, so that the code after these checks is
+ * reached. */
 #include "../unit/engine/tiny_model.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The documents stay true to the tree: links and headings that they point to exist, files that they name exist,
-the pages that must be short are short, and the index names every page."""
+"""The documents stay true to the tree: links and headings that they point to exist, files that they
+name exist, the pages that must be short are short, and the index names every page."""
+
 import re
 import subprocess
 import sys
@@ -13,17 +14,26 @@ from check import case, main
 README_BYTES_MAX = 6000
 ARCHITECTURE_WORDS_MAX = 1500
 COLUMNS_MAX = 100
-# What is named in backquotes and looks like a source file must exist; other endings are often files of users.
+# What is named in backquotes and looks like a source file must exist; other endings are often files
+# of users.
 SOURCE = re.compile(r"[\w.*/-]+\.(?:[ch]|py|md|sh|svg|build|sql)")
 FOLDERS = ("src/", "include/", "tests/", "bench/", "tools/", "docs/", "models/", "examples/")
 
 
 def tree() -> list[str]:
     """The files of the repository, those not yet committed too."""
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True,
-                          text=True, check=False)
-    names = done.stdout.splitlines() if done.returncode == 0 else \
-        [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()]
+    done = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names = (
+        done.stdout.splitlines()
+        if done.returncode == 0
+        else [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()]
+    )
     return [name for name in names if (ROOT / name).exists()]
 
 
@@ -72,7 +82,8 @@ def test_every_link_leads_to_a_file_and_a_heading():
 
 
 def exists(name: str, page: Path) -> bool:
-    """Beside the page, from the root, in src/, or anywhere by its name alone. `x_*.c` is any such file."""
+    """Beside the page, from the root, in src/, or anywhere by its name alone. `x_*.c` is any such
+    file."""
     if "*" in name:
         pattern = name if "/" in name else f"**/{name}"
         return any(any(base.glob(pattern)) for base in (ROOT, ROOT / "src"))
@@ -100,8 +111,16 @@ def test_files_and_folders_named_in_documents_exist():
 def test_the_readme_is_short_and_runs_the_tests():
     text = (ROOT / "README.md").read_text()
     size = len(text.encode())
-    refuse([f"README.md has {size} bytes, at most {README_BYTES_MAX}"] if size > README_BYTES_MAX else [])
-    refuse([] if "\nmake test\n" in text else ["README.md must have the command `make test`: .ci/run calls it"])
+    refuse(
+        [f"README.md has {size} bytes, at most {README_BYTES_MAX}"]
+        if size > README_BYTES_MAX
+        else []
+    )
+    refuse(
+        []
+        if "\nmake test\n" in text
+        else ["README.md must have the command `make test`: .ci/run calls it"]
+    )
 
 
 @case
@@ -109,23 +128,35 @@ def test_the_figures_of_the_readme_are_those_of_the_list():
     listed = (ROOT / "docs" / "figures.md").read_text()
     table = (ROOT / "README.md").read_text().split("## Ten figures")[1].split("\n## ")[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("|")][2:]
-    problems = [f"{number} ({row[1].strip()}) is not in docs/figures.md"
-                for row in rows for number in re.findall(r"[\d.,]*\d", row[2]) if number not in listed]
+    problems = [
+        f"{number} ({row[1].strip()}) is not in docs/figures.md"
+        for row in rows
+        for number in re.findall(r"[\d.,]*\d", row[2])
+        if number not in listed
+    ]
     refuse(problems + (["more than ten figures"] if len(rows) > 10 else []))
 
 
 @case
 def test_the_page_on_architecture_is_short():
     words = len((ROOT / "docs" / "architecture.md").read_text().split())
-    refuse([f"docs/architecture.md has {words} words, at most {ARCHITECTURE_WORDS_MAX}"]
-           if words > ARCHITECTURE_WORDS_MAX else [])
+    refuse(
+        [f"docs/architecture.md has {words} words, at most {ARCHITECTURE_WORDS_MAX}"]
+        if words > ARCHITECTURE_WORDS_MAX
+        else []
+    )
 
 
 @case
 def test_the_index_names_every_page():
     index = (ROOT / "docs" / "README.md").read_text()
-    refuse([f"docs/README.md does not name {page.name}" for page in (ROOT / "docs").glob("*.md")
-            if page.name != "README.md" and f"({page.name})" not in index])
+    refuse(
+        [
+            f"docs/README.md does not name {page.name}"
+            for page in (ROOT / "docs").glob("*.md")
+            if page.name != "README.md" and f"({page.name})" not in index
+        ]
+    )
 
 
 @case

@@ -43,7 +43,7 @@ PARTS = {
     ],
     "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
     "router": ["judge", "watch", "plan", "learn"],
-    "exchange": ["private", "limits", "memory", "machine"],
+    "exchange": ["private", "limits", "memory", "machine", "parts"],
     "api": ["http", "wire", "inference", "admin"],
     "app": ["config", "setup", "cli", "evidence", "verbs"],
     "app/setup": ["files", "model", "policy", "privacy", "process"],

@@ -12,7 +12,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/limits/watch.h"
-#include "exchange/memory/ramps.h"
+#include "exchange/memory/ramp_table.h"
 #include "ledger/ledger.h"
 
 #include <stdlib.h>
@@ -89,8 +89,8 @@ static void judge_ramp(const struct exchange_services *services, const struct js
         .candidate = json_bool(json_get(ramp, "taken"), false),
         .loss = 1 - score,
     };
-    if (services->ramps && route && judged.exchange && judged.to)
-        ramps_judge_feedback(services->ramps, services->policy, route, &judged);
+    if (services->ramp_table && route && judged.exchange && judged.to)
+        ramp_table_judge_feedback(services->ramp_table, services->policy, route, &judged);
 }
 
 /* The confidence of the device's own answers is held against what people say of them. */

@@ -51,12 +51,12 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
         alarms_write_metrics(services->watch, &body);
     if (services->consistency)
         consistency_write_metrics(services->consistency, &body);
-    if (services->ramps)
-        ramps_write_metrics(services->ramps, &body);
-    if (services->shadows)
-        shadows_write_metrics(services->shadows, &body);
-    if (services->hedging)
-        hedging_write_metrics(services->hedging, &body);
+    if (services->ramp_table)
+        ramps_write_metrics(services->ramp_table, &body);
+    if (services->shadow_pool)
+        shadows_write_metrics(services->shadow_pool, &body);
+    if (services->hedge_allowance)
+        hedging_write_metrics(services->hedge_allowance, &body);
     host->release(host->ctx, services);
     if (host->ledger)
         metrics_write_value(&body, "tandem_ledger_dropped_total", "counter",

@@ -1,14 +1,14 @@
-/* What asking beside slow tiers comes to (exchange/limits/hedging.h), for GET /metrics. */
-#include "exchange/limits/hedging.h"
+/* What asking beside slow tiers comes to (exchange/limits/hedge_allowance.h), for GET /metrics. */
+#include "exchange/limits/hedge_allowance.h"
 
 #include "api/http/api_internal.h"
 #include "api/http/metrics.h"
 #include "base/str.h"
 
-void hedging_write_metrics(struct hedging *hedging, struct buf *out)
+void hedging_write_metrics(struct hedge_allowance *hedging, struct buf *out)
 {
-    struct hedging_numbers numbers;
-    hedging_numbers(hedging, &numbers);
+    struct hedge_numbers numbers;
+    hedge_allowance_numbers(hedging, &numbers);
     metrics_write_value(out, "tandem_hedgeable_requests_total", "counter",
                         "Requests of hedged routes that had another tier to ask",
                         (double)numbers.requests);
@@ -20,9 +20,9 @@ void hedging_write_metrics(struct hedging *hedging, struct buf *out)
     buf_append_str(out,
                    STR("# HELP tandem_hedges_total Hedges that have ended; won: theirs was the "
                        "answer given\n# TYPE tandem_hedges_total counter\n"));
-    for (int i = 0; i < HEDGING_RESULT_COUNT; i++)
+    for (int i = 0; i < HEDGE_RESULT_COUNT; i++)
         buf_printf(out, "tandem_hedges_total{result=\"%s\"} %llu\n",
-                   hedging_result_name((enum hedging_result)i),
+                   hedge_result_name((enum hedge_result)i),
                    (unsigned long long)numbers.ended[i]);
     metrics_write_value(out, "tandem_hedges_cost_usd_total", "counter",
                         "Spent on the answers of the two that nobody was given", numbers.spent_usd);

@@ -1,4 +1,4 @@
-/* GET /tandem/v1/ramps: where the routes' ramps stand (exchange/memory/ramps.h). POST /tandem/v1/ramps/ROUTE with {"restart": true}: one that
+/* GET /tandem/v1/ramps: where the routes' ramps stand (exchange/memory/ramp_table.h). POST /tandem/v1/ramps/ROUTE with {"restart": true}: one that
  * stopped, or goes on, begins at its first step.
  *
  *   {object: "list", data: [{route, to, percent, step (from 1), steps, stopped, cause (null: it goes on), cause_loss, changed,
@@ -6,8 +6,8 @@
 #include "api/http/api_internal.h"
 #include "api/http/metrics.h"
 #include "base/json.h"
-#include "exchange/memory/ramps.h"
-#include "exchange/memory/ramps_file.h"
+#include "exchange/memory/ramp_table.h"
+#include "exchange/memory/ramp_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,12 +41,12 @@ static struct json *ramp_json(const struct ramp_view *ramp)
 }
 
 /* **returns new** (free); *count of them. NULL: there are none, or no memory. */
-static struct ramp_view *views_of(struct ramps *ramps, size_t *count)
+static struct ramp_view *views_of(struct ramp_table *ramps, size_t *count)
 {
-    struct ramp_view *views = calloc(RAMPS_FILE_MAX, sizeof *views);
-    *count = views ? ramps_list(ramps, views, RAMPS_FILE_MAX) : 0;
-    if (*count > RAMPS_FILE_MAX)
-        *count = RAMPS_FILE_MAX;
+    struct ramp_view *views = calloc(RAMP_FILE_MAX, sizeof *views);
+    *count = views ? ramp_table_list(ramps, views, RAMP_FILE_MAX) : 0;
+    if (*count > RAMP_FILE_MAX)
+        *count = RAMP_FILE_MAX;
     return views;
 }
 
@@ -60,7 +60,7 @@ static void reply(struct api *api, struct http_request *request, struct json *va
     buf_deinit(&body);
 }
 
-static struct json *list_json(struct ramps *ramps)
+static struct json *list_json(struct ramp_table *ramps)
 {
     struct json *object = json_new_object(), *list = json_new_array();
     size_t count = 0;
@@ -77,7 +77,7 @@ void ramps_handle_list(struct api *api, struct http_request *request, const char
 {
     (void)rest;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    struct json *value = list_json(services->ramps);
+    struct json *value = list_json(services->ramp_table);
     api->host->release(api->host->ctx, services);
     reply(api, request, value);
 }
@@ -101,8 +101,8 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
     }
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
-        services->ramps ? ramps_restart(services->ramps, rest, &err) : (enum td_status)TD_NOT_FOUND;
-    struct json *value = status == TD_OK ? list_json(services->ramps) : NULL;
+        services->ramp_table ? ramp_table_restart(services->ramp_table, rest, &err) : (enum td_status)TD_NOT_FOUND;
+    struct json *value = status == TD_OK ? list_json(services->ramp_table) : NULL;
     api->host->release(api->host->ctx, services);
     if (status == TD_OK) {
         reply(api, request, value);
@@ -112,7 +112,7 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
     api_reply_fault(api, request, &fault);
 }
 
-void ramps_write_metrics(struct ramps *ramps, struct buf *out)
+void ramps_write_metrics(struct ramp_table *ramps, struct buf *out)
 {
     size_t count = 0;
     struct ramp_view *views = views_of(ramps, &count);

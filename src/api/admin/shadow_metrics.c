@@ -1,8 +1,8 @@
-/* What shadows came to (exchange/machine/shadow.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
+/* What shadows came to (exchange/parts/shadow_pool.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
  * intervals, are GET /tandem/v1/shadows. */
 #include "api/http/api_internal.h"
 #include "api/http/metrics.h"
-#include "exchange/machine/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 
 static void write_family(struct buf *out, const char *name, const char *help,
                          const double values[static SHADOW_PLACE_COUNT])
@@ -13,7 +13,7 @@ static void write_family(struct buf *out, const char *name, const char *help,
         buf_printf(out, "%s{place=\"%s\"} %.10g\n", name, places[i], values[i]);
 }
 
-void shadows_write_metrics(struct shadows *shadows, struct buf *out)
+void shadows_write_metrics(struct shadow_pool *shadows, struct buf *out)
 {
     static const struct {
         const char *name, *help;
@@ -28,7 +28,7 @@ void shadows_write_metrics(struct shadows *shadows, struct buf *out)
         {"tandem_shadows_cost_usd_total", "What shadows cost, in USD"},
     };
     struct shadow_numbers numbers;
-    shadow_numbers(shadows, &numbers);
+    shadow_pool_numbers(shadows, &numbers);
     double values[sizeof families / sizeof *families][SHADOW_PLACE_COUNT];
     for (int i = 0; i < SHADOW_PLACE_COUNT; i++) {
         const struct shadow_count *of = &numbers.of[i];

@@ -45,11 +45,11 @@ api_handler_fn exchanges_handle_list, exchanges_handle_one, shadows_handle_list,
 /* Appends the watch's metrics (alarms_handler.c). */
 void alarms_write_metrics(struct watch *watch, struct buf *out);
 /* And those of ramps (ramps_handler.c). */
-void ramps_write_metrics(struct ramps *ramps, struct buf *out);
+void ramps_write_metrics(struct ramp_table *ramps, struct buf *out);
 /* And those of what ran in shadows (shadow_metrics.c). */
-void shadows_write_metrics(struct shadows *shadows, struct buf *out);
+void shadows_write_metrics(struct shadow_pool *shadows, struct buf *out);
 void consistency_write_metrics(struct consistency *consistency, struct buf *out);
-void hedging_write_metrics(struct hedging *hedging, struct buf *out);
+void hedging_write_metrics(struct hedge_allowance *hedging, struct buf *out);
 api_handler_fn consents_handle_grant, consents_handle_list, consents_handle_revoke;
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
 

@@ -89,9 +89,9 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .tier = call->tier,
         .model = model,
         .place = names_place(TD_PLACE_DEVICE),
-        .outcome = status == TD_OK          ? "answered"
-                   : status == TD_CANCELLED ? "cancelled"
-                                            : "failed",
+        .outcome = status == TD_OK          ? ATTEMPT_ANSWERED
+                   : status == TD_CANCELLED ? ATTEMPT_CANCELLED
+                                            : ATTEMPT_FAILED,
         .error = error,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
@@ -107,9 +107,9 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .model = model,
         .place = names_place(TD_PLACE_DEVICE),
         .data_class = names_class(call->data_class),
-        .status = status == TD_OK          ? "ok"
-                  : status == TD_CANCELLED ? "cancelled"
-                                           : "failed",
+        .status = status == TD_OK          ? ENDED_OK
+                  : status == TD_CANCELLED ? ENDED_CANCELLED
+                                           : ENDED_FAILED,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
         .ttft_ms = NAN,

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -158,22 +157,6 @@ bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since
         return false;
     *since_wall_ms = span_ms > now_wall_ms ? 0 : now_wall_ms - span_ms;
     return true;
-}
-
-enum td_status command_write_file(const char *path, struct td_str text, struct td_error *err)
-{
-    char draft[4096];
-    int len = snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid());
-    if (len < 0 || (size_t)len >= sizeof draft)
-        return error_set(err, TD_INVALID, "the path %.60s... is too long", path);
-    FILE *file = fopen(draft, "wxe");
-    bool whole = file && fwrite(text.data, 1, text.len, file) == text.len;
-    whole = file && fclose(file) == 0 && whole;
-    if (whole && rename(draft, path) == 0)
-        return TD_OK;
-    enum td_status status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
-    unlink(draft);
-    return status;
 }
 
 bool command_print(struct td_str text)

@@ -61,10 +61,6 @@ TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger
 /* When a span ("90s", "15m", "24h", "7d", or "all") before now began. */
 bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms);
 
-/* The file appears whole or not at all. */
-TD_MUST_CHECK enum td_status command_write_file(const char *path, struct td_str text,
-                                                struct td_error *err);
-
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);
 bool command_print_json(struct json *value);

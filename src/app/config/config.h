@@ -128,18 +128,9 @@ struct config_route {
     int consent; /* 1: required */
     bool pseudonyms, strict;
     bool zero_retention;
-    int mode; /* enum td_mode */
-    uint32_t g0_tokens_over;
-    double g0_gain_over, g0_p_local_under;
-    double g1_probe_min;
-    uint32_t g2_tokens;
-    double g2_confidence_min;
-    uint32_t g2_every;
-    double g2_abandon_under;
-    double g3_confidence_min;
-    double hopeless_under, human_under;
-    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
-    int climb;              /* 1: hedged */
+    int mode;                   /* enum td_mode */
+    struct gate_settings gates; /* the numbers; the rest of it is filled in by policy_build.c */
+    int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */

@@ -2,6 +2,7 @@
  * defaults and help follow. */
 #include "app/config/keys.h"
 
+#include "base/log.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "router/watch/ramp_statistics.h"
@@ -13,7 +14,6 @@ static const char *const tier_kinds[] = {"local", "openai", NULL};
 static const char *const climb_names[] = {"sequential", "hedged", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -113,13 +113,13 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
 #define THRESHOLDS_HELP "file of 'tandem router tune --gate', in the place of the fixed number"
 
 static const struct config_key g0_keys[] = {
-    {"tokens_over", CONFIG_KEY_UINT, AT(g0_tokens_over), "0", 0, 100000000,
+    {"tokens_over", CONFIG_KEY_UINT, AT(gates.g0_tokens_over), "0", 0, 100000000,
      .help = "a longer prompt starts on the next rung; 0 = off"},
-    {"gain_over", CONFIG_KEY_NUMBER, AT(g0_gain_over), "0", 0, 1,
+    {"gain_over", CONFIG_KEY_NUMBER, AT(gates.g0_gain_over), "0", 0, 1,
      .help =
          "a prompt with a larger expected gain, P(next rung right) - P(local right), starts there; "
          "0 = off"},
-    {"p_local_under", CONFIG_KEY_NUMBER, AT(g0_p_local_under), "0", 0, 1,
+    {"p_local_under", CONFIG_KEY_NUMBER, AT(gates.g0_p_local_under), "0", 0, 1,
      .help = "a prompt that the local tier answers rightly less often starts on the next rung; 0 = "
              "off"},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G0]), NULL, .help = THRESHOLDS_HELP},
@@ -127,7 +127,7 @@ static const struct config_key g0_keys[] = {
 static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
 
 static const struct config_key g1_keys[] = {
-    {"probe_min", CONFIG_KEY_NUMBER, AT(g1_probe_min), "0", 0, 1,
+    {"probe_min", CONFIG_KEY_NUMBER, AT(gates.g1_probe_min), "0", 0, 1,
      .help = "leave the tier at its first token when the model's probe expects a right answer with "
              "less; 0 = off"},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G1]), NULL, .help = THRESHOLDS_HELP},
@@ -139,19 +139,19 @@ static const struct config_section g1_section = {g1_keys, COUNT(g1_keys), 0, 0};
  * below 0.55 is wrong more often than right on its validation set. 32 tokens hold every answer of
  * its tasks. */
 static const struct config_key g2_keys[] = {
-    {"tokens", CONFIG_KEY_UINT, AT(g2_tokens), "1", 0, 4096,
+    {"tokens", CONFIG_KEY_UINT, AT(gates.g2_tokens), "1", 0, 4096,
      .help = "look at the first so many tokens; 0 = off"},
-    {"confidence_min", CONFIG_KEY_NUMBER, AT(g2_confidence_min), "0.35", 0, 1,
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g2_confidence_min), "0.35", 0, 1,
      .help = "leave the tier when the running confidence is below; 0 = off"},
-    {"every", CONFIG_KEY_UINT, AT(g2_every), "16", 1, 4096,
+    {"every", CONFIG_KEY_UINT, AT(gates.g2_every), "16", 1, 4096,
      .help = "look again after each so many tokens, for abandon_under"},
-    {"abandon_under", CONFIG_KEY_NUMBER, AT(g2_abandon_under), "0", 0, 1,
+    {"abandon_under", CONFIG_KEY_NUMBER, AT(gates.g2_abandon_under), "0", 0, 1,
      .help = "give a running answer up when its confidence is below then; 0 = off"},
 };
 static const struct config_section g2_section = {g2_keys, COUNT(g2_keys), 0, 0};
 
 static const struct config_key g3_keys[] = {
-    {"confidence_min", CONFIG_KEY_NUMBER, AT(g3_confidence_min), "0.55", 0, 1,
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g3_confidence_min), "0.55", 0, 1,
      .help = "leave the tier when the whole answer's confidence is below; 0 = off"},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL, .help = THRESHOLDS_HELP},
 };
@@ -163,12 +163,12 @@ static const struct config_key gate_keys[] = {
      .help = "when the local model has read the prompt"},
     {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
     {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section, .help = "when the answer is whole"},
-    {"hopeless_under", CONFIG_KEY_NUMBER, AT(hopeless_under), "0", 0, 1,
+    {"hopeless_under", CONFIG_KEY_NUMBER, AT(gates.hopeless_under), "0", 0, 1,
      .help = "do not escalate when the classifier expects the next tier to be right with less; 0 = "
              "off"},
-    {"human_under", CONFIG_KEY_NUMBER, AT(human_under), "0", 0, 1,
+    {"human_under", CONFIG_KEY_NUMBER, AT(gates.human_under), "0", 0, 1,
      .help = "mark an answer with less confidence, from any tier, for a person's review; 0 = off"},
-    {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(commit_tokens), "32", 0, 4294967294.0,
+    {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(gates.commit_tokens), "32", 0, 4294967294.0,
      .help = "text held back until so many tokens, or all; before it an escalation is invisible"},
 };
 static const struct config_section gate_section = {gate_keys, COUNT(gate_keys), 0, 0};
@@ -534,7 +534,7 @@ static const struct config_key ledger_keys[] = {
 static const struct config_section ledger_section = {ledger_keys, COUNT(ledger_keys), 0, 0};
 
 static const struct config_key log_keys[] = {
-    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = level_names,
+    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
      .help = "the least important lines that are written"},
 };
 static const struct config_section log_section = {log_keys, COUNT(log_keys), 0, 0};

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/classify.h"
 #include "router/plan/signals.h"
 
 #include <math.h>
@@ -214,7 +214,7 @@ static void fill_signals(const struct policy_case *c, const struct route *route,
                          const struct privacy_scanner *scanner, struct world *world)
 {
     struct signals *signals = &world->signals;
-    enum td_data_class found = egress_classify(scanner, &world->request, NULL);
+    enum td_data_class found = classify_request(scanner, &world->request, NULL);
     if (found > signals->data_class)
         signals->data_class = found;
     if (route->data_class > signals->data_class)
@@ -353,8 +353,8 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
         out->tier = config->tiers[out->plan.rungs[0]].name;
     if (world.signals.rule)
         out->rule = world.signals.rule->name;
-    if (out->plan.decision.by)
-        out->by = out->plan.decision.by;
+    if (out->plan.decision.by != DECIDED_NOT)
+        out->by = decided_by_name(out->plan.decision.by);
     out->denied = out->plan.rung_count == 0;
     out->reduced = out->plan.reduced;
     compare(c, world.facts, out);

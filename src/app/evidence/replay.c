@@ -3,6 +3,7 @@
 #include "app/evidence/replay_signals.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ enum td_status replay_learn(void *ctx, const struct ledger_history *row, struct 
     for (size_t i = 0; i < row->attempt_count; i++) {
         const struct ledger_attempt *attempt = &row->attempts[i];
         size_t tier = tier_find(replay, attempt->tier);
-        bool answered = attempt->outcome && strcmp(attempt->outcome, "answered") == 0;
+        bool answered = attempt->outcome == ATTEMPT_ANSWERED;
         if (tier < replay->tier_count && answered && isfinite(attempt->total_ms)) {
             replay->ms_sum[tier] += attempt->total_ms;
             replay->ms_count[tier]++;
@@ -69,17 +70,10 @@ enum td_status replay_learn(void *ctx, const struct ledger_history *row, struct 
     return TD_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void replay_prepare(struct replay *replay)
 {
     if (replay->confidence_count)
-        qsort(replay->confidences, replay->confidence_count, sizeof *replay->confidences,
-              ascending);
+        sort_doubles(replay->confidences, replay->confidence_count);
 }
 
 /* Share of the recorded confidences at or above the bar; 1 where none is known. */
@@ -112,7 +106,7 @@ struct step {
 /* Its times, tokens and confidence are of as much as there was. */
 static bool was_stopped(const struct ledger_attempt *attempt)
 {
-    return attempt->outcome && strcmp(attempt->outcome, "cancelled") == 0;
+    return attempt->outcome == ATTEMPT_CANCELLED;
 }
 
 static const struct ledger_attempt *attempt_at(const struct step *step, size_t tier)
@@ -143,7 +137,7 @@ static double keeps(const struct step *step, size_t tier)
     double bar = gates->g3_on ? gates->g3_confidence_min : gates->g2_confidence_min;
     if (attempt && isfinite(attempt->confidence)) {
         /* A running confidence that was low enough to leave is judged by the gate that saw it. */
-        bool left = attempt->outcome && strcmp(attempt->outcome, "escalated") == 0;
+        bool left = attempt->outcome == ATTEMPT_ESCALATED;
         if (left && gates->g2_on && attempt->completion_tokens <= gates->g2_tokens)
             bar = gates->g2_confidence_min;
         return attempt->confidence < bar ? 0 : 1;
@@ -280,7 +274,7 @@ enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td
     struct replay *replay = ctx;
     struct json *root = NULL;
     bool usable = false;
-    if (!row->status || strcmp(row->status, "ok") != 0 || !row->signals_json ||
+    if (row->status != ENDED_OK || !row->signals_json ||
         json_parse(str_from(row->signals_json), &root, NULL) != TD_OK) {
         replay->skipped++;
         return TD_OK;

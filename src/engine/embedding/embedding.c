@@ -1,12 +1,12 @@
-/* Embeddings: the last layer's outputs of a text, pooled to one vector of length 1 (Reimers &
- * Gurevych 2019, section 3, for mean and cls; decoders take the last token, which alone has seen
- * all).
+/* Embeddings: the last layer's outputs for a text, pooled to one vector of length 1 (Reimers &
+ * Gurevych 2019, section 3, for mean and cls; decoders take the last token, the only one that has
+ * seen the whole text).
  *
- * Encoders read texts in one pass. Decoders bring them through caches of the embedder's: several
- * short ones together, each with a small one, a long one alone. What a vector comes to does not
- * depend on the texts beside it. */
+ * Encoders read texts in one pass. Decoders need caches, which the embedder owns: several short
+ * texts run together, a long text alone. A vector does not depend on the texts beside it. */
 #include "engine/embedding/embedding.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/forward/forward.h"
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXT_DEFAULT_MAX 2048 /* longer texts are rarely given a single vector */
-#define ENCODER_ROWS_MIN 512     /* short texts go together up to so many tokens */
+#define CONTEXT_DEFAULT_MAX 2048 /* longer texts rarely get a single vector */
+#define ENCODER_ROWS_MIN 512     /* short texts go together up to this many tokens */
 #define SHORT_TEXTS_MAX 16       /* texts that a decoder reads together */
 #define TEXT_IDS_BYTES_MAX ((size_t)256 << 20)
 
@@ -61,7 +61,16 @@ const char *pooling_name(enum td_pooling pooling)
     return pooling_names[pooling];
 }
 
-/* {arch}.pooling_type of the format: 0 none, 1 mean, 2 cls, 3 last, 4 rank. */
+/* The values of {arch}.pooling_type in files. */
+enum file_pooling {
+    FILE_POOLING_NONE,
+    FILE_POOLING_MEAN,
+    FILE_POOLING_CLS,
+    FILE_POOLING_LAST,
+    FILE_POOLING_RANK, /* a reranker: it scores pairs of texts */
+    FILE_POOLING_COUNT
+};
+
 static enum td_status choose_pooling(struct td_embedder *embedder, enum td_pooling asked,
                                      struct td_error *err)
 {
@@ -75,16 +84,18 @@ static enum td_status choose_pooling(struct td_embedder *embedder, enum td_pooli
     snprintf(key, sizeof(key), "%s.pooling_type", model->architecture->name);
     if (!gguf_has(model->gguf, key))
         return TD_OK;
-    if (!gguf_get_u32(model->gguf, key, &stored) || stored > 4)
-        return error_set(err, TD_CORRUPT, "%s: %s is not in [0, 4]", gguf_path(model->gguf), key);
-    if (stored == 4)
+    if (!gguf_get_u32(model->gguf, key, &stored) || stored >= FILE_POOLING_COUNT)
+        return error_set(err, TD_CORRUPT, "%s: %s is not in [0, %d]", gguf_path(model->gguf), key,
+                         FILE_POOLING_COUNT - 1);
+    if (stored == FILE_POOLING_RANK)
         return error_set(err, TD_UNSUPPORTED,
                          "%s: the file ranks pairs of texts (%s 4); choose a pooling to have its "
                          "embeddings",
                          gguf_path(model->gguf), key);
-    static const enum td_pooling poolings[] = {
-        [1] = TD_POOLING_MEAN, TD_POOLING_CLS, TD_POOLING_LAST};
-    if (stored != 0)
+    static const enum td_pooling poolings[] = {[FILE_POOLING_MEAN] = TD_POOLING_MEAN,
+                                               [FILE_POOLING_CLS] = TD_POOLING_CLS,
+                                               [FILE_POOLING_LAST] = TD_POOLING_LAST};
+    if (stored != FILE_POOLING_NONE)
         embedder->pooling = poolings[stored];
     return TD_OK;
 }
@@ -95,7 +106,7 @@ static void pool_begin(struct td_embedder *embedder)
     embedder->pooled_count = 0;
 }
 
-/* The next `count` tokens of the text: rows [count, embedding]. */
+/* Adds the next `count` tokens of the text: rows [count, embedding]. */
 static void pool_rows(struct td_embedder *embedder, const float *rows, size_t count)
 {
     size_t size = embedder->model->embedding_size;
@@ -110,7 +121,7 @@ static void pool_rows(struct td_embedder *embedder, const float *rows, size_t co
     embedder->pooled_count += count;
 }
 
-/* The length makes no difference between a sum and a mean. */
+/* The sum is not divided by the count: the vector gets length 1 in any case. */
 static enum td_status pool_end(struct td_embedder *embedder, float *out, struct td_error *err)
 {
     size_t size = embedder->model->embedding_size;
@@ -150,7 +161,7 @@ static uint32_t short_tokens(const struct td_embedder *embedder)
                                                            : WORKSPACE_ROWS_DEFAULT;
 }
 
-/* For a text of the whole context, or so many short ones. */
+/* Pages for a text of the whole context, or for SHORT_TEXTS_MAX short ones. */
 static uint32_t page_count(const struct td_embedder *embedder)
 {
     uint32_t one = kv_pages_of(embedder->context_size);
@@ -228,6 +239,7 @@ enum td_status td_embedder_new(const struct td_model *model,
                                const struct td_embedder_options *options, struct td_embedder **out,
                                struct td_error *err)
 {
+    ASSERT(model != NULL && out != NULL);
     static const struct td_embedder_options defaults = {0};
     *out = NULL;
     struct td_embedder *embedder = calloc(1, sizeof(*embedder));
@@ -271,7 +283,7 @@ void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel
 
 /* --- running --- */
 
-/* number SIZE_MAX: there is only one. */
+/* number: of the text, for messages; SIZE_MAX = there is only one text. */
 static enum td_status check_text(const struct td_embedder *embedder, const struct td_ids *text,
                                  size_t number, struct td_error *err)
 {
@@ -290,7 +302,7 @@ static enum td_status check_text(const struct td_embedder *embedder, const struc
     return TD_OK;
 }
 
-/* How many of the texts go together: at least one, then as many as fit. */
+/* How many of the next texts run together: at least one, and as many as fit. */
 static size_t count_together(const struct td_ids *texts, size_t count, size_t texts_max,
                              size_t tokens_max)
 {
@@ -327,7 +339,7 @@ static uint32_t rows_wanted(const struct td_embedder *embedder, size_t tokens)
     return embedder->pooling == TD_POOLING_LAST ? 1 : (uint32_t)tokens;
 }
 
-/* Texts that fit one pass. */
+/* Runs texts that fit one pass. */
 static enum td_status run_short(struct td_embedder *embedder, const struct td_ids *texts,
                                 size_t count, float *out, struct td_error *err)
 {
@@ -392,6 +404,8 @@ static enum td_status run_decoder(struct td_embedder *embedder, const struct td_
 enum td_status embedder_run(struct td_embedder *embedder, const struct td_ids *texts,
                             size_t text_count, size_t first, float *out, struct td_error *err)
 {
+    ASSERT(texts != NULL || text_count == 0);
+    ASSERT(out != NULL || text_count == 0);
     enum td_status status = TD_OK;
     for (size_t i = 0; status == TD_OK && i < text_count; i++)
         status = check_text(embedder, &texts[i], first + i, err);
@@ -414,6 +428,7 @@ enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts
 enum td_status td_embed_text(struct td_embedder *embedder, struct td_str text, float *out,
                              size_t *token_count, struct td_error *err)
 {
+    ASSERT(embedder != NULL && out != NULL);
     static const struct tokenizer_options options = {.add_special = true};
     struct buf ids;
     buf_init(&ids, TEXT_IDS_BYTES_MAX);

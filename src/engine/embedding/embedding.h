@@ -1,5 +1,5 @@
-/* What the rest of the engine may ask of an embedder (include/tandem/engine.h) beyond its public
- * calls. */
+/* Calls on an embedder for the rest of Tandem, beside the public ones (include/tandem/engine.h).
+ * One thread for each embedder. */
 #ifndef ENGINE_EMBEDDING_H
 #define ENGINE_EMBEDDING_H
 
@@ -7,17 +7,17 @@
 
 #include <stdatomic.h>
 
-/* `cancel` set: a call ends between two layers with TD_CANCELLED. NULL = nobody can.
+/* When `cancel` is set, a call ends between two layers with TD_CANCELLED. NULL = never.
  * **borrows**. */
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel);
 
-/* td_embed for a part of a longer list, of which texts[0] is number `first`: an error names the
- * text by its place in the whole. */
+/* td_embed for a part of a longer list. texts[0] is number `first` of the list; errors name a text
+ * by its number in the list. */
 TD_MUST_CHECK enum td_status embedder_run(struct td_embedder *embedder, const struct td_ids *texts,
                                           size_t text_count, size_t first, float *out,
                                           struct td_error *err);
 
-/* Divides by the length of the vector (its 2-norm); a vector of zeroes stays one. */
+/* Divides a vector by its length (2-norm). A vector of zeroes does not change. */
 void embedding_normalise(float *vector, size_t size);
 
 /* "mean", "cls", "last"; false for another name. */

@@ -1,8 +1,10 @@
-/* A turn is a few texts of one job. The next one is a job's whose caller was served longest ago,
- * and of that caller's jobs the first that came. What a text's vector comes to does not depend on the
- * texts of its turn (embedding.h). */
+/* The thread that embeds texts. It works in turns; a turn is a few texts of one job. The next turn
+ * goes to the caller that was served longest ago, and to the first of that caller's jobs. So one
+ * caller with many texts does not delay the others. A vector does not depend on the texts in its
+ * turn (embedding.h). */
 #include "engine/embedding/embedding_service.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/delivery.h"
@@ -18,7 +20,7 @@
 
 #define IDS_BYTES_MAX ((size_t)64 << 20)
 #define TEXT_BYTES_MAX ((size_t)256 << 20)
-/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text
+/* Of a turn: as many tokens as an encoder takes at once, so that turns cost no speed. A longer text
  * is a turn of its own. */
 #define TURN_TOKENS 512
 #define TURN_TEXTS_MAX 64
@@ -30,26 +32,26 @@ struct embedding_service {
     bool started;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
-    struct embedding_job *jobs; /* first come first; the thread alone takes out */
+    struct embedding_job *jobs; /* in the order of their arrival; only the thread takes jobs out */
     uint32_t job_count;
-    atomic_bool stop; /* set under the mutex, for those who wait */
-    /* the thread's alone */
-    struct td_embedder *embedder; /* NULL: none was needed yet */
-    struct buf ids;               /* int32_t: of a turn's texts */
+    atomic_bool stop; /* set under the mutex, because the thread waits on it */
+    /* only the thread uses these */
+    struct td_embedder *embedder; /* NULL = none was needed yet */
+    struct buf ids;               /* int32_t: the ids of a turn's texts */
     uint64_t turn;
 };
 
-/* Where a text's bytes or ids begin in the job's buffers. */
+/* Where the bytes or ids of a text are in the job's buffers. */
 struct span {
     size_t begin, count;
     bool is_ids;
 };
 
 struct embedding_job {
-    struct delivery delivery;   /* first */
+    struct delivery delivery;   /* must be the first member */
     struct embedding_job *next; /* in service->jobs */
-    uint64_t caller;            /* a hash */
-    uint64_t served;            /* the last turn of a job of this caller; 0 = none yet */
+    uint64_t caller;            /* hash of the caller's name */
+    uint64_t served;            /* number of the caller's last turn; 0 = none yet */
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
                     const struct td_error *err);
     void *ctx;
@@ -95,7 +97,7 @@ static enum td_status tokenize(struct embedding_service *service, const struct e
                                : TD_OK;
 }
 
-/* The job's next texts, their ids behind each other in service->ids. */
+/* Collects the next texts of a job, with their ids one after another in service->ids. */
 static enum td_status collect(struct embedding_service *service, const struct embedding_job *job,
                               struct td_ids texts[static TURN_TEXTS_MAX], size_t *count,
                               struct td_error *err)
@@ -135,7 +137,7 @@ static enum td_status begin_job(struct embedding_service *service, struct embedd
                                     job->count, job->answer.size);
 }
 
-/* True when the job has ended. */
+/* Takes one turn; true when the job has ended. */
 static bool take_turn(struct embedding_service *service, struct embedding_job *job)
 {
     double start_ms = clock_monotonic_ms(NULL);
@@ -162,7 +164,7 @@ static bool take_turn(struct embedding_service *service, struct embedding_job *j
 
 /* --- the thread --- */
 
-/* Whose turn it is; NULL: the service stops. */
+/* Waits for a job and returns the one whose turn it is; NULL = the service stops. */
 static struct embedding_job *next_job(struct embedding_service *service)
 {
     struct embedding_job *next = NULL;
@@ -210,6 +212,7 @@ static void *service_main(void *arg)
 enum td_status embedding_service_new(const struct embedding_service_options *options,
                                      struct embedding_service **out, struct td_error *err)
 {
+    ASSERT(options->model != NULL && options->queue_capacity > 0);
     *out = NULL;
     struct embedding_service *service = calloc(1, sizeof *service);
     if (service == NULL)
@@ -274,7 +277,7 @@ static bool copy_inputs(struct embedding_job *job, const struct embedding_reques
     return job->spans && !job->texts.failed && !job->ids.failed;
 }
 
-/* At the end of the line; false when there are too many. */
+/* Adds a job at the end; false when there are too many. */
 static bool add_job(struct embedding_service *service, struct embedding_job *job)
 {
     pthread_mutex_lock(&service->mutex);
@@ -296,6 +299,8 @@ enum td_status embedding_submit(struct embedding_service *service,
                                 const struct embedding_request *request, struct embedding_job **out,
                                 struct td_error *err)
 {
+    ASSERT(request->loop != NULL && request->on_done != NULL);
+    ASSERT(request->inputs != NULL || request->input_count == 0);
     *out = NULL;
     struct embedding_job *job = calloc(1, sizeof *job);
     if (job == NULL)
@@ -308,7 +313,7 @@ enum td_status embedding_submit(struct embedding_service *service,
     enum td_status status = TD_OK;
     if (!copy_inputs(job, request))
         status = error_set(err, TD_NO_MEMORY, "no memory for %zu texts", request->input_count);
-    *out = job; /* before the service has it: from then on its callback may run */
+    *out = job; /* before the service has it: after that its callback may run */
     if (status == TD_OK && add_job(service, job))
         return TD_OK;
     *out = NULL;

@@ -1,7 +1,7 @@
-/* A thread of its own for embeddings: tokenizes and embeds the texts of a bounded number of jobs
- * and answers on the owner's event loop. Jobs take turns of some hundred tokens, and callers before
- * jobs: who asks for two thousand texts, or asks often, does not hold up who asks for one. The
- * embedder is made with the first job: a server that embeds nothing spends nothing on it.
+/* A thread for embeddings. It tokenizes and embeds the texts of a bounded number of jobs, and
+ * answers on the owner's event loop. Callers take turns of some hundred tokens, so a caller with
+ * two thousand texts does not delay one with a single text. The embedder is made with the first
+ * job, so a server that embeds nothing spends nothing on it.
  *
  * embedding_submit may be called from any thread; on_done runs on the job's loop. */
 #ifndef ENGINE_EMBEDDING_SERVICE_H
@@ -15,11 +15,11 @@ struct embedding_job;
 
 struct embedding_service_options {
     const struct td_model *model; /* borrowed */
-    uint32_t thread_count;        /* 0 = one a core */
-    uint32_t queue_capacity;      /* jobs running and waiting: TD_BUSY above */
+    uint32_t thread_count;        /* 0 = one for each fast core */
+    uint32_t queue_capacity;      /* jobs running and waiting; more are TD_BUSY */
 };
 
-/* A text, or the ids that it has been turned into already (id_count > 0). */
+/* A text, or its ids if id_count > 0. */
 struct embedding_input {
     struct td_str text;
     const int32_t *ids;
@@ -27,18 +27,19 @@ struct embedding_input {
 };
 
 struct embedding_answer {
-    const float *vectors; /* [count, size], each of length 1; valid in the call */
+    const float *vectors; /* [count, size], each of length 1; valid during the call */
     size_t count, size;
     uint64_t token_count;
-    double total_ms; /* in the thread: without the wait in the queue */
+    double total_ms; /* without the wait in the queue */
 };
 
 struct embedding_request {
     const struct embedding_input *inputs; /* copied */
     size_t input_count;
-    const char *caller; /* who asks, for the order of turns; copied, NULL = everybody */
+    const char *caller; /* who asks, for the order of turns; copied; NULL = all are one caller */
     struct loop *loop;
-    /* Exactly once unless embedding_cancel was called: TD_OK with the answer, or the failure. */
+    /* Called exactly once, unless embedding_cancel was called: TD_OK with the answer, or the
+     * failure. */
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
                     const struct td_error *err);
     void *ctx;
@@ -48,7 +49,8 @@ struct embedding_request {
 TD_MUST_CHECK enum td_status embedding_service_new(const struct embedding_service_options *options,
                                                    struct embedding_service **out,
                                                    struct td_error *err);
-/* Jobs that still wait are dropped: their loops have stopped. Accepts NULL. */
+/* Jobs that still wait are dropped without a callback. Their loops must have stopped. Accepts
+ * NULL. */
 void embedding_service_free(struct embedding_service *service);
 const struct td_model *embedding_service_model(const struct embedding_service *service);
 
@@ -57,7 +59,8 @@ const struct td_model *embedding_service_model(const struct embedding_service *s
 TD_MUST_CHECK enum td_status embedding_submit(struct embedding_service *service,
                                               const struct embedding_request *request,
                                               struct embedding_job **out, struct td_error *err);
-/* On the job's loop thread. No callback after it returns; work stops within a layer. */
+/* Call it on the job's loop thread. No callback comes after it returns; work stops within a
+ * layer. */
 void embedding_cancel(struct embedding_job *job);
 
 #endif

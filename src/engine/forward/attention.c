@@ -1,20 +1,23 @@
-/* Work is cut into tiles (consecutive tokens of one sequence) times kv heads. A tile's queries go
- * through the pages together: with many queries a page is brought into float once for all of them.
+/* Attention over pages. The work is cut into tiles (consecutive tokens of one sequence) times kv
+ * heads. The queries of a tile go through the pages together: with many queries a page is converted
+ * to float once for all of them.
  *
- * A row's softmax runs over spans of SPAN_TOKENS positions, counted from the sequence's first: each
- * span on its own, then joined to what is there, span after span. So a few long rows (decoding) can
- * share a kv head's spans among threads and come to the same bits as a tile that walks through all
- * of them, and nothing depends on threads, tiles or batches. In a span, pages go upward; a page's
- * positions that a row does not see (causality, a sliding window) are left out, not masked, so that
- * what lies there cannot matter. Pages outside a layer's window are not read. */
+ * The softmax of a row runs over spans of SPAN_TOKENS positions, counted from the first position of
+ * the sequence. Each span is computed alone, then the spans are joined in order. So threads can
+ * share the spans of a few long rows (decoding) and get the same bits as one tile that walks
+ * through all of them. Nothing depends on threads, tiles or batches. Within a span, pages go
+ * upward. Positions that a row does not see (causality, a sliding window) are left out instead of
+ * masked, so their content cannot matter. Pages outside a layer's window are not read. */
 #include "engine/forward/attention.h"
+
+#include "base/assertion.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Queries from which on a page is brought into float first. */
+/* With at least this many queries a page is first converted to float. */
 #define LOAD_ROWS_MIN 8
-/* Items per thread below which decoding shares out spans. */
+/* With fewer items for each thread, threads share the spans of a row. */
 #define FAIR_ITEMS 4
 
 struct range {
@@ -25,7 +28,7 @@ struct range {
 struct tile {
     const struct batch *batch;
     const struct sequence *sequence;
-    const struct workspace_span *span; /* its rows */
+    const struct workspace_span *span; /* the rows of the tile */
     uint32_t kv_head, group;
     float *q;             /* [rows, head_size] */
     float *keys, *values; /* a page as float */
@@ -41,7 +44,7 @@ static size_t columns_of(const struct td_model *model)
     return kv_value_columns(model->head_size);
 }
 
-/* Positions that a token of the tile sees. */
+/* The positions that a token of the tile sees. */
 static struct range seen_by(const struct tile *tile, uint32_t token)
 {
     uint32_t position = tile->batch->workspace->rows[tile->span->row + token].position;
@@ -50,7 +53,7 @@ static struct range seen_by(const struct tile *tile, uint32_t token)
     return (struct range){cut ? position + 1 - window : 0, position + 1};
 }
 
-/* What a token sees of [begin, end), counted from `begin`; empty: begin == end. */
+/* The part of [begin, end) that a token sees, counted from `begin`. Empty: begin == end. */
 static struct range seen_of(const struct tile *tile, uint32_t token, uint32_t begin, uint32_t end)
 {
     struct range seen = seen_by(tile, token);
@@ -70,7 +73,7 @@ static void clear(const struct tile *tile, struct softmax *softmax)
     memset(softmax->sums, 0, rows * columns_of(model) * sizeof *softmax->sums);
 }
 
-/* One page: tokens that see the same part of it go together. */
+/* Attends to one page. Tokens that see the same part of it go together. */
 static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, uint32_t end,
                         const struct softmax *softmax)
 {
@@ -117,7 +120,7 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
     }
 }
 
-/* The softmax of one span alone. */
+/* Computes the softmax of one span alone. */
 static void attend_span(const struct tile *tile, uint32_t span, struct softmax *softmax)
 {
     uint32_t begin = span * SPAN_TOKENS, end = begin + SPAN_TOKENS;
@@ -130,7 +133,7 @@ static void attend_span(const struct tile *tile, uint32_t span, struct softmax *
                     end - at < KV_PAGE_TOKENS ? end : at + KV_PAGE_TOKENS, softmax);
 }
 
-/* Joins a span to those before it (the same rescaling as between pages). */
+/* Joins a span to those before it, with the same rescaling as between pages. */
 static void join_span(const struct td_model *model, size_t rows, const struct softmax *span,
                       struct softmax *so_far)
 {
@@ -140,7 +143,7 @@ static void join_span(const struct td_model *model, size_t rows, const struct so
         float *sums = so_far->sums + row * columns;
         const float *more = span->sums + row * columns;
         if (next.total == 0)
-            continue; /* it sees nothing of the span */
+            continue; /* the row sees nothing of the span */
         if (state->total == 0) {
             *state = next;
             memcpy(sums, more, columns * sizeof *sums);
@@ -172,7 +175,7 @@ static void give_out(const struct tile *tile, const struct softmax *softmax)
 
 /* --- items --- */
 
-/* A thread's working memory. At most as many items run as there are threads. */
+/* Takes the working memory of one thread. No more items run at once than there are threads. */
 static uint32_t lease_scratch(struct workspace *workspace)
 {
     for (uint32_t i = 0;; i = (i + 1) % workspace->thread_count)
@@ -193,7 +196,7 @@ static float *take(float **from, size_t count)
     return piece;
 }
 
-/* Lays out a thread's working memory and copies the queries together. */
+/* Lays out the working memory of a thread and copies the queries into it. */
 static void open_tile(struct tile *tile, struct softmax softmax[2], uint32_t lease)
 {
     const struct workspace *workspace = tile->batch->workspace;
@@ -216,14 +219,14 @@ static void open_tile(struct tile *tile, struct softmax softmax[2], uint32_t lea
     }
 }
 
-/* Spans that some token of a tile sees. */
+/* The spans that any token of a tile sees. */
 static struct range spans_of(const struct tile *tile)
 {
     uint32_t last = seen_by(tile, tile->span->count - 1).end;
     return (struct range){seen_by(tile, 0).begin / SPAN_TOKENS, (last - 1) / SPAN_TOKENS + 1};
 }
 
-/* All spans one after the other. */
+/* Walks through all spans in order. */
 static void walk_spans(struct tile *tile, struct softmax softmax[2])
 {
     const struct td_model *model = tile->batch->workspace->model;
@@ -236,7 +239,7 @@ static void walk_spans(struct tile *tile, struct softmax softmax[2])
     give_out(tile, &softmax[0]);
 }
 
-/* One span of a token; whoever ends last joins them all, in order. */
+/* Computes one span of a token. The thread that ends last joins them all, in order. */
 static void share_spans(struct tile *tile, struct softmax *softmax, uint32_t place, uint32_t index)
 {
     const struct workspace *workspace = tile->batch->workspace;
@@ -262,7 +265,8 @@ static void share_spans(struct tile *tile, struct softmax *softmax, uint32_t pla
     give_out(tile, softmax);
 }
 
-/* Late tiles first: they are the longest, and the short ones then even out the threads. */
+/* Late tiles run first, because they are the longest. The short ones at the end keep all threads
+ * busy. */
 static void attend_item(struct step *step, uint32_t index)
 {
     struct workspace *workspace = step->batch->workspace;
@@ -295,6 +299,7 @@ static void add_span(struct workspace_span *spans, uint32_t *count, uint32_t seg
 
 void attention_plan(struct batch *batch)
 {
+    ASSERT(batch->row_count <= batch->workspace->row_max);
     struct workspace *workspace = batch->workspace;
     struct workspace_attention *attention = &workspace->attention;
     attention->tile_count = attention->run_count = 0;
@@ -312,7 +317,7 @@ void attention_plan(struct batch *batch)
     }
 }
 
-/* Spans that the longest row sees when spans are worth sharing out, else 1. */
+/* The number of spans of the longest row if threads should share spans, otherwise 1. */
 static uint32_t spans_to_share(const struct batch *batch, uint32_t items)
 {
     const struct workspace *workspace = batch->workspace;

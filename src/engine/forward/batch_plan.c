@@ -1,27 +1,35 @@
+/* Decides who gets how many rows of the next forward pass. The cost of a pass is measured as it
+ * runs: how long passes of n streams take, and what a row of a prompt adds. From that follows how
+ * many rows of prompts fit without making the streams wait too long. All of it is plain data, so
+ * that every rule has a test without a model or a clock. */
 #include "engine/forward/batch_plan.h"
 
-/* Weight of a new pass in the moving averages: some five passes of memory follow a growing context
- * and forget a disturbance. */
+#include "base/assertion.h"
+
+/* Weight of a new pass in the moving averages. They remember about five passes, so they follow a
+ * growing context and forget a disturbance. */
 #define PACE_WEIGHT 0.2
-/* Less than the two that is promised: passes vary. */
+/* A pass with prompts may take this many times as long as one of streams. It is less than the
+ * promised 2, because passes vary. */
 #define PACE_STRETCH 1.75
 /* Passes with fewer rows say little about what a further row costs. */
 #define PACE_LARGE_ROWS 48
-/* Before passes with both were seen. */
+/* Rows of prompts before a pass with both kinds was measured. */
 #define PROMPT_ROWS_UNKNOWN 16
-/* Fewer would make long prompts crawl for nothing: so many rows cost little more than one where
- * memory is the bound. */
+/* Fewer rows would only slow long prompts down: if memory bandwidth is the limit, this many cost
+ * little more than one. */
 #define PROMPT_ROWS_MIN 6
 #define PROMPT_ROWS_MAX 65536
 #define BATCH_SHARE_DIVISOR 4
-/* Of spare prompts in a pass: one panel of tokens or two, milliseconds where memory is the bound. */
+/* Most rows of spare prompts in a pass: two panels of tokens, which take milliseconds if memory
+ * bandwidth is the limit. */
 #define SPARE_ROWS_MAX 32
 
 /* --- pace --- */
 
 static void move(double *average, double value)
 {
-    /* One pass that lost its core says nothing about the next. */
+    /* A pass that lost its core says nothing about the next one. */
     if (*average > 0 && value > 4 * *average)
         value = 4 * *average;
     *average += *average == 0 ? value : PACE_WEIGHT * (value - *average);
@@ -43,8 +51,9 @@ void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, do
         move_point(&pace->both, stream_rows + prompt_rows, ms);
 }
 
-/* Of a pass with a token of each of `count` streams, between or beside what was seen; 0 = nothing
- * was. Half of it is taken to grow with the rows. */
+/* The time of a pass with one token of each of `count` streams, interpolated from measured passes;
+ * 0 = none was measured. Outside the measured range, half of the time is taken to grow with the
+ * rows. */
 static double streams_ms(const struct pace *pace, uint32_t count)
 {
     uint32_t low = count < PACE_STREAMS_MAX ? count : PACE_STREAMS_MAX, high = low;
@@ -61,7 +70,7 @@ static double streams_ms(const struct pace *pace, uint32_t count)
     return is_high ? pace->streams_ms[high] * (0.5 + 0.5 * count / high) : 0;
 }
 
-/* What a further row costs beside streams: from there to the passes of prompts alone. */
+/* The cost of one more row beside streams: the slope from there to the passes of prompts alone. */
 static double row_ms(const struct pace *pace)
 {
     const struct pace_point *both = &pace->both, *many = &pace->prompts;
@@ -74,6 +83,7 @@ static double row_ms(const struct pace *pace)
 
 uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count)
 {
+    ASSERT(stream_rows > 0);
     double target_ms = PACE_STRETCH * streams_ms(pace, job_count), each_ms;
     if (target_ms <= 0 || pace->both.rows == 0 || (each_ms = row_ms(pace)) <= 0)
         return PROMPT_ROWS_UNKNOWN;
@@ -85,13 +95,13 @@ uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_
 
 /* --- one pass --- */
 
-/* Which entries get rows, and in which order. */
+/* The entries that get rows, and their order. */
 struct pick {
     struct plan_entry *entries;
     uint32_t count;
     enum td_priority priority;
     bool streams, prompts; /* which kinds */
-    bool by_order;         /* first come, first served; else least recently served first */
+    bool by_order;         /* first come, first served; otherwise least recently served first */
 };
 
 static bool is_before(const struct plan_entry *a, const struct plan_entry *b, bool by_order)
@@ -101,8 +111,8 @@ static bool is_before(const struct plan_entry *a, const struct plan_entry *b, bo
     return a->order < b->order;
 }
 
-/* NULL = no more. A few hundred slots at most: looking through all of them for each costs nothing
- * beside a pass. */
+/* The next entry; NULL = no more. There are a few hundred slots at most, so a search through all of
+ * them costs nothing compared with a pass. */
 static struct plan_entry *next_entry(const struct pick *pick, const struct plan_entry *after)
 {
     struct plan_entry *best = NULL;
@@ -119,7 +129,7 @@ static struct plan_entry *next_entry(const struct pick *pick, const struct plan_
     return best;
 }
 
-/* Gives at most `max` rows; how many. */
+/* Gives at most `max` rows; returns how many. */
 static uint32_t give(const struct pick *pick, uint32_t max)
 {
     uint32_t given = 0;
@@ -135,9 +145,9 @@ static uint32_t give(const struct pick *pick, uint32_t max)
     return given;
 }
 
-/* Rows of prompts beside those of streams, so that both fill whole units: fewer, as the streams
- * would wait for what is added, unless too few remain. A part of the first unit is left as it is:
- * there the attention is what costs, deep in a long prompt. */
+/* Rounds the rows of prompts so that they and the streams fill whole units. It rounds down, because
+ * the streams would wait for added rows, unless too few rows would remain. Less than one unit stays
+ * as it is: deep in a long prompt attention is the cost, which has no units. */
 static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t row_unit)
 {
     uint32_t over = (stream_rows + prompt_rows) % row_unit;
@@ -148,7 +158,7 @@ static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t 
     return prompt_rows + row_unit - over;
 }
 
-/* How many rows interactive work gets; *share: those that its prompts could have had. */
+/* Gives rows to interactive work; returns how many. *share: how many its prompts could have had. */
 static uint32_t give_interactive(struct plan_entry *entries, uint32_t count,
                                  struct plan_limits limits, const struct pace *pace,
                                  uint32_t *share)
@@ -167,8 +177,8 @@ static uint32_t give_interactive(struct plan_entry *entries, uint32_t count,
     return stream_rows + give(&prompts, *share);
 }
 
-/* What is left. With nobody waiting, streams first and then prompts as they came: that ends jobs
- * soonest. */
+/* Gives the remaining rows to batch work. If nobody else waits (`alone`), streams come first and
+ * then prompts in their order, because that ends jobs soonest. */
 static uint32_t give_batch(struct plan_entry *entries, uint32_t count, uint32_t max, bool alone)
 {
     struct pick any = {entries, count, TD_PRIORITY_BATCH, true, true, false};
@@ -191,10 +201,11 @@ static void give_spare(struct plan_entry *entries, uint32_t count, uint32_t max)
 struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_limits limits,
                        const struct pace *pace)
 {
+    ASSERT(limits.row_max > 0 && limits.row_unit > 0);
     uint32_t row_max = limits.row_max;
     for (uint32_t i = 0; i < count; i++)
         entries[i].rows = 0;
-    /* The batch job that has waited longest gets its turn in any case. */
+    /* The batch job that has waited longest always gets its turn. */
     struct pick batch = {entries, count, TD_PRIORITY_BATCH, true, true, false};
     const struct plan_entry *first = next_entry(&batch, NULL);
     uint32_t reserve = first == NULL ? 0 : first->streams ? first->due : 1;
@@ -211,9 +222,8 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
     if (give_batch(entries, count, left, given == 0) + given == 0)
         give_spare(entries, count, row_max);
     struct plan plan = {0};
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         *(entries[i].streams ? &plan.stream_rows : &plan.prompt_rows) += entries[i].rows;
-    }
     return plan;
 }
 
@@ -221,6 +231,7 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
 
 uint32_t plan_next(const struct plan_waiting *waiting, uint32_t count)
 {
+    ASSERT(count > 0);
     uint32_t first = count;
     for (uint32_t i = 0; i < count; i++) {
         if (plan_is_urgent(&waiting[i]))

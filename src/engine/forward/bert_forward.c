@@ -5,12 +5,14 @@
  *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))   every token of a text sees all of it
  *             h = norm(h + down(gelu(up(h))))                or down(silu(gate(h)) * up(h))
  *
- * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step
- * is a list of items that threads take from a counter; an item computes the same numbers whoever
- * takes it. Queries are stored head by head, keys and values in the pages of the attention kernel:
- * a block of a text's tokens then goes through a page together. Nothing is allocated here. */
+ * The rows of all texts come one after another, so that a weight is read once for all of them. Each
+ * step is a list of items that threads take from a counter. An item computes the same numbers
+ * whichever thread takes it. Queries are stored head by head, keys and values in the pages of the
+ * attention kernel, so that a block of a text's tokens goes through a page together. A run
+ * allocates nothing. */
 #include "engine/model/bert.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/memory.h"
 #include "kernels/kv_page.h"
@@ -19,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes
- * through tokens in runs whose inputs fit the next one. */
+/* As in a decoder's forward pass: the weights of an item stay in the first-level cache, while it
+ * goes through runs of tokens whose inputs fit the second level. */
 #define ITEM_BYTES (48u << 10)
 #define ITEM_ROWS 32u
 #define RUN_TOKENS 64u
@@ -30,7 +32,7 @@
 struct row {
     int32_t id;
     uint32_t position;
-    uint32_t page; /* of its text, and position / KV_PAGE_TOKENS further */
+    uint32_t page; /* the text's first page + position / KV_PAGE_TOKENS */
 };
 
 /* Tokens of one text that attend together. */
@@ -45,12 +47,12 @@ struct bert_workspace {
     uint32_t row_max, row_count, block_count;
     uint32_t page_max, page_count;
     size_t key_bytes, page_bytes; /* of one kv head's keys, and with its values, in a page */
-    void *block;                  /* everything below lies in it */
+    void *block;                  /* holds everything below */
     size_t block_bytes;
     struct row *rows;                 /* [row_max] */
     struct query_block *query_blocks; /* [row_max] */
     float *hidden;                    /* [rows, embedding] */
-    float *product;                   /* [rows, embedding]: what is added to hidden */
+    float *product;                   /* [rows, embedding]: added to hidden */
     float *q, *k, *v;                 /* [rows, heads * head_size], as the products leave them */
     float *queries;                   /* [heads, row_max, head_size] */
     uint8_t *pages;                   /* [kv heads, page_max, page_bytes] */
@@ -111,6 +113,8 @@ enum td_status bert_workspace_new(const struct td_model *model, uint32_t row_max
                                   struct thread_pool *pool, struct bert_workspace **out,
                                   struct td_error *err)
 {
+    ASSERT(model->encoder != NULL && row_max > 0);
+    ASSERT(pool != NULL && out != NULL);
     *out = NULL;
     uint64_t bytes = bert_workspace_bytes(model, row_max);
     struct bert_workspace *workspace = calloc(1, sizeof(*workspace));
@@ -156,7 +160,7 @@ struct step {
     atomic_uint next;
     struct job jobs[JOBS_MAX];
     uint32_t job_count;
-    const struct bert_norm *norm; /* of a row of product + hidden */
+    const struct bert_norm *norm; /* applied to a row of product + hidden */
     const float *bias;            /* of that product */
     unsigned forms;               /* bit set of enum activation_form that the next products read */
 };
@@ -229,7 +233,7 @@ static void run_products(struct step *step)
     for (uint32_t i = 0; i < step->job_count; i++) {
         struct job *job = &step->jobs[i];
         uint32_t rows = (uint32_t)(ITEM_BYTES / job->linear->weight.row_bytes);
-        uint32_t fair = job->linear->weight.rows / (threads * 4); /* at least four a thread */
+        uint32_t fair = job->linear->weight.rows / (threads * 4); /* four items for each thread */
         rows = rows < fair || fair == 0 ? rows : fair;
         job->item_rows = (rows + ITEM_ROWS - 1) / ITEM_ROWS * ITEM_ROWS;
         if (job->item_rows == 0)
@@ -276,7 +280,7 @@ static void add_bias(const struct bert_workspace *workspace, float *row,
         workspace->model->kernels->add(row, linear->bias, linear->weight.rows);
 }
 
-/* Turns the heads of a row by the angles of its position, where the model has rope. */
+/* Rotates the heads of a row by the angles of its position, if the model has rope. */
 static void turn_heads(const struct bert_workspace *workspace, float *heads, uint32_t count,
                        uint32_t row)
 {
@@ -294,7 +298,7 @@ static uint8_t *page_keys(const struct bert_workspace *workspace, uint32_t kv_he
            ((size_t)kv_head * workspace->page_max + page) * workspace->page_bytes;
 }
 
-/* One row's queries, keys and values to where attention finds them. */
+/* Copies the queries, keys and values of a row to where attention reads them. */
 static void place_item(const struct step *step, uint32_t index)
 {
     const struct bert_workspace *workspace = step->workspace;
@@ -320,7 +324,7 @@ static void place_item(const struct step *step, uint32_t index)
     }
 }
 
-/* A block of a text's tokens and one head, over all pages of the text. */
+/* Attention of one head for a block of a text's tokens, over all pages of the text. */
 static void attend_item(const struct step *step, uint32_t index)
 {
     const struct bert_workspace *workspace = step->workspace;
@@ -404,7 +408,7 @@ static unsigned input_forms(const struct bert_layer *layer)
     return form_bit(&layer->q) | form_bit(&layer->k) | form_bit(&layer->v);
 }
 
-/* `forms_after`: what the next layer's products read. */
+/* forms_after: the forms that the next layer's products read. */
 static void run_layer(struct bert_workspace *workspace, const struct bert_layer *layer,
                       unsigned forms_after)
 {
@@ -483,6 +487,8 @@ enum td_status bert_run(struct bert_workspace *workspace, const struct bert_text
                         size_t text_count, const atomic_bool *cancel, const float **out,
                         struct td_error *err)
 {
+    ASSERT(texts != NULL || text_count == 0);
+    ASSERT(out != NULL);
     const struct td_model *model = workspace->model;
     const struct bert *bert = model->encoder;
     *out = NULL;

@@ -1,10 +1,11 @@
-/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin) over a batch of
- * rows. A row knows its sequence and its position; everything between embedding and output treats
- * rows alike but attention, which reads the row's own pages. What differs between architectures is
- * data of the model and the layer; mixtures of experts are in forward_experts.c. Nothing is
- * allocated here. */
+/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and related models) over a
+ * batch of rows. A row knows its sequence and its position. Everything between embedding and output
+ * treats all rows the same, except attention, which reads the pages of the row's sequence. What
+ * differs between architectures is data of the model and its layers. Mixtures of experts are in
+ * forward_experts.c. A pass allocates nothing. */
 #include "engine/forward/attention.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static void embed_item(struct step *step, uint32_t index)
                     workspace->cos_sin[i] + (size_t)index * ropes[i]->pair_count * 2);
 }
 
-/* Norm and rotation of `count` heads that lie behind each other. cos_sin NULL: no rotation. */
+/* Norms and rotates `count` adjacent heads. norm NULL = no norm, cos_sin NULL = no rotation. */
 static void rotate_heads(const struct td_model *model, float *heads, uint32_t count,
                          const float *norm, const float *cos_sin)
 {
@@ -52,7 +53,7 @@ static void rotate_heads(const struct td_model *model, float *heads, uint32_t co
     }
 }
 
-/* One row: biases, norms and rope. */
+/* Applies biases, norms and rope to one row. */
 static void place_row(const struct batch *batch, uint32_t index)
 {
     const struct workspace *workspace = batch->workspace;
@@ -76,8 +77,7 @@ static void place_row(const struct batch *batch, uint32_t index)
     rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
 }
 
-/* A run of rows: their queries and keys to their places in the text, keys and values into the
- * cache. */
+/* Gives a run of rows their positions, and stores their keys and values in the cache. */
 static void position_item(struct step *step, uint32_t index)
 {
     const struct batch *batch = step->batch;
@@ -102,7 +102,7 @@ static void position_item(struct step *step, uint32_t index)
 
 /* --- the layers --- */
 
-/* One row's output of a block, in workspace->normed, joins the residual stream. */
+/* Adds the output of a block for one row, in workspace->normed, to the residual stream. */
 static void residual_item(struct step *step, uint32_t index)
 {
     const struct workspace *workspace = step->batch->workspace;
@@ -125,7 +125,7 @@ static void add_residual(struct batch *batch, const float *norm_weight)
     step_run(&step, (size_t)batch->row_count * batch->workspace->model->embedding_size * 4);
 }
 
-/* hidden += W x; where the block's output has a norm, hidden += norm(W x). */
+/* hidden += W x, or hidden += norm(W x) if the output of the block has a norm. */
 static void project(struct batch *batch, const struct weight *weight, const float *norm_weight)
 {
     struct step step = {
@@ -139,8 +139,8 @@ static void project(struct batch *batch, const struct weight *weight, const floa
         add_residual(batch, norm_weight);
 }
 
-/* Keys and values alone, for rows that have left early: what comes after them in the text looks for
- * their keys in every layer, so those are made of the state that they left with (Schuster et al.
+/* Makes keys and values only, for rows that have left early. Later tokens of the text need their
+ * keys in every layer, so these are made of the state with which the rows left (Schuster et al.
  * 2022, Confident Adaptive Language Modeling, section 3.3). */
 static void keys_block(struct batch *batch)
 {
@@ -272,7 +272,7 @@ static enum td_status check_segment(const struct workspace *workspace,
     return TD_OK;
 }
 
-/* Numbers the rows and holds the pages that they need. */
+/* Numbers the rows and reserves the pages that they need. */
 static enum td_status place_rows(struct batch *batch, struct td_error *err)
 {
     struct workspace *workspace = batch->workspace;
@@ -296,10 +296,14 @@ static enum td_status place_rows(struct batch *batch, struct td_error *err)
 enum td_status forward_run(struct workspace *workspace, const struct segment *segments,
                            uint32_t segment_count, float *logits, struct td_error *err)
 {
+    ASSERT(segments != NULL || segment_count == 0);
     struct batch batch = {
         .workspace = workspace, .segments = segments, .segment_count = segment_count};
-    for (uint32_t i = 0; i < segment_count; i++)
+    for (uint32_t i = 0; i < segment_count; i++) {
+        ASSERT(segments[i].sequence->model == workspace->model);
+        ASSERT(logits != NULL || segments[i].logit_rows == 0);
         batch.adapted |= segments[i].sequence->adapters != NULL;
+    }
     enum td_status status = place_rows(&batch, err);
     if (status == TD_OK)
         attention_plan(&batch);
@@ -312,7 +316,7 @@ enum td_status forward_run(struct workspace *workspace, const struct segment *se
                    segments[i].count * sizeof *segments[i].ids);
             sequence->length += segments[i].count;
         } else {
-            sequence_truncate(sequence, sequence->length); /* pages reserved in vain */
+            sequence_truncate(sequence, sequence->length); /* gives back reserved pages */
         }
     }
     return status;

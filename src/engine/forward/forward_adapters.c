@@ -1,16 +1,17 @@
 /* LoRA in the forward pass: y += factor * B (A x) for the rows whose sequence has adapters, each
- * with its own set (adapter.h). First A x for all inputs of a step, a small product; then, inside
- * the items of the step, B times it for the item's rows, so that what follows in the item
- * (residual, gate, soft cap) sees the whole sum. A row's numbers depend on its own set alone. */
+ * with its own set (adapter.h). A x is computed first, for all inputs of a step; it is a small
+ * product. B times that is added inside the items of the step, so that the rest of the item
+ * (residual, gate, soft cap) sees the whole sum. The numbers of a row depend on its own set
+ * only. */
+#include "base/assertion.h"
 #include "engine/forward/forward_step.h"
 #include "engine/model/adapter.h"
 
-#include <assert.h>
 #include <string.h>
 
-/* Inputs that go through the kernel together: the widest tile of the kernels. */
+/* Inputs that go through the kernel together: as many as the widest tile of the kernels has. */
 #define RUN_MAX 8
-/* Rows of B at a time: their results stay in the first-level cache. */
+/* Rows of B at a time, so that their results stay in the first-level cache. */
 #define ROWS_AT_ONCE 64
 
 static const struct adapter_set *set_of(const struct step *step, uint32_t input)
@@ -19,7 +20,7 @@ static const struct adapter_set *set_of(const struct step *step, uint32_t input)
     return step->batch->segments[step->batch->workspace->rows[row].segment].sequence->adapters;
 }
 
-/* Inputs from `begin` on that share a set. */
+/* The number of inputs, from `begin` on, that share a set. */
 static uint32_t run_length(const struct step *step, uint32_t begin, uint32_t end,
                            const struct adapter_set **set)
 {
@@ -49,8 +50,8 @@ static float *reduced_at(const struct step *step, uint32_t product, uint32_t inp
            ((size_t)product * workspace->input_max + input) * ADAPTER_SET_WIDTH_MAX;
 }
 
-/* factor * A x of inputs [begin, end) for one product, of one expert where the weight has
- * several. */
+/* Computes factor * A x of inputs [begin, end) for one product, and for one expert if the weight
+ * has several. */
 static void reduce(const struct step *step, uint32_t product, uint32_t begin, uint32_t end,
                    uint32_t expert)
 {
@@ -106,14 +107,14 @@ static void run_reduction(const struct step *step, void (*item)(struct step *ste
         cols += step->products[i].weight->cols;
     reduction.item = item;
     reduction.item_count = step->product_count * items_per_product;
-    /* A few rows of A for every input: 16 is a usual rank. */
+    /* A measure of the work: every input meets the rows of A, and 16 is a usual rank. */
     step_run(&reduction, (size_t)step->input_count * cols * 16);
 }
 
 void forward_reduce(const struct step *step)
 {
-    /* plain rows of floats are what `reduce` reads */
-    assert(!(step->batch->workspace->model->kernels->panel_forms & 1u << ACTIVATION_F32));
+    /* reduce() reads plain rows of floats */
+    ASSERT(!(step->batch->workspace->model->kernels->panel_forms & 1u << ACTIVATION_F32));
     if (step->batch->adapted)
         run_reduction(step, reduce_item, (step->input_count + RUN_MAX - 1) / RUN_MAX);
 }
@@ -124,7 +125,7 @@ void forward_reduce_experts(const struct step *step)
         run_reduction(step, reduce_experts_item, step->batch->workspace->experts.active_count);
 }
 
-/* y[r] += B[r] u for the rows of one block and a run of inputs. */
+/* y[r] += B[r] u, for the rows of one block and a run of inputs. */
 static void add_block(const struct kernels *kernels, const struct weight *b, uint32_t expert,
                       uint32_t row_begin, uint32_t rows, const float *reduced, uint32_t run,
                       float *y, size_t y_stride)

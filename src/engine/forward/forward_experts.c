@@ -2,15 +2,16 @@
  * Mixtral, Jiang et al. 2024, section 2.1, and Qwen3): a router gives every token its few best
  * experts, whose outputs are added with the softmax of their scores as weights.
  *
- * The batch's (token, expert) pairs are brought into the order of the experts, so that an expert's
- * matrices are read once for all of its tokens. A token's result is the same whatever the order:
- * its rows do not depend on what stands beside them, and its sum goes by rank. */
+ * The (token, expert) pairs of the batch are sorted by expert, so that the matrices of an expert
+ * are read once for all of its tokens. The order does not change a token's result: its rows do not
+ * depend on the rows beside them, and its sum is taken by rank. */
 #include "engine/forward/forward_step.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Its best experts, ties to the lower number, and their weights exp(score - best) / sum. */
+/* Chooses the best experts of a token (of equal ones the lower number) and their weights
+ * exp(score - best) / sum. */
 static void route_item(struct step *step, uint32_t index)
 {
     const struct td_model *model = step->batch->workspace->model;
@@ -37,7 +38,7 @@ static void route_item(struct step *step, uint32_t index)
             (float)(exp((double)scores[chosen[rank]] - (double)scores[chosen[0]]) / sum);
 }
 
-/* Counting sort of the pairs by expert. */
+/* Sorts the pairs by expert, with a counting sort. */
 static void order_pairs(const struct batch *batch)
 {
     const struct td_model *model = batch->workspace->model;
@@ -58,12 +59,12 @@ static void order_pairs(const struct batch *batch)
         experts->place_of[p] = place;
         experts->row_of[place] = p / model->expert_used_count;
     }
-    /* every entry has moved to where the next expert begins */
+    /* every entry is now where the next expert begins */
     memmove(first_place + 1, first_place, model->expert_count * sizeof *first_place);
     first_place[0] = 0;
 }
 
-/* Some rows of one expert's matrix (of two when gated) times all of the expert's tokens. */
+/* Multiplies some rows of one expert's matrix (of two when gated) with all tokens of the expert. */
 static void expert_item(struct step *step, uint32_t index)
 {
     const struct workspace *workspace = step->batch->workspace;
@@ -104,7 +105,7 @@ static void run_experts(struct step *step)
     step_run(step, (size_t)active * step->product_count * weight->rows * weight->row_bytes);
 }
 
-/* One token: the weighted sum of its experts' outputs. */
+/* Computes the weighted sum of the experts' outputs for one token. */
 static void combine_item(struct step *step, uint32_t index)
 {
     const struct workspace *workspace = step->batch->workspace;

@@ -1,9 +1,9 @@
-/* What leaves the forward pass: the residual stream where it is asked for, the logits, early exits
- * (Schuster et al. 2022, Confident Adaptive Language Modeling: a token leaves when the softmax of a
- * head in the middle is sure) and the probe.
+/* The outputs of the forward pass: the residual stream if it is asked for, the logits, early exits
+ * and the probe. At an early exit (Schuster et al. 2022, Confident Adaptive Language Modeling) a
+ * token leaves when the softmax of a head in the middle of the model is sure.
  *
- * Each row decides for itself and comes to the same whatever else is in the batch; the work of the
- * layers above is saved when all rows have left, which is always so for one stream alone. */
+ * Each row decides alone and gets the same result whatever else is in the batch. The layers above
+ * are skipped only if all rows have left, which one stream alone always does. */
 #include "engine/forward/forward_step.h"
 #include "engine/model/heads.h"
 
@@ -11,7 +11,7 @@
 
 /* --- logits --- */
 
-/* Logits of the first `count` of workspace->output_rows, one behind the other. */
+/* Computes the logits of the first `count` of workspace->output_rows, one after another. */
 static void run_output(struct batch *batch, uint32_t count, const float *norm,
                        const struct weight *weight, float *logits)
 {
@@ -30,7 +30,7 @@ static void run_output(struct batch *batch, uint32_t count, const float *norm,
     step_run_products(&output);
 }
 
-/* Whether a segment's token may leave early and has not. */
+/* Whether the token of a segment may leave early and has not left yet. */
 static bool may_leave(const struct batch *batch, const struct segment *segment, uint32_t row)
 {
     return segment->exit_threshold > 0 && segment->count == 1 && segment->logit_rows == 1 &&
@@ -45,8 +45,8 @@ static bool has_not_left(const struct batch *batch, const struct segment *segmen
 
 typedef bool row_wanted_fn(const struct batch *batch, const struct segment *segment, uint32_t row);
 
-/* Logits of the rows that want them and are `wanted`, each at its place in the order of the
- * segments. */
+/* Computes the logits of rows that want logits and for which wanted() is true. Each row's place is
+ * by the order of the segments. */
 static void run_outputs(struct batch *batch, row_wanted_fn *wanted, const float *norm,
                         const struct weight *weight, float *logits)
 {
@@ -95,7 +95,8 @@ static void try_exit(struct batch *batch, const struct exit_head *head, float *l
         struct logit_stats stats;
         if (may_leave(batch, segment, row)) {
             model->kernels->logit_stats(logits, model->vocab_count, &stats);
-            if (1 / stats.sum_exp >= (double)segment->exit_threshold) /* p of the best token */
+            if (1 / stats.sum_exp >=
+                (double)segment->exit_threshold) /* the probability of the best token */
                 leave(batch, segment, row, head->layer);
         }
         row += segment->count;
@@ -105,7 +106,7 @@ static void try_exit(struct batch *batch, const struct exit_head *head, float *l
 
 /* --- probe --- */
 
-/* One row's numbers for the mean, into its page. */
+/* Stores the numbers that the probe's mean needs of one row in its page. */
 static void keep_item(struct step *step, uint32_t index)
 {
     const struct workspace *workspace = step->batch->workspace;
@@ -120,7 +121,7 @@ static void keep_item(struct step *step, uint32_t index)
                     kept + row->position % KV_PAGE_TOKENS * weight->rows, weight->rows);
 }
 
-/* Sums go by position, so that they do not depend on what was cached. */
+/* Sums in the order of the positions, so that the result does not depend on what was cached. */
 static void mean_of(const struct sequence *sequence, uint32_t count, uint32_t width, double *mean)
 {
     memset(mean, 0, width * sizeof *mean);
@@ -162,7 +163,7 @@ static void run_probe(struct batch *batch)
 
 /* --- states --- */
 
-/* The residual stream after `layer_count` layers, for the segments that want it from there. */
+/* Gives the residual stream to the segments that want it after `layer_count` layers. */
 static void give_hidden(const struct batch *batch, uint32_t layer_count)
 {
     size_t wide = batch->workspace->model->embedding_size, end = 0;

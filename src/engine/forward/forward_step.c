@@ -1,12 +1,12 @@
-/* Steps of the forward pass: matrix products and what prepares their inputs. Steps that need only
- * the rows they made (residual addition, SwiGLU) run inside the item, which leaves five barriers a
- * layer. */
+/* Steps of the forward pass: matrix products, and the preparation of their inputs. Work that needs
+ * only the rows that an item made (residual addition, SwiGLU) runs inside the item, so that threads
+ * wait for each other only five times in a layer. */
 #include "engine/forward/forward_step.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
-/* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes
- * 3 us, as long as telling another thread about it. */
+/* A step of fewer weight bytes (times tokens) runs on the calling thread alone: at 10 GB/s it takes
+ * 3 us, as long as waking another thread. */
 #define SERIAL_BYTES (32u << 10)
 
 static void step_thread(void *ctx)
@@ -83,7 +83,7 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     for (uint32_t t = 0; t < step->input_count; t++) {
         float *y = step->products[0].y + t * step->products[0].y_stride + row_begin;
         if (step->add_to_hidden && workspace->rows[t].left)
-            continue; /* its state stays as it left */
+            continue; /* the row has left early: its state stays */
         if (step->add_to_hidden)
             forward_add(model, workspace->hidden + (size_t)t * model->embedding_size + row_begin, y,
                         rows);
@@ -95,8 +95,8 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     }
 }
 
-/* Items run through the products' rows one matrix after the other; under gated one item does the
- * same rows of both. */
+/* Items go through the rows of the products, one matrix after another. With `gated` an item does
+ * the same rows of both matrices. */
 static void matmul_item(struct step *step, uint32_t index)
 {
     uint32_t product = 0;
@@ -131,7 +131,7 @@ void step_run_products(struct step *step)
         rows_sum /= 2, row_bytes *= 2;
     uint32_t threads = thread_pool_count(step->batch->workspace->threads);
     uint32_t item_rows = (uint32_t)(ITEM_BYTES / row_bytes);
-    uint32_t fair_rows = rows_sum / (threads * 4); /* at least four items a thread, if rows allow */
+    uint32_t fair_rows = rows_sum / (threads * 4); /* four items for each thread, if rows allow */
     item_rows = fair_rows > item_rows ? fair_rows : item_rows;
     if (item_rows > rows_sum / threads)
         item_rows = rows_sum / threads;
@@ -149,7 +149,7 @@ void step_run_products(struct step *step)
 
 /* --- preparing inputs --- */
 
-/* Rows [begin, end) of one form; all of them belong to panels or none. */
+/* Prepares rows [begin, end) in one form. Either all of them belong to panels or none. */
 static void prepare_form(const struct step *step, enum activation_form form, const float *x,
                          size_t begin, size_t end)
 {
@@ -165,14 +165,14 @@ static void prepare_form(const struct step *step, enum activation_form form, con
         kernels->activation_prepare(form, x, size, to);
 }
 
-/* A row, or those of a panel. */
+/* Prepares a row, or the rows of a panel. */
 static void prepare_item(struct step *step, uint32_t index)
 {
     const struct workspace *workspace = step->batch->workspace;
     size_t size = step->input_size, begin = index * (size_t)step->item_rows;
     size_t end = begin + step->item_rows;
     end = end < step->input_count ? end : step->input_count;
-    assert(step->norm_weight || !step->from || step->item_rows == 1); /* rows lie in one run */
+    ASSERT(step->norm_weight || !step->from || step->item_rows == 1); /* the rows are adjacent */
     const float *x = step->input + (step->from ? step->from[begin] : begin) * size;
     if (step->norm_weight) {
         for (size_t row = begin; row < end; row++)
@@ -188,7 +188,7 @@ static void prepare_item(struct step *step, uint32_t index)
 
 static void prepare(struct step *step)
 {
-    if (step->batch->adapted) /* the adapters' halves are multiplied with plain floats */
+    if (step->batch->adapted) /* adapters multiply plain floats */
         step->forms |= 1u << ACTIVATION_F32;
     step->item = prepare_item;
     step->item_rows = 1;

@@ -1,18 +1,18 @@
 /* What the files of the forward pass share: steps, which threads run item by item.
  *
- * Work is cut into items that threads take from a counter: a thread that loses its core to somebody
- * else costs its share and not everybody's wait. Every item computes the same numbers whoever takes
- * it and whatever stands beside it in the batch. */
+ * Threads take items from a counter. So if a thread loses its core to another process, the others
+ * take its share instead of waiting. An item computes the same numbers whichever thread takes it
+ * and whatever else is in the batch. */
 #ifndef ENGINE_FORWARD_STEP_H
 #define ENGINE_FORWARD_STEP_H
 
 #include "engine/forward/forward.h"
 
-/* Items of about this many weight bytes: long enough for the prefetcher, short enough to share
- * fairly. */
+/* An item has about this many weight bytes: enough for the prefetcher, and few enough to share the
+ * work evenly. */
 #define ITEM_BYTES (48u << 10)
-/* Rows of an item are a multiple of this, so that vector tails fall on the same elements however
- * the rows are cut. */
+/* The rows of an item are a multiple of this, so that the tails of vectors are the same elements
+ * however the rows are cut. */
 #define ITEM_ROWS 32u
 
 struct batch {
@@ -22,17 +22,17 @@ struct batch {
     uint32_t row_count;
     const struct layer *layer;
     uint32_t layer_index;
-    bool adapted;        /* a segment's sequence has adapters */
+    bool adapted;        /* the sequence of some segment has adapters */
     uint32_t left_count; /* rows that have left by an early exit */
 };
 
-/* Whether only keys and values are still to be made. */
+/* Whether all rows have left early, so that only keys and values remain to be made. */
 static inline bool forward_all_left(const struct batch *batch)
 {
     return batch->left_count == batch->row_count;
 }
 
-/* One matrix product of a step: y[t, r] = W[r] . x_t for all rows, x prepared beforehand. */
+/* One matrix product of a step: y[t, r] = W[r] . x[t] for all rows. x is prepared before. */
 struct product {
     const struct weight *weight;
     float *y;
@@ -47,56 +47,56 @@ struct step {
     /* matmul steps */
     struct product products[3];
     uint32_t product_count;
-    uint32_t item_rows;     /* of the matrices; of the inputs when they are prepared */
+    uint32_t item_rows;     /* rows of an item: of the matrices, or of the inputs to prepare */
     uint32_t input_count;   /* rows of inputs */
-    const uint32_t *owners; /* row of the batch that each input is of; NULL = the same */
+    const uint32_t *owners; /* the batch's row of each input; NULL = input i is row i */
     bool add_to_hidden;     /* the product is added to the residual stream */
     bool logits;            /* the product is scaled and capped as the model's logits are */
     bool gated;             /* products are gate and up, cut alike */
     /* attention and per-row steps */
     uint32_t span_count;      /* items that share a kv head of one row */
-    const float *norm_weight; /* NULL: no norm, `input` is prepared as it is */
+    const float *norm_weight; /* NULL = no norm, `input` is prepared as it is */
     const float *input;
     size_t input_size;
-    const uint32_t *from; /* row of `input` for each prepared one; NULL = the same */
+    const uint32_t *from; /* the row of `input` for each prepared row; NULL = row i for row i */
     unsigned forms;       /* bit set of enum activation_form to prepare */
-    bool panels;          /* in panels, as many as kernels_panel_tokens() says */
+    bool panels;          /* as many rows as kernels_panel_tokens() says go into panels */
 };
 
-/* Runs all items. bytes: weights or state that the step reads, as a measure of its work. */
+/* Runs all items. bytes: how much weight or state the step reads, as a measure of its work. */
 void step_run(struct step *step, size_t bytes);
 /* Cuts and runs the products that `step` names. */
 void step_run_products(struct step *step);
-/* Of steps whose inputs are prepared: A x of the adapters' changes, for all products (of experts:
- * all places), before the step runs; then, in its items, y += B (A x) for some rows of one product
- * and some inputs. */
+/* For a step whose inputs are prepared: forward_reduce computes A x of the adapters for all
+ * products (forward_reduce_experts: for all places of experts) before the step runs. Its items then
+ * call forward_add_adapters: y += B (A x) for some rows of one product and some inputs. */
 void forward_reduce(const struct step *step);
 void forward_reduce_experts(const struct step *step);
 void forward_add_adapters(const struct step *step, uint32_t product, uint32_t row_begin,
                           uint32_t row_end, uint32_t begin, uint32_t end, uint32_t expert);
-/* The adapters' change of what a token looks up. */
+/* Adds the adapters' change of a token's embedding. */
 void forward_embed_adapters(const struct td_model *model, const struct adapter_set *set, int32_t id,
                             float *hidden);
 /* gate = activation(gate) * up for `count` values. */
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */
 void forward_add(const struct td_model *model, float *hidden, const float *y, size_t count);
-/* Brings rows of `input` [?, size], `count` of them, into the forms that the products need, for
- * step_run_products: many of them in panels (kernels.h). First normed into workspace->normed when
- * there is a norm_weight. from: see struct step; only with a norm. */
+/* Brings `count` rows of `input` [rows, size] into the forms that the products need, for
+ * step_run_products. Many of them go into panels (kernels.h). With a norm_weight the rows are first
+ * normed into workspace->normed. from: see struct step; only with a norm. */
 void forward_prepare(struct batch *batch, const float *input, size_t size, uint32_t count,
                      const uint32_t *from, const float *norm_weight, unsigned forms);
-/* The same without norm and panels: each row stands alone. */
+/* The same without norm and panels: each row alone. */
 void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
                           const uint32_t *from, unsigned forms);
 
-/* What leaves the pass: states, early exits and the probe after so many layers; at the end the
- * logits of the rows that have not left. */
+/* The outputs of the pass. forward_after_layers: states, early exits and the probe after
+ * layer_count layers. forward_output: at the end, the logits of the rows that have not left. */
 void forward_after_layers(struct batch *batch, uint32_t layer_count, float *logits);
 void forward_output(struct batch *batch, float *logits);
 
-/* The feed-forward block of a mixture of experts: what is to be added to the residual stream is
- * left in workspace->normed. */
+/* The feed-forward block of a mixture of experts. Its output, which the caller adds to the residual
+ * stream, is in workspace->normed. */
 void forward_experts(struct batch *batch);
 
 static inline unsigned form_bit(const struct weight *weight)

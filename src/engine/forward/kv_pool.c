@@ -1,5 +1,10 @@
+/* Pages and their reference counts. All pages are one mapped block and a stack of free page
+ * numbers. The system gives a mapped page memory when it is first written, and the stack hands out
+ * the most recently freed page first. So a pool that is sized for many contexts costs only what was
+ * ever in use at the same time. */
 #include "engine/forward/kv_pool.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/heads.h"
 #include "engine/model/memory.h"
@@ -10,7 +15,7 @@
 
 #define KEPT_ALIGN 64 /* a cache line */
 
-/* Sizes of a pool; false when they are beyond counting. */
+/* Computes the sizes of a pool; false when they overflow. */
 static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
 {
     const struct td_model *model = pool->model;
@@ -44,6 +49,7 @@ enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err)
 enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type,
                            uint32_t page_count, struct kv_pool **out, struct td_error *err)
 {
+    ASSERT(model->layer_count > 0 && page_count > 0);
     *out = NULL;
     enum td_status status = kv_type_check(kv_type, err);
     if (status != TD_OK)
@@ -65,7 +71,7 @@ enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type
         return error_set(err, TD_NO_MEMORY, "no memory for a cache of %u pages of %u tokens",
                          page_count, KV_PAGE_TOKENS);
     }
-    for (uint32_t i = 0; i < page_count; i++) /* the first page lies on top */
+    for (uint32_t i = 0; i < page_count; i++) /* page 0 is on top */
         pool->free_pages[i] = page_count - 1 - i;
     pool->free_count = page_count;
     *out = pool;
@@ -94,11 +100,13 @@ uint32_t kv_page_take(struct kv_pool *pool)
 
 void kv_page_retain(struct kv_pool *pool, uint32_t page)
 {
+    ASSERT(page < pool->page_count && pool->references[page] > 0);
     pool->references[page]++;
 }
 
 void kv_page_release(struct kv_pool *pool, uint32_t page)
 {
+    ASSERT(page < pool->page_count && pool->references[page] > 0);
     if (--pool->references[page] != 0)
         return;
     pool->free_pages[pool->free_count++] = page;
@@ -107,12 +115,13 @@ void kv_page_release(struct kv_pool *pool, uint32_t page)
 
 void kv_page_copy(struct kv_pool *pool, uint32_t to, uint32_t from)
 {
+    ASSERT(to < pool->page_count && from < pool->page_count && to != from);
     memcpy(pool->block + to * pool->page_bytes, pool->block + from * pool->page_bytes,
            pool->page_bytes);
 }
 
-/* Whole pages of memory are given back to the system, which gives zeroes for them; the edges that a page
- * shares with its neighbours are written. */
+/* Whole pages of memory go back to the system, which gives zeroes for them. At the edges, which a
+ * page shares with its neighbours, zeroes are written. */
 void kv_pool_wipe_free(struct kv_pool *pool)
 {
     const uintptr_t unit = 4096;

@@ -1,15 +1,21 @@
+/* A tree of pages, kept in one array with a node for each page of the pool, so that it needs no
+ * memory of its own while it runs. Children of a node are compared token by token: prompts share
+ * long beginnings and then differ, so there are few children. A clock of uses finds the page that
+ * was unused longest when the pool needs one. */
 #include "engine/forward/prefix_index.h"
+
+#include "base/assertion.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the page with the same number. */
+/* Node i belongs to page i. */
 struct node {
-    uint32_t parent, child, next; /* KV_NO_PAGE = none; next: sibling */
+    uint32_t parent, child, next; /* KV_NO_PAGE = none; next = the next sibling */
     uint32_t count;               /* tokens; 0 = the page is not in the index */
     uint64_t used;                /* when it was last attached or published */
     int32_t ids[KV_PAGE_TOKENS];
-    /* Of nodes without a parent: what the values of the whole text depend on besides its tokens. */
+    /* In nodes without a parent: what the values of the text depend on besides its tokens. */
     struct prefix_scope scope;
     struct adapter_set_id adapters;
     const struct rope *rope;
@@ -35,7 +41,7 @@ static bool is_open_to(const struct node *node, const struct sequence *sequence,
             memcmp(&node->adapters, &sequence->adapters_held, sizeof node->adapters) == 0);
 }
 
-/* The child that shares most tokens with `ids`, and how many. */
+/* The child that shares the most tokens with `ids`; *common: how many. */
 static uint32_t best_child(const struct prefix_index *index, uint32_t parent,
                            const struct sequence *sequence, const struct prefix_scope *scope,
                            const int32_t *ids, size_t count, uint32_t *common)
@@ -70,6 +76,8 @@ uint32_t prefix_find(const struct prefix_index *index, const struct sequence *se
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                        const struct prefix_scope *scope, const int32_t *ids, size_t count)
 {
+    ASSERT(sequence->length == 0 && sequence->page_count == 0);
+    ASSERT(ids != NULL || count == 0);
     uint32_t common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
     index->clock++;
     count = count < sequence->context_size ? count : sequence->context_size;
@@ -119,7 +127,7 @@ static void add_node(struct prefix_index *index, uint32_t parent, uint32_t page,
     kv_page_retain(index->pool, page);
 }
 
-/* One page of a sequence whose earlier pages are all known. */
+/* Adds one page of a sequence whose earlier pages are in the index. */
 static void publish_page(struct prefix_index *index, struct sequence *sequence,
                          const struct prefix_scope *scope, uint32_t number, uint32_t count)
 {
@@ -127,16 +135,16 @@ static void publish_page(struct prefix_index *index, struct sequence *sequence,
     uint32_t parent = number ? sequence->pages[number - 1] : KV_NO_PAGE;
     uint32_t page = sequence->pages[number], common;
     uint32_t known = best_child(index, parent, sequence, scope, ids, count, &common);
-    if (known != KV_NO_PAGE && common == count) { /* somebody was here before */
+    if (known != KV_NO_PAGE && common == count) { /* the index has this text */
         index->nodes[known].used = index->clock;
-        if (known != page && count == KV_PAGE_TOKENS) { /* the same numbers: one copy will do */
+        if (known != page && count == KV_PAGE_TOKENS) { /* the same values: keep one copy */
             kv_page_retain(index->pool, known);
             kv_page_release(index->pool, page);
             sequence->pages[number] = known;
         }
         return;
     }
-    /* A half-full page whose text this one continues is of no further use. */
+    /* This page continues the text of a half-full page, which is of no further use. */
     if (known != KV_NO_PAGE && common == index->nodes[known].count)
         remove_node(index, known);
     add_node(index, parent, page, sequence, scope, ids, count);
@@ -145,6 +153,7 @@ static void publish_page(struct prefix_index *index, struct sequence *sequence,
 void prefix_publish(struct prefix_index *index, struct sequence *sequence,
                     const struct prefix_scope *scope, bool last)
 {
+    ASSERT(sequence->pool == index->pool);
     index->clock++;
     for (; sequence->published < sequence->length / KV_PAGE_TOKENS; sequence->published++)
         publish_page(index, sequence, scope, sequence->published, KV_PAGE_TOKENS);
@@ -157,14 +166,14 @@ void prefix_publish(struct prefix_index *index, struct sequence *sequence,
         publish_page(index, sequence, scope, sequence->published, rest);
 }
 
-/* Nobody but the index holds it, and nothing is known to follow it. */
+/* Whether only the index holds the page, and it has no children. */
 static bool is_spare(const struct prefix_index *index, uint32_t page)
 {
     return index->nodes[page].count != 0 && index->pool->references[page] == 1;
 }
 
-/* Whoever holds a page holds those before it as well, so a page that can go has no child that
- * cannot. */
+/* Whoever holds a page also holds the pages before it. So if a page can go, its children can too,
+ * and a page without children is found. */
 static bool give_back_oldest(void *ctx)
 {
     struct prefix_index *index = ctx;
@@ -189,7 +198,7 @@ void prefix_forget(struct prefix_index *index)
     kv_pool_wipe_free(index->pool);
 }
 
-/* A page that is going to be written: half-full ones only, which have no children. */
+/* Called before a page is written. Only half-full pages are, and these have no children. */
 static void forget_page(void *ctx, uint32_t page)
 {
     struct prefix_index *index = ctx;
@@ -207,6 +216,7 @@ uint32_t prefix_available(const struct prefix_index *index)
 
 struct prefix_index *prefix_index_new(struct kv_pool *pool)
 {
+    ASSERT(pool->keeper == NULL);
     struct prefix_index *index = calloc(1, sizeof *index);
     if (index == NULL)
         return NULL;

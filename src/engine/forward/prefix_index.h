@@ -1,10 +1,10 @@
-/* What sequences have left behind: pages whose tokens are known, so that a later sequence that
- * begins alike takes them over instead of computing them again. Pages stay until their room is
- * wanted; the longest unused one goes first. Belongs to the thread of its pool.
+/* Keeps the pages of earlier sequences with their tokens. A later sequence with the same beginning
+ * uses these pages instead of computing them again. Pages stay until the pool needs them; the least
+ * recently used one goes first. Belongs to the thread of its pool.
  *
- * A tree: a page is a node, its children are pages that followed it in some text, so that a page is
- * found only behind the very tokens that its values depend on. Token ids themselves are compared;
- * there is no hash to be fooled. */
+ * It is a tree: a page is a node, and its children are the pages that followed it in some text. So
+ * a page is found only after exactly the tokens that its values depend on. Token ids are compared
+ * themselves; there is no hash that an attacker could make collide. */
 #ifndef ENGINE_PREFIX_INDEX_H
 #define ENGINE_PREFIX_INDEX_H
 
@@ -12,36 +12,37 @@
 
 struct prefix_index;
 
-/* Texts share pages within a scope only: who may see (by the time that a prompt takes) that a text
- * was there before. The caller chooses it, such as a digest of the tenant; zeroes where all trust
- * each other. Adapters keep texts apart by themselves. */
+/* Texts share pages only within a scope. The time that a prompt takes shows that its text was there
+ * before, so a scope contains those who may know that of each other. The caller chooses it, for
+ * example a digest of the tenant; zeroes if all trust each other. Texts with different adapters are
+ * always kept apart. */
 struct prefix_scope {
     uint8_t bytes[32];
 };
 
-/* **returns new** (prefix_index_free, after which the pool may be freed), or NULL without memory.
- * The pool takes pages from the index from then on when it has no free ones. */
+/* **returns new** (prefix_index_free, before the pool is freed); NULL = no memory. From then on the
+ * pool takes pages from the index when it has no free ones. */
 struct prefix_index *prefix_index_new(struct kv_pool *pool);
 void prefix_index_free(struct prefix_index *index);
 
-/* Gives an empty sequence (with its adapters set) the longest known beginning of `ids`, up to the
- * middle of a page (which is copied when the sequence goes on). Returns its length. */
+/* Gives an empty sequence, whose adapters are set, the longest known beginning of `ids`. It may end
+ * in the middle of a page, which is copied when the sequence goes on. Returns its length. */
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                        const struct prefix_scope *scope, const int32_t *ids, size_t count);
 
-/* The length that prefix_attach would return now. */
+/* The length that prefix_attach would return. */
 uint32_t prefix_find(const struct prefix_index *index, const struct sequence *sequence,
                      const struct prefix_scope *scope, const int32_t *ids, size_t count);
 
-/* Makes the full pages of a sequence known; `last` (when it will not go on): the half-full one as
- * well. Call it after each pass: sequences that run at the same time then share, too. */
+/* Adds the full pages of a sequence; with `last` (the sequence will not go on) also the half-full
+ * one. Call it after each pass, so that sequences that run at the same time share pages too. */
 void prefix_publish(struct prefix_index *index, struct sequence *sequence,
                     const struct prefix_scope *scope, bool last);
 
-/* Forgets every text that nobody is at, and wipes what the free pages hold. */
+/* Forgets every text that no sequence holds, and overwrites the free pages. */
 void prefix_forget(struct prefix_index *index);
 
-/* Pages that could be had: free ones and those that only the index holds. */
+/* How many pages can be taken: free ones and those that only the index holds. */
 uint32_t prefix_available(const struct prefix_index *index);
 
 #endif

@@ -1,5 +1,9 @@
+/* A sequence owns its list of pages, and shares the pages themselves. A page that somebody else
+ * also holds is never written: before a sequence goes on in the middle of such a page, it takes a
+ * copy. So sequences with the same beginning share pages without locks. */
 #include "engine/forward/sequence.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -28,6 +32,7 @@ enum td_status sequence_context(const struct td_model *model, uint32_t context_s
 enum td_status sequence_init(struct sequence *sequence, struct kv_pool *pool, uint32_t context_size,
                              struct td_error *err)
 {
+    ASSERT(pool != NULL);
     const struct td_model *model = pool->model;
     *sequence = (struct sequence){.model = model, .pool = pool};
     enum td_status status = sequence_context(model, context_size, &sequence->context_size, err);
@@ -62,7 +67,7 @@ static void release_spare(struct sequence *sequence)
         kv_page_release(sequence->pool, sequence->pages[--sequence->page_count]);
 }
 
-/* What others hold as well is not written: the half-full last page gets a copy of its own. */
+/* If others also hold the half-full last page, the sequence gets a copy that it may write. */
 static bool own_last_page(struct sequence *sequence)
 {
     struct kv_pool *pool = sequence->pool;
@@ -72,7 +77,7 @@ static bool own_last_page(struct sequence *sequence)
     if (pool->references[*last] == 1)
         return true;
     uint32_t copy = kv_page_take(pool);
-    if (copy == KV_NO_PAGE && pool->forget) { /* then nobody else may be left who holds it */
+    if (copy == KV_NO_PAGE && pool->forget) { /* perhaps only the keeper holds it as well */
         pool->forget(pool->keeper, *last);
         return pool->references[*last] == 1;
     }
@@ -92,6 +97,7 @@ static enum td_status no_page(const struct sequence *sequence, struct td_error *
 
 enum td_status sequence_reserve(struct sequence *sequence, size_t count, struct td_error *err)
 {
+    ASSERT(sequence->length <= sequence->context_size);
     if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT, "%zu tokens after %u do not fit the context of %u", count,
                          sequence->length, sequence->context_size);
@@ -140,6 +146,7 @@ void sequence_leave_adapters(struct sequence *sequence)
 uint32_t sequence_common_prefix(const struct sequence *sequence, const struct adapter_set *adapters,
                                 const int32_t *ids, size_t count)
 {
+    ASSERT(ids != NULL || count == 0);
     uint32_t same = 0;
     if (!holds_adapters(sequence, adapters))
         return 0;

@@ -1,7 +1,9 @@
-/* Sizing and opening of working memory. The block is mapped, not allocated: rows that are never
- * used never cost memory. */
+/* Sizes and opens working memory. carve_all lists everything once: it first counts the bytes and
+ * then gives out the pieces, so the two cannot disagree. The block is mapped: rows that are never
+ * used take no memory. */
 #include "engine/forward/workspace.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/adapter.h"
 #include "engine/model/memory.h"
@@ -27,11 +29,11 @@ static void carve_experts(struct workspace *workspace, struct carver *carver)
     experts->output = carve(carver, pairs * model->embedding_size, sizeof(float));
 }
 
-/* Queries of a tile: enough to make up for bringing a page into float, few enough that they, their
- * sums and the page stay in the second-level cache. */
+/* Queries of a tile: enough to make the conversion of a page to float cheap, and few enough that
+ * they, their sums and the page stay in the second-level cache. */
 #define TILE_QUERIES 96
 #define TILE_TOKENS_MAX 64
-/* Rows whose spans threads may share: more rows have enough items without. */
+/* Threads may share the spans of this many rows. More rows make enough items without that. */
 #define SHARED_ROWS_MAX 4
 
 static void carve_attention(struct workspace *workspace, struct carver *carver)
@@ -60,7 +62,7 @@ static void carve_attention(struct workspace *workspace, struct carver *carver)
         carve(carver, places * attention->spans_max * group * (columns + 2), sizeof(float));
 }
 
-/* `rows`: of inputs that are prepared at the same time. */
+/* rows: how many inputs are prepared at the same time. */
 static void carve_activations(struct workspace *workspace, struct carver *carver, size_t rows)
 {
     const struct td_model *model = workspace->model;
@@ -126,6 +128,7 @@ enum td_status workspace_new(const struct td_model *model, const struct workspac
                              struct thread_pool *threads, struct workspace **out,
                              struct td_error *err)
 {
+    ASSERT(threads != NULL && out != NULL);
     *out = NULL;
     struct workspace *workspace = calloc(1, sizeof *workspace);
     if (workspace == NULL)

@@ -1,4 +1,5 @@
-/* GGUF reading: mapping, parsing, checking.
+/* Opens a GGUF file: maps it, parses it and checks it, so that nobody after has to. gguf_access.c
+ * answers questions about an open file.
  *
  * Offset table (v2 and v3; all little-endian, nothing padded until the tensor data):
  *   0   4  magic "GGUF"
@@ -10,14 +11,15 @@
  *                    offset u64 from the start of the data section
  *       .  data section, at the next multiple of general.alignment (32 when absent)
  *   string = length u64, bytes (no NUL)
- *   array  = element type u32, count u64, elements; arrays of arrays are refused: nobody has any
+ *   array  = element type u32, count u64, elements; arrays of arrays are refused, no model has any
  *
- * Every read goes through struct reader, which never passes the end; a count is compared with the
+ * Every read goes through struct reader, which never passes the end. A count is compared with the
  * bytes that are left before anything is allocated for it, so a hostile count costs nothing.
- * Tensors are checked to lie in the file, aligned, and not to overlap each other: no writer shares
- * data between tensors, and a file that does is damaged. */
+ * Tensors must lie in the file, be aligned and not overlap: no writer shares data between tensors,
+ * so a file in which they overlap is damaged. */
 #include "engine/gguf/gguf.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -34,8 +36,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "GGUF is read in place: little-endian only");
 
-/* Real files have below 100 pairs and, with 60 layers of 128 experts, below 25000 tensors. The
- * limits bound what a hostile file can make us allocate and hash. */
+/* Real files have fewer than 100 pairs and, with 60 layers of 128 experts, fewer than 25000
+ * tensors. The limits bound what a hostile file can make us allocate and hash. */
 #define PAIRS_MAX 16384
 #define TENSORS_MAX 65536
 #define KEY_BYTES_MAX 256    /* the format allows 65535; the longest key in use has 60 */
@@ -144,12 +146,14 @@ static enum td_status index_init(struct reader *reader, struct gguf_index *index
 uint32_t *gguf_index_slot(const struct gguf_index *index, struct td_str name, const void *records,
                           size_t record_bytes)
 {
+    ASSERT(index->slots != NULL);
+    ASSERT(record_bytes >= sizeof(struct td_str));
     uint32_t at = (uint32_t)hash_mix64(hash_fnv1a64(name.data, name.len, HASH_FNV1A64_BASIS));
     for (;; at++) {
         uint32_t *slot = &index->slots[at & index->mask];
         if (*slot == 0)
             return slot;
-        struct td_str other; /* the first member of both kinds of record is the name */
+        struct td_str other;
         memcpy(&other, (const char *)records + (size_t)(*slot - 1) * record_bytes, sizeof other);
         if (str_equal(other, name))
             return slot;
@@ -178,7 +182,7 @@ static enum td_status read_type(struct reader *reader, struct td_str key, enum g
     return TD_OK;
 }
 
-/* Elements of one type, `count` of them, from where the reader stands. */
+/* Reads pair->count elements of one type, from where the reader stands. */
 static enum td_status read_elements(struct reader *reader, struct gguf_pair *pair)
 {
     size_t element_bytes = type_bytes(pair->element_type);
@@ -274,7 +278,7 @@ static enum td_status read_alignment(struct reader *reader, struct gguf *gguf)
 
 /* --- tensor directory --- */
 
-/* Names of types that exist in the format but are not computed here, for the message only. */
+/* Names of types of the format that have no kernel here, for the error message only. */
 static const char *type_name_known(uint32_t type)
 {
     static const char *const names[TENSOR_TYPE_COUNT] = {
@@ -304,7 +308,7 @@ static enum td_status unsupported_type(struct reader *reader, const struct gguf_
                      type_name_known(tensor->type), list);
 }
 
-/* Elements and bytes of a tensor, with every product checked. */
+/* Computes the bytes of a tensor, with every product checked. */
 static enum td_status size_tensor(struct reader *reader, struct gguf_tensor *tensor)
 {
     const struct tensor_traits *traits = tensor_traits_get(tensor->type);
@@ -357,7 +361,7 @@ static enum td_status read_dims(struct reader *reader, struct gguf_tensor *tenso
     return TD_OK;
 }
 
-/* The offset is kept in `bytes` until the start of the data section is known. */
+/* The offset becomes a pointer once the start of the data section is known (place_tensors). */
 static enum td_status read_tensor(struct reader *reader, struct gguf_tensor *tensor,
                                   uint64_t *offset)
 {
@@ -398,7 +402,7 @@ static enum td_status check_overlap(struct reader *reader, const struct gguf *gg
     return status;
 }
 
-/* Turns offsets into checked pointers. */
+/* Turns the offsets into checked pointers. */
 static enum td_status place_tensors(struct reader *reader, struct gguf *gguf,
                                     const uint64_t *offsets)
 {
@@ -420,7 +424,7 @@ static enum td_status place_tensors(struct reader *reader, struct gguf *gguf,
             __builtin_add_overflow(begin, (uint64_t)tensor->bytes, &end) || end > gguf->file_bytes)
             return error_set(reader->err, TD_CORRUPT,
                              "%s: tensor '" STR_FMT
-                             "' (offset %llu, %zu bytes) ends behind the file's "
+                             "' (offset %llu, %zu bytes) ends after the file's "
                              "%zu bytes",
                              gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i],
                              tensor->bytes, gguf->file_bytes);
@@ -492,7 +496,7 @@ static enum td_status read_header(struct reader *reader, struct gguf *gguf)
     return TD_OK;
 }
 
-/* Takes the mapping (mapped) into the new object even on failure. */
+/* **takes** the mapping when `mapped` is set: it is unmapped on failure. */
 static enum td_status parse(const void *data, size_t len, bool mapped, const char *label,
                             bool vocab_only, struct gguf **out, struct td_error *err)
 {
@@ -525,12 +529,15 @@ static enum td_status parse(const void *data, size_t len, bool mapped, const cha
 enum td_status gguf_open_memory(const void *data, size_t len, const char *label, bool vocab_only,
                                 struct gguf **out, struct td_error *err)
 {
+    ASSERT(data != NULL || len == 0);
+    ASSERT(label != NULL && out != NULL);
     *out = NULL;
     return parse(data, len, false, label, vocab_only, out, err);
 }
 
 enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, struct td_error *err)
 {
+    ASSERT(path != NULL && out != NULL);
     *out = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

@@ -1,6 +1,6 @@
-/* GGUF v2/v3 reading by mmap. Everything in the file is hostile until checked here: after gguf_open
- * succeeds, every string, array and tensor range lies inside the file and sizes have not
- * overflowed. Immutable after open; any thread. Layout: see the offset table in gguf.c. */
+/* Reads GGUF files, versions 2 and 3, by mmap. A file is hostile until it has been checked here:
+ * after gguf_open succeeds, every string, array and tensor lies inside the file and no size has
+ * overflowed. Immutable after open; any thread. The layout is the offset table in gguf.c. */
 #ifndef ENGINE_GGUF_H
 #define ENGINE_GGUF_H
 
@@ -34,10 +34,11 @@ struct gguf_tensor {
     size_t bytes;
 };
 
-/* vocab_only: the tensor directory is parsed but data ranges and types are not required. */
+/* vocab_only: the tensor directory is parsed, but the tensors' types and data are not checked.
+ * **returns new** (gguf_close). */
 TD_MUST_CHECK enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out,
                                        struct td_error *err);
-/* The same over memory of the caller's, which must outlive it (fuzzing, tests). */
+/* The same over memory of the caller, which must outlive it (for fuzzing and tests). */
 TD_MUST_CHECK enum td_status gguf_open_memory(const void *data, size_t len, const char *label,
                                               bool vocab_only, struct gguf **out,
                                               struct td_error *err);
@@ -46,18 +47,19 @@ void gguf_close(struct gguf *gguf);
 const char *gguf_path(const struct gguf *gguf);
 uint64_t gguf_file_bytes(const struct gguf *gguf);
 
-/* Scalars: false when absent or of an unfit type. Any integer type that fits is taken. */
+/* Scalars: false when the key is absent or has another type. Every integer type is accepted if the
+ * value fits. */
 bool gguf_get_u32(const struct gguf *gguf, const char *key, uint32_t *out);
 bool gguf_get_f32(const struct gguf *gguf, const char *key, float *out);
 bool gguf_get_bool(const struct gguf *gguf, const char *key, bool *out);
 bool gguf_get_string(const struct gguf *gguf, const char *key, struct td_str *out);
 bool gguf_has(const struct gguf *gguf, const char *key);
 
-/* Arrays of numbers: element type, count and packed little-endian data (may be unaligned). */
+/* Arrays of numbers: element type, count and packed little-endian data, which may be unaligned. */
 bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *type,
                     const void **data, uint64_t *count);
-/* Walks an array of strings: start with *cursor = NULL. False at the end or when not such an
- * array. */
+/* Walks an array of strings: start with *cursor = NULL. False at the end, or if `key` is no array
+ * of strings. */
 bool gguf_next_string(const struct gguf *gguf, const char *key, const void **cursor,
                       struct td_str *out);
 uint64_t gguf_array_count(const struct gguf *gguf, const char *key); /* 0 when absent */
@@ -65,12 +67,12 @@ uint64_t gguf_array_count(const struct gguf *gguf, const char *key); /* 0 when a
 const struct gguf_tensor *gguf_find_tensor(const struct gguf *gguf, const char *name);
 size_t gguf_tensor_count(const struct gguf *gguf);
 const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, size_t index);
-/* hash_words64 over header, metadata and tensor directory: megabytes, on the way to the first
- * token. */
+/* hash_words64 over header, metadata and tensor directory. These are megabytes that are hashed
+ * before the first token, so the hash is a fast one. */
 uint64_t gguf_fingerprint(const struct gguf *gguf);
 
-/* Walks the metadata for display: key, type, and (scalars and strings) a printable value in
- * `value`. */
+/* Pair `index` of the metadata for display: key, type and a printable text in `value`. False when
+ * there is no such pair. */
 bool gguf_describe(const struct gguf *gguf, size_t index, struct td_str *key, enum gguf_type *type,
                    char *value, size_t value_size);
 

@@ -1,7 +1,8 @@
-/* Answers about an open GGUF file. Everything was checked by gguf.c; here nothing can be out of
- * range. */
+/* Answers questions about an open GGUF file. gguf.c has checked everything, so nothing here can be
+ * out of range. */
 #include "engine/gguf/gguf.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_format.h"
@@ -22,6 +23,7 @@ uint64_t gguf_file_bytes(const struct gguf *gguf)
 
 static const struct gguf_pair *find(const struct gguf *gguf, const char *key)
 {
+    ASSERT(key != NULL);
     uint32_t slot =
         *gguf_index_slot(&gguf->pair_index, str_from(key), gguf->pairs, sizeof *gguf->pairs);
     return slot ? &gguf->pairs[slot - 1] : NULL;
@@ -134,6 +136,7 @@ bool gguf_get_string(const struct gguf *gguf, const char *key, struct td_str *ou
 bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *type,
                     const void **data, uint64_t *count)
 {
+    ASSERT(type && data && count);
     const struct gguf_pair *pair = find(gguf, key);
     if (pair == NULL || pair->type != GGUF_ARRAY || pair->element_type == GGUF_STRING)
         return false;
@@ -143,8 +146,8 @@ bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *ty
     return true;
 }
 
-/* The pair whose value holds the address: pairs are in file order, so a walk over a vocabulary of
- * 10^5 strings need not hash its key each time. */
+/* Finds the pair whose value holds the address. Pairs are in the order of the file, so this is a
+ * binary search, and a walk over a vocabulary of 10^5 strings does not hash its key each time. */
 static const struct gguf_pair *pair_around(const struct gguf *gguf, const uint8_t *address)
 {
     size_t low = 0, high = gguf->pair_count;
@@ -161,7 +164,7 @@ static const struct gguf_pair *pair_around(const struct gguf *gguf, const uint8_
 bool gguf_next_string(const struct gguf *gguf, const char *key, const void **cursor,
                       struct td_str *out)
 {
-    /* The cursor is the record given last, so that it never points into a neighbour. */
+    /* The cursor is the last record that was given, so it never points into another array. */
     const uint8_t *record = *cursor;
     const struct gguf_pair *pair = record ? pair_around(gguf, record) : find(gguf, key);
     if (pair == NULL || pair->type != GGUF_ARRAY || pair->element_type != GGUF_STRING)
@@ -202,7 +205,7 @@ uint64_t gguf_fingerprint(const struct gguf *gguf)
     return hash_words64(gguf->data, gguf->directory_end);
 }
 
-/* A string may be long and hold anything: shortened, control characters replaced. */
+/* A string may be long and hold any byte: it is cut, and control characters become spaces. */
 static void describe_string(struct td_str text, char *value, size_t value_size)
 {
     size_t len = text.len < value_size - 1 ? text.len : value_size - 1;
@@ -216,6 +219,7 @@ static void describe_string(struct td_str text, char *value, size_t value_size)
 bool gguf_describe(const struct gguf *gguf, size_t index, struct td_str *key, enum gguf_type *type,
                    char *value, size_t value_size)
 {
+    ASSERT(value != NULL || value_size == 0);
     if (index >= gguf->pair_count)
         return false;
     const struct gguf_pair *pair = &gguf->pairs[index];

@@ -1,7 +1,10 @@
-/* The layout is the offset table of gguf.c. Metadata and directory are written anew; the data section
- * is copied whole, so that the tensors' offsets, which count from its start, stay right. */
+/* Writes a GGUF file with other metadata. The layout is the offset table of gguf.c. Metadata and
+ * directory are written new. The data section is copied whole: the tensors' offsets count from its
+ * start, so they stay right. The new file is written beside its target and then renamed, so that a
+ * crash never leaves half a file. */
 #include "engine/gguf/gguf_copy.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_format.h"
@@ -49,6 +52,7 @@ void gguf_put_string(struct buf *pairs, const char *key, struct td_str value)
 
 void gguf_put_floats(struct buf *pairs, const char *key, const float *values, uint64_t count)
 {
+    ASSERT(values != NULL || count == 0);
     put_text(pairs, str_from(key));
     put_u32(pairs, GGUF_ARRAY);
     put_u32(pairs, GGUF_F32);
@@ -134,6 +138,8 @@ static enum td_status write_file(const struct gguf *gguf, const struct buf *head
 enum td_status gguf_copy(const struct gguf *gguf, const char *prefix, const struct buf *pairs,
                          uint64_t pair_count, const char *path, struct td_error *err)
 {
+    ASSERT(prefix != NULL && path != NULL);
+    ASSERT(pairs->failed || (pairs->len == 0) == (pair_count == 0));
     size_t rest = gguf->directory_end % gguf->alignment;
     size_t data_at = gguf->directory_end + (rest ? gguf->alignment - rest : 0);
     struct buf head, beside;

@@ -1,5 +1,5 @@
-/* What the two halves of the GGUF reader share: gguf.c parses and checks, gguf_access.c answers.
- * Nobody else includes this. */
+/* What gguf.c (opens and checks), gguf_access.c (answers) and gguf_copy.c (writes) share. Nobody
+ * else includes this. */
 #ifndef ENGINE_GGUF_FORMAT_H
 #define ENGINE_GGUF_FORMAT_H
 
@@ -40,7 +40,8 @@ struct gguf {
     struct gguf_index tensor_index;
 };
 
-/* Slot of `name`: *slot holds index + 1, or 0 when absent (the place to put it). */
+/* The slot of `name`: *slot holds index + 1. 0 = the name is absent and may be put there. The first
+ * member of a record is its name, a struct td_str. */
 uint32_t *gguf_index_slot(const struct gguf_index *index, struct td_str name, const void *records,
                           size_t record_bytes);
 

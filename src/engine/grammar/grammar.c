@@ -1,16 +1,16 @@
-/* From states to a grammar: names are linked, empty steps are taken out, and three things are found
- * out that the matcher relies on:
+/* Makes a grammar of the states that grammar_parse.c wrote: names are linked and empty steps are
+ * removed. Then it checks what the matcher relies on:
  *
- * - left recursion (a rule that reaches itself without a byte) is refused, so that every closure is
- *   finite;
- * - every rule can end, and how many bytes and how many rules within rules that takes at least. A
- *   path whose
- *   depth would exceed the limit is not entered, so what was entered can always be completed.
+ * - No rule is left-recursive (reaches itself without a byte), so every closure is finite.
+ * - Every rule can end. For each state it computes how many bytes and how many levels of rules that
+ *   takes at least. The matcher never enters a path that would exceed the depth limit, so it can
+ *   complete everything that it has entered.
  *
  * The least costs are the least fixed point of superior functions (Knuth 1977, "A generalization of
  * Dijkstra's algorithm"): each state is settled once, in the order of its cost. */
 #include "engine/grammar/grammar.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -65,10 +65,10 @@ static enum td_status link_states(struct linker *l)
 struct costs {
     struct grammar_state *states;
     uint32_t count;
-    bool depth;      /* the depth is wanted, not the bytes */
-    uint32_t *users; /* [users_begin[s] .. users_begin[s + 1]) those whose cost rests on s */
+    bool depth;      /* count levels of rules instead of bytes */
+    uint32_t *users; /* [users_begin[s] .. users_begin[s + 1]): states whose cost depends on s */
     uint32_t *users_begin;
-    uint32_t *buckets; /* [COST_MAX + 1] heads of lists */
+    uint32_t *buckets; /* [GRAMMAR_COST_MAX + 1] heads of lists */
     uint32_t *link;    /* [count] next in the bucket */
     bool *settled;
 };
@@ -104,7 +104,7 @@ static void find_users(struct costs *c)
             c->users_begin[on[i] + 1]++;
     for (uint32_t s = 0; s < c->count; s++)
         c->users_begin[s + 1] += c->users_begin[s];
-    for (uint32_t s = 0; s < c->count; s++) /* link serves as the fill level for a moment */
+    for (uint32_t s = 0; s < c->count; s++) /* c->link is the fill level here */
         c->link[s] = c->users_begin[s];
     for (uint32_t s = 0; s < c->count; s++)
         for (unsigned i = premises(&c->states[s], on); i-- > 0;)
@@ -118,7 +118,7 @@ static void set_cost(struct costs *c, uint32_t state, uint32_t cost)
     c->buckets[cost] = state;
 }
 
-/* `state` rests on something that was just settled at `cost`. */
+/* A state that `state` depends on was just settled at `cost`. */
 static void improve(struct costs *c, uint32_t state, uint32_t cost)
 {
     const struct grammar_state *s = &c->states[state];
@@ -186,17 +186,20 @@ static enum td_status measure(struct linker *l)
 
 /* --- left recursion --------------------------------------------------------------------------- */
 
+/* Of a rule in the depth-first search. */
+enum progress { RULE_NEW, RULE_OPEN, RULE_DONE };
+
 struct corners {
     const struct grammar_state *states;
-    uint32_t *seen;        /* [states] the rule that saw it last, + 1 */
+    uint32_t *seen;        /* [states] the last rule that visited the state, + 1 */
     uint32_t *stack;       /* [states] */
-    uint32_t *rule_of;     /* [states] rule + 1 that starts there */
-    uint32_t *edges;       /* [states] rules called at the left corner, of one rule after another */
+    uint32_t *rule_of;     /* [states] the rule that starts there, + 1 */
+    uint32_t *edges;       /* [states] rules called at the left corner, rule by rule */
     uint32_t *edges_begin; /* [rules + 1] */
-    uint8_t *colour;       /* [rules] 0 new, 1 open, 2 done */
+    enum progress *rules;  /* [rules] */
 };
 
-/* Appends the rules that rule `r` may begin with; each state is visited once a rule. */
+/* Appends the rules that rule `r` may begin with. Each state is visited once for a rule. */
 static uint32_t left_corners(struct corners *c, uint32_t r, uint32_t start, uint32_t edge_count)
 {
     uint32_t depth = 0;
@@ -221,27 +224,28 @@ static uint32_t left_corners(struct corners *c, uint32_t r, uint32_t start, uint
     return edge_count;
 }
 
-/* Depth first over the rules; the rule that is met again while open, or GRAMMAR_NONE. */
+/* Searches the rules depth first. Returns a rule that is met again while it is open, or
+ * GRAMMAR_NONE. */
 static uint32_t find_cycle(struct corners *c, uint32_t rule_count)
 {
     for (uint32_t root = 0; root < rule_count; root++) {
         uint32_t depth = 0;
-        if (c->colour[root] == 0) {
+        if (c->rules[root] == RULE_NEW) {
             c->stack[depth++] = root;
-            c->colour[root] = 1;
+            c->rules[root] = RULE_OPEN;
         }
         while (depth > 0) {
             uint32_t r = c->stack[depth - 1];
             if (c->edges_begin[r] == c->edges_begin[rule_count + 1 + r]) {
-                c->colour[r] = 2;
+                c->rules[r] = RULE_DONE;
                 depth--;
                 continue;
             }
             uint32_t to = c->edges[c->edges_begin[r]++];
-            if (c->colour[to] == 1)
+            if (c->rules[to] == RULE_OPEN)
                 return to;
-            if (c->colour[to] == 0) {
-                c->colour[to] = 1;
+            if (c->rules[to] == RULE_NEW) {
+                c->rules[to] = RULE_OPEN;
                 c->stack[depth++] = to;
             }
         }
@@ -259,9 +263,9 @@ static enum td_status refuse_left_recursion(struct linker *l)
     c.rule_of = calloc(states, sizeof *c.rule_of);
     c.edges = calloc(room, sizeof *c.edges);
     c.edges_begin = calloc(2 * (size_t)rules + 2, sizeof *c.edges_begin);
-    c.colour = calloc((size_t)rules + 1, sizeof *c.colour);
+    c.rules = calloc((size_t)rules + 1, sizeof *c.rules);
     enum td_status status = TD_OK;
-    if (c.seen && c.stack && c.rule_of && c.edges && c.edges_begin && c.colour) {
+    if (c.seen && c.stack && c.rule_of && c.edges && c.edges_begin && c.rules) {
         for (uint32_t r = 0; r < rules; r++)
             c.rule_of[l->parts.rules[r].start] = r + 1;
         for (uint32_t r = 0; r < rules; r++) {
@@ -278,7 +282,7 @@ static enum td_status refuse_left_recursion(struct linker *l)
     free(c.rule_of);
     free(c.edges);
     free(c.edges_begin);
-    free(c.colour);
+    free(c.rules);
     if (cycle != GRAMMAR_NONE)
         status = rule_error(l, TD_INVALID, cycle,
                             "is left-recursive: it reaches itself without "
@@ -317,7 +321,7 @@ static enum td_status find_root(struct linker *l, uint32_t depth_max, uint32_t *
     *start = l->parts.rules[root].start;
     const struct grammar_state *state = &l->parts.states[*start];
     if (state->depth > depth_max)
-        return rule_error(l, TD_LIMIT, root, "needs rules nested deeper than is allowed");
+        return rule_error(l, TD_LIMIT, root, "needs rules nested deeper than the limit");
     if (state->bytes_to_end >= GRAMMAR_COST_MAX)
         return rule_error(l, TD_LIMIT, root, "allows no text of less than 65535 bytes");
     return TD_OK;
@@ -326,6 +330,8 @@ static enum td_status find_root(struct linker *l, uint32_t depth_max, uint32_t *
 enum td_status grammar_compile(struct td_str text, uint32_t depth_max, struct td_grammar **out,
                                struct td_error *err)
 {
+    ASSERT(depth_max >= 1 && depth_max <= GRAMMAR_DEPTH_MAX);
+    ASSERT(out != NULL);
     struct linker l = {.text = text, .err = err};
     uint32_t start = 0;
     *out = NULL;
@@ -363,6 +369,7 @@ enum td_status td_grammar_parse(struct td_str text, struct td_grammar **out, str
 
 struct td_grammar *grammar_retain(struct td_grammar *grammar)
 {
+    ASSERT(grammar == NULL || grammar->references > 0);
     if (grammar)
         atomic_fetch_add(&grammar->references, 1);
     return grammar;

@@ -1,12 +1,13 @@
 /* Grammars that constrain what is generated, compiled from GBNF text.
  *
- * GBNF: rules `name ::= alternatives`, `root` is where it starts; literals "..." with the escapes
- * \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH, classes [a-z] and [^...], `.`, names, groups, the
- * repetitions
- * * + ? {m} {m,} {m,n}, alternatives with |, comments with #. A rule ends with its line, except
- *   inside parentheses and after ::= and |.
+ * GBNF has rules `name ::= alternatives`; the start is `root`. A rule consists of
+ *   literals "..."         with the escapes \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH
+ *   classes [a-z] [^...]   and `.` for any character
+ *   names, (groups), alternatives with |, comments with #
+ *   repetitions            * + ? {m} {m,} {m,n}
+ * It ends with its line, except inside parentheses and after ::= and |.
  *
- * A compiled grammar is immutable but for its count of references; any thread. */
+ * A compiled grammar is immutable, except for its reference count; any thread. */
 #ifndef ENGINE_GRAMMAR_H
 #define ENGINE_GRAMMAR_H
 
@@ -21,12 +22,12 @@
 #define GRAMMAR_NONE UINT32_MAX
 /* Costs stop growing here: "this many or more". */
 #define GRAMMAR_COST_MAX 65535u
-/* Rules within rules, in what is generated: paths that would go deeper are not taken. */
+/* Nesting of rules in generated text: deeper paths are not taken. */
 #define GRAMMAR_DEPTH_MAX 256u
 
 enum grammar_kind {
     GRAMMAR_END,     /* of the rule */
-    GRAMMAR_EPSILON, /* go on at next; gone after linking but as a target of splits */
+    GRAMMAR_EPSILON, /* go on at next; after linking only splits lead to one */
     GRAMMAR_SPLIT,   /* go on at next and at other */
     GRAMMAR_BYTES,   /* one byte from low to high, then next */
     GRAMMAR_CALL     /* the rule that starts at other (while parsing: its number), then next */
@@ -35,8 +36,8 @@ enum grammar_kind {
 struct grammar_state {
     uint8_t kind, low, high;
     uint32_t next, other;
-    uint32_t bytes_to_end; /* fewest bytes that complete the rule from here; NONE = nothing does */
-    uint32_t depth;        /* fewest rules within rules that this takes; NONE likewise */
+    uint32_t bytes_to_end; /* fewest bytes that complete the rule from here; NONE = it cannot end */
+    uint32_t depth;        /* fewest levels of rules that this takes; NONE = it cannot end */
 };
 
 struct td_grammar {
@@ -45,12 +46,12 @@ struct td_grammar {
     uint32_t state_count;
     uint32_t start;
     uint32_t depth_max;
-    uint8_t classes[256];     /* bytes that no state tells apart have the same class */
-    uint8_t class_bytes[256]; /* [class_count] one byte of each */
+    uint8_t classes[256];     /* class of each byte; no state tells bytes of one class apart */
+    uint8_t class_bytes[256]; /* [class_count] one byte of each class */
     uint32_t class_count;
 };
 
-/* As td_grammar_parse, with a depth of its own (at most GRAMMAR_DEPTH_MAX). */
+/* As td_grammar_parse, with its own depth limit (1 to GRAMMAR_DEPTH_MAX). */
 TD_MUST_CHECK enum td_status grammar_compile(struct td_str text, uint32_t depth_max,
                                              struct td_grammar **out, struct td_error *err);
 struct td_grammar *grammar_retain(struct td_grammar *grammar); /* NULL stays NULL */
@@ -58,8 +59,8 @@ struct td_grammar *grammar_retain(struct td_grammar *grammar); /* NULL stays NUL
 /* --- between grammar_parse.c and grammar.c ---------------------------------------------------- */
 
 struct grammar_rule {
-    struct td_str name; /* "" = made for a repetition */
-    size_t offset;      /* in the text, of the definition or of the first mention */
+    struct td_str name; /* "" = the rule was made for a repetition */
+    size_t offset;      /* of its definition in the text, or else of its first mention */
     uint32_t start;     /* GRAMMAR_NONE = not defined */
 };
 
@@ -70,7 +71,7 @@ struct grammar_parts {
     uint32_t rule_count, rule_capacity;
 };
 
-/* Appends the states and rules of `text` to empty parts; the caller frees them in any case. */
+/* Writes the states and rules of `text` to empty parts, which the caller frees in any case. */
 TD_MUST_CHECK enum td_status grammar_parse(struct td_str text, struct grammar_parts *parts,
                                            struct td_error *err);
 /* error_set with "line L, column C: " before the words. */

@@ -1,28 +1,35 @@
+/* Follows a text through a grammar byte by byte. A place in the text is a set of stacks, because a
+ * grammar may be ambiguous. Stacks share their tails: a node is a state and the node to return to
+ * when its rule ends. Nodes and sets are numbered and never made twice, so equal sets have equal
+ * numbers, and the step from a set with a class of bytes is computed once and then looked up. In a
+ * usual JSON schema nearly every byte is such a look-up. When a limit is met, matcher_compact
+ * starts again with the current set alone. */
 #include "engine/grammar/grammar_match.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of one matcher, together below 40 MB; a JSON schema of a hundred members stays below
- * one. */
+/* Limits of one matcher, together below 40 MB. A JSON schema of a hundred members stays below 1
+ * MB. */
 #define NODES_MAX (1u << 18)
 #define SETS_MAX (1u << 14)
 #define HEADS_MAX (1u << 20)     /* of all sets together */
 #define SET_HEADS_MAX 4096u      /* stacks of one set */
 #define CLOSURE_MAX (1u << 15)   /* places visited for one byte */
-#define UNKNOWN (UINT32_MAX - 1) /* a step not taken yet */
+#define UNKNOWN (UINT32_MAX - 1) /* a step that was not computed yet */
 
 struct node {
-    uint32_t state, parent; /* parent: the node to go on with after this one's rule; 0 = none */
+    uint32_t state, parent; /* parent: the node to return to when the rule ends; 0 = none */
     uint32_t depth;
     uint32_t bytes; /* fewest bytes to the end of the text */
 };
 
 struct set {
-    uint32_t first, count; /* heads: nodes whose state reads a byte */
+    uint32_t first, count; /* its heads: nodes whose state reads a byte */
     uint32_t bytes;
     bool may_end;
 };
@@ -31,7 +38,7 @@ struct place {
     uint32_t state, parent;
 };
 
-/* A growing array of 32-bit numbers with a limit. */
+/* A growing array of 32-bit numbers, with a limit. */
 struct numbers {
     uint32_t *data;
     uint32_t count, capacity, max;
@@ -116,7 +123,7 @@ static uint32_t capped_sum(uint32_t a, uint32_t b)
     return a + b < GRAMMAR_COST_MAX ? a + b : GRAMMAR_COST_MAX;
 }
 
-/* The node of this state and parent; 0 and `full` when there is no room. */
+/* The node of this state and parent. 0, and m->full is set, when there is no room. */
 static uint32_t find_or_add_node(struct matcher *m, uint32_t state, uint32_t parent)
 {
     if (!node_table_reserve(m)) {
@@ -147,7 +154,7 @@ static uint32_t find_or_add_node(struct matcher *m, uint32_t state, uint32_t par
 
 /* --- closure ---------------------------------------------------------------------------------- */
 
-/* Notes a place to be looked at, once a closure. */
+/* Adds a place to the pending ones, unless this closure has seen it. */
 static void visit(struct matcher *m, uint32_t state, uint32_t parent)
 {
     const struct grammar_state *s = &m->grammar->states[state];
@@ -196,8 +203,8 @@ static void follow(struct matcher *m, struct place place)
         add_head(m, place.state, place.parent);
         break;
     case GRAMMAR_CALL: {
-        /* The last call of a rule returns where the rule itself would: lists do not grow the
-         * stack. */
+        /* The last call of a rule returns where the rule itself would return, so that a list does
+         * not grow the stack. */
         bool last = m->grammar->states[s->next].kind == GRAMMAR_END;
         uint32_t parent = last ? place.parent : find_or_add_node(m, s->next, place.parent);
         if (!m->full)
@@ -209,7 +216,7 @@ static void follow(struct matcher *m, struct place place)
 
 static void begin_closure(struct matcher *m)
 {
-    if (++m->closure == 0) { /* the stamps have come round */
+    if (++m->closure == 0) { /* the counter has wrapped around */
         memset(m->visited_when, 0, 2 * CLOSURE_MAX * sizeof *m->visited_when);
         m->closure = 1;
     }
@@ -256,7 +263,7 @@ static uint32_t add_set(struct matcher *m)
     return m->set_count++;
 }
 
-/* Runs what was noted to its end and gives the number of the set. */
+/* Follows all pending places until they read a byte; returns the number of the set. */
 static uint32_t end_closure(struct matcher *m)
 {
     while (m->pending_count > 0 && !m->full)
@@ -280,7 +287,7 @@ static uint32_t end_closure(struct matcher *m)
 
 /* --- from outside ----------------------------------------------------------------------------- */
 
-/* Empty but for the node below all stacks and the dead set. */
+/* Empties the matcher. Only the node below all stacks and the dead set stay. */
 static bool reset(struct matcher *m)
 {
     m->node_count = 1;
@@ -296,6 +303,7 @@ static bool reset(struct matcher *m)
 
 enum td_status matcher_new(struct td_grammar *grammar, struct matcher **out, struct td_error *err)
 {
+    ASSERT(grammar != NULL && grammar->references > 0);
     *out = NULL;
     struct matcher *m = calloc(1, sizeof *m);
     if (m == NULL)
@@ -366,16 +374,19 @@ uint32_t matcher_step(struct matcher *m, uint32_t set, unsigned char byte)
 
 bool matcher_may_end(const struct matcher *m, uint32_t set)
 {
+    ASSERT(set < m->set_count);
     return m->sets[set].may_end;
 }
 
 bool matcher_must_end(const struct matcher *m, uint32_t set)
 {
+    ASSERT(set < m->set_count);
     return m->sets[set].may_end && m->sets[set].count == 0;
 }
 
 int matcher_forced_byte(const struct matcher *m, uint32_t set)
 {
+    ASSERT(set < m->set_count);
     const struct set *s = &m->sets[set];
     int byte = -1;
     for (uint32_t i = 0; i < s->count && !s->may_end; i++) {
@@ -399,7 +410,7 @@ bool matcher_is_crowded(const struct matcher *m)
            m->heads.count > HEADS_MAX / 2;
 }
 
-/* Writes a stack, from its bottom up, into the emptied matcher. */
+/* Writes one stack into the emptied matcher, from its bottom up. */
 static uint32_t rebuild_stack(struct matcher *m, const struct node *old, uint32_t top)
 {
     uint32_t path[GRAMMAR_DEPTH_MAX + 2], depth = 0, parent = 0;
@@ -412,6 +423,7 @@ static uint32_t rebuild_stack(struct matcher *m, const struct node *old, uint32_
 
 uint32_t matcher_compact(struct matcher *m, uint32_t set)
 {
+    ASSERT(set < m->set_count);
     struct set kept = m->sets[set];
     struct node *old = calloc(m->node_count, sizeof *old);
     uint32_t *heads = calloc((size_t)kept.count + 1, sizeof *heads);

@@ -1,16 +1,16 @@
-/* Where a text stands in a grammar: a set of stacks, followed byte by byte.
+/* Follows a text through a grammar, byte by byte. A place in the text is a set of stacks of rules.
  *
- * Stacks share their tails (a node is a state and the node to return to) and are never built twice,
- * so that a set of stacks is a sorted list of node numbers, and equal sets have one number. What a
- * byte does to a set is remembered: an automaton that is built while it runs, as RE2 does, for a
- * grammar with recursion. All of it has limits; MATCH_FULL says that one was met. One thread. */
+ * Stacks share their tails (a node is a state and the node to return to) and are never made twice.
+ * So a set is a sorted list of node numbers, and equal sets have one number. The matcher remembers
+ * to which set a byte leads: it is an automaton that is built while it runs, as in RE2, but for a
+ * grammar with recursion. It has limits; MATCH_FULL says that one was met. One thread. */
 #ifndef ENGINE_GRAMMAR_MATCH_H
 #define ENGINE_GRAMMAR_MATCH_H
 
 #include "engine/grammar/grammar.h"
 
-#define MATCH_DEAD 0u           /* the set of no stacks: the text has left the grammar */
-#define MATCH_FULL (UINT32_MAX) /* no set: out of memory, or the grammar explodes */
+#define MATCH_DEAD 0u           /* the empty set: the text has left the grammar */
+#define MATCH_FULL (UINT32_MAX) /* no set: out of memory, or the grammar is too ambiguous */
 
 struct matcher;
 
@@ -19,20 +19,22 @@ TD_MUST_CHECK enum td_status matcher_new(struct td_grammar *grammar, struct matc
                                          struct td_error *err);
 void matcher_free(struct matcher *matcher);
 
+/* The set before any byte. */
 uint32_t matcher_start(struct matcher *matcher);
-/* The set after `byte`; `set` must be the number of a set, or MATCH_DEAD. */
+/* The set after `byte`. In this and the calls below `set` is a number that the matcher gave, or
+ * MATCH_DEAD. */
 uint32_t matcher_step(struct matcher *matcher, uint32_t set, unsigned char byte);
 bool matcher_may_end(const struct matcher *matcher, uint32_t set);
 bool matcher_must_end(const struct matcher *matcher, uint32_t set); /* no byte can follow */
-/* Fewest bytes after which the text may end; GRAMMAR_COST_MAX = that or more. */
+/* Fewest bytes after which the text may end; GRAMMAR_COST_MAX = this many or more. */
 uint32_t matcher_bytes_to_end(const struct matcher *matcher, uint32_t set);
 
-/* The one byte that can follow, or -1: another can, or the text may end. */
+/* The only byte that can follow; -1 = there are several, or the text may end. */
 int matcher_forced_byte(const struct matcher *matcher, uint32_t set);
 
-/* More than half of what the limits allow is used: time for matcher_compact. */
+/* Whether more than half of a limit is used: then matcher_compact is due. */
 bool matcher_is_crowded(const struct matcher *matcher);
-/* Forgets every set but this one; returns its new number. All others are invalid after. */
+/* Forgets every set but this one and returns its new number. All other numbers become invalid. */
 uint32_t matcher_compact(struct matcher *matcher, uint32_t set);
 
 #endif

@@ -1,8 +1,9 @@
-/* GBNF text to states: recursive descent, Thompson's construction on bytes. A repeated group
- * becomes a rule of its own, so that {0,1000} costs a thousand calls and not a thousand copies of
- * the group. The first failure is kept and makes everything after it a no-op, so that only loops
- * have to look. */
+/* Parses GBNF text into states: recursive descent, and Thompson's construction on bytes. A repeated
+ * group becomes a rule of its own, so {0,1000} costs a thousand calls instead of a thousand copies
+ * of the group. After the first failure every function does nothing, so only loops have to check
+ * for one. */
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -18,7 +19,7 @@
 #define CODE_POINT_MAX 0x10FFFFu
 
 struct fragment {
-    uint32_t start, end; /* end: an epsilon whose next is still open */
+    uint32_t start, end; /* end: an epsilon whose next is not known yet */
 };
 
 struct range {
@@ -38,6 +39,7 @@ struct parser {
 enum td_status grammar_error(struct td_error *err, enum td_status status, struct td_str text,
                              size_t offset, const char *format, ...)
 {
+    ASSERT(offset <= text.len);
     size_t line = 1, begin = 0;
     for (size_t i = 0; i < offset && i < text.len; i++)
         if (text.data[i] == '\n') {
@@ -77,7 +79,7 @@ static uint32_t add_state(struct parser *p, enum grammar_kind kind, uint32_t nex
         }
     }
     if (p->status != TD_OK)
-        return 0; /* state 0 exists from the start; nobody will run what is built now */
+        return 0; /* state 0 always exists; after a failure nobody runs the grammar */
     parts->states[parts->state_count] =
         (struct grammar_state){.kind = (uint8_t)kind, .next = next, .other = other};
     return parts->state_count++;
@@ -183,7 +185,7 @@ static uint32_t read_hex(struct parser *p, int digits)
     return value;
 }
 
-/* One character of a literal or class, escapes taken apart. */
+/* Reads one character of a literal or class, and resolves its escape. */
 static uint32_t read_char(struct parser *p)
 {
     if (peek(p) != '\\') {
@@ -252,9 +254,9 @@ static void add_alternative(struct parser *p, uint32_t *start, uint32_t state)
     *start = *start == GRAMMAR_NONE ? state : add_state(p, GRAMMAR_SPLIT, state, *start);
 }
 
-/* Code points low..high, whose UTF-8 has one length, as sequences of byte ranges: cut where the
- * trailing bytes are not free, until every piece is a product of ranges (Thompson's way in Plan 9's
- * grep and RE2). */
+/* Adds the code points low..high, whose UTF-8 has one length, as sequences of byte ranges. The
+ * range is cut until every piece is a product of byte ranges, as in Thompson's Plan 9 grep and
+ * RE2. */
 static void add_utf8_range(struct parser *p, uint32_t *start, uint32_t end, struct range range)
 {
     struct range pending[32];
@@ -295,7 +297,7 @@ static int compare_ranges(const void *a, const void *b)
     return (low_a > low_b) - (low_a < low_b);
 }
 
-/* Sorted, without overlaps, without surrogates; returns the new count. */
+/* Sorts the ranges and removes overlaps and surrogates; returns the new count. */
 static size_t normalise(struct range *ranges, size_t count, bool negate, struct range *out)
 {
     qsort(ranges, count, sizeof *ranges, compare_ranges);
@@ -369,7 +371,7 @@ static struct fragment parse_class(struct parser *p)
 
 /* --- sequences -------------------------------------------------------------------------------- */
 
-/* What is repeated, as something that can be written several times: a byte range or a call. */
+/* What is repeated. It can be written several times: a byte range or a call of a rule. */
 struct unit {
     enum grammar_kind kind;
     uint8_t low, high;
@@ -398,7 +400,7 @@ static uint32_t write_unit(struct parser *p, const struct unit *unit, uint32_t n
                                        : add_state(p, GRAMMAR_CALL, next, unit->rule);
 }
 
-/* Built from the end, so that every state knows its next. */
+/* Built from its end, so that the next state of each state exists already. */
 static struct fragment repeat(struct parser *p, struct fragment body, uint32_t min, uint32_t max,
                               size_t offset)
 {
@@ -530,7 +532,7 @@ static struct fragment parse_sequence(struct parser *p, int groups)
     return out;
 }
 
-/* Also when the | begins the next line. */
+/* A | may also begin the next line. */
 static bool bar_follows(struct parser *p)
 {
     size_t at = p->at;
@@ -594,6 +596,7 @@ static void parse_rule(struct parser *p)
 
 enum td_status grammar_parse(struct td_str text, struct grammar_parts *parts, struct td_error *err)
 {
+    ASSERT(parts->state_count == 0 && parts->rule_count == 0);
     struct parser p = {.text = text, .parts = parts, .err = err};
     if (text.len > GRAMMAR_TEXT_BYTES_MAX)
         return error_set(err, TD_LIMIT, "a grammar of %zu bytes, at most %zu", text.len,

@@ -1,4 +1,9 @@
-/* Listed values, and alternatives (anyOf, oneOf) alone and beside other keywords. */
+/* Listed values (const, enum) and alternatives (anyOf, oneOf) of a JSON schema.
+ *
+ * A grammar can say "or", but not "exactly one of". So oneOf is written as "or" only where no value
+ * can satisfy two of its alternatives, which types, listed values and required members must show.
+ * Otherwise each alternative loses what another one also accepts. Alternatives beside other
+ * keywords are each merged with those keywords first (json_merge.c). */
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/grammar/grammar_match.h"
@@ -10,14 +15,14 @@
 
 #define DISJOINT_DEPTH_MAX 8
 #define ALTERNATIVES_MAX 256
-#define PATTERN_COST 400 /* a grammar is compiled for each question */
+#define PATTERN_COST 400 /* each question compiles a grammar */
 #define ONE_OF_MAX 64    /* all pairs are compared */
 
 bool json_compiler_spend(struct compiler *c, uint64_t work)
 {
     c->work += work < WORK_MAX ? work : WORK_MAX;
     if (c->work > WORK_MAX)
-        json_compiler_fail(c, TD_LIMIT, "too much to compare and to merge");
+        json_compiler_fail(c, TD_LIMIT, "the schema takes too much work to compare and merge");
     return c->status == TD_OK;
 }
 
@@ -38,46 +43,60 @@ static unsigned type_of_value(const struct json *value)
 {
     switch (json_kind_of(value)) {
     case JSON_KIND_OBJECT:
-        return 1;
+        return SCHEMA_OBJECT;
     case JSON_KIND_ARRAY:
-        return 2;
+        return SCHEMA_ARRAY;
     case JSON_KIND_TEXT:
-        return 4;
+        return SCHEMA_STRING;
     case JSON_KIND_DOUBLE:
-        return 8;
+        return SCHEMA_NUMBER;
     case JSON_KIND_INT:
-        return 8 | 16;
+        return SCHEMA_NUMBER | SCHEMA_INTEGER;
     case JSON_KIND_BOOL:
-        return 32;
+        return SCHEMA_BOOLEAN;
     default:
-        return 64;
+        return SCHEMA_NULL;
     }
 }
 
 bool json_value_fits(struct compiler *c, const struct json *schema, const struct json *value)
 {
-    static const char *const unlooked[] = {
-        "pattern",           "format",        "multipleOf",
-        "properties",        "required",      "additionalProperties",
-        "patternProperties", "propertyNames", "items",
-        "prefixItems",       "minItems",      "maxItems",
-        "uniqueItems",       "minProperties", "maxProperties"};
-    static const unsigned applies_to[] = {4, 4, 8, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1};
+    static const struct {
+        const char *keyword;
+        enum schema_type type;
+    } unchecked[] = {
+        {"pattern", SCHEMA_STRING},
+        {"format", SCHEMA_STRING},
+        {"multipleOf", SCHEMA_NUMBER},
+        {"properties", SCHEMA_OBJECT},
+        {"required", SCHEMA_OBJECT},
+        {"additionalProperties", SCHEMA_OBJECT},
+        {"patternProperties", SCHEMA_OBJECT},
+        {"propertyNames", SCHEMA_OBJECT},
+        {"items", SCHEMA_ARRAY},
+        {"prefixItems", SCHEMA_ARRAY},
+        {"minItems", SCHEMA_ARRAY},
+        {"maxItems", SCHEMA_ARRAY},
+        {"uniqueItems", SCHEMA_ARRAY},
+        {"minProperties", SCHEMA_OBJECT},
+        {"maxProperties", SCHEMA_OBJECT},
+    };
     unsigned type = type_of_value(value);
     const struct json *types = json_get(schema, "type");
     if (types && !(json_compiler_types(c, types) & type))
         return false;
-    for (size_t i = 0; i < sizeof unlooked / sizeof *unlooked; i++)
-        if (type & applies_to[i] && json_get(schema, unlooked[i]))
-            return json_compiler_fail(c, TD_UNSUPPORTED, "'%s' beside listed values", unlooked[i]);
+    for (size_t i = 0; i < sizeof unchecked / sizeof *unchecked; i++)
+        if (type & unchecked[i].type && json_get(schema, unchecked[i].keyword))
+            return json_compiler_fail(c, TD_UNSUPPORTED, "'%s' beside listed values",
+                                      unchecked[i].keyword);
     double low = json_number(json_get(schema, "minimum"), -HUGE_VAL);
     double above = json_number(json_get(schema, "exclusiveMinimum"), -HUGE_VAL);
     double high = json_number(json_get(schema, "maximum"), HUGE_VAL);
     double below = json_number(json_get(schema, "exclusiveMaximum"), HUGE_VAL);
     double number = json_number(value, 0);
-    if (type & 8)
+    if (type & SCHEMA_NUMBER)
         return number >= low && number > above && number <= high && number < below;
-    if (!(type & 4))
+    if (!(type & SCHEMA_STRING))
         return true;
     size_t length = 0, at = 0;
     for (struct td_str text = json_text(value); at < text.len; length++)
@@ -111,7 +130,7 @@ void json_write_values(struct compiler *c, const struct json *schema, struct buf
 
 /* --- alternatives ----------------------------------------------------------------------------- */
 
-/* The values that a schema is a list of, or 0. */
+/* The values that `const` or `enum` lists; returns their number, 0 = the schema lists none. */
 static size_t listed_values(const struct json *schema, const struct json **list)
 {
     const struct json *constant = json_get(schema, "const");
@@ -152,8 +171,8 @@ static bool disjoint(struct compiler *c, const struct json *a, const struct json
         json_kind_of(a) != JSON_KIND_OBJECT || json_kind_of(b) != JSON_KIND_OBJECT)
         return false;
     unsigned x = possible_types(a), y = possible_types(b);
-    x |= x & 8 ? 16u : 0; /* an integer is a number */
-    y |= y & 8 ? 16u : 0;
+    x |= x & SCHEMA_NUMBER ? SCHEMA_INTEGER : 0u; /* an integer is a number */
+    y |= y & SCHEMA_NUMBER ? SCHEMA_INTEGER : 0u;
     if (!(x & y))
         return true;
     const struct json *a_list, *b_list;
@@ -161,7 +180,7 @@ static bool disjoint(struct compiler *c, const struct json *a, const struct json
     if (a_count && b_count)
         return !values_meet(c, a_list, a_count, b_list, b_count, json_get(a, "const") != NULL,
                             json_get(b, "const") != NULL);
-    if ((x & y) != 1)
+    if ((x & y) != SCHEMA_OBJECT)
         return false;
     const struct json *required = json_get(a, "required");
     for (size_t i = 0; i < json_count(required) && json_compiler_spend(c, 1); i++) {
@@ -174,11 +193,15 @@ static bool disjoint(struct compiler *c, const struct json *a, const struct json
     return false;
 }
 
+static const char *const alternatives_keyword[] = {
+    [ALTERNATIVES_ANY_OF] = "anyOf", [ALTERNATIVES_ONE_OF] = "oneOf"};
+
 static const struct json *alternatives_of(struct compiler *c, const struct json *schema,
-                                          const char *keyword)
+                                          enum alternatives kind)
 {
+    const char *keyword = alternatives_keyword[kind];
     const struct json *list = json_get(schema, keyword);
-    bool one_of = strcmp(keyword, "oneOf") == 0;
+    bool one_of = kind == ALTERNATIVES_ONE_OF;
     size_t count = json_count(list);
     if (json_kind_of(list) != JSON_KIND_ARRAY || count == 0)
         json_compiler_fail(c, TD_INVALID, "%s must be an array with a schema", keyword);
@@ -197,20 +220,26 @@ static bool all_disjoint(struct compiler *c, const struct json *list)
     return true;
 }
 
-void json_write_alternatives(struct compiler *c, const struct json *schema, const char *keyword,
+/* Alternative `index` as a rule of its own. */
+static void write_alternative(struct compiler *c, const struct json *schema, enum alternatives kind,
+                              size_t index, struct buf *body)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%zu", index);
+    unsigned rule = json_compiler_sub_schema(c, schema, alternatives_keyword[kind], str_from(name));
+    buf_printf(body, "%sr%u", index ? " | " : "", rule);
+}
+
+void json_write_alternatives(struct compiler *c, const struct json *schema, enum alternatives kind,
                              struct buf *body)
 {
-    const struct json *list = alternatives_of(c, schema, keyword);
-    if (list && strcmp(keyword, "oneOf") == 0 && !all_disjoint(c, list)) {
-        json_write_distributed(c, schema, keyword, body);
+    const struct json *list = alternatives_of(c, schema, kind);
+    if (list && kind == ALTERNATIVES_ONE_OF && !all_disjoint(c, list)) {
+        json_write_distributed(c, schema, kind, body);
         return;
     }
-    for (size_t i = 0; list && i < json_count(list) && c->status == TD_OK; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%zu", i);
-        unsigned rule = json_compiler_sub_schema(c, json_at(list, i), keyword, str_from(name));
-        buf_printf(body, "%sr%u", i ? " | " : "", rule);
-    }
+    for (size_t i = 0; list && i < json_count(list) && c->status == TD_OK; i++)
+        write_alternative(c, json_at(list, i), kind, i, body);
 }
 
 static struct json *keep(struct compiler *c, struct json *schema)
@@ -220,7 +249,7 @@ static struct json *keep(struct compiler *c, struct json *schema)
         return json_compiler_spend(c, json_compiler_cost(schema)) ? schema : NULL;
     }
     json_free(schema);
-    json_compiler_fail(c, TD_LIMIT, "more than %d schemas come of alternatives", OWNED_MAX);
+    json_compiler_fail(c, TD_LIMIT, "the alternatives make more than %d schemas", OWNED_MAX);
     return NULL;
 }
 
@@ -233,8 +262,8 @@ static bool requires(struct compiler *c, const struct json *schema, struct td_st
     return false;
 }
 
-/* Makes `one` smaller so that none of its values satisfies `other`: a member that `other` requires
- * and `one` does not is left out. NULL when there is none. */
+/* Narrows `one` so that none of its values satisfies `other`, by leaving out a member that only
+ * `other` requires. NULL when there is no such member. */
 static const struct json *exclude(struct compiler *c, const struct json *one,
                                   const struct json *other)
 {
@@ -257,8 +286,8 @@ static const struct json *exclude(struct compiler *c, const struct json *one,
     return NULL;
 }
 
-/* Of each alternative what no other one accepts; those of which nothing is left, as far as it can
- * be seen, are left out. Returns how many stay. */
+/* Narrows each alternative to values that no other one accepts. Alternatives of which nothing is
+ * left are dropped. Returns how many stay. */
 static size_t separate(struct compiler *c, const struct json **list, size_t count)
 {
     const struct json *apart[ONE_OF_MAX];
@@ -282,18 +311,17 @@ static size_t separate(struct compiler *c, const struct json **list, size_t coun
     return kept;
 }
 
-/* Alternatives beside other keywords: each together with them. Those that no value satisfies fall
- * away. */
-void json_write_distributed(struct compiler *c, const struct json *schema, const char *keyword,
+/* Alternatives that no value satisfies are dropped. */
+void json_write_distributed(struct compiler *c, const struct json *schema, enum alternatives kind,
                             struct buf *body)
 {
-    const struct json *list = alternatives_of(c, schema, keyword);
+    const struct json *list = alternatives_of(c, schema, kind);
     const struct json *merged[ALTERNATIVES_MAX];
     struct json *beside = list ? keep(c, json_clone(schema)) : NULL;
     size_t count = 0;
     if (beside == NULL)
         return;
-    json_remove(beside, keyword);
+    json_remove(beside, alternatives_keyword[kind]);
     for (size_t i = 0; i < json_count(list) && c->status == TD_OK; i++) {
         bool empty = false;
         const struct json *both = json_merge_both(c, beside, json_at(list, i), &empty);
@@ -301,15 +329,11 @@ void json_write_distributed(struct compiler *c, const struct json *schema, const
             merged[count++] = both;
     }
     if (count == 0)
-        json_compiler_fail(c, TD_INVALID, "no value satisfies all that is asked here");
-    else if (strcmp(keyword, "oneOf") == 0)
+        json_compiler_fail(c, TD_INVALID, "no value satisfies all of its keywords");
+    else if (kind == ALTERNATIVES_ONE_OF)
         count = separate(c, merged, count);
-    for (size_t i = 0; i < count && c->status == TD_OK; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%zu", i);
-        unsigned rule = json_compiler_sub_schema(c, merged[i], keyword, str_from(name));
-        buf_printf(body, "%sr%u", i ? " | " : "", rule);
-    }
+    for (size_t i = 0; i < count && c->status == TD_OK; i++)
+        write_alternative(c, merged[i], kind, i, body);
 }
 
 /* --- patterns of names ------------------------------------------------------------------------ */

@@ -1,20 +1,22 @@
-/* Merging rewrites JSON into JSON and never looks at grammar. Every keyword has one rule for "a and
- * b both hold" (JSON Schema 2020-12, Validation, section 6): bounds take the narrower, lists of
- * values their common part, members and elements become allOf of both, which is merged when it is
- * reached, so that a recursive schema costs only as much as is used of it. Where the whole of what
- * both allow cannot be said, less is:
+/* Makes one schema of several that must all hold. It rewrites JSON into JSON and never looks at the
+ * grammar. Every keyword has one rule for "a and b both hold" (JSON Schema 2020-12, Validation,
+ * section 6): of two bounds the narrower stays, of two lists of values the common part. Members and
+ * elements become allOf of both, which is merged when the writer reaches it, so a recursive schema
+ * costs only as much as is used of it. Where a schema cannot express all values that both allow, it
+ * allows fewer:
  *
- *   if/then/else        values for which `if` holds: if and then
+ *   if/then/else        only values for which `if` holds, so `if` and `then`
  *   dependentRequired   the members that others need are always there
  *   dependentSchemas    always hold
  *   contains            every element satisfies it
- *   not                 only of `required` and of `type`
- *   unevaluated*        as additionalProperties and items of the whole
+ *   not                 supported for `required` and for `type` only
+ *   unevaluated*        additionalProperties and items of the merged schema
  *
- * Objects that are made here belong to the compiler and live until it ends; their number is
- * bounded, which also ends what refers to itself without end. */
+ * Schemas that are made here belong to the compiler and live until it ends. Their number is
+ * limited, which also stops a schema that refers to itself without end. */
 #include "engine/grammar/json_merge.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -48,7 +50,7 @@ static bool is_false(const struct json *schema)
     return json_kind_of(schema) == JSON_KIND_BOOL && !json_bool(schema, true);
 }
 
-/* {"allOf": [a, b]}, or the one that says something. */
+/* {"allOf": [a, b]}; if one of them allows anything, a copy of the other. */
 static struct json *all_of(const struct json *a, const struct json *b)
 {
     if (is_false(a) || is_false(b))
@@ -164,7 +166,7 @@ static struct json *common_values(struct merge *m, const char *key, const struct
     return out;
 }
 
-/* An integer is a number. */
+/* The types of both lists. An integer is a number. */
 static struct json *common_types(struct merge *m, const char *key, const struct json *a,
                                  const struct json *b)
 {
@@ -234,8 +236,8 @@ static struct json *join_members(struct merge *m, const char *key, const struct 
     return out;
 }
 
-/* (a1 or a2) and (b1 or b2): each of one with each of the other. For oneOf too: exactly one pair
- * holds where exactly one of each does. */
+/* (a1 or a2) and (b1 or b2): each of one list with each of the other. This also holds for oneOf:
+ * exactly one pair holds if exactly one of each list does. */
 static struct json *pair_up(struct merge *m, const char *key, const struct json *a,
                             const struct json *b)
 {
@@ -278,12 +280,12 @@ static const struct {
 
 /* --- members and elements --------------------------------------------------------------------- */
 
-/* What `schema` asks of the member `name`; NULL: nothing. */
+/* The schema of the member `name` in `schema`; NULL = anything is allowed. */
 static const struct json *member_schema(const struct json *schema, const char *name)
 {
     const struct json *own = json_get(json_get(schema, "properties"), name);
     if (own || json_get(schema, "patternProperties"))
-        return own; /* a member that a pattern may name is no additional one: see the caller */
+        return own; /* a pattern may name the member, so additionalProperties does not apply */
     return json_get(schema, "additionalProperties");
 }
 
@@ -299,7 +301,7 @@ static void add_members(struct compiler *c, struct json *out, const struct json 
         struct json *both = all_of(member_schema(a, name), member_schema(b, name));
         json_compiler_spend(c, json_compiler_cost(both));
         if (is_false(both))
-            json_free(both); /* may not be there: then it is not named */
+            json_free(both); /* no value is possible, so the member is not written */
         else
             json_put(out, name, both);
     }
@@ -361,7 +363,7 @@ static void merge_elements(struct compiler *c, const struct json *a, const struc
 
 /* --- two schemas ------------------------------------------------------------------------------ */
 
-/* A flat schema owns itself from here on. */
+/* Gives a flat schema to the compiler, which frees it at its end. */
 static struct json *own(struct merge *m, struct json *schema)
 {
     struct compiler *c = m->c;
@@ -377,7 +379,7 @@ static struct json *own(struct merge *m, struct json *schema)
     return json_compiler_spend(c, json_compiler_cost(schema)) ? schema : NULL;
 }
 
-/* Both are flat: no references, allOf, conditions or older spellings. */
+/* Both must be flat: no references, allOf, conditions or older spellings. */
 static struct json *merge(struct merge *m, const struct json *a, const struct json *b)
 {
     if (failed(m) || is_false(a) || is_false(b)) {
@@ -413,7 +415,7 @@ static void put_larger(struct json *out, const char *key, int64_t value)
         json_put(out, key, json_new_int(value));
 }
 
-/* Draft 4 to 7: exclusive bounds as truth values, tuples as an array of items. */
+/* Rewrites drafts 4 to 7, in which exclusive bounds were booleans and tuples an array of items. */
 static void modernise(struct compiler *c, const struct json *schema, struct json *out)
 {
     static const char *const bounds[2][2] = {{"minimum", "exclusiveMinimum"},
@@ -442,7 +444,7 @@ static void modernise(struct compiler *c, const struct json *schema, struct json
         struct json *list = json_new_array(), *both = NULL;
         json_push(list, json_clone(constant));
         if (json_get(schema, "enum") && !list_has(c, json_get(schema, "enum"), constant))
-            both = json_new_array(); /* no value is both */
+            both = json_new_array(); /* `const` is not in `enum`: no value is left */
         json_put(out, "enum", both ? both : list);
         if (both)
             json_free(list);
@@ -460,7 +462,8 @@ static void add_required(struct compiler *c, struct json *out, const struct json
     json_put(out, "required", joined);
 }
 
-/* Dependencies become what always holds: lists of names here, schemas for the caller to merge. */
+/* Dependencies always apply here: lists of names become required, schemas go to `parts`, which the
+ * caller merges. */
 static void unfold_dependencies(struct compiler *c, const struct json *schema, struct json *out,
                                 struct json *parts)
 {
@@ -499,7 +502,7 @@ static void unfold_contains(struct merge *m, const struct json *schema, struct j
         json_compiler_fail(m->c, TD_UNSUPPORTED, "maxContains beside prefixItems");
 }
 
-/* not: {"required": [one]}: the member is not named. not: {"type": t}: the other types. */
+/* not {"required": [one]}: the member is left out. not {"type": t}: the other types. */
 static void unfold_not(struct merge *m, const struct json *schema, struct json *out)
 {
     static const char *const types[] = {"object", "array", "string", "number", "boolean", "null"};
@@ -540,7 +543,7 @@ static void unfold_unevaluated(struct json *out)
     }
 }
 
-/* Merges *flat with another schema, which is flattened first. */
+/* Merges *flat with another schema, which it flattens first. */
 static void merge_in(struct merge *m, struct json **flat, const struct json *schema)
 {
     struct json *other = failed(m) ? NULL : flatten(m, schema);
@@ -665,6 +668,7 @@ const struct json *json_merge_flatten(struct compiler *c, const struct json *sch
 const struct json *json_merge_both(struct compiler *c, const struct json *a, const struct json *b,
                                    bool *empty)
 {
+    ASSERT(a != NULL && b != NULL);
     struct merge m = {.c = c};
     struct json *x = flatten(&m, a), *y = x ? flatten(&m, b) : NULL;
     const struct json *flat = x && y ? merge(&m, x, y) : NULL;

@@ -1,8 +1,10 @@
-/* The part of ECMA-262 regular expressions that is regular, as GBNF: literals, classes, \d \w \s,
- * groups, alternatives, repetitions, and ^ and $ at the ends of the whole. Characters that JSON
- * would escape (quotes, backslashes, controls) are written with their escape when they stand alone
- * and left out of classes: the result matches the pattern, and is at most a part of what does. */
+/* Writes regular expressions (ECMA-262) as GBNF, as far as they are regular: literals, classes, \d
+ * \w \s, groups, alternatives, repetitions, and ^ and $ at the ends of the whole. JSON escapes some
+ * characters (quotes, backslashes, controls). These are written with their escape when they stand
+ * alone, and left out of classes. So everything that is generated matches the pattern, but not
+ * every match can be generated. */
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/grammar/grammar.h"
@@ -15,7 +17,7 @@ struct pattern {
     struct td_str text;
     size_t at;
     struct buf *out;
-    const char *reason; /* NULL while all is well */
+    const char *reason; /* of the failure; NULL = none so far */
 };
 
 static int peek(const struct pattern *p)
@@ -41,7 +43,7 @@ static bool is_plain(uint32_t code)
     return code >= 0x20 && code != '"' && code != '\\' && code != 0x7F;
 }
 
-/* One character outside a class, as it stands in a JSON string. */
+/* Writes one character outside a class, as a JSON string has it. */
 static void put_literal(struct pattern *p, uint32_t code)
 {
     static const char names[] = "\bb\ff\nn\rr\tt";
@@ -62,8 +64,7 @@ static void put_literal(struct pattern *p, uint32_t code)
     refuse(p, "control characters");
 }
 
-/* After a backslash: a character, or -1 for a class whose members go to *members (never
- * negated). */
+/* Reads what follows a backslash: a character, or -1 for a class whose members go to *members. */
 static int64_t read_escape(struct pattern *p, const char **members, bool *negated)
 {
     int c = peek(p);
@@ -107,7 +108,7 @@ struct members {
     size_t count;
 };
 
-/* Characters low..high without those that JSON escapes. */
+/* Writes the characters low..high, without those that JSON escapes. */
 static void put_range(struct pattern *p, struct members *m, uint32_t low, uint32_t high)
 {
     if (m->negated) {
@@ -230,8 +231,8 @@ static void parse_atom(struct pattern *p, int groups)
     }
 }
 
-/* Reads a number if there is one, `otherwise` if not; a large one is all that lies above the
- * grammar's limit. */
+/* Reads a number; returns `otherwise` if there is none. All numbers above the grammar's limit give
+ * the same one. */
 static uint32_t read_count(struct pattern *p, uint32_t otherwise)
 {
     if (!ascii_is_digit(peek(p)))
@@ -242,7 +243,7 @@ static uint32_t read_count(struct pattern *p, uint32_t otherwise)
     return value;
 }
 
-/* {m}, {m,} and {m,n} are spelled alike in GBNF, which has the limits. */
+/* {m}, {m,} and {m,n} are written the same in GBNF, whose parser checks the limits. */
 static void parse_repetition(struct pattern *p)
 {
     int c = peek(p);
@@ -292,8 +293,8 @@ static void parse_alternatives(struct pattern *p, int groups)
     }
 }
 
-/* ^a|b$ anchors each side on its own: only a pattern without alternatives at the top, or with none
- * of the anchors, is what it seems. */
+/* In ^a|b$ each anchor belongs to one alternative only. So a pattern may have alternatives at its
+ * top or anchors, but not both. */
 static bool has_top_alternatives(struct td_str text)
 {
     int groups = 0;
@@ -316,6 +317,7 @@ static bool has_top_alternatives(struct td_str text)
 
 bool json_pattern_write(struct td_str pattern, struct buf *out, const char **reason)
 {
+    ASSERT(out != NULL && reason != NULL);
     struct pattern p = {.text = pattern, .out = out};
     if (!utf8_is_valid(pattern))
         refuse(&p, "text that is not UTF-8");

@@ -1,4 +1,8 @@
-/* Numbers within bounds and strings of known formats, as GBNF. */
+/* Writes numbers within bounds and strings of known formats as GBNF. A grammar compares digits, not
+ * values, so a range of integers is written by the number of its digits, and a bound in the middle
+ * of such a group digit by digit. Where no exact grammar is possible (fractions, multiples) a part
+ * of the allowed numbers is written. */
+#include "base/assertion.h"
 #include "base/str.h"
 #include "engine/grammar/json_schema.h"
 
@@ -23,7 +27,7 @@
 #define BYTE "(\"25\" [0-5] | \"2\" [0-4] [0-9] | \"1\" [0-9] [0-9] | [1-9] [0-9] | [0-9])"
 #define HEX "[0-9a-f]"
 
-/* Lengths in characters; the longest may be more than what is written. */
+/* Lengths are in characters. The longest may be more than the grammar ever writes. */
 struct format {
     const char *name, *body;
     int64_t least, most;
@@ -58,7 +62,7 @@ static const struct format *find_format(struct td_str name)
         {"url", "uri"},         {"datetime", "date-time"}};
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
         if (str_equal(name, str_from(other_names[i][0])))
-            name = str_from(other_names[i][1]); /* which allows no more */
+            name = str_from(other_names[i][1]); /* it allows no more than the asked format */
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (str_equal(name, str_from(formats[i].name)))
             return &formats[i];
@@ -79,8 +83,8 @@ bool json_format_lengths(struct td_str format, int64_t lengths[2])
     return row != NULL;
 }
 
-/* OpenAPI's, and those that say what a text is for: a format that JSON Schema does not define
- * promises nothing (2020-12, Validation, section 7.2.3). */
+/* Formats of OpenAPI and others that describe what a text is for. A format that JSON Schema does
+ * not define restricts nothing (2020-12, Validation, section 7.2.3). */
 bool json_format_is_note(struct td_str format)
 {
     static const char *const names[] = {"password", "byte",     "binary", "int32", "int64",
@@ -103,7 +107,8 @@ static void put_class(struct buf *out, char low, char high)
         buf_printf(out, " [%c-%c]", low, high);
 }
 
-/* Strings as long as `digits` that are at least (or at most) it, as a group. */
+/* Writes, as a group, the numbers with as many digits as `digits` that are at least (or at most)
+ * that number. */
 static void write_bound(struct buf *out, const char *digits, bool at_least)
 {
     size_t len = strlen(digits);
@@ -123,9 +128,10 @@ static void write_bound(struct buf *out, const char *digits, bool at_least)
     buf_append_str(out, STR(")"));
 }
 
-/* low and high have the same number of digits and low <= high. */
+/* `low` and `high` must have the same number of digits, and low <= high. */
 static void write_same_length(struct buf *out, const char *low, const char *high)
 {
+    ASSERT(strlen(low) == strlen(high));
     size_t same = 0;
     while (low[same] && low[same] == high[same])
         same++;
@@ -145,9 +151,11 @@ static void write_same_length(struct buf *out, const char *low, const char *high
     buf_append_str(out, STR(")"));
 }
 
-/* Integers from low to high, 0 <= low <= high <= INTEGER_MAX: by their number of digits. */
+/* Writes the integers from low to high, 0 <= low <= high <= INTEGER_MAX, by their number of
+ * digits. */
 static void write_natural(struct buf *out, int64_t low, int64_t high)
 {
+    ASSERT(low >= 0 && low <= high && high <= INTEGER_MAX);
     int64_t power = 10; /* first number with one digit more */
     bool first = true;
     buf_append_str(out, STR("("));
@@ -168,7 +176,7 @@ static void write_natural(struct buf *out, int64_t low, int64_t high)
 }
 
 struct bounds {
-    double low, high;         /* infinite where there is none */
+    double low, high;         /* infinite = no bound */
     bool low_open, high_open; /* the bound itself is not allowed */
 };
 
@@ -205,8 +213,7 @@ static bool write_integers(struct buf *out, const struct bounds *b, bool *any)
     return true;
 }
 
-/* Numbers between two integers that are both allowed: the whole part, and a fraction that is not
- * 0. */
+/* Writes the numbers with a fraction other than 0 between two allowed integers. */
 static void write_fractions(struct buf *out, const struct bounds *b, bool *any)
 {
     const struct td_str fraction = STR(" \".\" [0-9]{0,5} [1-9]");
@@ -224,8 +231,8 @@ static void write_fractions(struct buf *out, const struct bounds *b, bool *any)
     }
 }
 
-/* Where no integer is near: numbers i.ffffff with one whole part i >= 0 and six digits after the
- * point. */
+/* For bounds with no allowed integer between them: numbers i.ffffff with one whole part i >= 0 and
+ * six digits after the point. */
 static void write_between(struct buf *out, const struct bounds *b, bool *any)
 {
     double whole = floor(b->low), scale = 1e6;
@@ -272,14 +279,14 @@ static bool read_bounds(const struct json *schema, struct bounds *b, bool *bound
 
 /* --- multiples -------------------------------------------------------------------------------- */
 
-#define MULTIPLES_MAX 1000 /* that are listed, from the bound nearest to 0 on */
+#define MULTIPLES_MAX 1000 /* most multiples that are listed, those nearest to 0 */
 
 static int64_t magnitude(int64_t value)
 {
     return value < 0 ? -value : value;
 }
 
-/* Multiples of `step` within the bounds, as a list: those that are nearest to 0. */
+/* Lists the multiples of `step` within the bounds that are nearest to 0. */
 static bool write_multiples(struct buf *out, const struct bounds *b, int64_t step, bool *any)
 {
     double least = b->low_open ? floor(b->low) + 1 : ceil(b->low);
@@ -300,7 +307,7 @@ static bool write_multiples(struct buf *out, const struct bounds *b, int64_t ste
     return *any;
 }
 
-/* All multiples of a divisor of 10, 100 or 1000: the last digits decide. */
+/* Writes all multiples of a divisor of 10, 100 or 1000: their last digits decide. */
 static bool write_last_digits(struct buf *out, int64_t step)
 {
     int64_t power = 10;
@@ -319,8 +326,8 @@ static bool write_last_digits(struct buf *out, int64_t step)
     return true;
 }
 
-/* The part of the multiples that can be said: integers where the step is one or divides one,
- * tenths, hundredths and so on where there are no bounds. */
+/* Writes those multiples that a grammar can express: integers, if the step is an integer or divides
+ * one; tenths, hundredths and so on, if there are no bounds. */
 static bool write_multiple_of(double step, const struct bounds *b, bool bounded, bool integer,
                               struct buf *out, bool *any)
 {
@@ -333,7 +340,7 @@ static bool write_multiple_of(double step, const struct bounds *b, bool bounded,
         return *any = true;
     }
     if (step < 1 && fabs(1 / step - round(1 / step)) < 1e-9 * (1 / step))
-        step = 1; /* each integer is a multiple of it */
+        step = 1; /* every integer is a multiple of the step */
     if (!(step >= 1 && step <= 1e12 && step == floor(step)))
         return false;
     if (step == 1) {
@@ -350,6 +357,7 @@ static bool write_multiple_of(double step, const struct bounds *b, bool bounded,
 bool json_number_write(const struct json *schema, bool integer, struct buf *out,
                        const char **reason)
 {
+    ASSERT(out != NULL && reason != NULL);
     struct bounds bounds;
     bool bounded, any = false;
     if (!read_bounds(schema, &bounds, &bounded, reason))

@@ -1,9 +1,10 @@
-/* Each schema becomes one rule, r0, r1, ...; a schema that is referred to becomes one rule however
- * often it is referred to, and is written when the others are done, so that recursion in the schema
- * is recursion in the grammar and none here. The depth of this file's own recursion is that of the
- * JSON text (64). */
+/* Writes a JSON schema as GBNF. Each schema becomes one rule: r0, r1, ... A schema that is the
+ * target of references becomes one rule, however many references there are, and is written when the
+ * others are done. So recursion in the schema is recursion in the grammar and not in this code.
+ * This file recurses as deep as the JSON text is nested, at most 64 levels. */
 #include "engine/grammar/json_merge.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 
 #define COUNT_MAX 65536 /* of characters and elements */
-#define DISJOINT_DEPTH_MAX 8
 
 const char json_schema_base_rules[] =
     "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
@@ -73,6 +73,7 @@ void json_compiler_put_value(struct compiler *c, struct buf *body, const struct 
 
 void json_compiler_put_rule(struct compiler *c, unsigned rule, const struct buf *body)
 {
+    ASSERT(rule < c->rule_count);
     buf_printf(c->out, "r%u ::= ", rule);
     buf_append_str(c->out, buf_view(body));
     buf_append_char(c->out, '\n');
@@ -95,7 +96,6 @@ static void leave(struct compiler *c, size_t len)
     c->path.len = len;
 }
 
-/* The rule of a schema within this one. */
 unsigned json_compiler_sub_schema(struct compiler *c, const struct json *schema,
                                   const char *keyword, struct td_str name)
 {
@@ -108,6 +108,7 @@ unsigned json_compiler_sub_schema(struct compiler *c, const struct json *schema,
 
 /* --- keywords --------------------------------------------------------------------------------- */
 
+/* What a keyword is about, as bits of a set. GROUP_NOTE keywords restrict nothing. */
 enum group {
     GROUP_NOTE = 0,
     GROUP_REF = 1,
@@ -121,7 +122,7 @@ enum group {
     GROUP_ARRAY = 256,
     GROUP_STRING = 512,
     GROUP_NUMBER = 1024,
-    GROUP_MERGE = 2048 /* json_merge.c rewrites it */
+    GROUP_MERGE = 2048 /* json_merge.c rewrites the schema */
 };
 
 static const struct {
@@ -144,7 +145,7 @@ static const struct {
     {"$vocabulary", GROUP_NOTE},
     {"id", GROUP_NOTE}, /* draft 4 */
     {"example", GROUP_NOTE},
-    {"nullable", GROUP_NOTE}, /* OpenAPI: null is allowed, too; here it is not */
+    {"nullable", GROUP_NOTE}, /* OpenAPI: null is allowed as well; here it is never written */
     {"discriminator", GROUP_NOTE},
     {"externalDocs", GROUP_NOTE},
     {"xml", GROUP_NOTE},
@@ -222,7 +223,6 @@ bool json_compiler_check_keywords(struct compiler *c, const struct json *schema)
     return keyword_groups(c, schema, &groups);
 }
 
-/* A count from 0 on; -1 when it is absent. */
 int64_t json_compiler_count(struct compiler *c, const struct json *schema, const char *name)
 {
     const struct json *value = json_get(schema, name);
@@ -236,7 +236,6 @@ int64_t json_compiler_count(struct compiler *c, const struct json *schema, const
     return (int64_t)number;
 }
 
-/* {min,max}; a larger maximum is cut to what is still written, which allows less. */
 bool json_compiler_counts(struct compiler *c, const struct json *schema, const char *min_name,
                           const char *max_name, int64_t counts[2])
 {
@@ -254,6 +253,7 @@ bool json_compiler_counts(struct compiler *c, const struct json *schema, const c
 
 void json_compiler_put_counts(struct buf *body, int64_t min, int64_t max)
 {
+    ASSERT(min >= 0 && (max < 0 || max >= min));
     if (max < 0)
         buf_printf(body, "{%lld,}", (long long)min);
     else
@@ -334,11 +334,10 @@ static void write_string(struct compiler *c, const struct json *schema, struct b
     int64_t lengths[2];
     if (format && !pattern && counted && json_format_lengths(json_text(format), lengths) &&
         counts[0] <= lengths[0] && (counts[1] < 0 || counts[1] >= lengths[1]))
-        counted = false; /* it says nothing */
+        counted = false; /* every text of the format has an allowed length */
     if ((pattern != NULL) + (format != NULL) + counted > 1) {
         json_compiler_fail(c, TD_UNSUPPORTED,
-                           "of pattern, format and a length only one is supported for "
-                           "a string");
+                           "a string may have only one of pattern, format and a length");
         return;
     }
     buf_append_str(body, STR("\"\\\"\" "));
@@ -373,43 +372,50 @@ static void write_number(struct compiler *c, const struct json *schema, bool int
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-static const char *const type_names[] = {"object",  "array",   "string", "number",
-                                         "integer", "boolean", "null"};
-enum { TYPE_COUNT = 7 };
+static const struct {
+    const char *name;
+    enum schema_type type;
+} types[] = {
+    {"object", SCHEMA_OBJECT}, {"array", SCHEMA_ARRAY},     {"string", SCHEMA_STRING},
+    {"number", SCHEMA_NUMBER}, {"integer", SCHEMA_INTEGER}, {"boolean", SCHEMA_BOOLEAN},
+    {"null", SCHEMA_NULL},
+};
+#define TYPE_COUNT (sizeof types / sizeof *types)
 
-static void write_type(struct compiler *c, const struct json *schema, int type, struct buf *body)
+static void write_type(struct compiler *c, const struct json *schema, enum schema_type type,
+                       struct buf *body)
 {
     switch (type) {
-    case 0:
+    case SCHEMA_OBJECT:
         json_write_object(c, schema, body);
         break;
-    case 1:
+    case SCHEMA_ARRAY:
         json_write_array(c, schema, body);
         break;
-    case 2:
+    case SCHEMA_STRING:
         write_string(c, schema, body);
         break;
-    case 3:
-    case 4:
-        write_number(c, schema, type == 4, body);
+    case SCHEMA_NUMBER:
+    case SCHEMA_INTEGER:
+        write_number(c, schema, type == SCHEMA_INTEGER, body);
         break;
-    case 5:
+    case SCHEMA_BOOLEAN:
         buf_append_str(body, STR("\"true\" | \"false\""));
         break;
-    default:
+    case SCHEMA_NULL:
         buf_append_str(body, STR("\"null\""));
+        break;
     }
 }
 
-/* Bits of type_names that a schema's `type` allows; 0 with a failure. */
 unsigned json_compiler_types(struct compiler *c, const struct json *type)
 {
-    unsigned types = 0;
+    unsigned allowed = 0;
     bool list = json_kind_of(type) == JSON_KIND_ARRAY;
     for (size_t i = 0; i < (list ? json_count(type) : 1); i++) {
         struct td_str name = json_text(list ? json_at(type, i) : type);
-        int t = 0;
-        while (t < TYPE_COUNT && !str_equal(name, str_from(type_names[t])))
+        size_t t = 0;
+        while (t < TYPE_COUNT && !str_equal(name, str_from(types[t].name)))
             t++;
         if (t == TYPE_COUNT) {
             if (c)
@@ -417,30 +423,37 @@ unsigned json_compiler_types(struct compiler *c, const struct json *type)
                                    STR_ARG(str_slice(name, 0, 40)));
             return 0;
         }
-        types |= 1u << t;
+        allowed |= types[t].type;
     }
-    if (types == 0 && c)
+    if (allowed == 0 && c)
         json_compiler_fail(c, TD_INVALID, "type is an empty list");
-    return types;
+    return allowed;
+}
+
+/* Without `type` the other keywords tell which types are meant. */
+static unsigned implied_types(unsigned groups)
+{
+    return (groups & GROUP_OBJECT ? SCHEMA_OBJECT : 0u) |
+           (groups & GROUP_ARRAY ? SCHEMA_ARRAY : 0u) |
+           (groups & GROUP_STRING ? SCHEMA_STRING : 0u) |
+           (groups & GROUP_NUMBER ? SCHEMA_NUMBER : 0u);
 }
 
 static void write_types(struct compiler *c, const struct json *schema, unsigned groups,
                         struct buf *body)
 {
-    unsigned types = groups & GROUP_TYPE
-                         ? json_compiler_types(c, json_get(schema, "type"))
-                         : (groups & GROUP_OBJECT ? 1u : 0) | (groups & GROUP_ARRAY ? 2u : 0) |
-                               (groups & GROUP_STRING ? 4u : 0) | (groups & GROUP_NUMBER ? 8u : 0);
-    if (types == 0)
+    unsigned allowed = groups & GROUP_TYPE ? json_compiler_types(c, json_get(schema, "type"))
+                                           : implied_types(groups);
+    if (allowed == 0)
         buf_append_str(body, STR("value"));
     bool any = false;
-    for (int t = 0; t < TYPE_COUNT && c->status == TD_OK; t++) {
-        if (!(types >> t & 1))
+    for (size_t t = 0; t < TYPE_COUNT && c->status == TD_OK; t++) {
+        if (!(allowed & types[t].type))
             continue;
         if (any)
             buf_append_str(body, STR(" | "));
         buf_append_str(body, STR("("));
-        write_type(c, schema, t, body);
+        write_type(c, schema, types[t].type, body);
         buf_append_str(body, STR(")"));
         any = true;
     }
@@ -448,14 +461,15 @@ static void write_types(struct compiler *c, const struct json *schema, unsigned 
 
 /* --- a schema --------------------------------------------------------------------------------- */
 
-/* Without references and allOf; alternatives may stand beside other keywords. */
+/* Writes a schema without references and allOf. Alternatives may be beside other keywords. */
 static void write_flat(struct compiler *c, const struct json *flat, struct buf *body)
 {
     unsigned groups;
     if (!keyword_groups(c, flat, &groups))
         return;
     if (groups & (GROUP_ANY_OF | GROUP_ONE_OF))
-        json_write_distributed(c, flat, groups & GROUP_ONE_OF ? "oneOf" : "anyOf", body);
+        json_write_distributed(
+            c, flat, groups & GROUP_ONE_OF ? ALTERNATIVES_ONE_OF : ALTERNATIVES_ANY_OF, body);
     else if (groups & GROUP_ENUM)
         json_write_values(c, flat, body);
     else
@@ -465,13 +479,12 @@ static void write_flat(struct compiler *c, const struct json *flat, struct buf *
 static void write_body(struct compiler *c, const struct json *schema, struct buf *body)
 {
     static const struct {
-        unsigned group, beside;
-        const char *name;
-    } kinds[] = {{GROUP_REF, 0, "$ref"},
-                 {GROUP_ANY_OF, 0, "anyOf"},
-                 {GROUP_ONE_OF, 0, "oneOf"},
-                 {GROUP_CONST, GROUP_TYPE, "const"},
-                 {GROUP_ENUM, GROUP_TYPE, "enum"}};
+        unsigned group, beside; /* `beside` may be there as well; anything else needs a merge */
+    } kinds[] = {{GROUP_REF, 0},
+                 {GROUP_ANY_OF, 0},
+                 {GROUP_ONE_OF, 0},
+                 {GROUP_CONST, GROUP_TYPE},
+                 {GROUP_ENUM, GROUP_TYPE}};
     unsigned groups;
     if (!keyword_groups(c, schema, &groups))
         return;
@@ -484,7 +497,7 @@ static void write_body(struct compiler *c, const struct json *schema, struct buf
         bool empty = false;
         const struct json *flat = json_merge_flatten(c, schema, &empty);
         if (empty)
-            json_compiler_fail(c, TD_INVALID, "no value satisfies all that is asked here");
+            json_compiler_fail(c, TD_INVALID, "no value satisfies all of its keywords");
         if (flat)
             write_flat(c, flat, body);
     } else if (kind == kind_count) {
@@ -494,11 +507,12 @@ static void write_body(struct compiler *c, const struct json *schema, struct buf
     } else if (kinds[kind].group & (GROUP_CONST | GROUP_ENUM)) {
         json_write_values(c, schema, body);
     } else {
-        json_write_alternatives(c, schema, kinds[kind].name, body);
+        json_write_alternatives(
+            c, schema,
+            kinds[kind].group == GROUP_ONE_OF ? ALTERNATIVES_ONE_OF : ALTERNATIVES_ANY_OF, body);
     }
 }
 
-/* `schema` NULL: none was given, anything is allowed. */
 void json_compiler_write(struct compiler *c, const struct json *schema, unsigned rule)
 {
     struct buf body;
@@ -520,6 +534,7 @@ void json_compiler_write(struct compiler *c, const struct json *schema, unsigned
 
 enum td_status json_schema_write(const struct json *schema, struct buf *out, struct td_error *err)
 {
+    ASSERT(out != NULL);
     struct compiler *c = calloc(1, sizeof *c);
     if (c == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a JSON schema");

@@ -1,17 +1,18 @@
-/* JSON Schema (the part of draft 2020-12 that a context-free grammar can promise) as GBNF text.
+/* Compiles JSON Schema to GBNF: the part of draft 2020-12 that a context-free grammar can enforce.
+ * No state; any thread.
  *
- * What is generated is valid; what is valid need not be generable: members come in the schema's
- * order, there are no others unless additionalProperties says so, strings have no lone surrogates,
- * numbers at most 15 digits, values of `if` are those of `then` (json_merge.c). Members that
- * additionalProperties lets in may come twice, which no grammar can forbid. Keywords that cannot be
- * promised are TD_UNSUPPORTED with their place and name. */
+ * Everything that is generated is valid, but not every valid value can be generated. Members come
+ * in the schema's order, and other members only if additionalProperties says so. Strings have no
+ * lone surrogates, numbers at most 15 digits, and `if` always holds (json_merge.c). Members that
+ * additionalProperties allows may come twice, which no grammar can forbid. A keyword that cannot be
+ * enforced is TD_UNSUPPORTED, with its place and name. */
 #ifndef ENGINE_JSON_SCHEMA_H
 #define ENGINE_JSON_SCHEMA_H
 
 #include "base/json.h"
 #include "engine/grammar/grammar.h"
 
-/* What is generated nests no deeper, so that strict readers (64 levels) take it. */
+/* Generated JSON nests no deeper, so that strict readers (64 levels) accept it. */
 #define JSON_SCHEMA_DEPTH_MAX 60u
 
 /* Writes the grammar to `out` (a buf with a limit). */
@@ -26,19 +27,19 @@ TD_MUST_CHECK enum td_status json_schema_compile(const struct json *schema, stru
 /* Appends a GBNF literal of these bytes (UTF-8). */
 void json_schema_literal(struct buf *out, struct td_str text);
 
-/* json_scalar.c: what stands between the quotes of a string of this format, or NULL when it is not
- * known. */
+/* json_scalar.c: GBNF for the text between the quotes of a string of this format; NULL = the format
+ * is unknown. */
 const char *json_format_body(struct td_str format);
 /* The shortest and longest text of a known format. */
 bool json_format_lengths(struct td_str format, int64_t lengths[2]);
-/* Whether a format says only what the text is for. */
+/* Whether a format only describes what the text is for and restricts nothing. */
 bool json_format_is_note(struct td_str format);
-/* An integer or number within minimum, maximum, exclusiveMinimum and exclusiveMaximum, and a
- * multiple of multipleOf. False with a reason. */
+/* Appends GBNF for an integer or number within minimum, maximum, exclusiveMinimum and
+ * exclusiveMaximum that is a multiple of multipleOf. False with a reason. */
 bool json_number_write(const struct json *schema, bool integer, struct buf *out,
                        const char **reason);
-/* json_pattern.c: what stands between the quotes of a string that the regular expression finds a
- * match in. False with a reason when it uses what is not supported. */
+/* json_pattern.c: appends GBNF for the text between the quotes of a string in which the regular
+ * expression matches. False with a reason when it uses something that is not supported. */
 bool json_pattern_write(struct td_str pattern, struct buf *out, const char **reason);
 
 #endif

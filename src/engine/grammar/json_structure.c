@@ -1,4 +1,6 @@
-/* Objects and arrays of a JSON schema as rules. */
+/* Writes the objects and arrays of a JSON schema as rules. Members come in the order of the schema,
+ * because a grammar that allowed every order of n members would need 2^n rules; in one order it
+ * needs 3n. For the same reason unique elements come in the order of their listed values. */
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/grammar/json_merge.h"
@@ -8,7 +10,7 @@
 
 #define MEMBERS_MAX 1000
 #define UNIQUE_VALUES_MAX 64
-#define KEY_BYTES_MAX 200 /* of names that other members must not have */
+#define KEY_BYTES_MAX 200 /* of a name that additional members must not have */
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
@@ -25,8 +27,8 @@ static int compare_members(const void *a, const void *b)
     return order ? order : (x.len > y.len) - (x.len < y.len);
 }
 
-/* Rule `name`: what may follow the first `depth` bytes of members[low..high), which all share them,
- * so that the whole is none of their names; then the closing quote. */
+/* members[low..high) share their first `depth` bytes. Writes the rule of everything that may follow
+ * these bytes so that the name is none of theirs, with the closing quote. */
 static void write_other_names(struct compiler *c, const struct member *members, size_t low,
                               size_t high, size_t depth, unsigned rule)
 {
@@ -58,8 +60,8 @@ static void write_other_names(struct compiler *c, const struct member *members, 
     buf_deinit(&excluded);
 }
 
-/* The rule of a name that is none of the members', quotes included. Other names are written without
- * escapes, so members whose names need one are different anyway. */
+/* The rule of a name, with its quotes, that is no member's name. Such names are written without
+ * escapes, so they always differ from members whose names need one. */
 static unsigned other_names(struct compiler *c, const struct member *members, size_t count)
 {
     unsigned rule = c->rule_count++, rest = c->rule_count++;
@@ -101,7 +103,7 @@ static struct member *add_member(struct compiler *c, struct member *members, siz
     return &members[(*count)++];
 }
 
-/* A named member that a pattern names, too, has both schemas: NULL when none does. */
+/* If a pattern also matches the name of a member, both schemas apply. NULL = neither does. */
 static const struct json *with_patterns(struct compiler *c, const struct json *schema,
                                         const char *name, const struct json *own)
 {
@@ -167,13 +169,13 @@ static bool read_members(struct compiler *c, const struct json *schema, struct m
             return false;
         member->required = true;
         member->rule = c->rule_count++;
-        json_compiler_write(c, additional, member->rule); /* none: anything */
+        json_compiler_write(c, additional, member->rule); /* NULL: any value */
     }
     return c->status == TD_OK;
 }
 
-/* rM: one member; rH(i): nothing is written and member i is next; rT(i): something is. A list of n
- * members is 3n small rules, whichever of them are optional. */
+/* rM(i): member i; rH(i): no member is written yet and i is next; rT(i): some are written and i is
+ * next. So n members make 3n small rules, whichever of them are optional. */
 static void write_members(struct compiler *c, const struct member *members, size_t count,
                           unsigned other, unsigned first_head)
 {
@@ -211,8 +213,8 @@ static void write_members(struct compiler *c, const struct member *members, size
         buf_printf(c->out, "r%u ::= ws \"}\"\n", tails + n);
 }
 
-/* Between minProperties and maxProperties: optional members become obligatory, or are left out, in
- * the order of the schema. counts: -1 = none. */
+/* Keeps the number of members between minProperties and maxProperties: in the order of the schema,
+ * optional members become required or are left out. counts: -1 = no limit. */
 static void fit_counts(struct compiler *c, struct member *members, size_t *count, bool open,
                        const int64_t counts[2])
 {
@@ -235,7 +237,8 @@ static void fit_counts(struct compiler *c, struct member *members, size_t *count
     *count = kept;
 }
 
-/* Members of any name. A name that comes twice counts once: more than one cannot be promised. */
+/* Writes members of any name. A name that comes twice counts once, so a minimum above 1 cannot be
+ * enforced. */
 static void write_map(unsigned other, const int64_t counts[2], struct buf *body)
 {
     if (counts[1] == 0) {
@@ -248,7 +251,8 @@ static void write_map(unsigned other, const int64_t counts[2], struct buf *body)
     buf_append_str(body, STR(" ws \"}\")"));
 }
 
-/* The names of the one pattern that there is, and the rule of their values. 0 with a failure. */
+/* The rule of the names that the only pattern of patternProperties allows; *value: the rule of
+ * their values. 0 with a failure. */
 static unsigned pattern_names(struct compiler *c, const struct json *schema,
                               const struct json *patterns, unsigned *value)
 {
@@ -303,7 +307,7 @@ void json_write_object(struct compiler *c, const struct json *schema, struct buf
                     : json_get(schema, "properties") == NULL;
     const struct json *patterns = json_get(schema, "patternProperties");
     if (json_count(patterns) > 0)
-        open = json_get(schema, "properties") == NULL; /* named members alone, or patterns alone */
+        open = json_get(schema, "properties") == NULL; /* only named members or only patterns */
     int64_t counts[2] = {json_compiler_count(c, schema, "minProperties"),
                          json_compiler_count(c, schema, "maxProperties")};
     if (counts[1] >= 0 && count > 0)
@@ -338,8 +342,8 @@ out:
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* Elements with a schema each: rule i is what follows i elements, which may be the end from `least`
- * on. */
+/* Writes elements that each have a schema of their own. Rule i is what follows i elements; from the
+ * minimum on that may be the end. */
 static void write_tuple(struct compiler *c, const struct json *prefix, const struct json *items,
                         const int64_t counts[2], struct buf *body)
 {
@@ -378,7 +382,7 @@ static void write_tuple(struct compiler *c, const struct json *prefix, const str
     buf_printf(body, "\"[\" ws r%u", first);
 }
 
-/* The values that elements are one of, or NULL. */
+/* The listed values that the elements are taken from, or NULL. */
 static const struct json *element_values(struct compiler *c, const struct json *items)
 {
     bool empty = false;
@@ -397,8 +401,8 @@ static const struct json *element_values(struct compiler *c, const struct json *
     return values;
 }
 
-/* Elements that all differ, of a list of values: each may come once, in the order of the list. Rule
- * (i, n): n have been written and value i is next. */
+/* Writes elements that all differ, from a list of values. Each value may come once, in the order of
+ * the list. Rule (i, n): n values are written and value i is next. */
 static void write_unique(struct compiler *c, const struct json *items, const int64_t counts[2],
                          struct buf *body)
 {
@@ -424,7 +428,7 @@ static void write_unique(struct compiler *c, const struct json *items, const int
     for (size_t i = 0; i <= count; i++)
         for (size_t n = 0; n <= most && n <= i; n++) {
             if (n + (count - i) < least)
-                continue; /* too few are left */
+                continue; /* too few values are left for the minimum */
             struct buf rule;
             bool any = false;
             buf_init(&rule, BODY_BYTES_MAX);

@@ -1,15 +1,22 @@
+/* Decides which tokens a grammar allows. The sampler's choice is tested alone first. When it is
+ * refused, one walk over the vocabulary's prefix tree (token_index.h) tests all tokens: a token
+ * costs only the bytes that it does not share with the token before it, and a byte that leaves the
+ * grammar skips everything below it. Results are kept by place, because a JSON text comes back to
+ * few places. Inside a string nearly all tokens are allowed; there the plain ones are copied as a
+ * bit set instead of being walked. */
 #include "engine/grammar/token_filter.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A walk over less than this share of the vocabulary costs less than further draws. */
+/* A walk over less than 1/4 of the vocabulary costs less than further draws. */
 #define CHEAP_SHARE 4
 
-/* Forced text is looked at so far: more than guesses take up. */
+/* How far forced text is followed: more than all guesses together have. */
 #define FORCED_BYTES_MAX 128
 
 static size_t mask_words(const struct token_filter *f)
@@ -20,13 +27,15 @@ static size_t mask_words(const struct token_filter *f)
 static enum td_status explodes(struct td_error *err)
 {
     return error_set(err, TD_LIMIT,
-                     "the grammar has too many ways to go on: it cannot be followed");
+                     "the grammar is too ambiguous: too many rules are possible at once");
 }
 
 enum td_status token_filter_new(struct td_grammar *grammar, const struct tokenizer *tokenizer,
                                 const struct token_index *index, struct token_filter **out,
                                 struct td_error *err)
 {
+    ASSERT(grammar != NULL);
+    ASSERT(tokenizer_count(tokenizer) == index->vocab_count);
     *out = NULL;
     struct token_filter *f = calloc(1, sizeof *f);
     if (f == NULL)
@@ -74,7 +83,7 @@ static bool in_budget(const struct token_filter *f, uint32_t set)
     return !f->budgeted || matcher_bytes_to_end(f->matcher, set) < f->tokens_left;
 }
 
-/* The set after the piece. */
+/* Returns the set after the piece. */
 static uint32_t walk(struct token_filter *f, struct td_str piece)
 {
     uint32_t set = f->set;
@@ -83,7 +92,7 @@ static uint32_t walk(struct token_filter *f, struct td_str piece)
     return set;
 }
 
-/* Makes room where there is none, so that a step that met a limit may be tried once more. */
+/* Makes room in the matcher, so that a step that met a limit may be tried again. */
 static enum td_status compact(struct token_filter *f, struct td_error *err)
 {
     for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
@@ -128,8 +137,8 @@ static void allow(struct token_mask *mask, uint32_t id)
     mask->bits[id / 64] |= UINT64_C(1) << (id % 64);
 }
 
-/* Whether every plain byte leads back to this place, as within a string: then all tokens of plain
- * bytes are allowed, and need not be walked. */
+/* Whether every plain byte leads back to this place, as inside a string. Then all tokens of plain
+ * bytes are allowed without a walk. */
 static bool loops_on_plain(struct token_filter *f)
 {
     for (unsigned byte = 0; byte < 256; byte++)
@@ -144,7 +153,7 @@ static void note_bytes(struct token_mask *mask, uint32_t bytes)
     mask->bytes_max = bytes > mask->bytes_max ? bytes : mask->bytes_max;
 }
 
-/* The tokens of plain bytes, from a place that these lead back to. */
+/* Allows the tokens of plain bytes, at a place to which these lead back. */
 static void allow_plain(struct token_filter *f, struct token_mask *mask)
 {
     if (in_budget(f, f->set)) {
@@ -155,8 +164,8 @@ static void allow_plain(struct token_filter *f, struct token_mask *mask)
     }
 }
 
-/* One walk over the vocabulary; false when a limit was met. path[d] is the set after d bytes; what
- * is below a byte that leads out of the grammar is passed over. */
+/* Walks over the vocabulary once; false when a limit was met. path[d] is the set after d bytes.
+ * Everything below a byte that leaves the grammar is skipped. */
 static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any)
 {
     bool loops = loops_on_plain(f);
@@ -202,7 +211,7 @@ static struct token_mask *find_mask(struct token_filter *f)
     return NULL;
 }
 
-/* A mask that is not in use, or the one that was wanted longest ago. */
+/* A mask that is not in use, or the least recently used one. */
 static struct token_mask *mask_to_fill(struct token_filter *f)
 {
     struct token_mask *oldest = &f->masks[0];
@@ -273,20 +282,19 @@ static void forbid_word(float *logits, uint64_t allowed, uint32_t count)
 enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_t vocab_count,
                                   struct td_error *err)
 {
+    ASSERT(logits != NULL);
     struct token_mask *mask = find_mask(f);
     bool ends = f->ends_allowed && matcher_may_end(f->matcher, f->set) && f->index->end_count > 0;
     bool any = true;
     enum td_status status = mask ? TD_OK : make_mask(f, &mask, &any, err);
     if (status == TD_OK && !any && !ends && f->budgeted) {
-        f->budgeted = false; /* the vocabulary lacks single bytes: the limit may cut after all */
+        f->budgeted = false; /* the vocabulary lacks single bytes: the limit may cut the text */
         status = make_mask(f, &mask, &any, err);
     }
     if (status != TD_OK)
         return status;
     if (!any && !ends)
-        return error_set(err, TD_UNSUPPORTED,
-                         "no token of the vocabulary goes on as the grammar "
-                         "demands");
+        return error_set(err, TD_UNSUPPORTED, "the grammar allows no token of the vocabulary here");
     for (uint32_t i = 0; ends && i < f->index->end_count; i++)
         allow(mask, (uint32_t)f->index->ends[i]);
     for (uint32_t id = 0; id < vocab_count; id += 64) {
@@ -312,6 +320,7 @@ enum td_status token_filter_accept(struct token_filter *f, int32_t id, struct td
 
 uint32_t token_filter_forced(struct token_filter *f, int32_t *ids, uint32_t max)
 {
+    ASSERT(ids != NULL || max == 0);
     char text[FORCED_BYTES_MAX];
     size_t len = 0, used = 0, piece_len;
     uint32_t set = f->set, count = 0;
@@ -334,12 +343,13 @@ uint32_t token_filter_forced(struct token_filter *f, int32_t *ids, uint32_t max)
 
 uint32_t token_filter_count_allowed(struct token_filter *f, const int32_t *ids, uint32_t count)
 {
+    ASSERT(ids != NULL || count == 0);
     uint32_t set = f->set, allowed = 0;
     for (; allowed < count; allowed++) {
         struct td_str piece = token_index_piece(f->tokenizer, ids[allowed]);
         for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
             set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
-        /* An end is the last token in any case, and would not be checked by the loop. */
+        /* An end token is the last one in any case, and the loop would not check it. */
         if (piece.len == 0 || set == MATCH_DEAD || set == MATCH_FULL)
             break;
     }

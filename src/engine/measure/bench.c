@@ -1,8 +1,13 @@
+/* Measures prefill and decoding speed on random tokens. Speed does not depend on the tokens, so the
+ * figures need no text and no tokenizer. The median of a few repetitions is given, because other
+ * programs disturb single runs. The first run is not counted: it maps the weights. */
 #include "engine/measure/bench.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "engine/session/session.h"
 
 #include <stdlib.h>
@@ -10,19 +15,13 @@
 #define REPETITIONS_DEFAULT 3
 #define REPETITIONS_MAX 64
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 static double median(double *values, uint32_t count)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    sort_doubles(values, count);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Seconds for `count` tokens in steps of `step`, behind `depth` positions that are there. */
+/* Seconds for `count` tokens in steps of `step`, after `depth` cached positions. */
 static enum td_status time_tokens(struct td_session *session, const int32_t *ids, uint32_t depth,
                                   uint32_t count, uint32_t step, double *seconds,
                                   struct td_error *err)
@@ -49,7 +48,7 @@ static enum td_status measure(struct td_session *session, const int32_t *ids,
     *tokens_per_s = 0;
     if (count == 0)
         return TD_OK;
-    /* The first pass maps the weights. */
+    /* A warm-up: the first pass maps the weights. */
     uint32_t warm_count = step == 1 && count > 4 ? 4 : count;
     enum td_status status =
         time_tokens(session, ids, options->depth, warm_count, step, &warm_up, err);
@@ -80,6 +79,7 @@ static enum td_status run(struct td_session *session, const int32_t *ids, uint32
 enum td_status bench_engine(const struct td_model *model, const struct bench_options *options,
                             struct bench_result *result, struct td_error *err)
 {
+    ASSERT(options != NULL && result != NULL);
     *result = (struct bench_result){0};
     uint32_t most = options->prompt_tokens > options->decode_tokens ? options->prompt_tokens
                                                                     : options->decode_tokens;
@@ -90,7 +90,7 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
     if (__builtin_add_overflow(most, options->depth, &positions) ||
         (positions > model->context_size && !model->vocab_only))
         return error_set(err, TD_LIMIT,
-                         "%u tokens behind %u others do not fit the model's context of %u", most,
+                         "%u tokens after %u others do not fit the model's context of %u", most,
                          options->depth, model->context_size);
     struct td_session *session;
     struct td_session_options session_options = {.context_tokens = positions,

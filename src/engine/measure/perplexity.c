@@ -1,5 +1,9 @@
+/* Scores a text window by window, as llama.cpp's perplexity tool does when it scores every token,
+ * so the figures can be compared. Logits are taken a few rows at a time, because the rows of a
+ * whole window would need gigabytes for a large vocabulary. */
 #include "engine/measure/perplexity.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/session/session.h"
@@ -52,15 +56,16 @@ static enum td_status score_window(struct scorer *scorer, const int32_t *ids, si
     return TD_OK;
 }
 
-/* `ids` is changed: a later window's first token is overwritten by BOS (it was scored in the one
- * before). */
+/* It changes `ids`: the first token of each later window becomes BOS. That token was scored in the
+ * window before. */
 static enum td_status score_text(struct scorer *scorer, int32_t *ids, size_t count,
                                  uint32_t windows_max, struct td_error *err)
 {
     const struct td_model *model = scorer->session->model;
     size_t window = scorer->session->sequence.context_size;
     bool bos = tokenizer_adds_bos(model->tokenizer) && tokenizer_bos(model->tokenizer) >= 0;
-    size_t step = window > 1 ? window - 1 : 1; /* windows share one token: the next one's first */
+    size_t step =
+        window > 1 ? window - 1 : 1; /* the last token of a window is the first of the next */
     for (size_t at = 0, done = 0; at + 1 < count && (!windows_max || done < windows_max);
          at += step, done++) {
         size_t len = count - at < window ? count - at : window;
@@ -78,6 +83,7 @@ enum td_status perplexity_measure(const struct td_model *model, struct td_str te
                                   struct perplexity_result *result, float *nll, size_t nll_count,
                                   struct td_error *err)
 {
+    ASSERT(nll != NULL || nll_count == 0);
     *result = (struct perplexity_result){0};
     struct scorer scorer = {.result = result, .nll = nll, .nll_count = nll_count};
     struct buf ids;

@@ -1,14 +1,17 @@
-/* Two kinds of figures. The limit is the machine's: bytes that must be read over the read
- * bandwidth, operations over the peak of the multiply-add. The prediction is the engine's: one and
- * two layers of the model are run alone, where their weights stay in the cache, which gives what a
- * layer's arithmetic takes; a whole token then takes, for each layer, the longer of that and of
- * reading its weights, and the output matrix likewise. When the measured figure stays behind the
- * prediction, something else is in the way: other programs, or code between the parts. */
+/* Gives two kinds of figures. The limit is that of the machine: the bytes that must be read divided
+ * by the read bandwidth, and the operations divided by the peak of the multiply-add. The prediction
+ * is that of the engine. One and two layers of the model are run alone, so that their weights stay
+ * in the cache; this gives the time of a layer's arithmetic. A whole token then takes, for each
+ * layer and for the output matrix, the longer of that time and the time to read the weights. If the
+ * measured figure is below the prediction, something else is slow: other programs, or code between
+ * the parts. */
 #include "engine/measure/roofline.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "kernels/peak.h"
@@ -17,15 +20,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As much as the model's weights are read, again and again as decoding does it, so that the caches
- * help as much as they help there; but of a large model no more than this, which is far more than
- * caches hold. */
+/* The test reads as many bytes as the model's weights have, again and again as decoding does, so
+ * that the caches help as much as there. For a large model it reads this much, far more than caches
+ * hold. */
 #define READ_BYTES_MAX (UINT64_C(512) << 20)
 #define READ_BYTES_MIN (UINT64_C(4) << 20)
-#define READ_STREAMS 8 /* one is bound by its own misses; more than 8 gave no more */
+#define READ_STREAMS 8 /* one stream waits for its own misses; more than 8 were not faster */
 #define READ_ITEM_BYTES (UINT64_C(1) << 20)
 #define READ_PASSES 5
-#define PEAK_ROUNDS 20000 /* about 0.1 ms an item */
+#define PEAK_ROUNDS 20000 /* about 0.1 ms for an item */
 #define PEAK_ITEMS 256
 #define PEAK_PASSES 5
 #define PROBE_PASSES 5
@@ -41,10 +44,10 @@ struct machine_job {
     bool peak_is_float;
     uint32_t item_count;
     atomic_uint next;
-    _Atomic uint64_t sum; /* operations; or anything, so that the reads are needed */
+    _Atomic uint64_t sum; /* operations; or a sum that makes the reads necessary */
 };
 
-/* READ_STREAMS streams side by side, each asking ahead. */
+/* Reads READ_STREAMS streams at once, each with prefetches. */
 static uint64_t read_item(const uint8_t *item)
 {
     enum { STRIDE = READ_ITEM_BYTES / READ_STREAMS };
@@ -82,7 +85,8 @@ static void peak_items(void *ctx)
                                         : kernels_peak_int8(job->kernels, PEAK_ROUNDS));
 }
 
-/* Shortest seconds of some passes: what the machine can do, not what it did meanwhile. */
+/* The shortest time of some passes, in seconds: what the machine can do when nothing disturbs
+ * it. */
 static double best_seconds(struct thread_pool *threads, thread_pool_fn *fn, struct machine_job *job,
                            int passes)
 {
@@ -112,7 +116,7 @@ static enum td_status measure_machine(const struct td_model *model, struct threa
     if (block == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory to measure the bandwidth: %llu bytes",
                          (unsigned long long)bytes);
-    madvise(block, bytes, MADV_HUGEPAGE); /* as good as it gets; refusing it changes little */
+    madvise(block, bytes, MADV_HUGEPAGE); /* without huge pages the figure changes little */
     memset(block, 1, bytes);
     struct machine_job job = {.block = block,
                               .kernels = model->kernels,
@@ -128,7 +132,7 @@ static enum td_status measure_machine(const struct td_model *model, struct threa
 
 /* --- the model --- */
 
-/* Bytes and elements that one token reads. */
+/* The bytes and elements that one token reads. */
 struct reads {
     double bytes, elements;
 };
@@ -154,7 +158,7 @@ static struct reads layer_reads(const struct td_model *model, const struct layer
     return reads;
 }
 
-/* Keys and values of one position in one layer, two bytes an element. */
+/* Bytes of the keys and values of one position in one layer, with two bytes for each element. */
 static double cache_bytes(const struct td_model *model)
 {
     return 2.0 * 2.0 * model->kv_head_count * model->head_size;
@@ -162,13 +166,8 @@ static double cache_bytes(const struct td_model *model)
 
 /* --- parts of the model, alone --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-/* Milliseconds of a prompt of `count` (or of one token, steps of 1) behind `depth` positions. */
+/* Milliseconds for a prompt of `count` tokens after `depth` positions; with step_by_step, the mean
+ * for one token. */
 static enum td_status time_pass(struct td_session *session, const int32_t *ids, uint32_t depth,
                                 uint32_t count, bool step_by_step, bool logits, double *ms,
                                 struct td_error *err)
@@ -186,12 +185,12 @@ static enum td_status time_pass(struct td_session *session, const int32_t *ids, 
         if (status != TD_OK)
             return status;
     }
-    qsort(times, PROBE_PASSES, sizeof *times, compare_doubles);
+    sort_doubles(times, PROBE_PASSES);
     *ms = times[PROBE_PASSES / 2];
     return TD_OK;
 }
 
-/* What parts take in milliseconds, with their weights in the cache where they fit it. */
+/* The time of parts in milliseconds, with their weights in the cache if they fit it. */
 struct parts {
     double prompt_ms; /* of the whole prompt */
     double token_ms;
@@ -202,7 +201,7 @@ static enum td_status probe_layers(const struct td_model *model, uint32_t layer_
                                    const struct roofline_options *options, const int32_t *ids,
                                    struct parts *parts, struct td_error *err)
 {
-    /* The same model cut off behind a few layers; it borrows everything. */
+    /* The same model, cut off after a few layers. It borrows everything. */
     struct td_model cut = *model;
     cut.layer_count = layer_count;
     uint32_t most =
@@ -229,7 +228,7 @@ static enum td_status probe_layers(const struct td_model *model, uint32_t layer_
     return status;
 }
 
-/* The whole from one and two layers: what the second adds is a layer. */
+/* The time of all layers from that of one and two: the difference is one layer. */
 static double extrapolate(double one, double two, uint32_t layer_count, double *layer)
 {
     *layer = two > one ? two - one : one;
@@ -285,7 +284,7 @@ static enum td_status predict(const struct td_model *model, const struct rooflin
     double peak_ms = out->ops_per_token / out->peak_ops_per_s * 1000.0;
     double count = options->prompt_tokens;
     struct roofline_phase *prefill = &out->prefill;
-    /* The weights once, at least; and all the products. */
+    /* The weights must be read at least once, and all products computed. */
     double limit_ms = larger(peak_ms * count, out->bytes_per_token * second_ms);
     prefill->limit_tokens_per_s = 1000.0 * count / limit_ms;
     prefill->predicted_tokens_per_s = 1000.0 * count / (prompt_ms + one.output_ms);
@@ -308,6 +307,7 @@ enum td_status roofline_measure(const struct td_model *model,
                                 const struct roofline_options *options, struct roofline *out,
                                 struct td_error *err)
 {
+    ASSERT(!model->vocab_only && model->encoder == NULL);
     *out = (struct roofline){.peak_is_float = multiplies_floats(model)};
     struct thread_pool *threads = thread_pool_new(options->thread_count);
     uint32_t most = options->depth + options->prompt_tokens + PROBE_DECODE_TOKENS;
@@ -323,7 +323,7 @@ enum td_status roofline_measure(const struct td_model *model,
         ids[i] = (int32_t)rng_below(&rng, model->vocab_count);
     out->thread_count = thread_pool_count(threads);
     enum td_status status = measure_machine(model, threads, out, err);
-    thread_pool_free(threads); /* before the sessions make theirs: spinning threads disturb */
+    thread_pool_free(threads); /* before the sessions make theirs: spinning threads would disturb */
     if (status == TD_OK)
         status = predict(model, options, ids, out, err);
     free(ids);

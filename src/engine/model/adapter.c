@@ -1,20 +1,21 @@
-/* Reading LoRA adapters. The layout is llama.cpp's (convert_lora_to_gguf.py):
+/* Reads LoRA adapters. The layout is llama.cpp's (convert_lora_to_gguf.py):
  *
  *   general.type          "adapter"
  *   general.architecture  the base model's
  *   adapter.type          "lora"
- *   adapter.lora.alpha    f32; absent or 0: the factor has no alpha / rank
+ *   adapter.lora.alpha    f32; absent or 0: the factor is the scale alone, without alpha / rank
  *   NAME.lora_a           [in, rank] of the model's matrix NAME [in, out]; of experts
  *                         [in, rank, experts]
  *   NAME.lora_b           [rank, out]; of experts [rank, out, experts]
  *   token_embd.weight.lora_a [rank, vocab], .lora_b [rank, embedding]: changes what tokens look up,
  *                         and not a last matrix that is tied to it
  *
- * A tensor that would have to be left out is an error, as in models. Halves in F32, F16 and BF16
- * stay as they are, quantised ones become F32: they are small, and the base's type says nothing
- * about them. */
+ * A tensor that the model has no place for is an error, as in models. Halves in F32, F16 and BF16
+ * stay as they are. Quantised halves become F32: they are small, and their type has nothing to do
+ * with that of the model. */
 #include "engine/model/adapter.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -25,7 +26,7 @@
 #define ALPHA_MAX 1e6f
 #define HALF_ALIGN 64 /* a cache line, and the widest vector */
 
-/* One adapter being read. */
+/* The adapter that is being read. */
 struct load {
     struct td_adapter *adapter;
     const struct gguf *gguf;
@@ -75,8 +76,8 @@ static enum td_status read_keys(struct load *load)
 
 /* --- names and shapes --- */
 
-/* "blk.0.attn_q.weight" of "blk.0.attn_q.weight.lora_a", NUL-terminated; false without such an
- * end. */
+/* Cuts "blk.0.attn_q.weight.lora_a" to "blk.0.attn_q.weight", NUL-terminated. False if the name
+ * ends in neither .lora_a nor .lora_b. */
 static bool stem_of(struct td_str name, char out[static 80], bool *is_a)
 {
     *is_a = str_ends_with(name, STR(".lora_a"));
@@ -102,7 +103,7 @@ static enum td_status bad_shape(const struct load *load, const char *stem,
         (unsigned long long)base->dims[2]);
 }
 
-/* Shapes as in the table above; then *rank is theirs. */
+/* Checks the shapes against the table above and gives the rank. */
 static enum td_status check_shapes(const struct load *load, const char *stem, bool embedding,
                                    const struct gguf_tensor *a, const struct gguf_tensor *b,
                                    const struct gguf_tensor *base, uint32_t *rank)
@@ -136,7 +137,7 @@ static size_t kept_bytes(const struct gguf_tensor *tensor)
     return (count * element + HALF_ALIGN - 1) / HALF_ALIGN * HALF_ALIGN;
 }
 
-/* Copies a half into the block, row by row, and refuses what is no number. */
+/* Copies a half into the block, row by row. A value that is not a number is an error. */
 static enum td_status copy_half(struct load *load, const struct gguf_tensor *tensor,
                                 struct weight *out)
 {
@@ -218,7 +219,7 @@ static enum td_status load_pair(struct load *load, const char *stem, const struc
 
 /* --- the whole file --- */
 
-/* Every tensor is half of a pair; the sum of their bytes and the longest row. */
+/* Checks that every tensor is half of a pair; gives the sum of their bytes and the longest row. */
 static enum td_status survey(const struct load *load, size_t *bytes, size_t *cols_max)
 {
     size_t count = gguf_tensor_count(load->gguf);
@@ -235,7 +236,7 @@ static enum td_status survey(const struct load *load, size_t *bytes, size_t *col
         if (gguf_find_tensor(load->gguf, partner) == NULL)
             return error_set(load->err, TD_CORRUPT, "%s: '%s' is missing beside its other half",
                              gguf_path(load->gguf), partner);
-        /* The file holds at least 2 bits a weight, so these sums cannot overflow. */
+        /* A weight takes at least 2 bits of the file, so these sums cannot overflow. */
         *bytes += kept_bytes(tensor);
         if (tensor->dims[0] > *cols_max)
             *cols_max = (size_t)tensor->dims[0];
@@ -322,6 +323,7 @@ static enum td_status load_gguf(const struct td_model *model, const struct gguf 
 enum td_status td_adapter_load(const struct td_model *model, const char *path,
                                struct td_adapter **out, struct td_error *err)
 {
+    ASSERT(model != NULL && path != NULL && out != NULL);
     struct gguf *gguf;
     *out = NULL;
     enum td_status status = gguf_open(path, false, &gguf, err);
@@ -335,6 +337,7 @@ enum td_status td_adapter_load(const struct td_model *model, const char *path,
 enum td_status adapter_load_memory(const struct td_model *model, const void *data, size_t len,
                                    const char *label, struct td_adapter **out, struct td_error *err)
 {
+    ASSERT(model != NULL && label != NULL && out != NULL);
     struct gguf *gguf;
     *out = NULL;
     enum td_status status = gguf_open_memory(data, len, label, false, &gguf, err);
@@ -350,7 +353,7 @@ const struct td_adapter_info *td_adapter_get_info(const struct td_adapter *adapt
     return &adapter->info;
 }
 
-/* The count is the one thing of an adapter that changes. */
+/* Only the reference count of an adapter changes. */
 static atomic_uint *references_of(const struct td_adapter *adapter)
 {
     return (atomic_uint *)(uintptr_t)&adapter->references;

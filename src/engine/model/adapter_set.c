@@ -1,7 +1,8 @@
-/* Sets of adapters. Their members stand in the order of their serial numbers, so that the order in
- * which a caller names them changes neither the sums nor the id. */
+/* Sets of adapters. The members are sorted by their serial numbers, so that the order in which a
+ * caller names them changes neither the sums nor the id. */
 #include "engine/model/adapter.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static void insert(struct adapter_set *set, const struct td_adapter_use *use)
     set->id.scales[at] = use->scale;
 }
 
-/* Floats of one row's A x, over the set, of its widest matrix. */
+/* How many floats the A x of one row takes, for the matrix where that is most. */
 static size_t width_of(const struct td_model *model, const struct adapter_set *set)
 {
     size_t widest = 0;
@@ -59,6 +60,8 @@ static size_t width_of(const struct td_model *model, const struct adapter_set *s
 enum td_status adapter_set_new(const struct td_model *model, const struct td_adapter_use *uses,
                                size_t count, struct adapter_set **out, struct td_error *err)
 {
+    ASSERT(uses != NULL || count == 0);
+    ASSERT(out != NULL);
     *out = NULL;
     if (count == 0)
         return TD_OK;
@@ -85,6 +88,7 @@ enum td_status adapter_set_new(const struct td_model *model, const struct td_ada
 
 struct adapter_set *adapter_set_retain(struct adapter_set *set)
 {
+    ASSERT(set == NULL || set->references > 0);
     if (set)
         atomic_fetch_add(&set->references, 1);
     return set;

@@ -1,9 +1,9 @@
-/* The table of architectures.
+/* The table of architectures: one row each, and no other code knows their names.
  *
- * Rope pairing: files of llama, granite and smollm3 have their q/k rows permuted for neighbouring
- * pairs by the converter; the others keep the halves of the original code. Mistral's files say
- * llama. phi3 files name a sliding window that inference does not apply: nor do the goldens, nor do
- * we. */
+ * Rope pairing: the converter permutes the q and k rows of llama, granite and smollm3 so that
+ * neighbouring elements are pairs. The other files keep the two halves of the original code.
+ * Mistral's files say llama. Files of phi3 name a sliding window, which neither llama.cpp (the
+ * goldens) nor this engine applies. */
 #include "engine/model/architecture.h"
 
 #include "base/str.h"

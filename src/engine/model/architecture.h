@@ -1,5 +1,5 @@
-/* What differs between model architectures, as data: the next one is a row in architecture.c, not a
- * branch in the forward pass. Constant tables; any thread. */
+/* What differs between model architectures, as data. A new architecture is a row in architecture.c
+ * and not a branch in the forward pass. Constant tables; any thread. */
 #ifndef ENGINE_ARCHITECTURE_H
 #define ENGINE_ARCHITECTURE_H
 
@@ -18,30 +18,32 @@ struct architecture {
     bool fused; /* attn_qkv.weight holds the rows of q, k, v, and ffn_up.weight those of gate, up */
     bool experts; /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight */
 
-    /* A bidirectional encoder without cache or next token (bert.c), whose rows say only this: */
+    /* A bidirectional encoder without cache or next token (bert.c). Only these three apply to
+     * it. */
     bool encoder;
-    bool learned_positions; /* position_embd.weight in the place of rope */
-    bool encoder_gated;     /* SwiGLU in the place of GELU */
+    bool learned_positions; /* position_embd.weight instead of rope */
+    bool encoder_gated;     /* SwiGLU instead of GELU */
 
     /* positions */
     bool rope_interleaved;    /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
     bool rope_switch;         /* rope.scaling.finetuned = false turns rope off */
     bool local_rope_unscaled; /* layers with a window ignore rope.scaling */
-    float local_rope_base;    /* their rope.freq_base_swa when absent; 0 = rope.freq_base */
-    uint32_t no_rope_period;  /* the last layer of so many has no rope; 0 = all have */
-    /* Of so many layers all but the last have a sliding window, unless sliding_window_pattern says
-     * otherwise; 0 = the architecture has no windows. */
+    float local_rope_base;   /* rope base of layers with a window when rope.freq_base_swa is absent;
+                                 0 = rope.freq_base */
+    uint32_t no_rope_period; /* n: every n-th layer has no rope; 0 = all layers have rope */
+    /* n: every n-th layer has no sliding window and the others have one, unless
+     * sliding_window_pattern says otherwise; 0 = the architecture has no windows. */
     uint32_t window_period;
     uint32_t window_default; /* attention.sliding_window when absent; 0 = none */
 
     /* arithmetic */
-    bool gelu;                     /* GELU (tanh form) in the place of SiLU */
+    bool gelu;                     /* GELU (tanh form) instead of SiLU */
     bool embedding_times_root;     /* embeddings are multiplied by sqrt(embedding_length) */
     bool scales;                   /* embedding_, residual_, logit_scale and attention.scale */
     bool soft_caps;                /* attn_logit_ and final_logit_softcapping */
-    float attention_cap, last_cap; /* those when absent; 0 = none */
-    /* The model of this many layers divides queries by sqrt(embedding / heads), not by sqrt(head
-     * size): no key says so. 0 = none does. */
+    float attention_cap, last_cap; /* the soft caps when the file has none; 0 = none */
+    /* The model with this many layers divides queries by sqrt(embedding / heads) instead of
+     * sqrt(head size). Files have no key for it. 0 = no model does. */
     uint32_t wide_query_layers;
 };
 

@@ -1,4 +1,4 @@
-/* Tensors of an encoder, by the names that converters give them:
+/* Looks up the tensors of an encoder, by the names that converters give them:
  *
  *   token_embd.weight [vocab, embedding]   token_embd_norm.{weight,bias}
  *   token_types.weight [types, embedding]  position_embd.weight [positions, embedding] (bert)
@@ -7,10 +7,11 @@
  *   blk.N.attn_output_norm.{weight,bias}   blk.N.layer_output_norm.{weight,bias}
  *   blk.N.ffn_{up,down}.{weight,bias}      blk.N.ffn_gate.weight (nomic-bert)
  *
- * Each must be there with its shape, and none is left over but those of a classification head
- * (cls), which embeddings have no use for. */
+ * Each must exist with its shape. A tensor that is left over is an error, except those of a
+ * classification head (cls), which embeddings do not use. */
 #include "engine/model/bert.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/tensor_lookup.h"
 
@@ -25,8 +26,8 @@ static const char *part_name(char out[static 64], const char *stem, const char *
     return out;
 }
 
-/* A matrix and, where the file has it, its bias. With part_count > 1 its rows are those of several
- * of `rows` each. */
+/* Takes a matrix and, if the file has it, its bias. With part_count > 1 the matrix holds the rows
+ * of several parts one after another; rows[i] says how many part i has. */
 static void take_linear(struct tensor_lookup *lookup, const char *stem, uint32_t cols,
                         const uint32_t *rows, struct bert_linear *const *parts, size_t part_count)
 {
@@ -54,7 +55,7 @@ static void take_norm(struct tensor_lookup *lookup, const char *stem, struct ber
     norm->bias = tensor_take_vector(lookup, part_name(name, stem, "bias"), wide, true);
 }
 
-/* Rows that are read by number, of which the file says how many there are. */
+/* Takes a table whose rows are read by number. The file says how many rows it has. */
 static void take_table(struct tensor_lookup *lookup, const char *name, bool required,
                        struct weight *out)
 {
@@ -117,6 +118,7 @@ static void take_embeddings(struct tensor_lookup *lookup, struct td_model *model
 
 enum td_status bert_load(struct td_model *model, struct td_error *err)
 {
+    ASSERT(model->architecture->encoder && model->tokenizer != NULL && model->kernels != NULL);
     static const char *const allowed[] = {"tandem.", "cls.", NULL};
     struct tensor_lookup lookup;
     struct bert *bert =

@@ -1,5 +1,9 @@
+/* Finds out how a model calls tools by asking its own template: it renders a probe tool and a probe
+ * call with unusual names, and looks where the names are in the text. So no list of models is
+ * needed, and a new model with a known form works at once. */
 #include "engine/model/chat_tools.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/model/model.h"
@@ -8,8 +12,8 @@
 
 #define PROBE_BYTES_MAX ((size_t)1 << 20)
 
-/* Names that no template has of its own. Llama's refuses calls beside others and Mistral's wants
- * ids of nine characters, so that the probe has one call with such an id. */
+/* The names occur in no template. There is one call, because Llama's template refuses several, and
+ * its id has nine characters, because Mistral's template requires that. */
 static const char probe_tools[] =
     "[{\"type\":\"function\",\"function\":{\"name\":\"zq_probe\",\"description\":\"zq_text\","
     "\"parameters\":{\"type\":\"object\",\"properties\":{\"zq_a\":{\"type\":\"string\"}},"
@@ -21,7 +25,8 @@ static const char probe_call[] =
     "\"zq_probe\",\"arguments\":{\"zq_a\":\"zq_value\"}}}]},{\"role\":\"tool\",\"tool_call_id\":"
     "\"abcdefghi\",\"name\":\"zq_probe\",\"content\":\"zq_result\"}]";
 
-/* Whether the template renders these; the text is in *out (template_output_deinit in any case). */
+/* Whether the template renders these messages. The text is in *out, which needs
+ * template_output_deinit in any case. */
 static bool probe(const struct jinja *jinja, const char *messages, struct template_output *out)
 {
     struct json *list = NULL, *tools = NULL;
@@ -39,7 +44,7 @@ static bool probe(const struct jinja *jinja, const char *messages, struct templa
     return ok;
 }
 
-/* What stands before the last mention of the call's name tells its form. */
+/* The text before the last mention of the call's name tells the form of calls. */
 static enum tool_format format_of_text(struct td_str text)
 {
     size_t value = str_find(text, STR("zq_value"), 0), at = SIZE_MAX;
@@ -86,6 +91,7 @@ enum td_status chat_tools_tokenize(const struct td_model *model, const struct js
                                    const struct json *tools, int32_t **ids, size_t *count,
                                    struct td_error *err)
 {
+    ASSERT(messages != NULL && ids != NULL && count != NULL);
     struct jinja_input input = {.messages_json = messages, .tools = tools, .add_generation = true};
     *ids = NULL;
     *count = 0;

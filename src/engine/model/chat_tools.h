@@ -1,12 +1,12 @@
-/* Tools in a chat: whether a model's own template takes them, in which form the model then writes
- * its calls, and the prompt. No state; any thread. */
+/* Tools in a chat: whether a model's own template supports them, in which form the model writes its
+ * calls, and the prompt with tools. No state; any thread. */
 #ifndef ENGINE_CHAT_TOOLS_H
 #define ENGINE_CHAT_TOOLS_H
 
 #include "engine/template/jinja.h"
 #include "tandem/engine.h"
 
-/* How calls stand in an answer:
+/* The form of calls in an answer:
  *   HERMES   <tool_call>{"name": ..., "arguments": {...}}</tool_call>, any number
  *            (Qwen 2.5, Qwen 3, Hermes)
  *   LLAMA    {"name": ..., "parameters": {...}} as the whole answer
@@ -15,13 +15,13 @@
  *            (Mistral v3 and later) */
 enum tool_format { TOOL_FORMAT_NONE, TOOL_FORMAT_HERMES, TOOL_FORMAT_LLAMA, TOOL_FORMAT_MISTRAL };
 
-/* Found by asking the template: it must show a tool that it is given, and a call of it in a known
+/* Asks the template: it must show a tool that it is given, and a call of that tool in a known
  * form. */
 enum tool_format tool_format_of(const struct jinja *jinja);
 /* NONE for a model without a template of its own. */
 enum tool_format chat_tool_format(const struct td_model *model);
 
-/* As td_chat_tokenize, of OpenAI's messages (with tool_calls and tool messages) and tools (NULL:
+/* As td_chat_tokenize, for OpenAI's messages (with tool_calls and tool messages) and tools (NULL =
  * none), by the model's own template. TD_INVALID when it refuses them. *ids **returns new**
  * (free). */
 TD_MUST_CHECK enum td_status chat_tools_tokenize(const struct td_model *model,

@@ -1,5 +1,9 @@
+/* Reads the heads of a model file from its metadata, checks them, and evaluates the probe. The
+ * arrays in the file are not aligned, so they are copied once into aligned blocks that kernels can
+ * read. The keys and their meaning are in docs/heads.md. */
 #include "engine/model/heads.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -9,7 +13,7 @@
 #include <string.h>
 
 #define BLOCK_ALIGN 64
-/* 0 stands for no probe. */
+/* The lowest answer of a probe. 0 means that there is no probe. */
 #define PROBE_LEAST 1e-6f
 
 struct load {
@@ -24,7 +28,7 @@ static enum td_status bad_key(const struct load *load, const char *key, const ch
                      reason);
 }
 
-/* Memory that goes with the heads; NULL, with the error set, when there is none. */
+/* Memory that heads_free releases. NULL, with the error set, when there is none. */
 static void *new_block(struct load *load, size_t bytes)
 {
     void *block = aligned_alloc(BLOCK_ALIGN, (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN);
@@ -35,7 +39,7 @@ static void *new_block(struct load *load, size_t bytes)
     return block;
 }
 
-/* A copy that kernels may read in place: arrays in the file are not aligned. */
+/* Copies an array to aligned memory that kernels can read. */
 static enum td_status keep(struct load *load, const void *data, size_t bytes, const void **out)
 {
     void *block = new_block(load, bytes);
@@ -46,7 +50,7 @@ static enum td_status keep(struct load *load, const void *data, size_t bytes, co
     return TD_OK;
 }
 
-/* `count` finite floats; *out stays as it is where the key is absent. */
+/* Reads `count` finite floats. When the key is absent, *out does not change. */
 static enum td_status take_floats(struct load *load, const char *key, uint64_t count, bool required,
                                   const float **out)
 {
@@ -71,7 +75,7 @@ static enum td_status take_floats(struct load *load, const char *key, uint64_t c
 
 /* --- exits --- */
 
-/* The rows of a matrix as a tensor of that type has them. */
+/* Reads a matrix whose rows have the form of a tensor type. */
 static enum td_status take_output(struct load *load, uint32_t layer, struct weight *out)
 {
     const struct td_model *model = load->model;
@@ -152,7 +156,7 @@ static enum td_status take_input(struct load *load)
                                       : bad_key(load, key, "not 'last', 'mean' or 'last+mean'");
 }
 
-/* One stage, as wide as its bias is long. */
+/* Reads one stage. Its width is the length of its bias. */
 static enum td_status take_stage(struct load *load, uint32_t index, uint32_t in)
 {
     struct probe_stage *stage = &load->heads->probe.stages[index];
@@ -169,7 +173,7 @@ static enum td_status take_stage(struct load *load, uint32_t index, uint32_t in)
     return status == TD_OK ? take_floats(load, weight, out * in, true, &stage->weight) : status;
 }
 
-/* The mean's columns of the first stage, by themselves. */
+/* Copies the columns of the first stage that belong to the mean into a matrix of their own. */
 static enum td_status split_mean(struct load *load)
 {
     struct probe *probe = &load->heads->probe;
@@ -256,6 +260,8 @@ uint32_t heads_kept_width(const struct td_model *model)
 
 float probe_evaluate(const struct probe *probe, const float *hidden, const double *kept_mean)
 {
+    ASSERT(probe->stage_count > 0);
+    ASSERT(!probe->mean || kept_mean != NULL);
     double values[PROBE_WIDTH_MAX], next[PROBE_WIDTH_MAX];
     const struct probe_stage *first = &probe->stages[0];
     for (uint32_t row = 0; row < first->out; row++) {

@@ -1,14 +1,15 @@
-/* Hyperparameters of a model, with every value checked before the forward pass trusts it. Which
- * keys are read and what an absent one means is in the table of architectures. */
+/* Reads the hyperparameters of a model, and checks every value, because the forward pass trusts
+ * them. The table of architectures says which keys are read and what an absent key means. */
 #include "engine/model/model.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Upper ends, far above any known model: they keep products of sizes inside 64 bits. */
+/* Limits far above any known model. They keep products of sizes within 64 bits. */
 #define LAYERS_MAX 1024
 #define EMBEDDING_MAX (1u << 17)
 #define FFN_MAX (1u << 20)
@@ -21,7 +22,7 @@
 #define NORM_EPSILON_MIN 9e-13f /* BERT's 1e-12, rounded to a float */
 #define ROPE_BASE_MIN (1.0f + 1e-3f)
 #define ROPE_BASE_MAX 1e12f
-/* YaRN's own values (Peng et al. 2023, section 3.2), used where a file names none. */
+/* YaRN's own values (Peng et al. 2023, section 3.2), for files that have none. */
 #define YARN_TURNS_FAST 32.0f
 #define YARN_TURNS_SLOW 1.0f
 
@@ -36,7 +37,7 @@ static void key_of(const struct td_model *model, const char *suffix, char out[st
     snprintf(out, 96, "%s.%s", model->architecture->name, suffix);
 }
 
-/* *value keeps what it holds when the key is absent (`required` false). */
+/* When the key is absent and not required, *value does not change. */
 static enum td_status load_u32(const struct td_model *model, const char *suffix, bool required,
                                uint32_t max, uint32_t *value, struct td_error *err)
 {
@@ -125,7 +126,7 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
 {
     char key[96];
     struct td_str type =
-        STR("linear"); /* what an absent key means; factor 1 then changes nothing */
+        STR("linear"); /* the meaning of an absent key; its factor 1 changes nothing */
     key_of(model, "rope.scaling.type", key);
     if (gguf_has(model->gguf, key) && !gguf_get_string(model->gguf, key, &type))
         return bad_key(model, err, key, "not a string");
@@ -159,7 +160,7 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
     return TD_OK;
 }
 
-/* One divisor a pair of dimensions: *out stays NULL when the file has none. */
+/* Reads one divisor for each pair of dimensions. *out stays NULL if the file has none. */
 static enum td_status load_rope_factors(const struct td_model *model, const char *name,
                                         uint32_t pair_count, const float **out,
                                         struct td_error *err)
@@ -178,9 +179,9 @@ static enum td_status load_rope_factors(const struct td_model *model, const char
     return TD_OK;
 }
 
-/* Llama 3 has one list of divisors for all contexts; LongRoPE (Ding et al. 2024) one for contexts
- * within the original and one for those beyond, decided by the size of the session and not by what
- * is in it: rotated keys stay in the cache. */
+/* Llama 3 has one list of divisors for all contexts. LongRoPE (Ding et al. 2024) has one for
+ * contexts up to the original size and one for larger ones. The size of the session decides and not
+ * how full it is, because rotated keys stay in the cache. */
 static enum td_status init_ropes(struct td_model *model, struct rope_options *options,
                                  bool long_rope, struct td_error *err)
 {
@@ -211,7 +212,7 @@ static enum td_status init_ropes(struct td_model *model, struct rope_options *op
     return TD_OK;
 }
 
-/* The angles of layers with a window: a base of their own, and no context extension. */
+/* The angles of layers with a window: they have their own base and no context extension. */
 static enum td_status init_local_rope(struct td_model *model, struct rope_options options,
                                       struct td_error *err)
 {
@@ -263,7 +264,7 @@ static enum td_status refuse_experts(const struct td_model *model, struct td_err
     return TD_OK;
 }
 
-/* Also the size of the feed-forward block, or of one expert's. */
+/* Reads the size of the feed-forward block, or of one expert's block. */
 static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *err)
 {
     bool experts = model->architecture->experts;
@@ -279,12 +280,12 @@ static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *er
             load_u32(model, "expert_used_count", true, used_max, &model->expert_used_count, err);
     if (status != TD_OK)
         return status;
-    model->ffn_size /= model->expert_used_count; /* what old files mean */
+    model->ffn_size /= model->expert_used_count; /* old files have the size of all used experts */
     return load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
                     &model->ffn_size, err);
 }
 
-/* A scale of 0 is how files say that there is none. */
+/* In files a scale of 0 means that there is none. */
 static enum td_status load_scale(const struct td_model *model, const char *suffix, bool required,
                                  float *value, struct td_error *err)
 {
@@ -335,7 +336,8 @@ static enum td_status load_caps(struct td_model *model, struct td_error *err)
     return status;
 }
 
-/* sliding_window_pattern: a period, or for each layer whether it has a window. */
+/* sliding_window_pattern is a period, or an array that says for each layer whether it has a
+ * window. */
 static enum td_status load_windows(struct td_model *model, struct td_error *err)
 {
     char key[96];
@@ -362,6 +364,7 @@ static enum td_status load_windows(struct td_model *model, struct td_error *err)
 
 enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err)
 {
+    ASSERT(model->layers != NULL);
     const struct architecture *traits = model->architecture;
     enum td_status status = TD_OK;
     model->window = traits->window_default;
@@ -384,6 +387,7 @@ enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *e
 
 enum td_status model_load_hyperparameters(struct td_model *model, struct td_error *err)
 {
+    ASSERT(model->gguf != NULL && model->architecture != NULL);
     bool required = !model->vocab_only;
     enum td_status status = refuse_experts(model, err);
     if (status == TD_OK)

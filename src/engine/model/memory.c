@@ -1,5 +1,10 @@
+/* Says before anything is touched whether a model and its sessions fit the memory, with the sum in
+ * the message, because a process that is killed for memory later tells nobody why. Blocks are
+ * mapped without reserving: a page costs memory only when it is used, so a large context is cheap
+ * while it is empty. */
 #include "engine/model/memory.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -68,6 +73,7 @@ enum td_status memory_check_weights(const char *path, uint64_t weight_bytes, uin
 
 void *memory_map(uint64_t bytes)
 {
+    ASSERT(bytes > 0);
     if (bytes == UINT64_MAX)
         return NULL;
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -83,6 +89,7 @@ void memory_unmap(void *block, uint64_t bytes)
 
 void *carve(struct carver *carver, size_t count, size_t element_bytes)
 {
+    ASSERT(element_bytes > 0);
     size_t bytes, begin = carver->used;
     if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
         __builtin_add_overflow(bytes, BLOCK_ALIGN - 1, &bytes) ||

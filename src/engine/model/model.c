@@ -1,6 +1,10 @@
-/* The tensors of a model, with every shape checked before the forward pass trusts it. */
+/* Looks up the tensors of a decoder and checks every shape, because the forward pass trusts them.
+ * The table of architectures says which tensors there are. Matrices are numbered as they are taken;
+ * adapters find the matrix that they change by that number. A tensor that nobody takes is an error
+ * (tensor_lookup.h). */
 #include "engine/model/model.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/model/bert.h"
@@ -15,11 +19,11 @@ struct lookup {
     struct td_model *model;
 };
 
-/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down), and of the ends. */
+/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down); embedding and output. */
 #define LAYER_MATRICES_MAX 8
 #define END_MATRICES 2
 
-/* As tensor_weight, and a matrix of the model's own number. */
+/* As tensor_weight, but with the next number of the model's matrices. */
 static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
                         uint32_t rows, struct weight *out)
 {
@@ -37,7 +41,7 @@ static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, 
         fill_weight(lookup, tensor, 0, rows, out);
 }
 
-/* One tensor whose rows are those of several matrices, one after the other. */
+/* A matrix in a fused tensor, which holds the rows of several matrices one after another. */
 struct part {
     uint32_t rows;
     struct weight *out;
@@ -154,19 +158,20 @@ static void take_ends(struct lookup *lookup)
         take_vector(lookup, "output_norm.weight", model->embedding_size, PRESENCE_REQUIRED);
     const struct gguf_tensor *output = tensor_take(&lookup->tensors, "output.weight", false);
     if (output == NULL &&
-        lookup->tensors.status == TD_OK) /* tied, yet a matrix of its own to adapters */
+        lookup->tensors.status == TD_OK) /* tied, but adapters see a matrix of its own */
         fill_weight(lookup, gguf_find_tensor(model->gguf, "token_embd.weight"), 0,
                     model->vocab_count, &model->output);
     else if (output && tensor_has_shape(&lookup->tensors, output, model->embedding_size,
                                         model->vocab_count, 1))
         fill_weight(lookup, output, 0, model->vocab_count, &model->output);
-    tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* read by hyperparameters.c */
+    tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* hyperparameters.c reads it */
     tensor_take(&lookup->tensors, "rope_factors_long.weight", false);
     tensor_take(&lookup->tensors, "rope_factors_short.weight", false);
 }
 
 enum td_status model_load(struct td_model *model, struct td_error *err)
 {
+    ASSERT(model->gguf != NULL && model->tokenizer != NULL && model->kernels != NULL);
     enum td_status status = model_load_hyperparameters(model, err);
     if (status != TD_OK)
         return status;

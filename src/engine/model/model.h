@@ -1,5 +1,5 @@
-/* A model inside the engine: checked hyperparameters, every tensor looked up and of the right
- * shape, the tokenizer and the kernel table. Immutable after model_load; any thread. */
+/* A model inside the engine: checked hyperparameters, tensors of the right shapes, the tokenizer
+ * and the kernel table. Immutable after model_load; any thread. */
 #ifndef ENGINE_MODEL_H
 #define ENGINE_MODEL_H
 
@@ -14,25 +14,25 @@
 
 #define WEIGHT_UNNUMBERED UINT32_MAX
 
-/* A matrix [rows, cols] as stored in the file. */
+/* A matrix [rows, cols], as the file stores it. */
 struct weight {
     const void *data;
     size_t row_bytes;
     uint32_t rows, cols;
     enum tensor_type type;
-    enum activation_form form; /* what its inputs must be prepared as */
-    size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
-    uint32_t number; /* of the model's matrices: what adapters know it by; or WEIGHT_UNNUMBERED */
+    enum activation_form form; /* the form that its inputs are prepared into */
+    size_t expert_bytes;       /* from one expert's matrix to the next; 0 = no experts */
+    uint32_t number;           /* by which adapters find the matrix; or WEIGHT_UNNUMBERED */
 };
 
-/* Where the rows of a weight lie in the file; several are parts of one tensor where it is fused. */
+/* Where the rows of a weight are in the file. A fused tensor holds the rows of several. */
 struct matrix {
     const struct gguf_tensor *tensor;
     uint32_t row_begin, rows;
 };
 
-/* Which angles a layer turns its queries and keys by. LONG takes the place of GLOBAL in sessions
- * whose context is larger than long_rope_from. */
+/* The angles by which a layer rotates its queries and keys. ROPE_LONG replaces ROPE_GLOBAL in
+ * sessions whose context is larger than long_rope_from. */
 enum rope_kind { ROPE_GLOBAL, ROPE_LOCAL, ROPE_LONG, ROPE_KIND_COUNT, ROPE_NONE };
 
 /* Vectors are F32; NULL where the architecture has none. */
@@ -45,12 +45,12 @@ struct layer {
     const float *q_norm, *k_norm;       /* [head_size] */
     const float *attention_output_norm; /* [embedding] */
     const float *ffn_norm;              /* [embedding] */
-    struct weight router;               /* [experts, embedding]; rows 0: no experts */
+    struct weight router;               /* [experts, embedding]; rows 0 = no experts */
     struct weight gate, up;             /* [ffn, embedding], of one expert */
     struct weight down;                 /* [embedding, ffn], of one expert */
     const float *ffn_output_norm;       /* [embedding] */
     enum rope_kind rope;
-    uint32_t window; /* positions that a query sees, its own included; 0 = all before it */
+    uint32_t window; /* positions that a query sees, including its own; 0 = all before it */
 };
 
 struct td_model {
@@ -61,7 +61,7 @@ struct td_model {
     bool vocab_only;
 
     uint32_t context_size, layer_count, embedding_size, vocab_count;
-    uint32_t ffn_size; /* of one expert where there are experts */
+    uint32_t ffn_size; /* of one expert if there are experts */
     uint32_t head_count, kv_head_count, head_size;
     uint32_t expert_count, expert_used_count; /* 0 = no experts */
     float norm_epsilon;
@@ -76,30 +76,30 @@ struct td_model {
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
-    struct bert *encoder;    /* in the place of layers and output; NULL for decoders */
+    struct bert *encoder;    /* instead of layers and output; NULL for decoders */
     struct matrix *matrices; /* [matrix_count], by weight.number */
     uint32_t matrix_count;
-    struct heads *heads; /* early exits and probe; NULL = the file brings none */
+    struct heads *heads; /* early exits and probe; NULL = the file has none */
 
     struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;
-    struct jinja *jinja; /* the file's own template; NULL: none, or refused by the interpreter */
+    struct jinja *jinja; /* the file's own template; NULL = none, or the interpreter refused it */
     struct td_model_info info;
     char *name;
     char fingerprint[17];
 };
 
-/* Reads hyperparameters and tensors of model->gguf into the other members (all but tokenizer,
- * kernels and info, which must be there). */
+/* Reads hyperparameters and tensors of model->gguf into the other members. Tokenizer, kernels and
+ * architecture must be set. */
 TD_MUST_CHECK enum td_status model_load(struct td_model *model, struct td_error *err);
-/* The architecture's hyperparameters alone (also for vocab_only, where they may be absent). */
+/* Reads the hyperparameters alone. With vocab_only they may be absent. */
 TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
                                                         struct td_error *err);
-/* Rope and window of each of model->layers, which must be there. */
+/* Sets rope and window of each of model->layers, which must be set. */
 TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
 
-/* Ids of what model->jinja, which must be there, renders of `input`; its tokens and BOS are filled
- * in here. *ids **returns new** (free). */
+/* Renders `input` with model->jinja, which must be set, and tokenizes the text. The BOS and EOS
+ * texts of `input` are filled in here. *ids **returns new** (free). */
 TD_MUST_CHECK enum td_status model_tokenize_chat(const struct td_model *model,
                                                  const struct jinja_input *input, int32_t **ids,
                                                  size_t *count, struct td_error *err);

@@ -1,7 +1,8 @@
-/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c,
- * model.c, tokenizer.c, jinja.c and template.c. */
+/* The public calls on a model: open, describe, tokenize, render. The work is done in gguf.c,
+ * model.c, tokenizer.c, jinja.c and template.c; this file puts them together. */
 #include "tandem/engine.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/model/heads.h"
@@ -14,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rendered prompt or its ids: larger ones fit no context that this engine opens. */
+/* Of a rendered prompt or its ids. Larger ones fit no context that this engine opens. */
 #define PROMPT_BYTES_MAX ((size_t)64 << 20)
-/* Of a calibration: beyond these every confidence is the same. */
+/* Limits of a calibration. Beyond them every confidence gives the same probability. */
 #define TEMPERATURE_MIN 0.01f
 #define TEMPERATURE_MAX 100.0f
 #define BIAS_MAX 100.0f
@@ -72,7 +73,7 @@ static uint64_t count_parameters(const struct gguf *gguf)
     return sum;
 }
 
-/* Fitted on held-out answers by whoever made the file (docs/heads.md). */
+/* The maker of the file fitted it to held-out answers (docs/heads.md). */
 static enum td_status take_calibration(const struct gguf *gguf, struct td_calibration *out,
                                        struct td_error *err)
 {
@@ -146,8 +147,8 @@ static enum td_status find_architecture(struct td_model *model, struct td_error 
                      gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), architecture_list());
 }
 
-/* The file's own template where the interpreter takes it; a family stands by for what it
- * refuses. */
+/* Takes the file's own template if the interpreter can run it. The family renders messages that the
+ * template refuses. */
 static void find_template(struct td_model *model)
 {
     struct td_str text;
@@ -190,6 +191,7 @@ static enum td_status open_parts(struct td_model *model, const char *path,
 enum td_status td_model_open(const char *path, const struct td_model_options *options,
                              struct td_model **out, struct td_error *err)
 {
+    ASSERT(path != NULL && out != NULL);
     static const struct td_model_options defaults = {.cpu = TD_CPU_AUTO};
     *out = NULL;
     struct td_model *model = calloc(1, sizeof *model);
@@ -232,6 +234,7 @@ const struct td_model_info *td_model_get_info(const struct td_model *model)
 
 struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special)
 {
+    ASSERT(model != NULL);
     if (id < 0 || (uint32_t)id >= model->vocab_count)
         return (struct td_str){NULL, 0};
     return tokenizer_piece(model->tokenizer, id, special);
@@ -241,6 +244,9 @@ enum td_status td_tokenize(const struct td_model *model, struct td_str text, boo
                            bool parse_special, int32_t *ids, size_t capacity, size_t *count,
                            struct td_error *err)
 {
+    ASSERT(model != NULL && count != NULL);
+    ASSERT(ids != NULL || capacity == 0);
+    ASSERT(text.data != NULL || text.len == 0);
     struct buf out;
     buf_init(&out, SIZE_MAX / 2);
     struct tokenizer_options options = {.add_special = add_bos, .parse_special = parse_special};
@@ -260,7 +266,7 @@ static struct td_str special_text(const struct td_model *model, int32_t id)
     return id < 0 ? STR("") : tokenizer_piece(model->tokenizer, id, true);
 }
 
-/* Takes the BOS that a template wrote off the front: the tokenizer adds it. */
+/* Removes the BOS that a template wrote first, because the tokenizer adds it. */
 static void drop_bos(struct template_output *out, struct td_str bos)
 {
     struct text_segment *segments = (void *)out->segments.data;
@@ -277,7 +283,7 @@ static void drop_bos(struct template_output *out, struct td_str bos)
         buf_consume(&out->segments, sizeof *segments);
 }
 
-/* By the file's own template, which must be there. */
+/* Renders with the file's own template, which must exist. */
 static enum td_status render_input(const struct td_model *model, struct jinja_input input,
                                    struct template_output *out, struct td_error *err)
 {
@@ -298,10 +304,10 @@ static enum td_status render_own(const struct td_model *model, const struct td_m
     return render_input(model, input, out, err);
 }
 
-/* The file's own template; where it refuses the messages, or the interpreter refuses what it does,
- * the family, if that can express them (Gemma's template refuses system messages, its family does
- * not). A template's refusal stands when the family is not known: plain lines would not be its
- * answer. */
+/* Renders with the file's own template. If it refuses the messages, or the interpreter cannot run
+ * it, the family renders them if it can: Gemma's template refuses system messages, its family does
+ * not. If the family is not known, the refusal stands, because the model was never trained on plain
+ * lines. */
 static enum td_status render(const struct td_model *model, const struct td_message *messages,
                              size_t message_count, struct template_output *out,
                              struct td_error *err)
@@ -328,14 +334,14 @@ enum td_status td_template_render(const struct td_model *model, const struct td_
                                   size_t message_count, char **out, size_t *out_len,
                                   struct td_error *err)
 {
+    ASSERT(model != NULL && out != NULL && out_len != NULL);
     struct template_output rendered;
     *out = NULL;
     *out_len = 0;
     enum td_status status = render(model, messages, message_count, &rendered, err);
     if (status == TD_OK) {
         *out_len = rendered.text.len;
-        *out =
-            *out_len ? buf_take(&rendered.text) : calloc(1, 1); /* an empty text is a string too */
+        *out = *out_len ? buf_take(&rendered.text) : calloc(1, 1); /* an empty text gives "" */
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for the rendered prompt");
     }
@@ -343,8 +349,8 @@ enum td_status td_template_render(const struct td_model *model, const struct td_
     return status;
 }
 
-/* As one text with its marks named: BOS once, marks may be control tokens, text of messages
- * never. */
+/* Tokenizes the rendered text as one. BOS comes once; marks may become control tokens, text of
+ * messages never does. */
 static enum td_status encode_segments(const struct td_model *model,
                                       const struct template_output *rendered, struct buf *ids,
                                       struct td_error *err)
@@ -355,7 +361,7 @@ static enum td_status encode_segments(const struct td_model *model,
                                      segment_count, true, ids, err);
 }
 
-/* Takes *rendered (template_output_deinit) when status is TD_OK. */
+/* When status is TD_OK it **takes** *rendered: it calls template_output_deinit. */
 static enum td_status give_ids(const struct td_model *model, enum td_status status,
                                struct template_output *rendered, int32_t **ids, size_t *count,
                                struct td_error *err)
@@ -383,6 +389,7 @@ enum td_status td_chat_tokenize(const struct td_model *model, const struct td_me
                                 size_t message_count, int32_t **ids, size_t *count,
                                 struct td_error *err)
 {
+    ASSERT(model != NULL && ids != NULL && count != NULL);
     struct template_output rendered;
     enum td_status status = render(model, messages, message_count, &rendered, err);
     return give_ids(model, status, &rendered, ids, count, err);
@@ -391,6 +398,7 @@ enum td_status td_chat_tokenize(const struct td_model *model, const struct td_me
 enum td_status model_tokenize_chat(const struct td_model *model, const struct jinja_input *input,
                                    int32_t **ids, size_t *count, struct td_error *err)
 {
+    ASSERT(model->jinja != NULL);
     struct template_output rendered;
     template_output_init(&rendered, PROMPT_BYTES_MAX);
     enum td_status status = render_input(model, *input, &rendered, err);

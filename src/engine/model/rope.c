@@ -1,8 +1,14 @@
+/* Computes the frequencies of rotary position embedding once for a model. Every published extension
+ * of the context (linear, YaRN, Llama 3's factors, LongRoPE) only changes these numbers, so the
+ * forward pass knows none of them. Computed in double: an error in a frequency grows with the
+ * position. */
 #include "engine/model/rope.h"
+
+#include "base/assertion.h"
 
 #include <math.h>
 
-/* The (fractional) pair that turns `turns` times within the original context. */
+/* The number, with a fraction, of the pair that turns `turns` times within the original context. */
 static double yarn_pair_of(const struct rope_options *options, double turns)
 {
     const double tau = 6.283185307179586476925;
@@ -12,6 +18,9 @@ static double yarn_pair_of(const struct rope_options *options, double turns)
 
 void rope_init(struct rope *rope, const struct rope_options *options)
 {
+    ASSERT(options->dimension_count % 2 == 0 && options->dimension_count <= 2 * ROPE_PAIRS_MAX);
+    ASSERT(options->base > 0 && options->factor > 0);
+    ASSERT(options->scaling != ROPE_SCALING_YARN || options->turns_fast > options->turns_slow);
     double scale = options->scaling == ROPE_SCALING_NONE ? 1.0 : 1.0 / options->factor;
     double low = 0, high = 0;
     rope->pair_count = options->dimension_count / 2;
@@ -26,7 +35,7 @@ void rope_init(struct rope *rope, const struct rope_options *options)
         double frequency = pow(options->base, -2.0 * i / options->dimension_count);
         if (options->frequency_factors)
             frequency /= (double)options->frequency_factors[i];
-        double keep = 0; /* how much of the original frequency a pair keeps under scaling */
+        double keep = 0; /* share of the original frequency that the pair keeps */
         if (options->scaling == ROPE_SCALING_YARN)
             keep = 1.0 - fmin(1.0, fmax(0.0, (i - low) / fmax(0.001, high - low)));
         rope->frequency[i] = frequency * (scale * (1.0 - keep) + keep);

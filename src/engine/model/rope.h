@@ -1,6 +1,6 @@
 /* Rotary position embedding (RoFormer, Su et al. 2021): the angle of pair i at position p is p *
- * frequency[i]. Linear scaling, YaRN and Llama-3 factors only change the frequencies, so they are
- * folded in here once. Immutable after rope_init; any thread. */
+ * frequency[i]. Linear scaling, YaRN and Llama 3's factors only change the frequencies, so
+ * rope_init applies them once. Immutable after rope_init; any thread. */
 #ifndef ENGINE_ROPE_H
 #define ENGINE_ROPE_H
 
@@ -16,13 +16,12 @@ struct rope_options {
     enum rope_scaling scaling;
     double factor;             /* context extension, 1 = none */
     uint32_t original_context; /* YaRN: the context before the extension */
-    /* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more often
-     * than turns_fast over the original context keep their frequency, those that turn less often
-     * than turns_slow are interpolated. Fast above slow, both above 0. */
+    /* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2). Pairs that turn more often
+     * than turns_fast within the original context keep their frequency. Those that turn less often
+     * than turns_slow are interpolated. turns_fast > turns_slow > 0. */
     double turns_fast, turns_slow;
-    double attention_factor; /* extra factor on cos and sin; 1 = none */
-    const float
-        *frequency_factors; /* [dimension_count / 2] divisors (rope_freqs.weight), or NULL */
+    double attention_factor;        /* extra factor on cos and sin; 1 = none */
+    const float *frequency_factors; /* [dimension_count / 2] divisors (rope_freqs.weight) or NULL */
 };
 
 struct rope {
@@ -32,7 +31,7 @@ struct rope {
 };
 
 void rope_init(struct rope *rope, const struct rope_options *options);
-/* [pair_count] pairs (cos, sin) of one position. */
+/* Writes the [pair_count] pairs (cos, sin) of one position. */
 void rope_angles(const struct rope *rope, uint32_t position, float *cos_sin);
 
 #endif

@@ -1,5 +1,9 @@
+/* Looks up tensors while a model is loaded. The first failure is kept and makes every later look-up
+ * do nothing, so that the lists of tensors in model.c and bert.c read as lists, without a check
+ * after each line. */
 #include "engine/model/tensor_lookup.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -8,6 +12,7 @@
 enum td_status tensor_lookup_init(struct tensor_lookup *lookup, const struct td_model *model,
                                   struct td_error *err)
 {
+    ASSERT(model->gguf != NULL && model->kernels != NULL);
     *lookup = (struct tensor_lookup){.model = model, .err = err};
     lookup->used = calloc(gguf_tensor_count(model->gguf) + 1, sizeof *lookup->used);
     if (lookup->used == NULL)
@@ -70,6 +75,7 @@ const float *tensor_take_vector(struct tensor_lookup *lookup, const char *name, 
 struct weight tensor_weight(const struct tensor_lookup *lookup, const struct gguf_tensor *tensor,
                             uint32_t row_begin, uint32_t rows)
 {
+    ASSERT((uint64_t)row_begin + rows <= tensor->dims[1]);
     size_t row_bytes = tensor->bytes / (size_t)(tensor->dims[1] * tensor->dims[2]);
     enum tensor_type type = (enum tensor_type)tensor->type;
     return (struct weight){.data = (const uint8_t *)tensor->data + row_begin * row_bytes,

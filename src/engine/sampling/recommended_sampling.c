@@ -1,11 +1,16 @@
+/* Reads the sampling settings that a model file recommends. The numbers are a table of key, member
+ * and range. A number out of range is an error: another program would sample differently without a
+ * word. Where llama.cpp's convention differs from ours (signed counts, a switch for mirostat) the
+ * functions below translate. */
 #include "engine/sampling/recommended_sampling.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/sampling/sampler.h"
 
 #include <stddef.h>
 
-/* llama.cpp's, where a file turns mirostat on and says no more. */
+/* llama.cpp's default, for a file that turns mirostat on without a tau. */
 #define MIROSTAT_TAU_DEFAULT 5.0f
 
 #define AT(member) offsetof(struct td_sampling, member)
@@ -44,8 +49,8 @@ static enum td_status read_numbers(const struct gguf *gguf, struct td_sampling *
     return TD_OK;
 }
 
-/* llama.cpp's integers are signed: no more than 0 turns top_k off, a window of -1 is the whole
- * context, one of 0 leaves nothing to penalise. */
+/* llama.cpp's integers are signed: a top_k of 0 or less is off, a window of -1 is the whole
+ * context, and a window of 0 turns the penalty off. */
 static void read_counts(const struct gguf *gguf, struct td_sampling *out)
 {
     static const char *window = "general.sampling.penalty_last_n";
@@ -61,7 +66,7 @@ static void read_counts(const struct gguf *gguf, struct td_sampling *out)
         out->repetition_penalty = 1;
 }
 
-/* llama.cpp's switch: 0 = off whatever tau says. */
+/* llama.cpp's switch general.sampling.mirostat: 0 = off, whatever tau says. */
 static enum td_status read_mirostat(const struct gguf *gguf, struct td_sampling *out,
                                     struct td_error *err)
 {
@@ -80,6 +85,7 @@ static enum td_status read_mirostat(const struct gguf *gguf, struct td_sampling 
 enum td_status recommended_sampling_read(const struct gguf *gguf, struct td_sampling *out,
                                          struct td_error *err)
 {
+    ASSERT(gguf != NULL && out != NULL);
     *out = td_sampling_default();
     enum td_status status = read_numbers(gguf, out, err);
     read_counts(gguf, out);

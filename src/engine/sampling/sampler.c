@@ -1,5 +1,11 @@
+/* Chooses a token: applies the penalties, draws (sampler_draw.c), asks the grammar, and puts the
+ * logits back as they were. Statistics come from one pass over the logits before anything changes
+ * them. A grammar is asked about the chosen token only; after a few refusals all tokens are tested
+ * at once (token_filter.h). The logits are worked on in blocks of LOGIT_BLOCK, so that most of a
+ * large vocabulary is passed over by its blocks' maxima. */
 #include "engine/sampling/sampler.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/grammar/token_filter.h"
 #include "engine/sampling/sampler_draw.h"
@@ -15,12 +21,12 @@ struct td_sampling td_sampling_default(void)
     return (struct td_sampling){.temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 }
 
-/* One number and where it may lie. */
+/* A setting and its range. */
 struct range {
     const char *name;
     float value;
     double min, max;
-    bool above; /* min itself is out */
+    bool above; /* min itself is not allowed */
 };
 
 static enum td_status check_ranges(const struct td_sampling *s, struct td_error *err)
@@ -48,7 +54,7 @@ static enum td_status check_ranges(const struct td_sampling *s, struct td_error 
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         double value = (double)ranges[i].value;
         bool low = ranges[i].above ? value > ranges[i].min : value >= ranges[i].min;
-        if (!(low && value <= ranges[i].max)) /* so that NaN is out of range */
+        if (!(low && value <= ranges[i].max)) /* written so that NaN is out of range */
             return error_set(err, TD_INVALID, "%s is %g, not in %c%g, %g]", ranges[i].name, value,
                              ranges[i].above ? '(' : '[', ranges[i].min, ranges[i].max);
     }
@@ -58,6 +64,7 @@ static enum td_status check_ranges(const struct td_sampling *s, struct td_error 
 enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *sampling,
                             struct td_error *err)
 {
+    ASSERT(sampling->biases != NULL || sampling->bias_count == 0);
     *sampler = (struct sampler){.sampling = *sampling};
     enum td_status status = check_ranges(sampling, err);
     if (status != TD_OK)
@@ -116,6 +123,7 @@ void sampler_accept(struct sampler *sampler, int32_t id)
 
 void sampler_follow(struct sampler *sampler, const struct sampler *leader)
 {
+    ASSERT(sampler != leader);
     sampler->rng = leader->rng;
     sampler->surprise_max = leader->surprise_max;
     sampler->tokenizer = leader->tokenizer;
@@ -131,7 +139,7 @@ static enum td_status measure(const struct kernels *kernels, const float *logits
                               uint32_t vocab_count, struct logit_stats *stats, struct td_error *err)
 {
     kernels->logit_stats(logits, vocab_count, stats);
-    /* The maximum itself contributes exp(0), so a sound sum is finite and at least 1. */
+    /* The maximum itself contributes exp(0), so a correct sum is finite and at least 1. */
     if (!isfinite(stats->max) || !(stats->sum_exp >= 0.5) || !isfinite(stats->sum_exp) ||
         stats->argmax >= vocab_count)
         return error_set(err, TD_CORRUPT,
@@ -139,8 +147,8 @@ static enum td_status measure(const struct kernels *kernels, const float *logits
     return TD_OK;
 }
 
-/* Of the distribution as the model gave it; not_mine: the logit of that token, -INFINITY without
- * one. */
+/* Statistics of the distribution as the model gave it. not_mine: the logit of that token, -INFINITY
+ * when the model has none. */
 static void fill_stats(float logit, const struct logit_stats *stats, float not_mine,
                        struct td_token_stats *out)
 {
@@ -155,14 +163,14 @@ static void fill_stats(float logit, const struct logit_stats *stats, float not_m
     };
 }
 
-/* Choices that are made again without the refused token, before all tokens are tested: a pass over
- * the logits costs a tenth of a walk over the vocabulary. */
+/* How often the choice is made again without the refused token before all tokens are tested: a pass
+ * over the logits costs a tenth of a walk over the vocabulary. */
 #define REFUSALS_MAX 4
 
-/* Likewise where the choice is the best token, and the next best is found in two small blocks. */
+/* The same for greedy choices, where two small blocks give the next best token. */
 #define REFUSALS_GREEDY_MAX 64
 
-/* The best token by the blocks' maxima. */
+/* Finds the best token by the blocks' maxima. */
 static uint32_t best_of_blocks(const struct sampler_row *row)
 {
     uint32_t best = 0;
@@ -175,7 +183,7 @@ static uint32_t best_of_blocks(const struct sampler_row *row)
     return i;
 }
 
-/* The best token that the grammar allows, where *id is the best one and refused. */
+/* *id is the best token, and the grammar refuses it. Finds the best token that it allows. */
 static enum td_status take_best_allowed(struct sampler *sampler, const struct sampler_row *row,
                                         int32_t *id, struct td_error *err)
 {
@@ -204,9 +212,9 @@ static enum td_status take_best_allowed(struct sampler *sampler, const struct sa
     return status;
 }
 
-/* A choice that the grammar refuses is made again without it, at last among what it allows: each
- * allowed token is drawn with its share of what is allowed. Mirostat's correction counts the choice
- * that stays. */
+/* When the grammar refuses a choice, it is made again without that token, and at last among the
+ * allowed tokens only. So each allowed token is drawn with its share of the allowed probability.
+ * Mirostat's correction counts only the choice that stays. */
 static enum td_status draw_allowed(struct sampler *sampler, const struct sampler_row *row,
                                    const struct logit_stats *stats, int32_t *id,
                                    struct td_error *err)
@@ -252,6 +260,8 @@ enum td_status sampler_choose(struct sampler *sampler, const struct kernels *ker
                               struct sampler_candidate *candidates, struct sampler_choice *choice,
                               struct td_error *err)
 {
+    ASSERT(vocab_count > 0 && not_mine_id < (int64_t)vocab_count);
+    ASSERT(candidates != NULL && choice != NULL);
     struct logit_stats stats, changed_stats;
     enum td_status status = measure(kernels, logits, vocab_count, &stats, err);
     if (status == TD_OK)
@@ -279,6 +289,7 @@ enum td_status sampler_choose(struct sampler *sampler, const struct kernels *ker
 size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
                             uint32_t vocab_count, size_t count, struct td_top_logprob *out)
 {
+    ASSERT(out != NULL || count == 0);
     struct logit_stats stats;
     struct sampler_candidate best[TD_TOP_LOGPROBS_MAX];
     size_t found = 0;
@@ -288,7 +299,7 @@ size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
     kernels->logit_stats(logits, vocab_count, &stats);
     for (uint32_t i = 0; i < vocab_count; i++) {
         if (found == count && !(logits[i] > best[found - 1].logit))
-            continue; /* nearly every token ends here */
+            continue; /* nearly all tokens end here */
         struct sampler_candidate candidate = {logits[i], (int32_t)i};
         size_t at = found < count ? found++ : found - 1;
         for (; at > 0 && sampler_before(candidate, best[at - 1]); at--)

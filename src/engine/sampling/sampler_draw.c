@@ -1,20 +1,27 @@
+/* Draws a token. Without filters no list of candidates is needed: a block is drawn by its share of
+ * the probability, then a token in the block. With filters the candidates are the few tokens that
+ * they keep. Mirostat adapts how surprising a token may be to what the draws before it were. Each
+ * draw takes the same number of random numbers, so a seed means the same answer however the work is
+ * batched. */
 #include "engine/sampling/sampler_draw.h"
 
+#include "base/assertion.h"
 #include "engine/sampling/sampler_filter.h"
 
 #include <math.h>
 
-/* Mirostat 1 estimates the distribution's shape from so many of its likeliest tokens (Basu et al.
- * 2021, algorithm 1, m). */
+/* Mirostat 1 estimates the shape of the distribution from this many of its likeliest tokens (Basu
+ * et al. 2021, algorithm 1, m). */
 #define MIROSTAT_TOKENS 100u
 
 #define XTC_THRESHOLD_DEFAULT 0.1
 
-/* Dynamic temperature: from t - range where one token is certain to t + range where all are alike,
+/* Dynamic temperature, as llama.cpp's "dynatemp":
  *
  *     t - range + 2 range (H / log count)^exponent
  *
- * with the entropy H of what the filters kept, at temperature 1; as llama.cpp's "dynatemp". */
+ * H is the entropy of what the filters kept, at temperature 1. So it is t - range when one token is
+ * certain, and t + range when all are equally likely. */
 static double temperature_of(const struct td_sampling *sampling, double entropy, double count)
 {
     double temperature = (double)sampling->temperature, range = (double)sampling->dynamic_range;
@@ -26,7 +33,7 @@ static double temperature_of(const struct td_sampling *sampling, double entropy,
     return fmax(1e-4, low + (high - low) * pow(share, exponent));
 }
 
-/* Without filters no candidate list is needed: the block first, then the token in it. */
+/* Draws the block first, then the token in it. */
 static int32_t draw_from_all(struct sampler *sampler, const struct sampler_row *row,
                              const struct logit_stats *stats)
 {
@@ -40,7 +47,7 @@ static int32_t draw_from_all(struct sampler *sampler, const struct sampler_row *
     double target = rng_double(&sampler->rng) * sum;
     while (b < blocks && target >= (double)row->blocks[b])
         target -= (double)row->blocks[b++];
-    if (b == blocks) /* rounding left a rest: the likeliest is as good as any */
+    if (b == blocks) /* the sum fell short by rounding: take the likeliest */
         return (int32_t)stats->argmax;
     uint32_t end = (b + 1) * LOGIT_BLOCK, last = stats->argmax;
     for (uint32_t i = b * LOGIT_BLOCK; i < row->vocab_count && i < end; i++) {
@@ -50,7 +57,7 @@ static int32_t draw_from_all(struct sampler *sampler, const struct sampler_row *
             return (int32_t)i;
         last = part > 0 ? i : last;
     }
-    return (int32_t)last; /* rounding likewise, within the block */
+    return (int32_t)last; /* the same within the block */
 }
 
 /* XTC, "exclude top choices" (its author's description, p-e-w, text-generation-webui pull request
@@ -91,7 +98,7 @@ static int32_t draw_from_candidates(struct sampler *sampler, struct sampler_cand
     struct sampler_candidate best = candidates[0];
     for (uint32_t i = 1; i < count; i++)
         best = sampler_before(candidates[i], best) ? candidates[i] : best;
-    for (uint32_t i = 0; i < count; i++) { /* from here on the member holds the weight */
+    for (uint32_t i = 0; i < count; i++) { /* from here on `logit` holds the weight */
         candidates[i].logit = (float)exp((double)(candidates[i].logit - best.logit) * inverse);
         sum += (double)candidates[i].logit;
     }
@@ -101,7 +108,7 @@ static int32_t draw_from_candidates(struct sampler *sampler, struct sampler_cand
         if (target < 0)
             return candidates[i].id;
     }
-    return best.id; /* rounding left a rest */
+    return best.id; /* the sum fell short by rounding */
 }
 
 static double entropy_of(const struct sampler_candidate *candidates, uint32_t count, float max)
@@ -129,7 +136,7 @@ static int32_t draw_filtered(struct sampler *sampler, const struct sampler_row *
 
 /* --- mirostat --------------------------------------------------------------------------------- */
 
-/* Moves surprise_max by what the draw missed tau. surprise in bits. */
+/* Moves surprise_max by the difference between the draw's surprise, in bits, and tau. */
 static void correct(struct sampler *sampler, double surprise)
 {
     const struct td_sampling *sampling = &sampler->sampling;
@@ -143,7 +150,7 @@ static int32_t draw_and_correct(struct sampler *sampler, struct sampler_candidat
 {
     int32_t id =
         draw_from_candidates(sampler, candidates, count, (double)sampler->sampling.temperature);
-    double sum = 0, chosen = 0; /* candidates hold their weights now */
+    double sum = 0, chosen = 0; /* `logit` of the candidates holds the weights now */
     for (uint32_t i = 0; i < count; i++) {
         sum += (double)candidates[i].logit;
         chosen = candidates[i].id == id ? (double)candidates[i].logit : chosen;
@@ -152,8 +159,8 @@ static int32_t draw_and_correct(struct sampler *sampler, struct sampler_candidat
     return id;
 }
 
-/* Version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop what is
- * more surprising than surprise_max bits, draw, correct. */
+/* Version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop tokens
+ * that are more surprising than surprise_max bits, draw, correct. */
 static int32_t draw_mirostat_2(struct sampler *sampler, const struct sampler_row *row,
                                const struct logit_stats *stats)
 {
@@ -168,8 +175,8 @@ static int32_t draw_mirostat_2(struct sampler *sampler, const struct sampler_row
     return draw_and_correct(sampler, row->candidates, count);
 }
 
-/* Version 1 (the same paper, algorithm 1): Zipf's exponent s estimated from the likeliest tokens
- * (equation 30), then the k whose top-k sampling has the wanted surprise (equation 32). */
+/* Version 1 (the same paper, algorithm 1): estimate Zipf's exponent s from the likeliest tokens
+ * (equation 30), then take the k whose top-k sampling has the wanted surprise (equation 32). */
 static int32_t draw_mirostat_1(struct sampler *sampler, const struct sampler_row *row,
                                const struct logit_stats *stats)
 {
@@ -183,7 +190,7 @@ static int32_t draw_mirostat_1(struct sampler *sampler, const struct sampler_row
         squares += t * t;
     }
     double s = squares > 0 ? products / squares : 1.0, n = (double)row->vocab_count;
-    s = fmin(fmax(s, 1e-3), 1e3);                       /* k is a number for all of these */
+    s = fmin(fmax(s, 1e-3), 1e3);                       /* so that k is finite */
     double epsilon = fabs(s - 1) > 1e-6 ? s - 1 : 1e-6; /* its limit at s = 1 */
     double k = pow(epsilon * exp2(sampler->surprise_max) / (1 - pow(n, -epsilon)), 1 / s);
     only_k.top_k = k >= n ? row->vocab_count : k > 1 ? (uint32_t)k : 1;
@@ -195,6 +202,7 @@ static int32_t draw_mirostat_1(struct sampler *sampler, const struct sampler_row
 int32_t sampler_draw(struct sampler *sampler, const struct sampler_row *row,
                      const struct logit_stats *stats)
 {
+    ASSERT(isfinite(stats->max));
     const struct td_sampling *sampling = &sampler->sampling;
     if (sampler_is_greedy(sampling))
         return (int32_t)stats->argmax;

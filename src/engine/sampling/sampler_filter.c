@@ -1,4 +1,10 @@
+/* Keeps the tokens that top-n-sigma, typical-p, top-k, top-p and min-p allow. Sorting a vocabulary
+ * of 10^5 tokens would cost more than a small model's layer. So each filter first gives a logit
+ * below which it keeps nothing, blocks whose maximum is below that are passed over, and only the
+ * few hundred tokens that remain go into a heap, from which the best are taken one by one. */
 #include "engine/sampling/sampler_filter.h"
+
+#include "base/assertion.h"
 
 #include <math.h>
 
@@ -26,8 +32,8 @@ static void make_heap(struct sampler_candidate *candidates, uint32_t count)
         sift_down(candidates, i, count);
 }
 
-/* A lower bound of the k-th largest logit: the k-th largest of the blocks' maxima. The smallest of
- * those seen so far stands on top of the heap, since what it holds is negated. */
+/* A lower bound of the k-th largest logit: the k-th largest of the blocks' maxima. The heap holds
+ * negated values, so the smallest maximum of those seen so far is on its top. */
 static float top_k_bound(const struct sampler_row *row, uint32_t k)
 {
     uint32_t blocks = sampler_block_count(row->vocab_count);
@@ -45,8 +51,8 @@ static float top_k_bound(const struct sampler_row *row, uint32_t k)
     return -heap[0].logit;
 }
 
-/* Top-n-sigma (Tang et al. 2024, "Top-nσ: not all logits are you need", section 3): logits at least
- * max - n sigma, sigma the standard deviation of all that are not forbidden. */
+/* Top-n-sigma (Tang et al. 2024, "Top-nσ: not all logits are you need", section 3) keeps logits of
+ * at least max - n sigma. sigma is the standard deviation of all logits that are not -INFINITY. */
 static double sigma_cut(const struct td_sampling *sampling, const struct sampler_row *row,
                         const struct logit_stats *stats)
 {
@@ -68,16 +74,17 @@ static bool is_typical(const struct td_sampling *sampling)
     return sampling->typical_p > 0.0f && sampling->typical_p < 1.0f;
 }
 
-/* Lowest logit that the filters can still keep. Tokens below (1 - top_p) / vocab hold less than 1 -
- * top_p together, so the nucleus is complete without them: the cut changes nothing, and makes the
- * heap a few hundred entries instead of the vocabulary. min-p's own cut is exact. */
+/* The lowest logit that the filters can still keep. Tokens whose probability is below (1 - top_p) /
+ * vocab hold less than 1 - top_p together, so the nucleus is complete without them. The cut changes
+ * no result, but the heap has a few hundred entries instead of the vocabulary. min-p's own cut is
+ * exact. */
 static float cut_off(const struct td_sampling *sampling, const struct sampler_row *row,
                      const struct logit_stats *stats)
 {
     double cut = -INFINITY;
     if (sampling->top_n_sigma > 0.0f)
         cut = sigma_cut(sampling, row, stats);
-    if (is_typical(sampling)) /* which counts in all tokens */
+    if (is_typical(sampling)) /* it needs all tokens */
         return (float)fmin(cut, (double)stats->max);
     if (sampling->min_p > 0.0f) /* keeps p >= min_p * p_max */
         cut = fmax(cut, (double)stats->max + log((double)sampling->min_p));
@@ -90,7 +97,7 @@ static float cut_off(const struct td_sampling *sampling, const struct sampler_ro
     return (float)fmin(cut, (double)stats->max);
 }
 
-/* Takes the best off the heap; it goes to the place that this leaves free at the heap's end. */
+/* Takes the best candidate off the heap and puts it where the heap ended. */
 static struct sampler_candidate pop(struct sampler_candidate *heap, uint32_t count)
 {
     struct sampler_candidate best = heap[0];
@@ -101,7 +108,8 @@ static struct sampler_candidate pop(struct sampler_candidate *heap, uint32_t cou
     return best;
 }
 
-/* What was popped stands at the end of `count` places, best last: to the front, best first. */
+/* The popped candidates are at the end of `count` places, the best one last. Moves them to the
+ * front, the best one first. */
 static void bring_to_front(struct sampler_candidate *candidates, uint32_t count, uint32_t kept)
 {
     for (uint32_t i = 0; i < kept && i < count - 1 - i; i++) {
@@ -111,9 +119,9 @@ static void bring_to_front(struct sampler_candidate *candidates, uint32_t count,
     }
 }
 
-/* Locally typical sampling (Meister et al. 2022, section 4): the tokens whose surprise is nearest
- * to the entropy, until they hold typical_p of the mass. Returns their number. The heap's order is
- * by the logit member, which holds the distance meanwhile. */
+/* Locally typical sampling (Meister et al. 2022, section 4): keeps the tokens whose surprise is
+ * nearest to the entropy, until they hold typical_p of the probability. Returns their number. While
+ * this runs, `logit` holds the distance, by which the heap is ordered. */
 static uint32_t keep_typical(const struct td_sampling *sampling, const struct sampler_row *row,
                              const struct logit_stats *stats, uint32_t count)
 {
@@ -165,7 +173,7 @@ static double mass_of(const struct sampler_candidate *candidates, uint32_t count
     return mass;
 }
 
-/* The best of `count`, until they hold `wanted` or are kept_max. */
+/* Keeps the best candidates, until they hold `wanted` or are kept_max. */
 static uint32_t keep_best(struct sampler_candidate *candidates, uint32_t count, uint32_t kept_max,
                           double wanted, float max)
 {
@@ -180,7 +188,7 @@ static uint32_t keep_best(struct sampler_candidate *candidates, uint32_t count, 
     return kept;
 }
 
-/* Those that reach `min`; the best one where none does. */
+/* Keeps the candidates of at least `min`, or the best one if there is none. */
 static uint32_t keep_near_best(struct sampler_candidate *candidates, uint32_t count, float min)
 {
     uint32_t kept = 0;
@@ -198,6 +206,7 @@ static uint32_t keep_near_best(struct sampler_candidate *candidates, uint32_t co
 uint32_t sampler_filter(const struct td_sampling *sampling, const struct sampler_row *row,
                         const struct logit_stats *stats)
 {
+    ASSERT(row->vocab_count > 0 && row->blocks != NULL);
     struct sampler_candidate *candidates = row->candidates;
     row->kernels->block_maxima(row->logits, row->vocab_count, row->blocks);
     uint32_t count = sampler_collect(row, cut_off(sampling, row, stats));

@@ -1,6 +1,5 @@
-/* The filters of a sampler: top-n-sigma, typical-p on the distribution at temperature 1, then
- * top-k, top-p and min-p on what they kept. Most of the vocabulary is passed over in blocks. One
- * thread. */
+/* The filters of a sampler: top-n-sigma and typical-p on the distribution at temperature 1, then
+ * top-k, top-p and min-p on what these keep. One thread. */
 #ifndef ENGINE_SAMPLER_FILTER_H
 #define ENGINE_SAMPLER_FILTER_H
 
@@ -12,12 +11,13 @@ bool sampler_before(struct sampler_candidate a, struct sampler_candidate b);
 /* Whether a candidate list is needed at all. */
 bool sampler_filters(const struct td_sampling *sampling);
 
-/* Fills row->candidates with the tokens whose logits are at least `cut` (-INFINITY: all that have
- * any probability), by id; returns their number. row->blocks: the blocks' maxima. */
+/* Fills row->candidates with the tokens whose logits are at least `cut`, by id; returns their
+ * number. -INFINITY: all tokens that have any probability. row->blocks must hold the blocks'
+ * maxima. */
 uint32_t sampler_collect(const struct sampler_row *row, float cut);
 
-/* Fills row->candidates with what the filters keep, best first where top-k or top-p is on; returns
- * the number, at least 1. */
+/* Fills row->candidates with the tokens that the filters keep; returns their number, at least 1.
+ * With top-k or top-p they are sorted, the best one first. */
 uint32_t sampler_filter(const struct td_sampling *sampling, const struct sampler_row *row,
                         const struct logit_stats *stats);
 

@@ -1,5 +1,9 @@
+/* Biases and penalties by token id. The tokens that have a bias or are in the answer are one short
+ * list, with a hash table from id to entry. So a choice touches only these logits, and puts exactly
+ * the old values back afterwards: the caller's logits may be used again. */
 #include "engine/sampling/sampler_penalty.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -7,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Doubles the room when it is used up; entries hold at most half as many as there are slots. */
+/* Doubles the room when it is used up. There are twice as many slots as entries. */
 static bool reserve(struct penalty *p)
 {
     uint32_t slots = p->slots ? p->mask + 1 : 0;
@@ -82,6 +86,7 @@ void penalty_count(struct penalty *p, int32_t id)
 
 bool penalty_apply(struct penalty *p, float *logits, uint32_t vocab_count)
 {
+    ASSERT(logits != NULL);
     for (uint32_t i = 0; i < p->count; i++) {
         struct penalty_entry *entry = &p->entries[i];
         if (entry->id < 0 || (uint32_t)entry->id >= vocab_count)

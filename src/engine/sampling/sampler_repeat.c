@@ -1,5 +1,9 @@
+/* Penalties for repetition: CTRL's for tokens that were there, DRY's for tokens that would continue
+ * a repetition. Both look at the same ring of the last tokens. DRY finds all repetitions of the
+ * last tokens in one linear pass (the Z function), so a long history costs microseconds. */
 #include "engine/sampling/sampler_repeat.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -7,16 +11,16 @@
 #include <math.h>
 #include <string.h>
 
-/* What ends a repetition unless the caller says: what stands in texts that repeat themselves for
- * good reasons, such as lists and dialogues. As the author of DRY chose them. */
+/* The texts that break a repetition by default, as the author of DRY chose them. They are common in
+ * texts that repeat themselves for good reasons, such as lists and dialogues. */
 static const char default_breakers[] = "\n\0:\0\"\0*\0";
 
 #define DRY_BASE_DEFAULT 1.75
 #define DRY_ALLOWED_DEFAULT 2u
-/* A penalty of this size leaves no probability; larger ones would only overflow. */
+/* A penalty of this size leaves no probability. A larger one would only overflow. */
 #define DRY_PENALTY_MAX 1e6
 
-/* Token `back` places before the last; back < history_count. */
+/* Index of the token `back` places before the last one; back < history_count. */
 static uint32_t place(const struct sampler *sampler, uint32_t back)
 {
     return (sampler->recent_count - 1 - back) % SAMPLER_HISTORY_MAX;
@@ -34,7 +38,7 @@ static void change(struct repeat_changes *changes, float *logits, int32_t id, fl
     logits[id] = logit;
 }
 
-/* Marks of tokens that were seen, by id. */
+/* A set of ids that were seen. */
 struct seen {
     int32_t ids[2 * SAMPLER_HISTORY_MAX];
     uint32_t mask;
@@ -48,7 +52,7 @@ static void seen_init(struct seen *seen, uint32_t count)
     memset(seen->ids, 0xff, ((size_t)seen->mask + 1) * sizeof *seen->ids); /* -1 */
 }
 
-/* Whether `id` is new, which it then no longer is. */
+/* Adds `id` to the set; true if it was not in it. */
 static bool see(struct seen *seen, int32_t id)
 {
     uint32_t at = (uint32_t)hash_mix64((uint32_t)id);
@@ -59,8 +63,8 @@ static bool see(struct seen *seen, int32_t id)
     return true;
 }
 
-/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when
- * positive, multiplied when negative; each token once. */
+/* CTRL (Keskar et al. 2019, section 4.1): positive logits of recent tokens are divided by the
+ * penalty, negative ones are multiplied by it, each token once. */
 static void penalise_recent(const struct sampler *sampler, float *logits, uint32_t vocab_count,
                             struct repeat_changes *changes)
 {
@@ -77,10 +81,9 @@ static void penalise_recent(const struct sampler *sampler, float *logits, uint32
     }
 }
 
-/* lengths[b]: how many tokens before and with the one `b` places back are the same as the last
- * ones, none of them a breaker. It is the Z function of the history read backwards (Gusfield 1997,
- * "Algorithms on Strings, Trees and Sequences", section 1.4), cut at the first breaker of the last
- * tokens. */
+/* lengths[b] = how many tokens, ending `b` places back, are the same as the last tokens, with no
+ * breaker among them. It is the Z function of the history read backwards (Gusfield 1997,
+ * "Algorithms on Strings, Trees and Sequences", section 1.4), cut at the first breaker. */
 static void match_lengths(const struct sampler *sampler, uint32_t count, uint16_t *lengths)
 {
     uint32_t most = 0, left = 0, right = 0;
@@ -104,7 +107,7 @@ static void match_lengths(const struct sampler *sampler, uint32_t count, uint16_
 
 /* DRY, "don't repeat yourself" (its author's description, p-e-w, text-generation-webui pull request
  * 5677): a token that followed the same tokens before loses multiplier * base^(length - allowed),
- * with the longest such length. */
+ * where length is that of the longest such repetition. */
 static void penalise_continuations(const struct sampler *sampler, float *logits,
                                    uint32_t vocab_count, struct repeat_changes *changes)
 {
@@ -127,7 +130,7 @@ static void penalise_continuations(const struct sampler *sampler, float *logits,
             continue;
         double penalty = fmin(multiplier * pow(base, lengths[b] - allowed), DRY_PENALTY_MAX);
         while (at < changes->count && changes->ids[at] != id)
-            at++; /* few tokens follow a repetition */
+            at++; /* a linear search: few tokens follow a repetition */
         float before = at < changes->count ? changes->logits[at] : logits[id];
         float after = (float)((double)before - penalty);
         if (at == changes->count)
@@ -153,7 +156,7 @@ void repeat_restore(float *logits, const struct repeat_changes *changes)
         logits[changes->ids[i]] = changes->logits[i];
 }
 
-/* Whether the text ends a breaker somewhere in its last piece. */
+/* Whether a breaker ends inside the last piece of the text. */
 static bool ends_in(struct td_str breaker, struct td_str tail, struct td_str piece)
 {
     if (str_find(piece, breaker, 0) != SIZE_MAX)
@@ -177,6 +180,7 @@ static void keep_tail(struct sampler *sampler, struct td_str piece)
 
 bool repeat_is_broken_by(struct sampler *sampler, int32_t id)
 {
+    ASSERT(sampler->tokenizer != NULL);
     struct td_str piece = tokenizer_piece(sampler->tokenizer, id, false);
     struct td_str tail = {sampler->tail, sampler->tail_len};
     const char *breaker = sampler->dry.breakers;

@@ -1,20 +1,21 @@
 /* Generation. A token that ends the answer (end of sequence, end of turn) is reported like any
- * other, with the empty text that control tokens have, so that its probability counts in the
- * answer's confidence; as in OpenAI's usage it counts as a completion token. The model's "not mine"
- * token ends nothing: what follows it is up to the caller.
+ * other, with the empty text of control tokens, so that its probability counts in the confidence of
+ * the answer. As in OpenAI's usage it counts as a completion token. The model's "not mine" token
+ * ends nothing: the caller decides what follows it.
  *
  * With speculation a pass has several rows: one for the last token and one for each guess after it.
- * Tokens are chosen row by row as if each had been a pass of its own, until one is not the guess;
- * they are handed out one by one, and what was guessed wrongly leaves the cache. */
+ * Tokens are chosen row by row, as if each row had been a pass of its own, until one differs from
+ * the guess. They are handed out one by one, and wrong guesses are removed from the cache. */
 #include "engine/session/generate.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/session/scoring.h"
 #include "engine/session/session.h"
 
-/* Rows of logits of a prompt that is scored, at a time: enough for the kernels' panels, and few
- * enough that streams beside it go on soon. */
+/* Rows of logits at a time of a prompt that is scored: enough for the kernels' panels, and few
+ * enough that streams beside it do not wait long. */
 #define PROMPT_SCORE_ROWS 64
 
 static void accept_recent(struct sampler *sampler, const int32_t *ids, size_t count)
@@ -50,8 +51,8 @@ static enum td_status start_filter(struct generation *generation, struct td_erro
     return TD_OK;
 }
 
-/* Tokens that the limits leave, with the next one, chosen at `length`. The last token needs no
- * place in the cache. */
+/* How many tokens the limits leave, including the next one, which is chosen at `length`. The last
+ * token needs no place in the cache. */
 static uint32_t tokens_left(const struct generation *generation, uint32_t length)
 {
     bool shift = generation->options.context_shift;
@@ -65,6 +66,7 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
                                const int32_t *ids, size_t count,
                                const struct td_generate_options *options, struct td_error *err)
 {
+    ASSERT(ids != NULL || count == 0);
     *generation = (struct generation){.model = sequence->model,
                                       .sequence = sequence,
                                       .options = *options,
@@ -87,14 +89,13 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
     if (options->exit_threshold > 0 && sequence->model->info.exit_count == 0)
         return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
                          sequence->model->name);
-    /* A guess would be judged by other layers than the token that it stands for. */
+    /* A guess would be checked with other layers than the token itself would have used. */
     if (options->exit_threshold > 0 && options->speculation != TD_SPECULATION_NONE)
         return error_set(err, TD_INVALID, "exit_threshold and speculation exclude each other");
     if (count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
     if (options->context_shift && options->tokens_max == 0)
-        return error_set(err, TD_INVALID,
-                         "an answer that may outgrow the context needs a largest number of tokens");
+        return error_set(err, TD_INVALID, "context_shift requires tokens_max");
     if (options->context_shift && options->context_keep >= sequence->context_size)
         return error_set(err, TD_INVALID,
                          "context_keep is %u: fewer than the context's %u tokens can be kept",
@@ -111,7 +112,7 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
     return status == TD_OK && options->grammar ? start_filter(generation, err) : status;
 }
 
-/* What was chosen and not handed out never was. */
+/* Drops the tokens that were chosen but not handed out. */
 static void drop_choices(struct generation *generation)
 {
     if (generation->choice_next == generation->choice_count)
@@ -133,6 +134,7 @@ void generation_deinit(struct generation *generation)
 
 void generation_score_prompt(struct generation *generation, struct prompt_score *scores, bool only)
 {
+    ASSERT(generation->chosen_count == 0 && generation->prompt_scores == NULL);
     generation->prompt_scores = scores;
     generation->prompt_only = only;
     generation->prompt = generation->ids;
@@ -140,6 +142,7 @@ void generation_score_prompt(struct generation *generation, struct prompt_score 
 
 void generation_skip(struct generation *generation, uint32_t count)
 {
+    ASSERT(count < generation->id_count && generation->chosen_count == 0);
     generation->ids += count;
     generation->id_count -= count;
     generation->result.cached_tokens += count;
@@ -150,7 +153,7 @@ static bool is_end(const struct generation *generation, int32_t id)
     return !generation->options.ignore_eos && tokenizer_is_end(generation->model->tokenizer, id);
 }
 
-/* Whether the token just chosen is the last whatever its text, and why. */
+/* Decides whether the chosen token is the last one, whatever its text, and why. */
 static void decide_last(struct generation *generation, struct generation_choice *choice)
 {
     uint32_t tokens_max = generation->options.tokens_max;
@@ -166,7 +169,7 @@ static void decide_last(struct generation *generation, struct generation_choice 
     }
 }
 
-/* Chooses a token from one row, whose position is the last of `length`. */
+/* Chooses a token from one row, the last position of `length`. */
 static enum td_status choose(struct generation *generation, float *logits, uint32_t length,
                              struct sampler_candidate *candidates, struct td_error *err)
 {
@@ -175,7 +178,7 @@ static enum td_status choose(struct generation *generation, float *logits, uint3
     struct sampler_choice choice;
     if (generation->filter)
         token_filter_set_budget(generation->filter, tokens_left(generation, length));
-    /* Before the choice: a grammar takes the logits of what it forbids. */
+    /* Before the choice, because a grammar overwrites the logits of tokens that it refuses. */
     size_t top_count = sampler_top_logprobs(model->kernels, logits, model->vocab_count,
                                             generation->options.top_logprobs, out->top);
     enum td_status status =
@@ -199,7 +202,7 @@ static enum td_status choose(struct generation *generation, float *logits, uint3
     return status;
 }
 
-/* Chooses row by row while the rows are those of tokens that were chosen. */
+/* Chooses row by row, as long as the chosen token is the guess of the next row. */
 static enum td_status choose_all(struct generation *generation, const struct generation_due *due,
                                  float *logits, struct sampler_candidate *candidates,
                                  struct td_error *err)
@@ -227,7 +230,7 @@ static enum td_status choose_all(struct generation *generation, const struct gen
     return status;
 }
 
-/* Hands out the next token that was chosen. */
+/* Hands out the next chosen token. */
 static enum td_status hand_out(struct generation *generation, struct generation_event *event,
                                struct td_error *err)
 {
@@ -250,7 +253,7 @@ static enum td_status hand_out(struct generation *generation, struct generation_
     return status;
 }
 
-/* The text that was held back, once. */
+/* Hands out, once, the text that was held back. */
 static enum td_status finish(struct generation *generation, struct generation_event *event,
                              struct td_error *err)
 {
@@ -262,14 +265,14 @@ static enum td_status finish(struct generation *generation, struct generation_ev
     return text_gate_finish(&generation->gate, &event->text, err);
 }
 
-/* A step of one token, or of one token and guesses at those after it. */
+/* A step of the last token, and of guesses at the tokens after it. */
 static struct generation_due due_token(struct generation *generation, uint32_t rows_max)
 {
     struct speculation *speculation = &generation->speculation;
     const struct sequence *sequence = generation->sequence;
     if (generation->options.speculation == TD_SPECULATION_NONE)
         return (struct generation_due){generation->ids, 1, 1};
-    /* The first row is the last token, which is not in the sequence yet. */
+    /* The last token, the first row, is not in the sequence yet. */
     uint32_t left = tokens_left(generation, sequence->length + 1);
     uint32_t room = sequence->context_size - sequence->length;
     room = left < room ? left : room;
@@ -283,6 +286,7 @@ static struct generation_due due_token(struct generation *generation, uint32_t r
 
 struct generation_due generation_due(struct generation *generation, uint32_t rows_max)
 {
+    ASSERT(rows_max > 0);
     if (generation_has_event(generation))
         return (struct generation_due){.ids = generation->ids};
     generation->due_ms = clock_monotonic_ms(NULL);
@@ -312,7 +316,7 @@ struct segment generation_segment(struct generation *generation, const struct ge
         .ids = due->ids,
         .count = due->count,
         .logit_rows = due->logit_rows,
-        /* Not in the prompt: how much of it is left to run depends on what was cached. */
+        /* Not in the prompt: how much of the prompt runs depends on what was cached. */
         .exit_threshold = prompt ? 0 : generation->options.exit_threshold,
         .layers_run = &generation->layers_run,
         .probe_out = prompt && due->logit_rows ? &generation->result.probe : NULL};
@@ -327,7 +331,7 @@ static void count_layers(struct generation *generation)
     generation->result.layers_saved += all - generation->layers_run;
 }
 
-/* A part of the prompt has gone through: what its rows make of the tokens after them. */
+/* A part of the prompt has run: scores the tokens that follow its rows. */
 static enum td_status score_rows(struct generation *generation, const struct generation_due *due,
                                  const float *logits, struct td_error *err)
 {
@@ -349,7 +353,7 @@ static enum td_status score_rows(struct generation *generation, const struct gen
     return TD_OK;
 }
 
-/* The end of the prompt: the first token, or the end of all. */
+/* The prompt has run: gives the first token, or the end if only the prompt was wanted. */
 static enum td_status take_prompt_end(struct generation *generation,
                                       const struct generation_due *due, float *logits,
                                       struct sampler_candidate *candidates,
@@ -358,7 +362,7 @@ static enum td_status take_prompt_end(struct generation *generation,
     if (generation->prompt_only) {
         generation->done = true;
         generation->result.finish = TD_FINISH_LENGTH;
-        return TD_OK; /* GENERATION_DONE */
+        return TD_OK; /* the event is GENERATION_DONE */
     }
     const struct generation_due last = {due->ids + due->count - 1, 1, 1};
     logits += (size_t)(due->logit_rows - 1) * generation->model->vocab_count;
@@ -370,6 +374,7 @@ enum td_status generation_take(struct generation *generation, const struct gener
                                float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
 {
+    ASSERT(due->logit_rows <= due->count && (logits != NULL || due->logit_rows == 0));
     *event = (struct generation_event){.kind = GENERATION_DONE};
     if (due->count == 0)
         return generation->ended ? finish(generation, event, err)
@@ -401,7 +406,7 @@ enum td_status generation_take(struct generation *generation, const struct gener
     return status;
 }
 
-/* Room in a full context for what is due next. */
+/* Makes room in a full context for the tokens that are due. */
 static enum td_status make_room(const struct generation *generation, struct td_session *session,
                                 struct td_error *err)
 {
@@ -443,6 +448,7 @@ enum td_status td_generate(struct td_session *session, const int32_t *ids, size_
                            const struct td_generate_options *options, td_token_fn *on_token,
                            void *ctx, struct td_generate_result *result, struct td_error *err)
 {
+    ASSERT(session != NULL && options != NULL);
     struct generation generation;
     enum td_status status =
         generation_init(&generation, &session->sequence, ids, count, options, err);

@@ -1,5 +1,10 @@
+/* Passes the events of a generation from the scheduler's thread to the loop of its owner. The two
+ * batches and the flags are guarded by one mutex, which is held only to copy an event or to swap
+ * the batches, never during a callback. A post to the loop is sent only if none is under way, so a
+ * fast generation fills a batch instead of flooding the loop. */
 #include "engine/session/job.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -10,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text of one batch: 32 tokens are well below a kilobyte, unless a vocabulary is made to hurt. */
+/* Text of one batch. 32 tokens have less than a kilobyte, unless a vocabulary is malicious. */
 #define BATCH_TEXT_BYTES_MAX ((size_t)64 << 20)
 
 /* --- wake --- */
@@ -32,6 +37,7 @@ struct wake *wake_new(void)
 
 static struct wake *wake_retain(struct wake *wake)
 {
+    ASSERT(wake->references > 0);
     atomic_fetch_add(&wake->references, 1);
     return wake;
 }
@@ -103,6 +109,7 @@ static void job_free(struct job *job)
 
 void job_release(struct job *job)
 {
+    ASSERT(job == NULL || job->references > 0);
     if (atomic_fetch_sub(&job->references, 1) == 1)
         job_free(job);
 }
@@ -145,11 +152,12 @@ static bool copy_request(struct job *job, const struct job_request *request)
 enum td_status job_new(const struct job_request *request, struct wake *wake, struct job **out,
                        struct td_error *err)
 {
+    ASSERT(request->loop != NULL && request->on_token != NULL && request->on_done != NULL);
     *out = NULL;
     if (request->id_count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
     if (request->options.context_shift)
-        return error_set(err, TD_UNSUPPORTED, "a job's answer ends where its context does");
+        return error_set(err, TD_UNSUPPORTED, "context_shift is not supported in the scheduler");
     if (request->options.stop_count > TD_STOPS_MAX)
         return error_set(err, TD_INVALID, "%zu stop strings, at most %d",
                          request->options.stop_count, TD_STOPS_MAX);
@@ -177,7 +185,7 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
 bool job_has_room(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
-    /* A pass's tokens and the tail that may follow the last. */
+    /* The tokens of a pass, and the held text that may follow the last one. */
     uint32_t guesses = job->request.options.speculation ? SPECULATION_TOKENS_MAX : 0;
     bool room = job->filling->count + guesses + 2 <= JOB_EVENTS_MAX;
     job->stalled = !room;
@@ -227,7 +235,7 @@ const struct prompt_score *job_prompt_scores(const struct job *job)
     return job->prompt_scores;
 }
 
-/* Takes what was filled; true when this is the last delivery. */
+/* Takes the filled batch; true if this is the last delivery. */
 static bool take_batch(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
@@ -235,7 +243,7 @@ static bool take_batch(struct job *job)
     job->filling = job->draining;
     job->draining = taken;
     job->posted = false;
-    job->post_wanted = false; /* nothing is left to deliver, the end least of all */
+    job->post_wanted = false; /* everything is taken, including the end */
     bool stalled = job->stalled;
     job->stalled = false;
     bool ended = job->ended;
@@ -268,7 +276,7 @@ static void deliver_events(struct job *job)
     buf_clear(&batch->text);
 }
 
-/* Runs on the loop, with the post's reference. */
+/* Runs on the loop, and releases the reference of the post. */
 static void job_deliver(void *ctx)
 {
     struct job *job = ctx;
@@ -277,7 +285,7 @@ static void job_deliver(void *ctx)
         deliver_events(job);
         if (ended && !is_cancelled(job)) {
             job->request.on_done(job->request.ctx, job->status, &job->result, &job->err);
-            if (!is_cancelled(job)) /* cancelling in on_done has dropped the owner's reference */
+            if (!is_cancelled(job)) /* job_cancel in on_done releases the owner's reference */
                 job_release(job);
         }
     }
@@ -300,7 +308,8 @@ bool job_post(struct job *job)
     return accepted;
 }
 
-/* Under the mutex: once this has returned no post is under way, and the loop may be freed. */
+/* The flag is set under the mutex, so after this call no new post can begin and the loop may be
+ * freed. */
 void job_cancel(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);

@@ -1,17 +1,20 @@
-/* The engine's scheduler thread: takes jobs from the queue (scheduler_admit.c) and runs forward
- * passes over all that have a slot (scheduler_pass.c) until it is told to stop. */
+/* The life of the scheduler and its thread. The thread takes jobs from the queue
+ * (scheduler_admit.c) and runs forward passes over all that have a slot (scheduler_pass.c) until it
+ * is told to stop. It sleeps when nothing is due. Everything else owns no lock: what other threads
+ * may read is atomic, and jobs come through a bounded queue. */
 #include "engine/session/scheduler_internal.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/model/memory.h"
 
 #include <stdlib.h>
 
-/* How soon a post is tried again when the loop's queue was full. */
+/* After this time a post is tried again, if the loop's queue was full. */
 #define POST_RETRY_MS 5
-/* Rows of a pass beside those of the streams: prompts. Enough to hide the weights behind the
- * arithmetic; more would make those wait who come meanwhile. */
+/* Rows of prompts in a pass, beside those of the streams. They are enough to make reading the
+ * weights cheap. More would make a new job wait longer. */
 #define PROMPT_ROWS_MAX 128
 
 static void end_everything(struct scheduler *scheduler)
@@ -23,7 +26,7 @@ static void end_everything(struct scheduler *scheduler)
         struct slot *slot = &scheduler->slots[i];
         if (slot->state == SLOT_RUNNING)
             scheduler_end_slot(scheduler, slot, status, &err);
-        if (slot->state == SLOT_ENDING) /* its loop takes no posts: nobody is left to tell */
+        if (slot->state == SLOT_ENDING) /* its loop takes no posts any more */
             scheduler_forget_job(scheduler, slot->job);
         slot->state = SLOT_FREE;
     }
@@ -71,9 +74,9 @@ static void *scheduler_main(void *arg)
 
 /* --- from outside --- */
 
-/* Pages of the cache: what was asked for; else all contexts, or what fits into half of the memory
- * that weights and working memory leave, one context at least. Only what is used costs memory, and
- * who finds none left waits (scheduler_admit.c). */
+/* Pages of the cache: as many as the options ask for. Otherwise enough for all contexts, or as many
+ * as fit into half of the memory that weights and working memory leave, but at least one context.
+ * Only used pages cost memory, and a job that finds none waits (scheduler_admit.c). */
 static enum td_status count_pages(const struct scheduler *scheduler,
                                   const struct scheduler_options *options, uint64_t work_bytes,
                                   uint64_t *out, struct td_error *err)
@@ -94,7 +97,8 @@ static enum td_status count_pages(const struct scheduler *scheduler,
         *out = *out < affordable ? *out : affordable;
     }
     if (*out >= KV_NO_PAGE)
-        return error_set(err, TD_INVALID, "%u slots of %u tokens are more pages than there can be",
+        return error_set(err, TD_INVALID,
+                         "%u slots of %u tokens need more pages than a cache can have",
                          scheduler->slot_count, context);
     return TD_OK;
 }
@@ -147,14 +151,14 @@ static enum td_status open_memory(struct scheduler *scheduler,
 {
     const struct td_model *model = options->model;
     uint32_t rows = PROMPT_ROWS_MAX + options->slot_count;
-    /* Speculating streams want logits of all their rows. */
+    /* Streams with speculation want logits of all their rows. */
     const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
     uint64_t work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads));
     enum td_status status =
         sequence_context(model, options->context_tokens, &scheduler->context_size, err);
     if (status == TD_OK)
         status = open_draft(scheduler, options, err);
-    if (status == TD_OK && scheduler->draft) /* it stays beside the cache like working memory */
+    if (status == TD_OK && scheduler->draft) /* counts as working memory beside the cache */
         work_bytes += scheduler_draft_bytes(scheduler->draft);
     if (status == TD_OK)
         status = open_cache(scheduler, options, work_bytes, err);
@@ -194,6 +198,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
 enum td_status scheduler_new(const struct scheduler_options *options, struct scheduler **out,
                              struct td_error *err)
 {
+    ASSERT(options->model != NULL && out != NULL);
     *out = NULL;
     if (options->slot_count == 0 || options->slot_count > SLOTS_MAX ||
         options->queue_capacity > 65536)
@@ -201,7 +206,7 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
                          options->slot_count, options->queue_capacity, SLOTS_MAX);
     if ((options->speculation == TD_SPECULATION_DRAFT) != (options->draft != NULL))
         return error_set(err, TD_INVALID,
-                         "a draft model belongs to draft speculation, and to it alone");
+                         "draft speculation needs a draft model, and nothing else may have one");
     if (options->exit_threshold > 0 && options->model->info.exit_count == 0)
         return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
                          options->model->name);
@@ -248,7 +253,7 @@ void scheduler_free(struct scheduler *scheduler)
     free(scheduler);
 }
 
-/* Counts a job in, unless all places are taken. */
+/* Takes a place for a job; false if there is none. */
 static bool reserve_place(struct scheduler *scheduler, bool spare)
 {
     atomic_uint *count = spare ? &scheduler->spares : &scheduler->jobs;
@@ -263,6 +268,7 @@ static bool reserve_place(struct scheduler *scheduler, bool spare)
 enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
                                 struct job **out, struct td_error *err)
 {
+    ASSERT(request->ids != NULL || request->id_count == 0);
     *out = NULL;
     if (request->id_count > scheduler->context_size)
         return error_set(err, TD_LIMIT,
@@ -284,7 +290,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.draft = NULL;
     job->request.options.exit_threshold = scheduler->exit_threshold;
     job->request.keep_nothing |= scheduler->keep_nothing;
-    *out = job; /* before the push: from then on its callbacks may run */
+    *out = job; /* before the push: after it, callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;
         job_release(job);

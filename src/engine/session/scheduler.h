@@ -1,10 +1,10 @@
-/* The engine's one scheduler thread: takes generation jobs from a bounded queue, runs them together
- * (one forward pass at a time over the next tokens of all streams and a part of the prompts, so
- * that a long prompt never stalls running streams) and sends tokens back through the job owner's
- * event loop. An answer does not depend on what runs beside it.
+/* The engine's scheduler thread. It takes generation jobs from a bounded queue, runs them together,
+ * and sends tokens back through the event loop of the job's owner. Each forward pass has the next
+ * tokens of all streams and a part of the prompts, so a long prompt never stalls running streams.
+ * An answer does not depend on the jobs beside it.
  *
- * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's
- * loop. */
+ * scheduler_submit, scheduler_forget and scheduler_get_load may be called from any thread,
+ * job_cancel from the job's loop. Callbacks run on the job's loop. */
 #ifndef ENGINE_SCHEDULER_H
 #define ENGINE_SCHEDULER_H
 
@@ -20,18 +20,18 @@ struct job;
 struct scheduler_options {
     const struct td_model *model;
     uint32_t slot_count;     /* most sequences running at once */
-    uint32_t queue_capacity; /* jobs waiting beyond that: TD_BUSY */
+    uint32_t queue_capacity; /* jobs that may wait beyond that; more are TD_BUSY */
     uint32_t context_tokens; /* of one sequence */
-    /* Of the KV cache that all share; 0 = every slot's context, or what fits into half of the
+    /* Of the KV cache that all share; 0 = the contexts of all slots, or what fits into half of the
      * memory. */
     uint32_t cache_tokens;
-    uint32_t thread_count; /* 0 = one a fast core */
+    uint32_t thread_count; /* 0 = one for each fast core */
     enum td_kv_type kv_type;
     enum td_speculation speculation; /* of all jobs */
     const struct td_model *draft;    /* for TD_SPECULATION_DRAFT, else NULL; scheduler_draft.h */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
-    bool keep_nothing;               /* of no job: as in job_request */
+    bool keep_nothing;               /* for all jobs, as in job_request */
 };
 
 struct job_request {
@@ -41,50 +41,52 @@ struct job_request {
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
     struct sampler_dry dry;             /* beside options.sampling */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
-    struct prefix_scope scope;          /* among whom computed prompts are shared */
-    bool score_prompt;                  /* job_prompt_scores will tell */
+    struct prefix_scope scope;          /* computed prompts are shared within it */
+    bool score_prompt;                  /* job_prompt_scores gives the scores */
     bool prompt_only;                   /* nothing is generated; options.tokens_max is 1 */
-    bool keep_nothing; /* nobody takes it over, and it is overwritten when it has ended */
-    struct loop *loop; /* where the callbacks run */
-    /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
-     * token that ends the answer comes too, with empty text. token->piece borrows from the model;
-     * token->top is valid in the call. */
+    bool keep_nothing; /* no other job uses its pages, and they are overwritten when it has ended */
+    struct loop *loop; /* runs the callbacks */
+    /* Each token in order, as in td_token_fn (token NULL: only text that was held back). The token
+     * that ends the answer comes too, with empty text. token->piece borrows from the model;
+     * token->top is valid during the call. */
     void (*on_token)(void *ctx, const struct td_token *token, struct td_str text);
-    /* Exactly once, last, unless job_cancel was called: TD_OK with result, or the failure. */
+    /* Called exactly once, last, unless job_cancel was called: TD_OK with result, or the
+     * failure. */
     void (*on_done)(void *ctx, enum td_status status, const struct td_generate_result *result,
                     const struct td_error *err);
     void *ctx;
 };
 
+/* **returns new** (scheduler_free). **borrows** the models. */
 TD_MUST_CHECK enum td_status scheduler_new(const struct scheduler_options *options,
                                            struct scheduler **out, struct td_error *err);
 void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins the thread */
 
-/* TD_BUSY when the queue is full (for spare work: when as much of it is there as slots), TD_LIMIT when the prompt does not fit the context.
- * *out is valid until on_done returns or job_cancel is called. */
+/* TD_BUSY when the queue is full (spare work: when there is as much of it as slots), TD_LIMIT when
+ * the prompt does not fit the context. *out is valid until on_done returns or job_cancel is
+ * called. */
 TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,
                                               struct td_error *err);
-/* On the job's loop thread. No callback after it returns; work stops within one layer, or
- * when others run beside it, with the pass. */
+/* Call it on the job's loop thread. No callback comes after it returns. The work stops within one
+ * layer, or at the end of the pass if other jobs run beside it. */
 void job_cancel(struct job *job);
 
 struct prompt_score;
-/* With score_prompt, [id_count] scores (generate.h). In on_token and on_done, which may free the
- * job. **borrows**. */
+/* With score_prompt: [id_count] scores (generate.h). Valid in on_token and on_done. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
 
-/* What ended answers have left in memory, of whomever: computed prompts, tokens, keys and values, is
- * overwritten soon, between two passes; what runs goes on. Any thread. */
+/* Overwrites, soon and between two passes, what the answers that have ended left in memory:
+ * computed prompts, tokens, keys and values of all callers. Running jobs go on. Any thread. */
 void scheduler_forget(struct scheduler *scheduler);
 
 struct scheduler_load {
     uint32_t running, waiting;
     uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
-    /* Totals since start. cached_tokens: those of prompt_tokens that were there already; rows /
-     * passes: the usual size of a batch. */
+    /* Totals since the start. cached_tokens: how many of prompt_tokens were cached already. rows /
+     * passes is the mean size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
-    /* Of answers that have ended: tokens guessed ahead, and those of them that were right. */
+    /* Of ended answers: tokens guessed ahead, and how many of them were right. */
     uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);

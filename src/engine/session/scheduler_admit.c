@@ -1,10 +1,10 @@
-/* From the queue to a slot. A job is admitted when a slot is free and the pages that it may come to
- * hold (prompt and longest answer) are not promised to somebody else: what runs is never preempted,
- * but for spare work, and never fails for lack of memory. Nobody overtakes one who waits for pages,
- * so that large jobs get their turn.
+/* From the queue to a slot. A job is admitted when a slot is free and the pages that it may need
+ * (prompt and longest answer) are not promised to other jobs. So a running job never fails for lack
+ * of memory and is never preempted; only spare work is. No job overtakes one that waits for pages,
+ * so large jobs get their turn.
  *
- * What ended answers have computed stays in the index of prefixes, whose pages are promised to
- * nobody: the longest unused go when pages are short. */
+ * Pages of ended answers stay in the prefix index. They are promised to nobody: the least recently
+ * used ones go when pages are needed. */
 #include "engine/session/scheduler_internal.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Pages that a job of so many prompt tokens may come to hold. */
+/* How many pages a job may need at most. */
 static uint32_t pages_needed(const struct scheduler *scheduler, const struct job_request *request)
 {
     uint64_t tokens = scheduler->context_size, page = KV_PAGE_TOKENS;
@@ -56,8 +56,7 @@ void scheduler_collect(struct scheduler *scheduler)
     }
 }
 
-/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could
- * use. */
+/* Batch work leaves slots and pages free for interactive jobs, unless too few are free for one. */
 static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
 {
     uint32_t slots = 0, pages = 0;
@@ -72,7 +71,7 @@ static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
                           pages + page_need <= plan_batch_share(scheduler->kv_pool->page_count));
 }
 
-/* Spare work lives on what nobody else wants: the youngest goes. False when there is none. */
+/* Ends the youngest spare job, because other work needs its place. False when there is none. */
 static bool end_spare(struct scheduler *scheduler)
 {
     struct slot *youngest = NULL;
@@ -90,7 +89,7 @@ static bool end_spare(struct scheduler *scheduler)
     return true;
 }
 
-/* It does not wait, so that it takes nobody's place in the queue. */
+/* Spare work never waits, so that it takes no place in the queue. */
 static void refuse_spare(struct scheduler *scheduler, uint32_t index)
 {
     struct td_error err = {0};
@@ -98,7 +97,7 @@ static void refuse_spare(struct scheduler *scheduler, uint32_t index)
     struct job *job = scheduler->waiting[index];
     enum td_status status = error_set(&err, TD_BUSY, "there is no place to spare");
     job_end(job, status, &nothing, &err);
-    if (!job_post(job)) /* its owner's own deadline ends it */
+    if (!job_post(job)) /* the loop is full: the owner's own deadline ends the job */
         log_event(LOG_LEVEL_DEBUG, "job_end_not_delivered", "priority=spare");
     remove_waiting(scheduler, index);
     scheduler_forget_job(scheduler, job);

@@ -1,13 +1,16 @@
+/* Keeps the smaller model in step with the streams that it guesses for. A stream's text is read in
+ * pieces, one before each pass, so that the other streams do not wait for a long prompt. All
+ * sessions share one workspace, because only one of them runs at a time. */
 #include "engine/session/scheduler_draft.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a pass: a text is read in such pieces, one before each pass, so that the other stream
- * does not wait for the whole of it. */
+/* Most tokens that are read before a pass of the larger model. */
 #define DRAFT_ROWS_MAX 128
 
 static const struct workspace_options workspace_options = {.row_max = DRAFT_ROWS_MAX,
@@ -65,6 +68,8 @@ static enum td_status open_parts(struct scheduler_draft *draft,
 enum td_status scheduler_draft_new(const struct scheduler_draft_options *options,
                                    struct scheduler_draft **out, struct td_error *err)
 {
+    ASSERT(options->model && options->draft && options->threads);
+    ASSERT(options->slot_count > 0);
     *out = NULL;
     enum td_status status = speculation_check_vocabulary(options->model, options->draft, err);
     if (status != TD_OK)

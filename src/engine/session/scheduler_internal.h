@@ -24,15 +24,17 @@ struct slot {
     struct job *job;
     struct generation generation;
     struct generation_due due; /* of the pass under way */
-    uint32_t page_need;        /* pages that the job may come to hold */
+    uint32_t page_need;        /* most pages that the job may need */
     uint64_t order;            /* number of its admission */
     uint64_t served_last;      /* number of the pass that it was in last */
     bool begun;                /* some of the prompt has gone through the model */
 };
 
-/* Of what ended answers have left: what is in nobody's hands any more; and what is kept for others. */
-#define FORGET_UNUSED 1u
-#define FORGET_ALL 2u
+/* What to overwrite of ended answers. */
+enum forget {
+    FORGET_UNUSED = 1, /* free pages */
+    FORGET_ALL = 2     /* also pages that are kept for other jobs */
+};
 
 struct scheduler {
     enum td_speculation speculation;
@@ -46,24 +48,24 @@ struct scheduler {
     struct scheduler_draft *draft; /* NULL without one */
     struct slot *slots;
     uint32_t slot_count;
-    uint32_t jobs_max;   /* running and waiting, beside what is spare */
-    uint32_t places_max; /* with it: as much as there are slots, so that it takes nobody's place */
+    uint32_t jobs_max;   /* running and waiting, without spare ones */
+    uint32_t places_max; /* with as many spare ones as slots, so that they take no other's place */
     uint32_t context_size;
     struct queue *submitted; /* from any thread */
     struct wake *wake;
     pthread_t thread;
     bool thread_started;
     atomic_bool stop;
-    atomic_uint forget; /* FORGET_...: asked for, see scheduler_forget */
+    atomic_uint forget; /* set of enum forget that is due, see scheduler_forget */
     bool keep_nothing;
-    atomic_uint jobs, spares; /* running and waiting; spares beside the others */
-    atomic_uint running;      /* of both */
+    atomic_uint jobs, spares; /* running and waiting; spares are not in jobs */
+    atomic_uint running;      /* of both kinds */
     atomic_uint pages_used;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
 
-    /* The scheduler thread's own. */
-    struct job **waiting;               /* [places_max], first come first */
+    /* Only the scheduler thread uses what follows. */
+    struct job **waiting;               /* [places_max], in the order of their arrival */
     struct plan_waiting *waiting_plans; /* [places_max], of the same jobs */
     uint32_t waiting_count;
     uint32_t page_need; /* of all slots */
@@ -80,10 +82,10 @@ static inline uint32_t slot_number(const struct scheduler *scheduler, const stru
     return (uint32_t)(slot - scheduler->slots);
 }
 
-/* Takes new jobs off the queue, drops those that were cancelled while they waited, and gives slots
+/* Takes new jobs from the queue, drops those that were cancelled while they waited, and gives slots
  * to those that fit. */
 void scheduler_admit(struct scheduler *scheduler);
-/* One forward pass with whoever is due; false when nobody was. */
+/* Runs one forward pass with all jobs that are due; false when none was. */
 bool scheduler_pass(struct scheduler *scheduler);
 
 void scheduler_collect(struct scheduler *scheduler);

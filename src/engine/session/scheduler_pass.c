@@ -1,9 +1,10 @@
-/* Forward passes over all running generations: the due tokens of the streams and a part of the
+/* Forward passes over all running generations. The due tokens of the streams and a part of the
  * prompts (batch_plan.h) go through the layers together, so that the weights are read once for all
- * of them. What a generation comes to does not depend on its company (forward.h).
+ * of them. The answer of a generation does not depend on the others (forward.h).
  *
- * A cancelled job in company goes on until the pass ends (a few milliseconds), then its slot is
- * free; when all jobs of a pass are cancelled it ends between two layers. */
+ * A cancelled job runs until the end of the pass (a few milliseconds) if there are others in it;
+ * then its slot is free. When all jobs of a pass are cancelled, the pass ends between two
+ * layers. */
 #include "engine/session/scheduler_internal.h"
 
 #include "base/clock.h"
@@ -11,7 +12,7 @@
 
 #define CANCELLED_BY_ITS_OWNER "cancelled"
 
-/* Gives the slot of an ended job back, unless the loop would not take the last post yet. */
+/* Frees the slot of an ended job, unless the loop's queue is full for its last post. */
 static void leave_slot(struct scheduler *scheduler, struct slot *slot)
 {
     slot->state = SLOT_ENDING;
@@ -43,7 +44,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     if (scope)
         prefix_publish(scheduler->prefixes, &slot->sequence, scope, true);
     sequence_truncate(&slot->sequence, 0);
-    sequence_leave_adapters(&slot->sequence); /* they are the job's */
+    sequence_leave_adapters(&slot->sequence); /* the job owns them */
     leave_slot(scheduler, slot);
 }
 
@@ -53,7 +54,7 @@ static void post(struct scheduler *scheduler, struct slot *slot)
         scheduler->post_failed = true;
 }
 
-/* Whether the slot may be in the next pass; settles what has to be settled before. */
+/* Whether the slot may be in the next pass. Ends a cancelled job first. */
 static bool is_ready(struct scheduler *scheduler, struct slot *slot)
 {
     if (slot->state == SLOT_ENDING)
@@ -68,20 +69,20 @@ static bool is_ready(struct scheduler *scheduler, struct slot *slot)
     }
     if (job_has_room(slot->job))
         return true;
-    post(scheduler, slot); /* its loop is slow: it waits until something was taken */
+    post(scheduler, slot); /* its loop is slow: the job waits until the loop has taken a batch */
     return false;
 }
 
-/* What others have computed of a prompt that has not begun is taken over: all of it but the last
- * token, whose logits are wanted. Asked again each pass, as those before it in the queue may begin
- * alike. */
+/* A prompt that has not begun takes over the pages that other jobs have computed: all except the
+ * last token, whose logits are needed. This is tried before each pass, because a job before it in
+ * the queue may begin with the same text. */
 static void take_over(struct scheduler *scheduler, struct slot *slot)
 {
     const struct job_request *request = &slot->job->request;
     struct sequence *sequence = &slot->sequence;
     size_t most = request->id_count - 1;
     uint32_t had = sequence->length;
-    /* What is cached has no logits: a prompt that is scored runs whole. */
+    /* Cached positions have no logits, so a prompt that is scored runs as a whole. */
     if (slot->begun || slot->generation.prompt_scores ||
         prefix_find(scheduler->prefixes, sequence, &request->scope, request->ids, most) <= had)
         return;
@@ -92,7 +93,7 @@ static void take_over(struct scheduler *scheduler, struct slot *slot)
     atomic_fetch_add(&scheduler->cached_tokens, got - had);
 }
 
-/* How many share the pass decides how much is guessed. */
+/* Guesses before the pass. The number of streams decides how many tokens are guessed. */
 static void prepare_guesses(struct scheduler *scheduler, struct slot *slot, uint32_t streams)
 {
     slot->generation.speculation.streams = streams;
@@ -101,7 +102,7 @@ static void prepare_guesses(struct scheduler *scheduler, struct slot *slot, uint
                                 &slot->job->request.scope, streams);
 }
 
-/* Those that move: what is spare stands still beside others. */
+/* How many jobs move: spare ones stand still beside others. */
 static uint32_t count_moving(const struct scheduler *scheduler)
 {
     uint32_t others = 0, running = atomic_load(&scheduler->running);
@@ -136,7 +137,7 @@ static struct plan make_plan(struct scheduler *scheduler)
     return plan_batch(scheduler->entries, scheduler->slot_count, limits, &scheduler->pace);
 }
 
-/* The segments of those that the plan has given rows. */
+/* Fills the segments of the jobs to which the plan has given rows. */
 static uint32_t fill_segments(struct scheduler *scheduler)
 {
     uint32_t count = 0;
@@ -154,7 +155,8 @@ static uint32_t fill_segments(struct scheduler *scheduler)
     return count;
 }
 
-/* Hands on what the pass has brought one slot, and at the end the steps that cost nothing. */
+/* Gives a slot's generation its logits and passes on the events, including those that need no
+ * pass. */
 static void take(struct scheduler *scheduler, struct slot *slot, float *logits)
 {
     struct td_error err = {0};
@@ -189,7 +191,7 @@ static void take_all(struct scheduler *scheduler, uint32_t count)
     }
 }
 
-/* The pass was refused for somebody's fault: each alone, so that it is only theirs. */
+/* The pass was refused because of one job. Runs each job alone, so that only that one fails. */
 static void run_one_by_one(struct scheduler *scheduler, uint32_t count)
 {
     struct workspace *workspace = scheduler->workspace;
@@ -227,7 +229,7 @@ bool scheduler_pass(struct scheduler *scheduler)
                   clock_monotonic_ms(NULL) - begin_ms);
         atomic_fetch_add(&scheduler->passes, 1);
         atomic_fetch_add(&scheduler->rows, plan.stream_rows + plan.prompt_rows);
-    } else if (status != TD_CANCELLED) { /* the cancelled are settled before the next pass */
+    } else if (status != TD_CANCELLED) { /* cancelled jobs end before the next pass */
         run_one_by_one(scheduler, count);
     }
     atomic_store(&scheduler->pages_used, scheduler->kv_pool->used_count);

@@ -1,5 +1,9 @@
+/* Scores texts and labels. Labels are sorted by their ids, so that those with the same beginning
+ * are adjacent. Then one walk over the list keeps the logits along the current label: moving to the
+ * next one truncates the session to what both share, and runs only the new tokens. */
 #include "engine/session/scoring.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/session/session.h"
@@ -17,6 +21,7 @@ struct scorer {
 enum td_status scoring_log_sum(const struct td_model *model, const float *logits, double *out,
                                struct td_error *err)
 {
+    ASSERT(logits != NULL && out != NULL);
     struct logit_stats stats;
     model->kernels->logit_stats(logits, model->vocab_count, &stats);
     *out = (double)stats.max + log(stats.sum_exp);
@@ -50,7 +55,7 @@ static enum td_status start(struct scorer *scorer, struct td_session *session, s
     return TD_OK;
 }
 
-/* Runs `count` tokens and scores next[i], which follows the i-th of them. */
+/* Runs `count` tokens and scores next[i], which follows token i. */
 static enum td_status score_run(struct scorer *scorer, const int32_t *ids, size_t count,
                                 const int32_t *next, float *logprobs)
 {
@@ -75,6 +80,7 @@ enum td_status td_score_text(struct td_session *session, const int32_t *prompt, 
                              const int32_t *ids, size_t count, float *logprobs,
                              struct td_error *err)
 {
+    ASSERT(session != NULL && (logprobs != NULL || count == 0));
     struct scorer scorer;
     enum td_status status = check_ids(session->model, ids, count, "text", err);
     if (status == TD_OK)
@@ -84,8 +90,8 @@ enum td_status td_score_text(struct td_session *session, const int32_t *prompt, 
     uint32_t before = td_session_length(session);
     if (count > 0)
         status = td_session_forward(session, prompt, prompt_count - 1, NULL, 0, err);
-    /* The prompt's last token says what the text's first is worth; the text's last says nothing any
-     * more. */
+    /* The logits of the prompt's last token score the first token of the text. The last token of
+     * the text need not run. */
     if (status == TD_OK && count > 0)
         status = score_run(&scorer, &prompt[prompt_count - 1], 1, ids, logprobs);
     if (status == TD_OK && count > 1)
@@ -98,7 +104,6 @@ enum td_status td_score_text(struct td_session *session, const int32_t *prompt, 
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* Labels in the order of their ids, so that those that begin alike stand together. */
 static int compare_labels(const void *a, const void *b)
 {
     const struct td_label *x = *(const struct td_label *const *)a;
@@ -112,16 +117,16 @@ static int compare_labels(const void *a, const void *b)
 struct label_walk {
     struct scorer *scorer;
     const struct td_label_options *options;
-    uint32_t prompt_length; /* of the session */
+    uint32_t prompt_length; /* of the session after the prompt */
     const struct td_label **by_ids;
-    float *path;  /* [depth_max + 1] log-probability of the first d tokens of the label before */
-    float *rows;  /* [depth_max + 1, vocab]: what follows its first d tokens */
-    double *sums; /* [depth_max + 1] log_sum of the rows */
-    bool *known;  /* [depth_max + 1] rows of it that were computed */
+    float *path;  /* [depth_max + 1]: log-probability of the first d tokens of the current label */
+    float *rows;  /* [depth_max + 1, vocab]: logits after its first d tokens */
+    double *sums; /* [depth_max + 1]: scoring_log_sum of the rows */
+    bool *known;  /* [depth_max + 1]: rows that are computed */
 };
 
-/* The probability that the answer ends after the first `depth` tokens: of all tokens that end
- * one. */
+/* The log-probability that the answer ends after the first `depth` tokens: of all end tokens
+ * together. */
 static float end_logprob(const struct label_walk *walk, size_t depth)
 {
     const struct td_model *model = walk->scorer->model;
@@ -133,8 +138,8 @@ static float end_logprob(const struct label_walk *walk, size_t depth)
     return (float)log(sum);
 }
 
-/* The row of logits after the first `depth` tokens of a label, which the session has or is brought
- * to. */
+/* Makes walk->rows[depth], the logits after the first `depth` tokens of a label. Runs the tokens
+ * that are missing. */
 static enum td_status row_after(struct label_walk *walk, const struct td_label *label, size_t depth)
 {
     size_t vocab = walk->scorer->model->vocab_count, from = depth;
@@ -209,6 +214,7 @@ enum td_status td_score_labels(struct td_session *session, const int32_t *prompt
                                const struct td_label_options *options, float *scores,
                                struct td_error *err)
 {
+    ASSERT(session != NULL && scores != NULL);
     static const struct td_label_options defaults = {0};
     struct scorer scorer = {.session = session, .model = session->model, .err = err};
     struct label_walk walk = {.scorer = &scorer, .options = options ? options : &defaults};

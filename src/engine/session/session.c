@@ -1,6 +1,9 @@
-/* The public session: a sequence with everything that it needs of its own. */
+/* The public session: one sequence with its own pages, working memory and threads. Calls of any
+ * length are cut into passes that fit the working memory. The scheduler does not use sessions: its
+ * sequences share pages and working memory. */
 #include "engine/session/session.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/model/adapter.h"
 #include "engine/model/memory.h"
@@ -9,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of logits for each guess of a speculating generation, and one for what follows. */
+/* Speculation needs a row of logits for each guess and one for the token after them. */
 static const struct workspace_options workspace_options = {.logit_row_max =
                                                                1 + SPECULATION_TOKENS_MAX};
 
@@ -55,6 +58,7 @@ enum td_status td_session_new(const struct td_model *model,
                               const struct td_session_options *options, struct td_session **out,
                               struct td_error *err)
 {
+    ASSERT(model != NULL && out != NULL);
     static const struct td_session_options defaults = {.kv_type = TD_KV_F16};
     *out = NULL;
     struct td_session *session = calloc(1, sizeof *session);
@@ -124,7 +128,7 @@ static enum td_status check_input(const struct td_session *session, const struct
     return TD_OK;
 }
 
-/* Of the last `wanted` of `count` tokens, how many are among the first `end`, at most `tokens`. */
+/* How many of the last `wanted` of `count` tokens are among the first `end`; at most `tokens`. */
 static uint32_t rows_in(uint32_t count, uint32_t wanted, uint32_t end, uint32_t tokens)
 {
     uint32_t first = count - wanted, rows = end > first ? end - first : 0;
@@ -161,7 +165,7 @@ enum td_status session_run(struct td_session *session, const struct segment *who
     return status;
 }
 
-/* Counts of a caller, before they become those of a segment. */
+/* Checks the caller's counts before they become those of a segment. */
 static enum td_status check_counts(size_t count, size_t rows, const void *out, struct td_error *err)
 {
     if (rows > count || (rows > 0 && out == NULL))
@@ -174,6 +178,7 @@ static enum td_status check_counts(size_t count, size_t rows, const void *out, s
 enum td_status td_session_forward(struct td_session *session, const int32_t *ids, size_t count,
                                   float *logits, size_t logit_rows, struct td_error *err)
 {
+    ASSERT(session != NULL && (ids != NULL || count == 0));
     struct segment whole = {
         .ids = ids, .count = (uint32_t)count, .logit_rows = (uint32_t)logit_rows};
     enum td_status status = check_counts(count, logit_rows, logits, err);
@@ -203,9 +208,9 @@ enum td_status td_session_forward_probe(struct td_session *session, const int32_
     return status == TD_OK ? session_run(session, &whole, NULL, err) : status;
 }
 
-/* Computed anew and not turned by the angle of the distance: keys and values of all layers but the
- * first depend on what stood before them, so turned ones would still be those of the longer
- * text. */
+/* The later positions are computed again. Rotating their keys by the distance would not be enough:
+ * from the second layer on, keys and values depend on the text before them, so they would still be
+ * those of the longer text. */
 enum td_status td_session_shift(struct td_session *session, uint32_t keep, uint32_t drop,
                                 struct td_error *err)
 {

@@ -1,5 +1,10 @@
+/* Writes and reads keys and values of a sequence as bytes (the layout is in session_file.h). Pages
+ * are taken apart and written position by position, because the reader's positions may begin in the
+ * middle of a page. A file from another model of the same shape would give wrong answers without an
+ * error, so the header has a hash of the weights. */
 #include "engine/session/session_file.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/names.h"
@@ -55,8 +60,8 @@ static uint64_t checksum(const uint8_t *data, size_t size)
     return hash_fnv1a64(data + SESSION_FILE_HEADER_BYTES, size - SESSION_FILE_HEADER_BYTES, hash);
 }
 
-/* Two stretches of each tensor: enough to tell a model from one that was trained further, without
- * reading all of it. */
+/* Hashes two samples of each tensor. This tells a model from one that was trained further, without
+ * reading all weights. */
 static uint64_t hash_weights(const struct td_model *model)
 {
     uint64_t hash = HASH_FNV1A64_BASIS;
@@ -72,7 +77,7 @@ static uint64_t hash_weights(const struct td_model *model)
 
 /* --- parts of pages --- */
 
-/* One array of a page: rows of KV_PAGE_TOKENS units, a unit being what one position has there. */
+/* One array of a page: rows of KV_PAGE_TOKENS units, one unit for each position. */
 struct plane {
     size_t offset; /* from the head's keys */
     size_t rows, unit_bytes;
@@ -92,7 +97,7 @@ static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
     planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, blocks, 2};
 }
 
-/* Of one position, in all layers. */
+/* Bytes of one position in all layers. */
 static uint64_t position_bytes(const struct kv_pool *pool)
 {
     struct plane planes[PLANES];
@@ -104,7 +109,7 @@ static uint64_t position_bytes(const struct kv_pool *pool)
            heads_kept_width(pool->model) * sizeof(float);
 }
 
-/* Where the positions from `begin` on of one row of a plane are. */
+/* Where position `begin` of one row of a plane is. */
 static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t layer,
                        uint32_t head, const struct plane *plane, size_t row, uint32_t begin)
 {
@@ -112,14 +117,15 @@ static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t 
            (row * KV_PAGE_TOKENS + begin % KV_PAGE_TOKENS) * plane->unit_bytes;
 }
 
-/* What the probe keeps of positions [begin, end) of one page. */
+/* The numbers that the probe keeps of one page, from position `begin` on. */
 static uint8_t *kept_at(const struct sequence *sequence, uint32_t page, uint32_t begin)
 {
     return (uint8_t *)(kv_page_kept(sequence->pool, sequence->pages[page]) +
                        (size_t)(begin % KV_PAGE_TOKENS) * heads_kept_width(sequence->model));
 }
 
-/* Copies positions [begin, end) from the bytes at `in`, or to those at `out`. */
+/* Copies positions [begin, end) from `in` to the pages, or from the pages to `out`. One of `in` and
+ * `out` is NULL. */
 static void copy_positions(const struct sequence *sequence, uint32_t begin, uint32_t end,
                            const uint8_t *in, uint8_t *out)
 {
@@ -162,6 +168,7 @@ uint64_t session_file_bytes(const struct sequence *sequence, uint32_t count)
 
 void session_file_seal(uint8_t *data, size_t size)
 {
+    ASSERT(size >= SESSION_FILE_HEADER_BYTES);
     put(data + AT_BYTES, size - SESSION_FILE_HEADER_BYTES, 8);
     put(data + AT_CHECKSUM, checksum(data, size), 8);
 }
@@ -174,6 +181,7 @@ static bool is_long(const struct sequence *sequence)
 void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_t count,
                         uint8_t *out)
 {
+    ASSERT((uint64_t)begin + count <= sequence->length);
     const struct td_model *model = sequence->model;
     memset(out, 0, SESSION_FILE_HEADER_BYTES);
     memcpy(out, MAGIC, AT_VERSION);
@@ -202,7 +210,7 @@ static enum td_status check_model(const struct sequence *sequence, const uint8_t
     const struct td_model *model = sequence->model;
     char fingerprint[FINGERPRINT_BYTES + 1] = {0};
     memcpy(fingerprint, header + AT_FINGERPRINT, FINGERPRINT_BYTES);
-    for (int i = 0; i < FINGERPRINT_BYTES; i++) /* it goes into a message */
+    for (int i = 0; i < FINGERPRINT_BYTES; i++) /* a message shows it */
         if (fingerprint[i] < '!' || fingerprint[i] > '~')
             fingerprint[i] = '?';
     if (strcmp(fingerprint, model->fingerprint) != 0)
@@ -230,8 +238,8 @@ static enum td_status check_model(const struct sequence *sequence, const uint8_t
                          names_kv_type(sequence->pool->kv_type));
     if (get_u32(header + AT_LONG_ROPE) != is_long(sequence))
         return error_set(err, TD_INVALID,
-                         "the saved session's context was on the other side of %u tokens, where "
-                         "the model's positions change: open it with a context of that size",
+                         "the saved session's context and this one are on different sides of %u "
+                         "tokens, where the model's rope changes: open it with such a context",
                          model->long_rope_from);
     return TD_OK;
 }
@@ -304,6 +312,7 @@ enum td_status session_file_verify(const struct sequence *sequence, const uint8_
 enum td_status session_file_read(struct sequence *sequence, const uint8_t *data,
                                  struct td_error *err)
 {
+    ASSERT(get_u32(data + AT_BEGIN) == sequence->length);
     uint32_t count = get_u32(data + AT_COUNT);
     const uint8_t *ids = data + SESSION_FILE_HEADER_BYTES;
     enum td_status status = sequence_reserve(sequence, count, err);

@@ -1,5 +1,6 @@
-/* Keys and values of some positions of a sequence as bytes, in a file or in memory. Nothing in the
- * bytes is believed: every length is checked, and the checksum, before the sequence changes.
+/* Keys and values of some positions of a sequence as bytes, in a file or in memory. The bytes are
+ * not trusted: every length and the checksum are checked before the sequence changes. No state; the
+ * thread of the sequence.
  *
  * Little-endian:
  *    0  char  magic[8]        "TANDEMKV"
@@ -11,16 +12,17 @@
  *   40  u32   head size
  *   44  u32   first position
  *   48  u32   positions
- *   52  u32   long rope       1: keys are turned by the angles of long contexts
+ *   52  u32   long rope       1: keys are rotated by the angles of long contexts
  *   56  u64   bytes           of what follows the header
  *   64  u64   weights         hash of some bytes of every tensor: models of one shape and
  *                             vocabulary have the same fingerprint
  *   72  u64   checksum        FNV-1a over the header before it and what follows it
  *   80  i32   ids[positions]
- *       then for each page that the positions touch, layer, kv head: of the page's positions in
- *       question the key elements [head size, positions] and their scales [blocks, positions], the
- *       value rows [positions, columns] and their scales [blocks, positions] (kernels/kv_page.h;
- *       scales with Q8_0 only); after the last head f32 [positions, heads_kept_width] of a probe */
+ *       then for each page with such positions, each layer and each kv head, of those positions:
+ *         key elements [head size, positions], their scales [blocks, positions],
+ *         value rows [positions, columns], their scales [blocks, positions]
+ *       (kernels/kv_page.h; only Q8_0 has scales); after the last head of the page the probe's
+ *       f32 [positions, heads_kept_width] */
 #ifndef ENGINE_SESSION_FILE_H
 #define ENGINE_SESSION_FILE_H
 
@@ -28,30 +30,30 @@
 
 #define SESSION_FILE_HEADER_BYTES 80
 
-/* Bytes that `count` positions of a sequence of this model and pool take. */
+/* How many bytes `count` positions of such a sequence take. */
 uint64_t session_file_bytes(const struct sequence *sequence, uint32_t count);
 
-/* Writes them to `out` [session_file_bytes]. The positions must be in the cache. */
+/* Writes `count` positions from `begin` on, which must be cached, to `out` [session_file_bytes]. */
 void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_t count,
                         uint8_t *out);
 
-/* Checks the header alone and tells how many bytes there have to be. The positions belong behind
- * those that the sequence holds. TD_CORRUPT, TD_UNSUPPORTED (another version), TD_INVALID (another
- * model, cache or place), TD_LIMIT (they do not fit the context). */
+/* Checks the header and gives the number of bytes that there must be. The positions must begin
+ * where the sequence ends. TD_CORRUPT, TD_UNSUPPORTED (another version), TD_INVALID (another model,
+ * cache or place), TD_LIMIT (they do not fit the context). */
 TD_MUST_CHECK enum td_status session_file_check(const struct sequence *sequence,
                                                 const uint8_t header[SESSION_FILE_HEADER_BYTES],
                                                 uint64_t *bytes, struct td_error *err);
-/* How many positions a header that was checked speaks of. */
+/* The number of positions in a checked header. */
 uint32_t session_file_count(const uint8_t header[SESSION_FILE_HEADER_BYTES]);
-/* Checks everything. */
+/* Checks header, size, checksum and ids. */
 TD_MUST_CHECK enum td_status session_file_verify(const struct sequence *sequence,
                                                  const uint8_t *data, size_t size,
                                                  struct td_error *err);
-/* Puts verified positions behind those that the sequence holds. TD_BUSY. */
+/* Appends verified positions to the sequence. TD_BUSY when the pool has no page. */
 TD_MUST_CHECK enum td_status session_file_read(struct sequence *sequence, const uint8_t *data,
                                                struct td_error *err);
 
-/* Makes length and checksum in the header fit what is there, for tests that damage the rest. */
+/* Sets length and checksum in the header. Tests that damage the rest use it too. */
 void session_file_seal(uint8_t *data, size_t size);
 
 #endif

@@ -1,6 +1,9 @@
-/* Sessions into files and memory and back: the public side of session_file.h. */
+/* Saves sessions to files and memory and restores them: the public side of session_file.h. A file
+ * is written under another name and then renamed, so it is whole or absent. It is read into memory
+ * and checked there before the session gives up anything, so a bad file changes nothing. */
+#include "base/assertion.h"
 #include "base/error.h"
-#include "base/path.h"
+#include "base/file.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"
@@ -17,8 +20,9 @@ static enum td_status refuse_adapters(const struct td_session *session, struct t
 {
     if (session->sequence.adapters == NULL)
         return TD_OK;
-    return error_set(err, TD_UNSUPPORTED,
-                     "a session with adapters cannot be saved or restored: its values are theirs");
+    return error_set(
+        err, TD_UNSUPPORTED,
+        "a session with adapters cannot be saved or restored: its values depend on them");
 }
 
 static enum td_status io_error(const char *what, const char *path, struct td_error *err)
@@ -31,6 +35,7 @@ static enum td_status io_error(const char *what, const char *path, struct td_err
 enum td_status td_session_export(const struct td_session *session, uint32_t begin, uint32_t count,
                                  void *out, size_t capacity, size_t *bytes, struct td_error *err)
 {
+    ASSERT(session != NULL && bytes != NULL && (out != NULL || capacity == 0));
     const struct sequence *sequence = &session->sequence;
     *bytes = 0;
     enum td_status status = refuse_adapters(session, err);
@@ -50,6 +55,7 @@ enum td_status td_session_export(const struct td_session *session, uint32_t begi
 enum td_status td_session_import(struct td_session *session, const void *data, size_t bytes,
                                  struct td_error *err)
 {
+    ASSERT(session != NULL && (data != NULL || bytes == 0));
     enum td_status status = refuse_adapters(session, err);
     if (status == TD_OK)
         status = session_file_verify(&session->sequence, data, bytes, err);
@@ -58,43 +64,10 @@ enum td_status td_session_import(struct td_session *session, const void *data, s
 
 /* --- files --- */
 
-static enum td_status write_all(int fd, const uint8_t *data, size_t size, const char *path,
-                                struct td_error *err)
-{
-    while (size) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return io_error("write", path, err);
-        data += written;
-        size -= (size_t)written;
-    }
-    return fsync(fd) == 0 ? TD_OK : io_error("write", path, err);
-}
-
-/* Under another name first, so that the file is whole or not there. */
-static enum td_status write_file(const char *path, const uint8_t *data, size_t size,
-                                 struct td_error *err)
-{
-    char part[4096];
-    if (path_format(part, sizeof part, err, "%s.part", path) != TD_OK)
-        return TD_INVALID;
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return io_error("write", part, err);
-    enum td_status status = write_all(fd, data, size, part, err);
-    close(fd);
-    if (status == TD_OK && rename(part, path) != 0)
-        status = io_error("write", path, err);
-    if (status != TD_OK)
-        unlink(part);
-    return status;
-}
-
 enum td_status td_session_save(const struct td_session *session, const char *path,
                                struct td_error *err)
 {
+    ASSERT(session != NULL && path != NULL);
     uint64_t bytes = session_file_bytes(&session->sequence, session->sequence.length);
     enum td_status status = refuse_adapters(session, err);
     if (status != TD_OK)
@@ -104,7 +77,7 @@ enum td_status td_session_save(const struct td_session *session, const char *pat
         return error_set(err, TD_NO_MEMORY, "no memory for a session file of %" PRIu64 " bytes",
                          bytes);
     session_file_write(&session->sequence, 0, session->sequence.length, data);
-    status = write_file(path, data, (size_t)bytes, err);
+    status = file_replace(path, (struct td_str){(const char *)data, (size_t)bytes}, 0600, err);
     memory_unmap(data, bytes);
     return status;
 }
@@ -127,7 +100,7 @@ static enum td_status read_all(int fd, uint8_t *data, size_t size, size_t *got, 
     return TD_OK;
 }
 
-/* Without waiting for the writer of a FIFO, which is refused like all that is no file. */
+/* Opens a regular file. It does not wait for the writer of a FIFO, which is then refused. */
 static enum td_status open_file(const char *path, int *fd, uint64_t *bytes, struct td_error *err)
 {
     struct stat stat;
@@ -143,7 +116,8 @@ static enum td_status open_file(const char *path, int *fd, uint64_t *bytes, stru
     return TD_OK;
 }
 
-/* The bytes of an open file into `data`, as many as its header says and the sequence can hold. */
+/* Reads an open file into `data`: as many bytes as its header says, if the sequence can hold
+ * them. */
 static enum td_status read_file(int fd, const char *path, uint64_t file_bytes,
                                 const struct sequence *sequence, uint8_t **data, uint64_t *bytes,
                                 struct td_error *err)
@@ -173,8 +147,7 @@ static enum td_status read_file(int fd, const char *path, uint64_t file_bytes,
     return status;
 }
 
-/* In place of what the sequence holds; the pages that are wanting are taken before anything of that
- * is given up. */
+/* Replaces the cached positions. Missing pages are reserved before any position is given up. */
 static enum td_status replace(struct sequence *sequence, const uint8_t *data, struct td_error *err)
 {
     uint32_t count = session_file_count(data);
@@ -189,6 +162,7 @@ static enum td_status replace(struct sequence *sequence, const uint8_t *data, st
 
 enum td_status td_session_load(struct td_session *session, const char *path, struct td_error *err)
 {
+    ASSERT(session != NULL && path != NULL);
     uint8_t *data = NULL;
     uint64_t bytes = 0, file_bytes = 0;
     int fd = -1;
@@ -197,7 +171,7 @@ enum td_status td_session_load(struct td_session *session, const char *path, str
         status = open_file(path, &fd, &file_bytes, err);
     if (status != TD_OK)
         goto out;
-    struct sequence empty = session->sequence; /* only looked at */
+    struct sequence empty = session->sequence; /* a copy for the check only */
     empty.length = 0;
     status = read_file(fd, path, file_bytes, &empty, &data, &bytes, err);
     if (status == TD_OK)

@@ -1,5 +1,11 @@
+/* Decides how many tokens to guess, and guesses them. A guess costs time and nothing else, so the
+ * only question is whether it pays: moving averages of what passes, rows and guesses cost, and of
+ * how often guesses were right, give the number of tokens that are expected in a millisecond. Each
+ * source of guesses has its own averages. Where guessing does not pay it is tried again now and
+ * then, because texts change. */
 #include "engine/session/speculation.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -7,17 +13,17 @@
 
 #include <math.h>
 
-/* A run that is compared this far is as good as a longer one. */
+/* Runs are compared up to this length. A longer one is not a better guess. */
 #define RUN_MAX 8u
 #define RUN_MIN 2u
 /* Share of a new observation in a moving average. */
 #define NEW_SHARE 0.125
-/* Before anything is known: how often guesses are right, and how many are tried. */
+/* Before anything is measured: how often guesses are right, and how many are tried. */
 #define RIGHT_AT_FIRST 0.6
 #define TOKENS_AT_FIRST 3u
-/* Where guessing does not pay it is tried again after so many chances: texts change. */
+/* When guessing does not pay, it is tried again after this many steps. */
 #define SKIPPED_MAX 24u
-/* The smaller model stops where it is this unsure of itself: the rest would hardly be right. */
+/* The smaller model stops at a token of a lower log-probability: the rest would hardly be right. */
 #define DRAFT_LOGPROB_MIN (-1.2f)
 /* Vocabularies of one family differ in their padding. */
 #define VOCABULARY_PADDING_MAX 1024u
@@ -33,7 +39,7 @@ static void average(double *value, double seen)
  * (Leviathan et al. 2023, equation 1). */
 uint32_t guess_count(const struct guess_pace *pace, uint32_t max)
 {
-    if (!(pace->pass_ms > 0)) /* the plain pass has to be known, to compare with */
+    if (!(pace->pass_ms > 0)) /* a plain pass must be measured first */
         return 0;
     bool again = pace->skipped >= SKIPPED_MAX;
     if (again || !(pace->row_ms > 0))
@@ -64,7 +70,7 @@ void guess_note(struct guess_pace *pace, uint32_t guessed, uint32_t right, doubl
         average(&pace->pass_ms, pass_ms);
         return;
     }
-    /* Never zero, which would mean that it is not known. */
+    /* Never 0, which means "not known". */
     average(&pace->row_ms, fmax(1e-6, (pass_ms - pace->pass_ms) / guessed));
     for (uint32_t i = 0; i < guessed && i <= right; i++)
         pace->right += NEW_SHARE * ((i < right ? 1.0 : 0.0) - pace->right);
@@ -76,11 +82,12 @@ void guess_note(struct guess_pace *pace, uint32_t guessed, uint32_t right, doubl
 uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, uint32_t max,
                          int32_t *out)
 {
+    ASSERT(ids != NULL || count == 0);
     uint32_t best = RUN_MIN - 1, from = 0, made = 0;
     for (uint32_t i = count; i-- > 0 && best < RUN_MAX;) {
         if (ids[i] != last_id)
             continue;
-        uint32_t run = 1; /* ids[i] is like last_id; before it stand ids[count - 1] ... */
+        uint32_t run = 1; /* ids[i] = last_id; compare backwards with ids[count - 1], ... */
         while (run < RUN_MAX && run <= i && ids[i - run] == ids[count - run])
             run++;
         if (run > best) {
@@ -90,14 +97,14 @@ uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, ui
     }
     if (best < RUN_MIN)
         return 0;
-    for (; made < max; made++) { /* what repeats itself goes on with what was guessed */
+    for (; made < max; made++) { /* after the end of the text come the guesses themselves */
         uint32_t at = from + made;
         out[made] = at < count ? ids[at] : at == count ? last_id : out[at - count - 1];
     }
     return made;
 }
 
-/* Brings the smaller model to the end of the text, or nearer to it; *there: it is. */
+/* Lets the smaller model read the text up to its end, or a part of it. *there: it has read all. */
 static enum td_status catch_up(const struct speculation *s, const struct sequence *sequence,
                                bool *there, struct td_error *err)
 {
@@ -111,7 +118,7 @@ static enum td_status catch_up(const struct speculation *s, const struct sequenc
     return count ? td_session_forward(draft, sequence->ids + known, count, NULL, 0, err) : TD_OK;
 }
 
-/* Lets the smaller model go on after `last_id`. Where it fails (its context is full) there are no
+/* Lets the smaller model continue after `last_id`. When it fails (its context is full) there are no
  * guesses. */
 static uint32_t guess_with_draft(struct speculation *s, const struct sequence *sequence,
                                  int32_t last_id, const struct sampler *sampler, uint32_t max)
@@ -126,9 +133,9 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
     double begin_ms = clock_monotonic_ms(NULL);
     bool prompt = td_session_length(draft) + SPECULATION_TOKENS_MAX < sequence->length, there;
     enum td_status status = catch_up(s, sequence, &there, &ignored);
-    if (status == TD_OK && !there) /* goes on with the next step */
+    if (status == TD_OK && !there) /* it reads on before the next step */
         return 0;
-    if (prompt) /* which is read once, and says nothing about later guesses */
+    if (prompt) /* reading it says nothing about the cost of later guesses */
         begin_ms = clock_monotonic_ms(NULL);
     sampler_follow(&s->draft_sampler, sampler);
     for (int32_t id = last_id; status == TD_OK && made < max; made++) {
@@ -146,7 +153,7 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
     }
     struct guess_pace *pace = &s->pace[GUESS_DRAFT];
     average(&pace->guess_ms, (clock_monotonic_ms(NULL) - begin_ms) / (made ? made : 1));
-    if (made == 0) /* time for nothing, as a wrong guess is */
+    if (made == 0) /* it cost time for nothing, like a wrong guess */
         guess_missed(pace);
     return made;
 }
@@ -154,7 +161,8 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
 static uint32_t wanted(struct speculation *s, enum guess_source source, uint32_t max)
 {
     struct guess_pace pace = s->pace[source];
-    /* Each has its part of a pass that serves several; what it guesses all of them pay. */
+    /* A pass serves all streams, so each pays a part of it. But all wait for the guesses of
+     * each. */
     if (s->streams > 1)
         pace.pass_ms /= s->streams;
     uint32_t count = s->always ? max : guess_count(&pace, max);
@@ -191,6 +199,7 @@ void speculation_guess(struct speculation *s, const struct sequence *sequence, i
 
 void speculation_note(struct speculation *s, uint32_t right, double pass_ms)
 {
+    ASSERT(right <= s->guess_count);
     if (!s->guessed)
         return;
     if (s->guess_count)
@@ -243,7 +252,7 @@ enum td_status speculation_init(struct speculation *s, const struct td_model *mo
                          SPECULATION_TOKENS_MAX);
     if ((s->kind == TD_SPECULATION_DRAFT) != (options->draft != NULL))
         return error_set(err, TD_INVALID,
-                         "a draft session belongs to draft speculation, and to it alone");
+                         "draft speculation needs a draft session, and nothing else may have one");
     if (options->draft == NULL)
         return TD_OK;
     s->draft = options->draft;
@@ -254,7 +263,7 @@ enum td_status speculation_init(struct speculation *s, const struct td_model *mo
     }
     struct td_sampling sampling = options->sampling;
     sampling.presence_penalty = sampling.frequency_penalty =
-        0; /* they would need the answer's counts */
+        0; /* they would need the counts of the answer */
     sampling.seed_set = true;
     return sampler_init(&s->draft_sampler, &sampling, err);
 }

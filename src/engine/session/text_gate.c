@@ -1,19 +1,23 @@
+/* Holds bytes back until they are certain: a tail that may begin a stop string, and the first bytes
+ * of an unfinished UTF-8 character. What is held is always shorter than the longest stop string, so
+ * a search in it costs little. */
 #include "engine/session/text_gate.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* A piece is one vocabulary entry and what is held is shorter than a stop string: this is far above
- * both. */
+/* Far above a piece (one vocabulary entry) and the held bytes (less than a stop string). */
 #define HELD_BYTES_MAX ((size_t)16 << 20)
 
 enum td_status text_gate_init(struct text_gate *gate, const struct td_str *stops, size_t stop_count,
                               struct td_error *err)
 {
+    ASSERT(stops != NULL || stop_count == 0);
     *gate = (struct text_gate){.stops = stops, .stop_count = stop_count};
     buf_init(&gate->held, HELD_BYTES_MAX);
-    buf_init(&gate->text, 4 * HELD_BYTES_MAX); /* a bad byte becomes three */
+    buf_init(&gate->text, 4 * HELD_BYTES_MAX); /* a bad byte becomes U+FFFD, three bytes */
     if (stop_count > TD_STOPS_MAX)
         return error_set(err, TD_INVALID, "%zu stop strings, at most %d", stop_count, TD_STOPS_MAX);
     for (size_t i = 0; i < stop_count; i++)
@@ -39,7 +43,7 @@ static size_t find_stop(const struct text_gate *gate)
     return earliest;
 }
 
-/* Bytes before the longest tail that begins a stop string. */
+/* How many bytes are before the longest tail that begins a stop string. */
 static size_t before_possible_stop(const struct text_gate *gate)
 {
     struct td_str held = buf_view(&gate->held);
@@ -78,6 +82,7 @@ static enum td_status let_through(struct text_gate *gate, size_t len, struct td_
 enum td_status text_gate_push(struct text_gate *gate, struct td_str piece, struct td_str *text,
                               struct td_error *err)
 {
+    ASSERT(text != NULL);
     *text = (struct td_str){NULL, 0};
     if (gate->stopped)
         return TD_OK;

@@ -1,28 +1,28 @@
-/* The interpreter's face: compiling, the variables of a rendering, and its output as segments.
+/* The entry to the interpreter: it compiles a template, sets the variables of a rendering, and
+ * gives its output as segments.
  *
- * A template is a program out of a model file, so it is treated as hostile: it can neither read nor
- * write anything but its input and its output, and every step, byte and level of nesting is
- * counted. What it can do is in jinja_filters*.c, jinja_tests.c and jinja_methods.c; there is no
- * other way out.
+ * A template is a program from a model file, so it is treated as hostile. It can read only its
+ * input and write only its output, and every step, byte and level of nesting is counted. What it
+ * can call is in jinja_filters*.c, jinja_tests.c and jinja_methods.c; there is nothing else.
  *
  * Why message text cannot become a control token: every text value knows for each byte whether the
  * template's author wrote it (a mark) or the caller did. Slices, strips, joins, replacements,
- * captures and JSON carry that along, and the output is cut into segments by it: the tokenizer
- * looks for special tokens only inside of marks. So a template may split a message at "</think>"
- * and put the parts between its own marks; whatever the parts spell, they stay text. Rejected:
- * rendering with placeholders and putting the messages in afterwards (conditions on their content
- * would see the placeholder), and searching the output for the messages (a template may change
- * them).
+ * captures and JSON keep this. The output is cut into segments by it, and the tokenizer looks for
+ * special tokens only inside marks. So a template may split a message at "</think>" and put the
+ * parts between its own marks; whatever the parts spell, they stay text. Two ways were rejected. If
+ * placeholders were rendered and replaced afterwards, conditions on the content would see the
+ * placeholder. Searching the output for the messages fails when the template changes them.
  *
- * What counts as a mark: literals of the template, numbers, the BOS and EOS texts, and the names of
- * the known roles ('<|' + message.role + '|>' must work; any other role is message text). All else
- * in the input is message text, tools and variables included.
+ * Marks are: literals of the template, numbers, the BOS and EOS texts, and the names of the known
+ * roles ('<|' + message.role + '|>' must work; any other role is message text). Everything else in
+ * the input is message text, also tools and variables.
  *
- * Hugging Face's surroundings (transformers, chat_template_utils.py) are kept: trim_blocks,
- * lstrip_blocks, loop controls, tojson without HTML escapes, raise_exception, strftime_now, and
- * `tools` and `documents` that are none when not given. */
+ * As in Hugging Face's transformers (chat_template_utils.py) there are trim_blocks, lstrip_blocks,
+ * loop controls, tojson without HTML escapes, raise_exception and strftime_now. `tools` and
+ * `documents` are none when they are not given. */
 #include "engine/template/jinja.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/template/jinja_eval.h"
 #include "engine/template/jinja_parser.h"
@@ -39,11 +39,13 @@
 struct jinja {
     struct arena *arena;
     struct jinja_tree tree;
-    bool knows_developer; /* the template speaks of that role */
+    bool knows_developer; /* the template mentions that role */
 };
 
 enum td_status jinja_open(struct td_str source, struct jinja **out, struct td_error *err)
 {
+    ASSERT(out != NULL);
+    ASSERT(source.data != NULL || source.len == 0);
     *out = NULL;
     if (source.len > SOURCE_BYTES_MAX)
         return error_set(err, TD_LIMIT, "a chat template of %zu bytes; at most %zu", source.len,
@@ -99,7 +101,7 @@ static bool is_known_role(struct td_str role)
     return false;
 }
 
-/* A copy in the run's memory: the tree it comes from need not outlive the call. JSON is at most 64
+/* Copies JSON into the run's memory, so the tree need not outlive the call. JSON is at most 64
  * levels deep (base/json.h), which bounds the recursion. */
 static struct jinja_value from_json(struct jinja_run *run, const struct json *json)
 {
@@ -140,8 +142,8 @@ static struct jinja_value from_json(struct jinja_run *run, const struct json *js
     }
 }
 
-/* tool_calls[i].function.arguments: OpenAI has a string of JSON there, templates expect the
- * object. */
+/* Parses tool_calls[i].function.arguments: OpenAI has JSON in a string there, but templates expect
+ * the object. */
 static void read_arguments(struct jinja_run *run, struct jinja_value calls)
 {
     for (size_t i = 0; calls.kind == JINJA_LIST && i < calls.list->count; i++) {
@@ -162,7 +164,7 @@ static void read_arguments(struct jinja_run *run, struct jinja_value calls)
     }
 }
 
-/* Content of text parts only becomes one string. */
+/* Content that consists of text parts only becomes one string. */
 static struct jinja_value join_parts(struct jinja_run *run, struct jinja_value content)
 {
     struct jinja_builder out;
@@ -195,7 +197,7 @@ static struct jinja_value message_from_json(struct jinja_run *run, const struct 
         put(run, message, "content", jinja_none());
     else if (content->kind == JINJA_LIST)
         put(run, message, "content", join_parts(run, *content));
-    role = jinja_dict_get(run, message.dict, STR("role")); /* put may have moved it */
+    role = jinja_dict_get(run, message.dict, STR("role")); /* put may have moved the entry */
     if (role && role->kind == JINJA_TEXT && is_known_role(jinja_view(role->text)))
         put(run, message, "role", text_value(jinja_view(role->text), true));
     return message;
@@ -220,7 +222,7 @@ static void set(struct jinja_run *run, const struct jinja *jinja, const char *na
                 struct jinja_value value)
 {
     for (uint32_t i = 0; i < jinja->tree.symbol_count;
-         i++) /* a name it never uses needs no value */
+         i++) /* a name that the template never uses needs no value */
         if (str_equal(jinja->tree.symbols[i], str_from(name)))
             jinja_assign(run, i, value);
 }
@@ -273,10 +275,12 @@ static size_t input_bytes(const struct jinja_input *input)
 enum td_status jinja_render(const struct jinja *jinja, const struct jinja_input *input,
                             struct template_output *out, struct td_error *err)
 {
+    ASSERT(jinja != NULL && out != NULL);
+    ASSERT(input->messages != NULL || input->message_count == 0);
     size_t bytes = input_bytes(input), extra;
     if (__builtin_mul_overflow(bytes, (size_t)RUN_BYTES_PER_BYTE, &extra))
         return error_set(err, TD_LIMIT, "messages of %zu bytes", bytes);
-    /* JSON comes without a size: its copy and what is made of it must do with twice as much. */
+    /* The size of JSON is not known: its copy and all that is made of it get twice as much. */
     size_t bytes_max = RUN_BYTES_BASE * (input->messages_json ? 2 : 1);
     struct arena *arena = arena_new(extra > SIZE_MAX - bytes_max ? SIZE_MAX : bytes_max + extra);
     if (arena == NULL)

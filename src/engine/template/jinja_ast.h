@@ -1,10 +1,10 @@
-/* The tree of a template: made once by the parser, read-only afterwards (any thread). */
+/* The tree of a template. The parser makes it once; after that it is read-only (any thread). */
 #ifndef ENGINE_JINJA_AST_H
 #define ENGINE_JINJA_AST_H
 
 #include "engine/template/jinja_value.h"
 
-/* Which members a kind of node uses. Lists are chained by `next`. */
+/* The comments say which members a kind of node uses. Lists are chained by `next`. */
 enum jinja_node_kind {
     /* expressions */
     JINJA_LITERAL,     /* value */
@@ -14,22 +14,22 @@ enum jinja_node_kind {
     JINJA_SLICE,       /* a [ b : c : d ], each of b c d may be NULL */
     JINJA_CALL,        /* a ( args in b ) */
     JINJA_ARGUMENT,    /* a, named `text` when that is not empty */
-    JINJA_FILTER,      /* a | text ( args in b ); a NULL: what the block captured */
+    JINJA_FILTER,      /* a | text ( args in b ); a is NULL for the text of a block */
     JINJA_TEST,        /* a is text ( args in b ); `negated` */
     JINJA_NEGATIVE,    /* - a */
     JINJA_POSITIVE,    /* + a */
     JINJA_NOT,         /* not a */
     JINJA_AND,         /* a and b */
     JINJA_OR,          /* a or b */
-    JINJA_BINARY,      /* a text b: + - * / // % ** ~ */
+    JINJA_BINARY,      /* a op b */
     JINJA_COMPARE,     /* a, then the COMPARISONs in b */
-    JINJA_COMPARISON,  /* text (== != < <= > >= in "not in"), operand a */
+    JINJA_COMPARISON,  /* op, right operand a */
     JINJA_CONDITIONAL, /* b if a else c; c may be NULL */
     JINJA_SEQUENCE,    /* items in b; `tuple` */
     JINJA_MAPPING,     /* PAIRs in b */
     JINJA_PAIR,        /* a: b */
     /* statements */
-    JINJA_OUTPUT,       /* {{ a }}; text outside of tags is an OUTPUT of a literal */
+    JINJA_OUTPUT,       /* {{ a }}; text outside tags is an OUTPUT of a literal */
     JINJA_IF,           /* BRANCHes in b */
     JINJA_BRANCH,       /* condition a (NULL: else), body b */
     JINJA_FOR,          /* target a, iterable b, condition c or NULL, body d, else e */
@@ -44,8 +44,30 @@ enum jinja_node_kind {
     JINJA_CONTINUE
 };
 
+enum jinja_operator {
+    /* of JINJA_BINARY */
+    JINJA_OP_ADD,
+    JINJA_OP_SUBTRACT,
+    JINJA_OP_CONCATENATE, /* ~ */
+    JINJA_OP_MULTIPLY,
+    JINJA_OP_DIVIDE,
+    JINJA_OP_FLOOR_DIVIDE, /* // */
+    JINJA_OP_MODULO,
+    JINJA_OP_POWER, /* ** */
+    /* of JINJA_COMPARISON */
+    JINJA_OP_EQUAL,
+    JINJA_OP_NOT_EQUAL,
+    JINJA_OP_LESS,
+    JINJA_OP_LESS_EQUAL,
+    JINJA_OP_GREATER,
+    JINJA_OP_GREATER_EQUAL,
+    JINJA_OP_IN,
+    JINJA_OP_NOT_IN
+};
+
 struct jinja_node {
     enum jinja_node_kind kind;
+    enum jinja_operator op;
     uint32_t line, symbol;
     bool negated, tuple;
     struct td_str text;
@@ -54,7 +76,7 @@ struct jinja_node {
     const struct jinja_node *next;
 };
 
-/* Names are numbered; the first symbols are known to the evaluator. */
+/* Names are numbered. The evaluator knows the first numbers. */
 enum jinja_symbol { JINJA_SYMBOL_LOOP, JINJA_SYMBOL_CALLER, JINJA_SYMBOLS_FIXED };
 
 #define JINJA_SYMBOLS_MAX 512 /* the largest known template has about 60 names */

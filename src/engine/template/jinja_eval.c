@@ -1,7 +1,9 @@
-/* Statements. Scopes are as in Jinja: `if` has none, a round of a loop, a macro's call and `with`
- * have their own, and a `set` inside one is forgotten after it (hence namespaces). A macro sees the
- * scope in which it was defined. */
+/* Runs statements. Scopes are as in Jinja: a round of a loop, a call of a macro and `with` have
+ * their own; `if` has none. A `set` inside a scope is forgotten after it; templates use namespaces
+ * to keep values. A macro sees the scope in which it was defined. */
 #include "engine/template/jinja_eval.h"
+
+#include "base/assertion.h"
 
 void jinja_assign(struct jinja_run *run, uint32_t symbol, struct jinja_value value)
 {
@@ -76,7 +78,7 @@ static void run_if(struct jinja_run *run, const struct jinja_node *node)
         }
 }
 
-/* The items for which the loop's condition holds. */
+/* The items that satisfy the loop's condition. */
 static const struct jinja_list *choose(struct jinja_run *run, const struct jinja_node *node,
                                        const struct jinja_list *items)
 {
@@ -105,7 +107,7 @@ static void run_for(struct jinja_run *run, const struct jinja_node *node)
     loop->items = items;
     struct jinja_scope *outer = run->scope;
     for (; loop->index < items->count && jinja_charge(run, 0); loop->index++) {
-        /* In the arena, because a macro defined here keeps it. */
+        /* In the arena, because a macro that is defined here keeps the scope. */
         struct jinja_scope *scope = jinja_alloc(run, 1, sizeof(*scope));
         if (scope == NULL)
             break;
@@ -147,6 +149,7 @@ static void run_call_block(struct jinja_run *run, const struct jinja_node *node)
 struct jinja_value jinja_call_macro(struct jinja_run *run, const struct jinja_macro *macro,
                                     const struct jinja_args *args, const struct jinja_macro *caller)
 {
+    ASSERT(macro->node->kind == JINJA_MACRO_NODE || macro->node->kind == JINJA_CALL_BLOCK);
     struct jinja_scope *scope = jinja_alloc(run, 1, sizeof(*scope)), *outer = run->scope;
     if (scope == NULL)
         return jinja_none();
@@ -170,11 +173,12 @@ struct jinja_value jinja_call_macro(struct jinja_run *run, const struct jinja_ma
         jinja_assign(run, parameter->symbol, value);
     }
     if (used < args->count)
-        jinja_fail(run, TD_UNSUPPORTED, "a macro gets arguments that it does not have");
+        jinja_fail(run, TD_UNSUPPORTED,
+                   "a macro is called with arguments that it does not declare");
     if (caller)
         jinja_assign(run, JINJA_SYMBOL_CALLER,
                      (struct jinja_value){.kind = JINJA_MACRO, .macro = caller});
-    int leaving = run->leaving;
+    enum jinja_leave leaving = run->leaving;
     run->leaving = JINJA_STAY;
     struct jinja_text text = capture(run, macro->node->d);
     run->leaving = leaving;

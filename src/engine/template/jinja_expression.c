@@ -1,12 +1,8 @@
-/* Expressions. Arithmetic is Python's on 64-bit integers: what would overflow is refused. */
+/* Evaluates expressions. Arithmetic is Python's, but integers have 64 bits: a result that would
+ * overflow is an error. */
 #include "engine/template/jinja_eval.h"
 
 #include <math.h>
-
-static struct jinja_value undefined(void)
-{
-    return (struct jinja_value){.kind = JINJA_UNDEFINED};
-}
 
 struct jinja_args jinja_evaluate_args(struct jinja_run *run, const struct jinja_node *chain)
 {
@@ -30,7 +26,7 @@ struct jinja_args jinja_evaluate_args(struct jinja_run *run, const struct jinja_
 
 static struct jinja_value loop_item(const struct jinja_loop *loop, size_t index)
 {
-    return index < loop->items->count ? loop->items->items[index] : undefined();
+    return index < loop->items->count ? loop->items->items[index] : jinja_undefined();
 }
 
 static struct jinja_value loop_attribute(const struct jinja_loop *loop, struct td_str name)
@@ -46,14 +42,14 @@ static struct jinja_value loop_attribute(const struct jinja_loop *loop, struct t
                    {"length", jinja_int(count)},
                    {"revindex", jinja_int(count - index)},
                    {"revindex0", jinja_int(count - index - 1)},
-                   {"depth", jinja_int(1)}, /* of recursive loops, which are refused */
+                   {"depth", jinja_int(1)}, /* recursive loops are refused */
                    {"depth0", jinja_int(0)},
                    {"previtem", loop_item(loop, loop->index ? loop->index - 1 : SIZE_MAX)},
                    {"nextitem", loop_item(loop, loop->index + 1)}};
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
         if (str_equal(name, str_from(members[i].name)))
             return members[i].value;
-    return undefined();
+    return jinja_undefined();
 }
 
 static struct jinja_value bound_method(struct jinja_run *run, struct jinja_value of,
@@ -61,7 +57,7 @@ static struct jinja_value bound_method(struct jinja_run *run, struct jinja_value
 {
     struct jinja_method *method = jinja_alloc(run, 1, sizeof(*method));
     if (method == NULL)
-        return undefined();
+        return jinja_undefined();
     *method = (struct jinja_method){of, name};
     return (struct jinja_value){.kind = JINJA_METHOD, .method = method};
 }
@@ -76,9 +72,9 @@ struct jinja_value jinja_attribute(struct jinja_run *run, struct jinja_value of,
     if (of.kind == JINJA_LOOP)
         return loop_attribute(of.loop, name);
     if (of.kind != JINJA_DICT && of.kind != JINJA_NAMESPACE)
-        return undefined();
+        return jinja_undefined();
     const struct jinja_value *found = jinja_dict_get(run, of.dict, name);
-    return found ? *found : undefined();
+    return found ? *found : jinja_undefined();
 }
 
 static struct jinja_value at_index(struct jinja_run *run, struct jinja_value of, int64_t index)
@@ -86,15 +82,15 @@ static struct jinja_value at_index(struct jinja_run *run, struct jinja_value of,
     if (of.kind == JINJA_LIST) {
         int64_t count = (int64_t)of.list->count;
         index += index < 0 ? count : 0;
-        return index >= 0 && index < count ? of.list->items[index] : undefined();
+        return index >= 0 && index < count ? of.list->items[index] : jinja_undefined();
     }
     if (of.kind != JINJA_TEXT || !jinja_charge(run, of.text.len))
-        return undefined();
+        return jinja_undefined();
     if (index < 0)
         index += (int64_t)jinja_text_length(of.text);
     size_t begin = index < 0 ? of.text.len : jinja_text_offset(of.text, (size_t)index);
     if (begin >= of.text.len)
-        return undefined();
+        return jinja_undefined();
     struct jinja_text rest = jinja_slice(of.text, begin, of.text.len);
     return jinja_from_text(jinja_slice(rest, 0, jinja_text_offset(rest, 1)));
 }
@@ -106,7 +102,7 @@ struct jinja_value jinja_subscript(struct jinja_run *run, struct jinja_value of,
     if (of.kind == JINJA_UNDEFINED)
         return jinja_fail(run, TD_UNSUPPORTED, "an item of an undefined value");
     if (key.kind != JINJA_TEXT)
-        return jinja_as_int(key, &index) ? at_index(run, of, index) : undefined();
+        return jinja_as_int(key, &index) ? at_index(run, of, index) : jinja_undefined();
     if (of.kind == JINJA_DICT) {
         const struct jinja_value *found = jinja_dict_get(run, of.dict, jinja_view(key.text));
         if (found)
@@ -115,7 +111,7 @@ struct jinja_value jinja_subscript(struct jinja_run *run, struct jinja_value of,
     return jinja_attribute(run, of, jinja_view(key.text));
 }
 
-/* One end of a slice as Python clamps it. */
+/* One end of a slice, clamped as Python does. */
 static int64_t slice_end(struct jinja_run *run, const struct jinja_node *node, int64_t count,
                          int64_t step, int64_t otherwise)
 {
@@ -157,12 +153,12 @@ static struct jinja_value slice(struct jinja_run *run, const struct jinja_node *
     if (of.kind != JINJA_LIST && of.kind != JINJA_TEXT)
         return jinja_fail(run, TD_UNSUPPORTED, "a slice of %s", jinja_kind_name(of.kind));
     if (of.kind == JINJA_TEXT && !jinja_charge(run, of.text.len))
-        return undefined();
+        return jinja_undefined();
     int64_t count = (int64_t)(of.kind == JINJA_LIST ? of.list->count : jinja_text_length(of.text));
     int64_t begin = slice_end(run, node->b, count, step, step > 0 ? 0 : count - 1);
     int64_t end = slice_end(run, node->c, count, step, step > 0 ? count : -1);
     if (run->status != TD_OK)
-        return undefined();
+        return jinja_undefined();
     if (of.kind == JINJA_LIST)
         return slice_list(run, of.list, begin, end, step);
     if (step == 1) {
@@ -172,51 +168,53 @@ static struct jinja_value slice(struct jinja_run *run, const struct jinja_node *
     }
     const struct jinja_list *characters = jinja_iterate(run, of);
     if (characters == NULL)
-        return undefined();
+        return jinja_undefined();
     struct jinja_value chosen = slice_list(run, characters, begin, end, step);
     return run->status == TD_OK ? jinja_join(run, chosen.list, (struct jinja_text){.data = ""})
-                                : undefined();
+                                : jinja_undefined();
 }
 
 /* --- operators --- */
 
-static struct jinja_value int_arithmetic(struct jinja_run *run, char op, int64_t a, int64_t b)
+static struct jinja_value int_arithmetic(struct jinja_run *run, enum jinja_operator op, int64_t a,
+                                         int64_t b)
 {
     int64_t result = 0;
     bool overflow = false;
-    if (op == '+')
+    if (op == JINJA_OP_ADD)
         overflow = __builtin_add_overflow(a, b, &result);
-    else if (op == '-')
+    else if (op == JINJA_OP_SUBTRACT)
         overflow = __builtin_sub_overflow(a, b, &result);
-    else if (op == '*')
+    else if (op == JINJA_OP_MULTIPLY)
         overflow = __builtin_mul_overflow(a, b, &result);
     else if (b == 0)
         return jinja_fail(run, TD_UNSUPPORTED, "division by zero");
     else if (b == -1) /* INT64_MIN / -1 */
-        overflow = op == 'q' && __builtin_sub_overflow((int64_t)0, a, &result);
-    else if (op == 'q')
+        overflow = op == JINJA_OP_FLOOR_DIVIDE && __builtin_sub_overflow((int64_t)0, a, &result);
+    else if (op == JINJA_OP_FLOOR_DIVIDE)
         result = a / b - (a % b != 0 && (a < 0) != (b < 0));
     else
         result = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
     return overflow ? jinja_fail(run, TD_UNSUPPORTED, "a number is too large") : jinja_int(result);
 }
 
-static struct jinja_value float_arithmetic(struct jinja_run *run, char op, double a, double b)
+static struct jinja_value float_arithmetic(struct jinja_run *run, enum jinja_operator op, double a,
+                                           double b)
 {
-    if ((op == '/' || op == 'q' || op == '%') && b == 0)
+    if ((op == JINJA_OP_DIVIDE || op == JINJA_OP_FLOOR_DIVIDE || op == JINJA_OP_MODULO) && b == 0)
         return jinja_fail(run, TD_UNSUPPORTED, "division by zero");
     switch (op) {
-    case '+':
+    case JINJA_OP_ADD:
         return jinja_float(a + b);
-    case '-':
+    case JINJA_OP_SUBTRACT:
         return jinja_float(a - b);
-    case '*':
+    case JINJA_OP_MULTIPLY:
         return jinja_float(a * b);
-    case '/':
+    case JINJA_OP_DIVIDE:
         return jinja_float(a / b);
-    case 'q':
+    case JINJA_OP_FLOOR_DIVIDE:
         return jinja_float(floor(a / b));
-    case 'p':
+    case JINJA_OP_POWER:
         return jinja_float(pow(a, b));
     default:
         return jinja_float(a - floor(a / b) * b);
@@ -231,7 +229,7 @@ static struct jinja_value power(struct jinja_run *run, int64_t base, int64_t exp
     if (base == 0 || base == 1 || base == -1)
         return jinja_int(exponent == 0 ? 1 : base == -1 && exponent % 2 == 0 ? 1 : base);
     while (exponent-- > 0 && run->status == TD_OK)
-        result = int_arithmetic(run, '*', result.integer, base);
+        result = int_arithmetic(run, JINJA_OP_MULTIPLY, result.integer, base);
     return result;
 }
 
@@ -268,51 +266,58 @@ static struct jinja_value join_lists(struct jinja_run *run, const struct jinja_l
     return list;
 }
 
-/* op: the operator's character; q for //, p for **. */
-static struct jinja_value binary(struct jinja_run *run, char op, struct jinja_value a,
-                                 struct jinja_value b)
+static struct jinja_value binary(struct jinja_run *run, const struct jinja_node *node,
+                                 struct jinja_value a, struct jinja_value b)
 {
+    enum jinja_operator op = node->op;
     int64_t m, n;
     double x, y;
     if (run->status != TD_OK)
-        return undefined();
-    if (op == '~')
+        return jinja_undefined();
+    if (op == JINJA_OP_CONCATENATE)
         return join_two(run, a, b);
-    if (op == '+' && a.kind == JINJA_TEXT && b.kind == JINJA_TEXT)
+    if (op == JINJA_OP_ADD && a.kind == JINJA_TEXT && b.kind == JINJA_TEXT)
         return join_two(run, a, b);
-    if (op == '+' && a.kind == JINJA_LIST && b.kind == JINJA_LIST)
+    if (op == JINJA_OP_ADD && a.kind == JINJA_LIST && b.kind == JINJA_LIST)
         return join_lists(run, a.list, b.list);
-    if (op == '*' && a.kind == JINJA_TEXT && jinja_as_int(b, &n))
+    if (op == JINJA_OP_MULTIPLY && a.kind == JINJA_TEXT && jinja_as_int(b, &n))
         return repeat(run, a.text, n);
-    if (op == '%' && a.kind == JINJA_TEXT)
+    if (op == JINJA_OP_MODULO && a.kind == JINJA_TEXT)
         return b.kind == JINJA_LIST && b.list->tuple
                    ? jinja_format(run, a.text, b.list->items, b.list->count)
                    : jinja_format(run, a.text, &b, 1);
     bool integers = jinja_as_int(a, &m) && jinja_as_int(b, &n);
-    if (integers && op == 'p')
+    if (integers && op == JINJA_OP_POWER)
         return power(run, m, n);
-    if (integers && op != '/')
+    if (integers && op != JINJA_OP_DIVIDE)
         return int_arithmetic(run, op, m, n);
     if (jinja_as_number(a, &x) && jinja_as_number(b, &y))
         return float_arithmetic(run, op, x, y);
-    return jinja_fail(run, TD_UNSUPPORTED, "%s and %s cannot be put together with '%c'",
-                      jinja_kind_name(a.kind), jinja_kind_name(b.kind), op);
+    return jinja_fail(run, TD_UNSUPPORTED, "%s and %s cannot be combined with '" STR_FMT "'",
+                      jinja_kind_name(a.kind), jinja_kind_name(b.kind), STR_ARG(node->text));
 }
 
-static bool comparison_holds(struct jinja_run *run, struct td_str op, struct jinja_value a,
+static bool comparison_holds(struct jinja_run *run, enum jinja_operator op, struct jinja_value a,
                              struct jinja_value b)
 {
-    if (op.data[0] == '=')
+    switch (op) {
+    case JINJA_OP_EQUAL:
         return jinja_equal(run, a, b);
-    if (op.data[0] == '!')
+    case JINJA_OP_NOT_EQUAL:
         return !jinja_equal(run, a, b);
-    if (op.data[0] == 'i')
+    case JINJA_OP_IN:
         return jinja_contains(run, b, a);
-    if (op.data[0] == 'n')
+    case JINJA_OP_NOT_IN:
         return !jinja_contains(run, b, a);
-    int order = jinja_compare(run, a, b);
-    bool or_equal = op.len == 2;
-    return op.data[0] == '<' ? order < (int)or_equal : order > -(int)or_equal;
+    case JINJA_OP_LESS:
+        return jinja_compare(run, a, b) < 0;
+    case JINJA_OP_LESS_EQUAL:
+        return jinja_compare(run, a, b) <= 0;
+    case JINJA_OP_GREATER:
+        return jinja_compare(run, a, b) > 0;
+    default: /* JINJA_OP_GREATER_EQUAL */
+        return jinja_compare(run, a, b) >= 0;
+    }
 }
 
 static struct jinja_value compare(struct jinja_run *run, const struct jinja_node *node)
@@ -320,7 +325,7 @@ static struct jinja_value compare(struct jinja_run *run, const struct jinja_node
     struct jinja_value left = jinja_evaluate(run, node->a);
     for (const struct jinja_node *next = node->b; next; next = next->next) {
         struct jinja_value right = jinja_evaluate(run, next->a);
-        if (run->status != TD_OK || !comparison_holds(run, next->text, left, right))
+        if (run->status != TD_OK || !comparison_holds(run, next->op, left, right))
             return jinja_bool(false);
         left = right;
     }
@@ -331,7 +336,7 @@ static struct jinja_value negative(struct jinja_run *run, struct jinja_value val
 {
     int64_t integer;
     if (jinja_as_int(value, &integer))
-        return int_arithmetic(run, '-', 0, integer);
+        return int_arithmetic(run, JINJA_OP_SUBTRACT, 0, integer);
     if (value.kind == JINJA_FLOAT)
         return jinja_float(-value.number);
     return jinja_fail(run, TD_UNSUPPORTED, "%s has no negative", jinja_kind_name(value.kind));
@@ -347,7 +352,7 @@ static struct jinja_value filter(struct jinja_run *run, const struct jinja_node 
         return jinja_fail(run, TD_UNSUPPORTED, "the filter '" STR_FMT "' is not supported",
                           STR_ARG(str_slice(node->text, 0, 40)));
     struct jinja_args args = jinja_evaluate_args(run, node->b);
-    return run->status == TD_OK ? apply(run, input, &args) : undefined();
+    return run->status == TD_OK ? apply(run, input, &args) : jinja_undefined();
 }
 
 struct jinja_value jinja_apply_filters(struct jinja_run *run, const struct jinja_node *chain,
@@ -356,7 +361,7 @@ struct jinja_value jinja_apply_filters(struct jinja_run *run, const struct jinja
     if (chain == NULL)
         return input;
     if (chain->kind != JINJA_FILTER)
-        return jinja_fail(run, TD_UNSUPPORTED, "a block is filtered by something else");
+        return jinja_fail(run, TD_UNSUPPORTED, "a filter block must begin with filters");
     if (++run->depth > JINJA_DEPTH_MAX)
         return jinja_fail(run, TD_LIMIT, "too many filters");
     struct jinja_value inner = jinja_apply_filters(run, chain->a, input);
@@ -373,14 +378,14 @@ static struct jinja_value test(struct jinja_run *run, const struct jinja_node *n
                           STR_ARG(str_slice(node->text, 0, 40)));
     struct jinja_args args = jinja_evaluate_args(run, node->b);
     return run->status == TD_OK ? jinja_bool(holds(run, input, &args) != node->negated)
-                                : undefined();
+                                : jinja_undefined();
 }
 
 struct jinja_value jinja_call(struct jinja_run *run, struct jinja_value callee,
                               const struct jinja_args *args)
 {
     if (run->status != TD_OK)
-        return undefined();
+        return jinja_undefined();
     switch (callee.kind) {
     case JINJA_MACRO:
         return jinja_call_macro(run, callee.macro, args, NULL);
@@ -401,7 +406,7 @@ static struct jinja_value name(struct jinja_run *run, const struct jinja_node *n
     const struct jinja_function *function = jinja_function_find(node->text);
     if (function)
         return (struct jinja_value){.kind = JINJA_FUNCTION, .function = function};
-    return undefined();
+    return jinja_undefined();
 }
 
 static struct jinja_value sequence(struct jinja_run *run, const struct jinja_node *node)
@@ -440,7 +445,7 @@ static struct jinja_value logic(struct jinja_run *run, const struct jinja_node *
     default: /* JINJA_CONDITIONAL */
         if (jinja_truth(a))
             return jinja_evaluate(run, node->b);
-        return node->c ? jinja_evaluate(run, node->c) : undefined();
+        return node->c ? jinja_evaluate(run, node->c) : jinja_undefined();
     }
 }
 
@@ -454,7 +459,7 @@ static struct jinja_value evaluate(struct jinja_run *run, const struct jinja_nod
         return name(run, node);
     case JINJA_ATTRIBUTE:
         a = jinja_evaluate(run, node->a);
-        return run->status == TD_OK ? jinja_attribute(run, a, node->text) : undefined();
+        return run->status == TD_OK ? jinja_attribute(run, a, node->text) : jinja_undefined();
     case JINJA_ITEM:
         a = jinja_evaluate(run, node->a);
         return jinja_subscript(run, a, jinja_evaluate(run, node->b));
@@ -478,11 +483,9 @@ static struct jinja_value evaluate(struct jinja_run *run, const struct jinja_nod
     case JINJA_OR:
     case JINJA_CONDITIONAL:
         return logic(run, node);
-    case JINJA_BINARY: {
-        char op = node->text.len == 1 ? node->text.data[0] : node->text.data[0] == '/' ? 'q' : 'p';
+    case JINJA_BINARY:
         a = jinja_evaluate(run, node->a);
-        return binary(run, op, a, jinja_evaluate(run, node->b));
-    }
+        return binary(run, node, a, jinja_evaluate(run, node->b));
     case JINJA_COMPARE:
         return compare(run, node);
     case JINJA_SEQUENCE:
@@ -497,10 +500,10 @@ static struct jinja_value evaluate(struct jinja_run *run, const struct jinja_nod
 struct jinja_value jinja_evaluate(struct jinja_run *run, const struct jinja_node *node)
 {
     if (!jinja_charge(run, 0))
-        return undefined();
+        return jinja_undefined();
     if (++run->depth > JINJA_DEPTH_MAX)
         jinja_fail(run, TD_LIMIT, "expressions are nested too deep");
-    struct jinja_value value = run->status == TD_OK ? evaluate(run, node) : undefined();
+    struct jinja_value value = run->status == TD_OK ? evaluate(run, node) : jinja_undefined();
     run->depth--;
     return value;
 }

@@ -1,16 +1,11 @@
-/* Filters, as Jinja defines them, but tojson, which is Hugging Face's: json.dumps without escapes
- * for HTML. What a filter makes of a text keeps the text's provenance. */
+/* Filters on texts, numbers and any value, as Jinja defines them. Only tojson is Hugging Face's:
+ * json.dumps without escapes for HTML. The result of a filter keeps the provenance of its text. */
 #include "engine/template/jinja_eval.h"
 
 #include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <math.h>
-
-static struct jinja_value undefined(void)
-{
-    return (struct jinja_value){.kind = JINJA_UNDEFINED};
-}
 
 bool jinja_has_arg(const struct jinja_args *args, size_t index, const char *name)
 {
@@ -29,7 +24,7 @@ struct jinja_value jinja_arg(const struct jinja_args *args, size_t index, const 
     for (size_t i = 0; i < args->count; i++)
         if (args->names[i].data && str_equal(args->names[i], str_from(name)))
             return args->values[i];
-    return undefined();
+    return jinja_undefined();
 }
 
 struct jinja_text jinja_text_arg(struct jinja_run *run, const struct jinja_args *args, size_t index,
@@ -68,7 +63,7 @@ static bool is_blank(struct jinja_text text, size_t begin, struct jinja_text bla
     return str_find(jinja_view(blanks), str_slice(one, 0, len), 0) != SIZE_MAX;
 }
 
-/* ASCII white space, or the characters of the first argument. */
+/* Removes ASCII white space, or the characters of the first argument. */
 struct jinja_value jinja_strip(struct jinja_run *run, struct jinja_text text,
                                const struct jinja_args *args, bool left, bool right)
 {
@@ -77,7 +72,7 @@ struct jinja_value jinja_strip(struct jinja_run *run, struct jinja_text text,
     if (given.kind != JINJA_UNDEFINED && given.kind != JINJA_NONE)
         blanks = jinja_text_arg(run, args, 0, "chars", NULL);
     if (!jinja_charge(run, text.len * (1 + blanks.len)))
-        return undefined();
+        return jinja_undefined();
     size_t begin = 0, end = text.len;
     while (left && begin < end && is_blank(text, begin, blanks))
         utf8_next(jinja_view(text), &begin);
@@ -118,15 +113,15 @@ static bool is_letter(char c)
     return ascii_is_letter(c) || (c & 0x80);
 }
 
-/* Only ASCII letters change: templates change the case of roles and keys, not of prose. */
+/* Only ASCII letters change. Templates change the case of roles and keys, not of prose. */
 struct jinja_value jinja_change_case(struct jinja_run *run, struct jinja_text text,
                                      enum jinja_case how)
 {
     if (!jinja_charge(run, text.len))
-        return undefined();
+        return jinja_undefined();
     char *data = jinja_alloc(run, text.len + 1, 1);
     if (data == NULL)
-        return undefined();
+        return jinja_undefined();
     for (size_t i = 0; i < text.len; i++) {
         bool first = i == 0 || (how == JINJA_TITLE && !is_letter(text.data[i - 1]));
         bool upper = how == JINJA_UPPER || (how != JINJA_LOWER && first);
@@ -230,7 +225,7 @@ static struct jinja_value filter_format(struct jinja_run *run, struct jinja_valu
     return jinja_format(run, jinja_str(run, input), args->values, args->count);
 }
 
-/* Every line but the first (and blank ones) is moved to the right. */
+/* Indents every line except the first and blank ones. */
 static struct jinja_value filter_indent(struct jinja_run *run, struct jinja_value input,
                                         const struct jinja_args *args)
 {
@@ -259,7 +254,8 @@ static struct jinja_value filter_tojson(struct jinja_run *run, struct jinja_valu
                                         const struct jinja_args *args)
 {
     int64_t indent = jinja_int_arg(run, args, 1, "indent", -1);
-    if (args->count > 0 && args->names[0].data == NULL) /* tojson(4): Jinja's own order */
+    if (args->count > 0 &&
+        args->names[0].data == NULL) /* tojson(4): in Jinja the first argument is the indentation */
         indent = jinja_int_arg(run, args, 0, "indent", -1);
     struct jinja_json_style style = {
         .indent = indent > 32 ? 32 : indent,

@@ -1,10 +1,5 @@
-/* Filters on lists and mappings. Where Jinja gives a generator these give a list. */
+/* Filters on lists and mappings. Where Jinja returns a generator they return a list. */
 #include "engine/template/jinja_eval.h"
-
-static struct jinja_value undefined(void)
-{
-    return (struct jinja_value){.kind = JINJA_UNDEFINED};
-}
 
 static struct jinja_value copy_list(struct jinja_run *run, struct jinja_value input)
 {
@@ -27,7 +22,7 @@ static struct jinja_value filter_first(struct jinja_run *run, struct jinja_value
 {
     const struct jinja_list *list = jinja_iterate(run, input);
     (void)args;
-    return list && list->count > 0 ? list->items[0] : undefined();
+    return list && list->count > 0 ? list->items[0] : jinja_undefined();
 }
 
 static struct jinja_value filter_last(struct jinja_run *run, struct jinja_value input,
@@ -35,7 +30,7 @@ static struct jinja_value filter_last(struct jinja_run *run, struct jinja_value 
 {
     const struct jinja_list *list = jinja_iterate(run, input);
     (void)args;
-    return list && list->count > 0 ? list->items[list->count - 1] : undefined();
+    return list && list->count > 0 ? list->items[list->count - 1] : jinja_undefined();
 }
 
 static struct jinja_value filter_reverse(struct jinja_run *run, struct jinja_value input,
@@ -77,7 +72,7 @@ static struct jinja_value filter_items(struct jinja_run *run, struct jinja_value
     return jinja_items_of(run, input);
 }
 
-/* a.b.0 of a value, as attribute arguments are written. */
+/* Follows a path such as a.b.0 from a value, as attribute arguments are written. */
 static struct jinja_value path_of(struct jinja_run *run, struct jinja_value value,
                                   struct jinja_value path)
 {
@@ -104,7 +99,7 @@ static struct jinja_value filter_join(struct jinja_run *run, struct jinja_value 
          i++)
         list.list->items[i] = path_of(run, list.list->items[i], path);
     return run->status == TD_OK ? jinja_join(run, list.list, jinja_str(run, separator))
-                                : undefined();
+                                : jinja_undefined();
 }
 
 /* The arguments after the first `skip` ones. */
@@ -142,7 +137,7 @@ static struct jinja_value filter_map(struct jinja_run *run, struct jinja_value i
     return list;
 }
 
-/* select, reject and their -attr forms: the items of which the test (or truth) is `wanted`. */
+/* select, reject and their -attr forms: the items for which the test, or truth, gives `wanted`. */
 static struct jinja_value choose(struct jinja_run *run, struct jinja_value input,
                                  const struct jinja_args *args, bool by_attribute, bool wanted)
 {
@@ -192,7 +187,7 @@ static struct jinja_value filter_rejectattr(struct jinja_run *run, struct jinja_
     return choose(run, input, args, true, false);
 }
 
-/* Strings compare without case unless they are asked to, as in Jinja. */
+/* As in Jinja, strings compare without case unless the template asks for it. */
 static struct jinja_value sort_key(struct jinja_run *run, struct jinja_value value,
                                    struct jinja_value path, bool with_case)
 {
@@ -203,7 +198,7 @@ static struct jinja_value sort_key(struct jinja_run *run, struct jinja_value val
     return value;
 }
 
-/* By insertion: lists in templates are short, and the steps are counted. */
+/* Insertion sort: lists in templates are short, and the steps are counted. */
 static struct jinja_value sort_by(struct jinja_run *run, struct jinja_value input,
                                   struct jinja_value path, bool with_case, bool reverse)
 {
@@ -244,7 +239,7 @@ static struct jinja_value extreme(struct jinja_run *run, struct jinja_value inpu
                                   const struct jinja_args *args, int sign)
 {
     const struct jinja_list *list = jinja_iterate(run, input);
-    struct jinja_value best = undefined(), path = jinja_arg(args, 1, "attribute");
+    struct jinja_value best = jinja_undefined(), path = jinja_arg(args, 1, "attribute");
     bool with_case = jinja_truth(jinja_arg(args, 0, "case_sensitive"));
     for (size_t i = 0; list && i < list->count && run->status == TD_OK; i++)
         if (i == 0 || sign * jinja_compare(run, sort_key(run, list->items[i], path, with_case),
@@ -273,11 +268,11 @@ static struct jinja_value filter_unique(struct jinja_run *run, struct jinja_valu
     struct jinja_value list = jinja_list_new(run, 0);
     bool with_case = jinja_truth(jinja_arg(args, 0, "case_sensitive"));
     for (size_t i = 0; from && i < from->count && run->status == TD_OK; i++) {
-        struct jinja_value key = sort_key(run, from->items[i], undefined(), with_case);
+        struct jinja_value key = sort_key(run, from->items[i], jinja_undefined(), with_case);
         bool seen = false;
         for (size_t n = 0; n < list.list->count && !seen && run->status == TD_OK; n++)
-            seen =
-                jinja_equal(run, key, sort_key(run, list.list->items[n], undefined(), with_case));
+            seen = jinja_equal(run, key,
+                               sort_key(run, list.list->items[n], jinja_undefined(), with_case));
         if (!seen)
             jinja_list_add(run, list.list, from->items[i]);
     }

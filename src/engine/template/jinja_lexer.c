@@ -1,13 +1,14 @@
-/* Templates to tokens. The rules are those of Jinja's lexer with trim_blocks and lstrip_blocks on:
+/* Cuts templates into tokens, by the rules of Jinja's lexer with trim_blocks and lstrip_blocks on:
  *
  *   {% and {#     white space between the start of the line and the tag is dropped, unless {%+
  *   %} and #}     one newline after the tag is dropped, unless +%}
  *   {%- -%}       all white space before or after the tag is dropped (also {{- -}} {#- -#})
  *
- * Line ends are made "\n" first, and one at the end of the text is dropped. */
+ * Before that, every line end becomes "\n", and one at the end of the text is dropped. */
 #include "engine/template/jinja_lexer.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -84,7 +85,7 @@ static void skip_space(struct lexer *lexer)
         advance(lexer, 1);
 }
 
-/* After the sign and the closing mark of a tag. */
+/* Skips white space after the closing mark of a tag, as its sign asks. */
 static void close_tag(struct lexer *lexer, char sign, bool block)
 {
     size_t begin = lexer->at;
@@ -95,7 +96,7 @@ static void close_tag(struct lexer *lexer, char sign, bool block)
     lexer->line_starting = lexer->at > begin && lexer->source.data[lexer->at - 1] == '\n';
 }
 
-/* The text before a tag, by the tag's sign. */
+/* The text before a tag, without the white space that the tag's sign removes. */
 static struct td_str strip_before(struct td_str text, char sign, bool block, bool line_starting)
 {
     if (sign == '-') {
@@ -137,7 +138,7 @@ static bool read_escape(struct lexer *lexer, struct td_str body, size_t *at, str
         (*at)++;
         return true;
     }
-    if (digits == 0 && (c < '0' || c > '7')) { /* as it stands, like Python */
+    if (digits == 0 && (c < '0' || c > '7')) { /* unknown escapes stay as they are, as in Python */
         buf_append_char(out, '\\');
         return true;
     }
@@ -206,7 +207,7 @@ static size_t count_digits(const struct lexer *lexer, size_t ahead)
     return count;
 }
 
-/* Decimal integers and floats; no other bases, which no template uses. */
+/* Decimal integers and floats. No template uses another base. */
 static void read_number(struct lexer *lexer)
 {
     size_t len = count_digits(lexer, 0), more;
@@ -254,7 +255,7 @@ static size_t operator_len(const struct lexer *lexer)
     return peek(lexer, 0) && strchr("+-*/%~<>=.,:|()[]{}", peek(lexer, 0)) ? 1 : 0;
 }
 
-/* The bracket that is open last is at open[*depth - 1]. */
+/* The innermost open bracket is open[*depth - 1]. */
 static void read_operator(struct lexer *lexer, char open[static NESTING_MAX], size_t *depth)
 {
     size_t len = operator_len(lexer);
@@ -276,7 +277,7 @@ static void read_operator(struct lexer *lexer, char open[static NESTING_MAX], si
     advance(lexer, len);
 }
 
-/* Reads up to and with the end mark of a tag. */
+/* Reads a tag, including its end mark. */
 static void read_tag(struct lexer *lexer, bool block)
 {
     const char *end = block ? "%}" : "}}";
@@ -320,7 +321,8 @@ static void skip_comment(struct lexer *lexer)
 
 /* --- outside of tags --- */
 
-/* "{%- name -%}" at `from`: the offset after it, or 0. Signs go to sign[0] and sign[1]. */
+/* Matches "{%- name -%}" at `from`: returns the offset after it, or 0. Signs go to sign[0] and
+ * sign[1]. */
 static size_t match_tag(struct td_str source, size_t from, const char *name, char sign[static 2])
 {
     size_t at = from + 2, len = strlen(name);
@@ -394,7 +396,7 @@ static void read_template(struct lexer *lexer)
     }
 }
 
-/* Copies the text with "\r\n" and "\r" made "\n", and one newline at the end dropped. */
+/* Copies the text, with "\r\n" and "\r" as "\n" and without one newline at its end. */
 static struct td_str normalise(struct arena *arena, struct td_str source)
 {
     char *copy = arena_copy(arena, source);
@@ -414,6 +416,7 @@ static struct td_str normalise(struct arena *arena, struct td_str source)
 enum td_status jinja_tokenize(struct arena *arena, struct td_str source,
                               struct jinja_token **tokens, size_t *count, struct td_error *err)
 {
+    ASSERT(tokens != NULL && count != NULL);
     struct lexer lexer = {.arena = arena, .err = err, .line = 1, .line_starting = true};
     lexer.source = normalise(arena, source);
     if (lexer.source.data == NULL)

@@ -8,7 +8,7 @@
 #include "tandem/types.h"
 
 enum jinja_token_kind {
-    JINJA_TOKEN_DATA,        /* text outside of tags */
+    JINJA_TOKEN_DATA,        /* text outside tags */
     JINJA_TOKEN_BLOCK_BEGIN, /* {% */
     JINJA_TOKEN_BLOCK_END,
     JINJA_TOKEN_OUTPUT_BEGIN, /* {{ */

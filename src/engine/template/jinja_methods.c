@@ -1,17 +1,12 @@
-/* Functions that templates find without a definition, and methods of strings, mappings, lists and
- * loops. Nothing here changes a value (the sandbox of Hugging Face forbids append, pop and the like
- * as well), reads a file, or leaves the run's limits. */
+/* Functions that templates can call without defining them, and methods of strings, mappings, lists
+ * and loops. None of them changes a value: Hugging Face's sandbox also forbids append, pop and the
+ * like. None reads a file or exceeds the run's limits. */
 #include "engine/template/jinja_eval.h"
 
 #include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <time.h>
-
-static struct jinja_value undefined(void)
-{
-    return (struct jinja_value){.kind = JINJA_UNDEFINED};
-}
 
 /* --- functions --- */
 
@@ -57,7 +52,7 @@ static struct jinja_value function_namespace(struct jinja_run *run, const struct
     return space;
 }
 
-/* The template's own words only: message text must not get into errors, which may be logged. */
+/* Only the template's own words: errors may be logged, and message text must not be. */
 static struct jinja_value function_raise(struct jinja_run *run, const struct jinja_args *args)
 {
     struct jinja_text text = jinja_str(run, jinja_arg(args, 0, "message"));
@@ -124,7 +119,7 @@ static struct jinja_value split(struct jinja_run *run, struct jinja_text text,
     struct jinja_value given = jinja_arg(args, 0, "sep");
     int64_t left = jinja_int_arg(run, args, 1, "maxsplit", -1);
     if (!jinja_charge(run, text.len))
-        return undefined();
+        return jinja_undefined();
     if ((given.kind == JINJA_UNDEFINED || given.kind == JINJA_NONE) && left < 0)
         return split_spaces(run, text);
     struct jinja_text separator = jinja_text_arg(run, args, 0, "sep", NULL);
@@ -155,7 +150,7 @@ static struct jinja_value splitlines(struct jinja_run *run, struct jinja_text te
     return list;
 }
 
-/* startswith and endswith, of one string or any of a tuple. */
+/* startswith and endswith, with a string or with a tuple of strings. */
 static struct jinja_value affix(struct jinja_run *run, struct jinja_text text,
                                 struct jinja_value of, bool end)
 {
@@ -209,7 +204,7 @@ static struct jinja_value count(struct jinja_run *run, struct jinja_text text,
     struct jinja_text part = jinja_text_arg(run, args, 0, "sub", NULL);
     int64_t found = 0;
     if (!jinja_charge(run, text.len))
-        return undefined();
+        return jinja_undefined();
     if (part.len == 0)
         return jinja_int((int64_t)jinja_text_length(text) + 1);
     for (size_t at = 0; (at = str_find(jinja_view(text), jinja_view(part), at)) != SIZE_MAX &&
@@ -222,7 +217,7 @@ static struct jinja_value count(struct jinja_run *run, struct jinja_text text,
 static struct jinja_value all_of(struct jinja_run *run, struct jinja_text text, bool (*is)(int c))
 {
     if (!jinja_charge(run, text.len))
-        return undefined();
+        return jinja_undefined();
     for (size_t i = 0; i < text.len; i++)
         if (!is(text.data[i]))
             return jinja_bool(false);
@@ -333,7 +328,7 @@ static struct jinja_value call_on_text(struct jinja_run *run, struct jinja_text 
     case METHOD_SPLIT:
         return split(run, text, args);
     case METHOD_SPLITLINES:
-        return jinja_charge(run, text.len) ? splitlines(run, text) : undefined();
+        return jinja_charge(run, text.len) ? splitlines(run, text) : jinja_undefined();
     case METHOD_STARTSWITH:
     case METHOD_ENDSWITH:
         return affix(run, text, jinja_arg(args, 0, "affix"), method == METHOD_ENDSWITH);
@@ -351,7 +346,7 @@ static struct jinja_value call_on_text(struct jinja_run *run, struct jinja_text 
         return count(run, text, args);
     case METHOD_JOIN: {
         const struct jinja_list *list = jinja_iterate(run, jinja_arg(args, 0, "iterable"));
-        return list ? jinja_join(run, list, text) : undefined();
+        return list ? jinja_join(run, list, text) : jinja_undefined();
     }
     case METHOD_REMOVEPREFIX:
     case METHOD_REMOVESUFFIX:

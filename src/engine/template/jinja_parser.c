@@ -1,7 +1,8 @@
-/* Statements. The body of a block is read until one of its end words; whoever opened it checks
- * which. */
+/* Parses statements. The body of a block ends at any end word ({% endif %}, {% else %}, ...). The
+ * function that opened the block checks whether it is one of its own. */
 #include "engine/template/jinja_parser.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 void jinja_parse_fail(struct jinja_parser *parser, enum td_status status, const char *words)
@@ -20,7 +21,7 @@ bool jinja_parse_enter(struct jinja_parser *parser)
 
 struct jinja_node *jinja_node_new(struct jinja_parser *parser, enum jinja_node_kind kind)
 {
-    /* After a failure all nodes are one, which nobody will look at. */
+    /* After a failure all new nodes are this one. Nobody reads it. */
     static _Thread_local struct jinja_node nowhere;
     struct jinja_node *node = arena_alloc(parser->arena, sizeof(*node));
     if (node == NULL) {
@@ -150,7 +151,8 @@ static struct jinja_node *parse_output(struct jinja_parser *parser)
     return node;
 }
 
-/* Up to the end of the text, or to an end word, whose {% is taken and whose name is next. */
+/* Reads to the end of the text or to an end word. The {% of the end word is taken, its name is
+ * next. */
 static const struct jinja_node *parse_body(struct jinja_parser *parser)
 {
     struct jinja_chain chain = {0};
@@ -339,6 +341,7 @@ static struct jinja_node *parse_statement(struct jinja_parser *parser)
 enum td_status jinja_parse(struct arena *arena, struct td_str source, struct jinja_tree *out,
                            struct td_error *err)
 {
+    ASSERT(source.data != NULL || source.len == 0);
     struct jinja_parser parser = {.arena = arena, .err = err, .tree = out};
     struct jinja_token *tokens;
     size_t count;

@@ -1,6 +1,6 @@
-/* Template text to a tree. TD_UNSUPPORTED with line and reason for what is malformed or outside of
- * the subset (include, import, extends, recursive loops, ...), TD_LIMIT for what is too large or
- * deep. */
+/* Parses a template into a tree. TD_UNSUPPORTED, with line and reason, when it is malformed or uses
+ * a part of Jinja that is missing here (include, import, extends, recursive loops, ...). TD_LIMIT
+ * when it is too large or deep. A parser belongs to one thread. */
 #ifndef ENGINE_JINJA_PARSER_H
 #define ENGINE_JINJA_PARSER_H
 
@@ -26,7 +26,7 @@ struct jinja_parser {
 #define JINJA_PARSE_DEPTH_MAX 150
 
 void jinja_parse_fail(struct jinja_parser *parser, enum td_status status, const char *words);
-/* Enters one level of nesting; pair it with depth--. */
+/* Enters one level of nesting; leave it with parser->depth--. False when it is too deep. */
 bool jinja_parse_enter(struct jinja_parser *parser);
 struct jinja_node *jinja_node_new(struct jinja_parser *parser, enum jinja_node_kind kind);
 uint32_t jinja_symbol_of(struct jinja_parser *parser, struct td_str name);
@@ -34,7 +34,7 @@ const struct jinja_token *jinja_peek(const struct jinja_parser *parser);
 const struct jinja_token *jinja_next(struct jinja_parser *parser);
 bool jinja_at_operator(const struct jinja_parser *parser, const char *text);
 bool jinja_at_name(const struct jinja_parser *parser, const char *name);
-/* Takes the token if it is this one. */
+/* Take the next token if it is this one. */
 bool jinja_take_operator(struct jinja_parser *parser, const char *text);
 bool jinja_take_name(struct jinja_parser *parser, const char *name);
 void jinja_expect_operator(struct jinja_parser *parser, const char *text);
@@ -47,7 +47,7 @@ struct jinja_chain {
 };
 void jinja_chain_add(struct jinja_chain *chain, struct jinja_node *node);
 
-/* Never NULL; after a failure the node means nothing. */
+/* These never return NULL. After a failure the node has no meaning. */
 struct jinja_node *jinja_parse_expression(struct jinja_parser *parser);
 struct jinja_node *jinja_parse_unconditional(struct jinja_parser *parser); /* without "if else" */
 /* a, b, ...: one expression, or a tuple. */

@@ -1,6 +1,6 @@
-/* Expressions, in Jinja's order of binding from loose to tight:
- *   x if y else z · or · and · not · == != < <= > >= in · + - · ~ · * / // % · ** · unary ·
- *   . [] () | is */
+/* Parses expressions. Jinja's operators bind in this order, from loose to tight:
+ *   x if y else z, or, and, not, (== != < <= > >= in), (+ -), ~, (* / // %), **, unary (+ -),
+ *   (. [] () | is) */
 #include "engine/template/jinja_parser.h"
 
 static struct jinja_node *pair(struct jinja_parser *parser, enum jinja_node_kind kind,
@@ -68,7 +68,7 @@ static struct jinja_node *parse_mapping(struct jinja_parser *parser)
     return mapping;
 }
 
-/* Neighbouring string literals are one. */
+/* Adjacent string literals are one string. */
 static struct jinja_node *parse_string(struct jinja_parser *parser)
 {
     struct td_str text = jinja_next(parser)->text;
@@ -256,8 +256,22 @@ static struct jinja_node *parse_unary(struct jinja_parser *parser, bool with_fil
     return node;
 }
 
-/* The levels of binary operators, loose to tight; all bind to the left. */
-static const char *const levels[][4] = {{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}};
+struct operator_text {
+    const char *text;
+    enum jinja_operator op;
+};
+
+/* The levels of binary operators, loose to tight. All bind to the left. */
+#define LEVEL_OPERATORS_MAX 4
+static const struct operator_text levels[][LEVEL_OPERATORS_MAX] = {
+    {{"+", JINJA_OP_ADD}, {"-", JINJA_OP_SUBTRACT}},
+    {{"~", JINJA_OP_CONCATENATE}},
+    {{"*", JINJA_OP_MULTIPLY},
+     {"/", JINJA_OP_DIVIDE},
+     {"//", JINJA_OP_FLOOR_DIVIDE},
+     {"%", JINJA_OP_MODULO}},
+    {{"**", JINJA_OP_POWER}},
+};
 #define LEVEL_COUNT (sizeof(levels) / sizeof(*levels))
 
 static struct jinja_node *parse_binary(struct jinja_parser *parser, size_t level)
@@ -266,43 +280,49 @@ static struct jinja_node *parse_binary(struct jinja_parser *parser, size_t level
         return parse_unary(parser, true);
     struct jinja_node *left = parse_binary(parser, level + 1);
     while (parser->status == TD_OK) {
-        size_t i = 0;
-        while (i < 4 && levels[level][i] && !jinja_at_operator(parser, levels[level][i]))
-            i++;
-        if (i == 4 || levels[level][i] == NULL)
+        const struct operator_text *found = levels[level], *end = found + LEVEL_OPERATORS_MAX;
+        while (found < end && found->text && !jinja_at_operator(parser, found->text))
+            found++;
+        if (found == end || found->text == NULL)
             break;
         jinja_next(parser);
         left = pair(parser, JINJA_BINARY, left, parse_binary(parser, level + 1));
-        left->text = str_from(levels[level][i]);
+        left->op = found->op;
+        left->text = str_from(found->text);
     }
     return left;
 }
 
-static struct td_str take_comparison(struct jinja_parser *parser)
+static bool take_comparison(struct jinja_parser *parser, enum jinja_operator *op)
 {
-    static const char *const operators[] = {"==", "!=", "<=", ">=", "<", ">"};
+    static const struct operator_text operators[] = {
+        {"==", JINJA_OP_EQUAL},         {"!=", JINJA_OP_NOT_EQUAL}, {"<=", JINJA_OP_LESS_EQUAL},
+        {">=", JINJA_OP_GREATER_EQUAL}, {"<", JINJA_OP_LESS},       {">", JINJA_OP_GREATER}};
     for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-        if (jinja_take_operator(parser, operators[i]))
-            return str_from(operators[i]);
+        if (jinja_take_operator(parser, operators[i].text)) {
+            *op = operators[i].op;
+            return true;
+        }
+    *op = JINJA_OP_IN;
     const struct jinja_token *token = jinja_peek(parser);
     if (jinja_take_name(parser, "in"))
-        return STR("in");
-    if (jinja_at_name(parser, "not") && token[1].kind == JINJA_TOKEN_NAME &&
-        str_equal(token[1].text, STR("in"))) {
-        parser->at += 2;
-        return STR("not in");
-    }
-    return (struct td_str){NULL, 0};
+        return true;
+    *op = JINJA_OP_NOT_IN;
+    if (!jinja_at_name(parser, "not") || token[1].kind != JINJA_TOKEN_NAME ||
+        !str_equal(token[1].text, STR("in")))
+        return false;
+    parser->at += 2;
+    return true;
 }
 
 static struct jinja_node *parse_compare(struct jinja_parser *parser)
 {
     struct jinja_node *left = parse_binary(parser, 0);
     struct jinja_chain chain = {0};
-    struct td_str operator;
-    while (parser->status == TD_OK && (operator= take_comparison(parser)).len > 0) {
+    enum jinja_operator op;
+    while (parser->status == TD_OK && take_comparison(parser, &op)) {
         struct jinja_node *node = pair(parser, JINJA_COMPARISON, parse_binary(parser, 0), NULL);
-        node->text = operator;
+        node->op = op;
         jinja_chain_add(&chain, node);
     }
     return chain.first ? pair(parser, JINJA_COMPARE, left, chain.first) : left;

@@ -1,6 +1,6 @@
-/* How values print: as Python's str(), repr() and json.dumps() write them. What stands inside
- * strings keeps its provenance; the punctuation around them counts as message text, so that no
- * value can be spelled into a control token by its brackets. */
+/* Prints values as Python's str(), repr() and json.dumps() do. Text inside strings keeps its
+ * provenance. The punctuation around it counts as message text, so that no value and its brackets
+ * together can spell a control token. */
 #include "engine/template/jinja_value.h"
 
 #include "base/utf8.h"
@@ -85,7 +85,7 @@ struct jinja_text jinja_str(struct jinja_run *run, struct jinja_value value)
     return jinja_built(&builder);
 }
 
-/* Appends the text with every byte for which `escape` gives words replaced by them. */
+/* Appends the text. A byte for which `escape` returns a text is replaced by that text. */
 static void build_escaped(struct jinja_builder *builder, struct jinja_text text,
                           const char *(*escape)(unsigned char c, char quote, char room[static 8]),
                           char quote)
@@ -262,7 +262,7 @@ static void write_list(struct json_writer *writer, const struct jinja_list *list
     build_plain(writer->builder, "]");
 }
 
-/* The entries in order of their keys. NULL: the run has failed. */
+/* The entries sorted by their keys. NULL = the run has failed. */
 static const struct jinja_entry *sorted_entries(struct jinja_run *run,
                                                 const struct jinja_dict *dict)
 {

@@ -1,10 +1,9 @@
-/* Tests: what stands after `is`, and what select() and its relatives name. */
+/* Tests: the names after `is`, and those that select() and its relatives take. */
 #include "engine/template/jinja_eval.h"
 
 #include "base/ascii.h"
 
-/* JINJA_TEST names are written name, condition; `value` and `other` (the first argument) are
- * there. */
+/* Defines a test by its name and a condition on `value` and `other`, its first argument. */
 #define TEST(name, condition)                                                \
     static bool test_##name(struct jinja_run *run, struct jinja_value value, \
                             const struct jinja_args *args)                   \

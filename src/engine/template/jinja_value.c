@@ -1,8 +1,9 @@
-/* Values: texts with provenance, lists, dictionaries, equality and order as Python has them,
- * because the templates are written and tested against Jinja in Python. How values print is in
+/* Values: texts with provenance, lists and dictionaries. Equality and order are those of Python,
+ * because templates are written and tested with Jinja in Python. How values print is in
  * jinja_print.c. */
 #include "engine/template/jinja_value.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -43,6 +44,11 @@ void *jinja_alloc(struct jinja_run *run, size_t count, size_t bytes)
     if (memory == NULL)
         jinja_fail(run, TD_LIMIT, "the template needs too much memory");
     return memory;
+}
+
+struct jinja_value jinja_undefined(void)
+{
+    return (struct jinja_value){.kind = JINJA_UNDEFINED};
 }
 
 struct jinja_value jinja_none(void)
@@ -129,6 +135,7 @@ size_t jinja_text_offset(struct jinja_text text, size_t index)
 
 void jinja_builder_init(struct jinja_builder *builder, struct jinja_run *run)
 {
+    ASSERT(run != NULL);
     *builder = (struct jinja_builder){.run = run, .mark = true};
 }
 
@@ -272,6 +279,7 @@ void jinja_dict_put(struct jinja_run *run, struct jinja_dict *dict, struct jinja
 const struct jinja_value *jinja_dict_get(struct jinja_run *run, const struct jinja_dict *dict,
                                          struct td_str key)
 {
+    ASSERT(dict != NULL);
     const struct jinja_entry *entry = find_entry(run, dict, key);
     return entry ? &entry->value : NULL;
 }
@@ -358,11 +366,12 @@ static bool equal_same_kind(struct jinja_run *run, struct jinja_value a, struct 
     case JINJA_NAMESPACE:
         return a.dict == b.dict;
     default:
-        return a.macro == b.macro; /* identity; the members of the union are all pointers here */
+        return a.macro == b.macro; /* the same object; all members of the union are pointers here */
     }
 }
 
-/* Values are trees made before they are put into others, so recursion ends; a tree may be deep. */
+/* A value is complete before it is put into another one, so values are trees and the recursion
+ * ends. A tree may be deep. */
 
 bool jinja_equal(struct jinja_run *run, struct jinja_value a, struct jinja_value b)
 {

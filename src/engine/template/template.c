@@ -1,22 +1,22 @@
 /* Chat templates by family, for files without a template and for templates that the interpreter
- * (jinja.c) refuses. The family is recognised by marks in the template's text or by special tokens
- * and rendered from a table: what stands before and after a message of each role, and what opens
- * the assistant's turn. BOS is not part of the text; the tokenizer adds it.
+ * (jinja.c) refuses. The family is recognised by marks in the template's text or by special tokens.
+ * It is rendered from a table: the text before and after a message of each role, and the text that
+ * opens the assistant's turn. BOS is not part of the text; the tokenizer adds it.
  *
- * Where llama.cpp's built-in templates (the "rendered" field of the golden cases) and the model's
- * own Jinja text ("jinja_rendered") differ, the rows follow "rendered", with these exceptions that
- * follow the Jinja text, because the model was trained on it: default system prompts (Qwen,
- * SmolLM2, DeepSeek-Coder) and zephyr's end mark </s>. Llama 3.1's date lines are left out, as
- * llama.cpp does. */
+ * llama.cpp's built-in templates (the "rendered" field of the golden cases) sometimes differ from
+ * the model's own Jinja text ("jinja_rendered"). The rows follow "rendered", except where the model
+ * was trained on the Jinja text: default system prompts (Qwen, SmolLM2, DeepSeek-Coder) and
+ * zephyr's end mark </s>. Llama 3.1's date lines are left out, as in llama.cpp. */
 #include "engine/template/template.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "engine/tokenizer/tokenizer.h"
 
 struct turn {
-    const char *open, *close; /* open NULL: the family has no such role */
+    const char *open, *close; /* open NULL = the family has no such role */
     bool trim;                /* white space around the message is dropped */
 };
 
@@ -24,9 +24,9 @@ struct family {
     const char *name;
     struct turn system, user, assistant, tool;
     const char *generation;     /* opens the assistant's turn */
-    const char *system_default; /* the system message when there is none; or NULL */
-    const char *later_user;     /* opens user turns after the first, where that is different */
-    bool system_in_user; /* system.open/close stand inside the first user turn, after its open */
+    const char *system_default; /* the system message when the chat has none; or NULL */
+    const char *later_user;     /* opens user turns after the first, if that text differs */
+    bool system_in_user; /* the system message is inside the first user turn, after its open */
     bool alternates;     /* user and assistant must take turns, the user first */
 };
 
@@ -279,6 +279,7 @@ void template_output_deinit(struct template_output *out)
 
 void template_output_append(struct template_output *out, struct td_str text, bool mark)
 {
+    ASSERT(text.data != NULL || text.len == 0);
     if (text.len == 0)
         return;
     size_t begin = out->text.len;
@@ -369,6 +370,7 @@ enum td_status template_render(enum template_family family_id, const struct td_m
                                size_t message_count, bool add_generation,
                                struct template_output *out, struct td_error *err)
 {
+    ASSERT(messages != NULL || message_count == 0);
     const struct family *family = family_of(family_id);
     enum td_status status = check_order(family, messages, message_count, err);
     if (status != TD_OK)

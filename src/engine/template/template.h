@@ -1,6 +1,6 @@
-/* Chat templates by family, recognised from tokenizer.chat_template in the file (or from the
- * special tokens when it is absent). Output is a list of segments so that template marks may become
- * special tokens while message text never does. */
+/* Chat templates by family. The family is recognised from tokenizer.chat_template in the file, or
+ * from the special tokens when that is absent. The output is a list of segments, so that marks of
+ * the template may become special tokens and message text never does. No state; any thread. */
 #ifndef ENGINE_TEMPLATE_H
 #define ENGINE_TEMPLATE_H
 
@@ -8,7 +8,7 @@
 #include "tandem/types.h"
 
 enum template_family {
-    TEMPLATE_NONE, /* not recognised: messages joined as "role: text" lines */
+    TEMPLATE_NONE, /* not recognised: messages become "role: text" lines */
     TEMPLATE_CHATML,
     TEMPLATE_LLAMA2,
     TEMPLATE_LLAMA3,
@@ -35,7 +35,7 @@ enum template_family {
 };
 
 enum template_family template_recognise(struct td_str jinja_text);
-/* For files without a template: by the special tokens of the vocabulary. */
+/* For files without a template: recognises the special tokens of the vocabulary. */
 enum template_family template_recognise_tokens(const struct tokenizer *tokenizer);
 const char *template_family_name(enum template_family family); /* "chatml", ... ; "" for none */
 
@@ -46,7 +46,7 @@ struct template_output {
 
 void template_output_init(struct template_output *out, size_t bytes_max);
 void template_output_deinit(struct template_output *out);
-/* Neighbours of the same kind share a segment, empty texts make none. */
+/* Adjacent texts of the same kind share a segment. An empty text makes none. */
 void template_output_append(struct template_output *out, struct td_str text, bool mark);
 
 /* add_generation: end with the mark that opens the assistant's turn. TD_INVALID for an order of

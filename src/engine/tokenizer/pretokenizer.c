@@ -1,25 +1,26 @@
-/* The regular expressions of the published tokenizers, matched by hand: no regex library, no
- * backtracking, linear time. Each tokenizer is a row of one to six stages; a stage cuts a piece of
- * the stage before, so that look-ahead never passes the end of that piece (as llama.cpp does,
- * whose results are the golden ones). A byte that is not UTF-8 counts as a character of no class.
+/* Cuts text as the regular expressions of the published tokenizers do, without a regex library: no
+ * backtracking, linear time. Each tokenizer is a row of one to six stages. A stage cuts the pieces
+ * of the stage before it, so look-ahead never passes the end of such a piece. llama.cpp, whose
+ * results are the golden ones, does the same. A byte that is not UTF-8 is a character without a
+ * class.
  *
  * The expressions, as published in each tokenizer.json:
  *   gpt-2     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *   llama-3   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
  *              ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *   qwen2     the same with \p{N} for \p{N}{1,3}
- * The other stages have theirs beside the function. */
+ * The other stages have their expressions beside the function. */
 #include "engine/tokenizer/pretokenizer.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 
 #define STAGES_MAX 6
 
-/* Where the piece that begins at `begin` ends; begin < text.len, the result is greater than begin.
- */
+/* Returns where the piece that begins at `begin` ends: begin < text.len, begin < the result. */
 typedef size_t (*stage_function)(struct td_str text, size_t begin);
 
 struct pretokenizer {
@@ -75,7 +76,7 @@ static size_t run_of_symbols(struct td_str text, size_t at)
     }
 }
 
-/* Bytes of 's 't 'm 'd 're 've 'll at `at`, or 0. */
+/* Length of 's 't 'm 'd 're 've 'll at `at`, or 0. */
 static size_t contraction_len(struct td_str text, size_t at, bool any_case)
 {
     if (text.data[at] != '\'')
@@ -182,8 +183,8 @@ static size_t stage_qwen2(struct td_str text, size_t begin)
     return stage_llama3_numbers(text, begin, 1);
 }
 
-/* The stages below cut out what they match and leave what lies between as pieces of its own.
- * `length` gives the bytes of a match at `at`, or 0. */
+/* The stages below make a piece of each match and of each gap between matches. `length` gives the
+ * bytes of a match at `at`, or 0. */
 static inline size_t end_of_match_or_gap(struct td_str text, size_t begin,
                                          size_t (*length)(struct td_str text, size_t at))
 {
@@ -392,6 +393,7 @@ const struct pretokenizer *pretokenizer_find(struct td_str name)
 
 void pretokenizer_list(char *out, size_t out_size)
 {
+    ASSERT(out != NULL || out_size == 0);
     size_t used = 0;
     for (size_t i = 0; i < PRETOKENIZER_COUNT; i++) {
         size_t len = strlen(pretokenizers[i].names);
@@ -434,5 +436,7 @@ static bool split_from(const stage_function *stage, struct td_str text, pretoken
 bool pretokenizer_split(const struct pretokenizer *pre, struct td_str text, pretokenizer_emit emit,
                         void *context)
 {
+    ASSERT(pre != NULL && pre->stages[0] != NULL);
+    ASSERT(emit != NULL);
     return split_from(pre->stages, text, emit, context);
 }

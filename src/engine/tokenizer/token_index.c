@@ -1,11 +1,16 @@
+/* Builds the prefix tree of a vocabulary. Pieces are sorted by their bytes; then the tree, in the
+ * order of a depth-first walk, is one pass over the sorted list: the bytes that a piece shares with
+ * the piece before it are nodes that exist already. One array and no child pointers make a walk
+ * over all tokens run through memory in order, which is what a grammar needs. */
 #include "engine/tokenizer/token_index.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer pieces are not offered to a grammar: no vocabulary that is in use has them. */
+/* Longer pieces are not offered to a grammar. No vocabulary in use has them. */
 #define PIECE_BYTES_MAX 1024
 
 struct td_str token_index_piece(const struct tokenizer *tokenizer, int32_t id)
@@ -15,7 +20,8 @@ struct td_str token_index_piece(const struct tokenizer *tokenizer, int32_t id)
     return tokenizer_piece(tokenizer, id, false);
 }
 
-/* The first bytes beside the id, so that most comparisons need not look at the piece. */
+/* The first bytes of a piece are kept beside its id, so most comparisons do not look at the
+ * piece. */
 struct sort_entry {
     uint64_t begin; /* 8 bytes, the first the most significant, 0 beyond the end */
     uint32_t id, len;
@@ -50,7 +56,7 @@ static uint16_t shared_len(struct td_str a, struct td_str b)
     return len;
 }
 
-/* Tokens with text, in the order of their bytes; the others that end a generation are noted. */
+/* Sorts the tokens that have text by their bytes, and lists those that end a generation. */
 static uint32_t sort_pieces(struct token_index *index, struct sort_entry *sorted,
                             const struct tokenizer *tokenizer)
 {
@@ -68,8 +74,8 @@ static uint32_t sort_pieces(struct token_index *index, struct sort_entry *sorted
     return count;
 }
 
-/* Bytes that a piece does not share with the one before it are new nodes; the same piece again is
- * one node more beside the first. */
+/* The first byte of `piece` that is a new node: the bytes shared with the piece before have nodes
+ * already. The same piece again gets one more node beside the first. */
 static uint32_t first_new(struct td_str before, struct td_str piece)
 {
     uint32_t shared = shared_len(before, piece);
@@ -92,7 +98,7 @@ static uint32_t count_nodes(const struct sort_entry *sorted, uint32_t count,
 static void fill_nodes(struct token_index *index, const struct sort_entry *sorted, uint32_t count,
                        const struct tokenizer *tokenizer)
 {
-    uint32_t path[PIECE_BYTES_MAX], depth = 0; /* nodes that are open */
+    uint32_t path[PIECE_BYTES_MAX], depth = 0; /* open nodes, one for each byte */
     struct td_str before = {"", 0};
     for (uint32_t i = 0; i < count; i++) {
         struct td_str piece = tokenizer_piece(tokenizer, (int32_t)sorted[i].id, false);
@@ -115,14 +121,14 @@ static void fill_nodes(struct token_index *index, const struct sort_entry *sorte
 static void mark_plain(struct token_index *index)
 {
     bool path[PIECE_BYTES_MAX + 1] = {false}; /* whether all bytes on the way so far are plain */
-    for (uint32_t n = index->node_count; n-- > 0;) { /* what is below a node comes before it here */
+    for (uint32_t n = index->node_count; n-- > 0;) { /* backwards: children before parents */
         struct token_node *node = &index->nodes[n];
         node->plain = token_byte_is_plain(node->byte);
         for (uint32_t below = n + 1; below < node->end && node->plain;
              below = index->nodes[below].end)
             node->plain = index->nodes[below].plain;
     }
-    for (uint32_t n = 0; n < index->node_count; n++) { /* and the way to it */
+    for (uint32_t n = 0; n < index->node_count; n++) { /* forwards: parents before children */
         struct token_node *node = &index->nodes[n];
         bool way = node->depth == 0 || path[node->depth];
         path[node->depth + 1] = way && token_byte_is_plain(node->byte);
@@ -178,6 +184,8 @@ void token_index_free(struct token_index *index)
 
 uint32_t token_index_longest(const struct token_index *index, struct td_str text, size_t *len)
 {
+    ASSERT(text.data != NULL || text.len == 0);
+    ASSERT(len != NULL);
     uint32_t found = TOKEN_NODE_NONE, n = 0, end = index->node_count;
     *len = 0;
     for (size_t depth = 0; depth < text.len; depth++) {
@@ -198,6 +206,7 @@ uint32_t token_index_longest(const struct token_index *index, struct td_str text
 enum td_status token_index_get(struct token_index_slot *slot, const struct tokenizer *tokenizer,
                                const struct token_index **out, struct td_error *err)
 {
+    ASSERT(slot != NULL && tokenizer != NULL);
     struct token_index *made, *there = atomic_load(&slot->index);
     *out = there;
     if (there)
@@ -205,7 +214,7 @@ enum td_status token_index_get(struct token_index_slot *slot, const struct token
     enum td_status status = make_index(tokenizer, &made, err);
     if (status != TD_OK)
         return status;
-    /* Two threads may both have made one: the first stays. */
+    /* Two threads may both have made one. The first stays. */
     if (atomic_compare_exchange_strong(&slot->index, &there, made)) {
         *out = made;
     } else {

@@ -1,8 +1,8 @@
-/* The vocabulary as a prefix tree, to find every token that a grammar allows in one walk. Made when
- * a model is first used with a grammar. Immutable; any thread.
+/* The vocabulary as a prefix tree: one walk finds every token that a grammar allows. It is made
+ * when a model is first used with a grammar. Immutable; any thread.
  *
- * Nodes stand in the order of their text, each before those below it, so that a walk goes through
- * an array and passes over what is below a node by going on at its `end`. */
+ * Nodes are sorted by their text, a parent before its children. A walk goes through an array, and
+ * skips everything below a node by going on at the node's `end`. */
 #ifndef ENGINE_TOKEN_INDEX_H
 #define ENGINE_TOKEN_INDEX_H
 
@@ -14,25 +14,24 @@
 
 struct token_node {
     uint32_t id;    /* the token that ends here, or TOKEN_NODE_NONE */
-    uint32_t end;   /* of what is below the node */
+    uint32_t end;   /* number of the first node after those below this one */
     uint16_t depth; /* bytes before this one */
     uint8_t byte;
-    /* This byte, those on the way to it and all below are plain: printable ASCII less quote and
-     * backslash, which is what a string of JSON goes on with. */
+    /* This byte, all bytes before it and all below it are plain: printable ASCII without quote and
+     * backslash. A JSON string may continue with any of them. */
     bool plain;
 };
 
 struct token_index {
-    struct token_node *nodes; /* [node_count] of tokens that have text and end nothing */
+    struct token_node *nodes; /* [node_count] of the tokens that have text and end nothing */
     uint32_t node_count;
-    uint64_t *plain; /* [vocab / 64] tokens of plain nodes */
-    int32_t *ends;   /* [end_count] tokens that end a generation */
+    uint64_t *plain; /* [vocab / 64] bit set: the tokens of plain nodes */
+    int32_t *ends;   /* [end_count] the tokens that end a generation */
     uint32_t end_count;
     uint32_t vocab_count;
     uint32_t len_max; /* of the longest piece */
 };
 
-/* Bytes that are plain, as above. */
 static inline bool token_byte_is_plain(unsigned char byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
@@ -40,18 +39,19 @@ static inline bool token_byte_is_plain(unsigned char byte)
 
 void token_index_free(struct token_index *index);
 
-/* Text that the token writes; "" when it writes none or ends the generation. */
+/* The text that the token writes; "" when it writes none or ends the generation. */
 struct td_str token_index_piece(const struct tokenizer *tokenizer, int32_t id);
 
-/* The longest token that `text` begins with, or TOKEN_NODE_NONE; *len: its bytes. */
+/* The longest token that `text` begins with, or TOKEN_NODE_NONE. *len: its length in bytes. */
 uint32_t token_index_longest(const struct token_index *index, struct td_str text, size_t *len);
 
-/* A place for an index that is made on first use; owned by the model. */
+/* The place of an index that is made on first use. The model owns it. */
 struct token_index_slot {
     _Atomic(struct token_index *) index;
 };
 
-/* **borrows** until the slot's owner frees the index. Any thread. */
+/* Gives the index of the slot, and makes it first if there is none. **borrows** until the slot's
+ * owner frees the index. Any thread. */
 TD_MUST_CHECK enum td_status token_index_get(struct token_index_slot *slot,
                                              const struct tokenizer *tokenizer,
                                              const struct token_index **out, struct td_error *err);

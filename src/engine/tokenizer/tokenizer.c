@@ -1,9 +1,10 @@
-/* Text to ids and back. Special tokens are cut out of the text first (at each place the longest
- * one, as Hugging Face's tokenizers do); the text between two of them is tokenised as one, also
- * where it runs from a template's mark into a message, so the ids are those of the whole rendered
- * prompt. */
+/* Text to ids and back. Special tokens are cut out of the text first: at each place the longest
+ * one, as Hugging Face's tokenizers do. The text between two special tokens is tokenised as one,
+ * even where it runs from a template's mark into a message, so the ids are those of the whole
+ * rendered prompt. The kinds of vocabulary are in tokenizer_merge.c and wordpiece.c. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "engine/tokenizer/wordpiece.h"
 
@@ -14,8 +15,8 @@ struct encoder {
     const struct tokenizer *tokenizer;
     struct merger merger;
     struct td_str text;
-    size_t raw_begin;   /* text from here on has not been given out */
-    bool after_special; /* or at the start: SentencePiece's space prefix is due */
+    size_t raw_begin;   /* text from here on is not encoded yet */
+    bool after_special; /* or at the start: SentencePiece puts a space before the next text */
     bool ok;
 };
 
@@ -44,7 +45,8 @@ static const struct token *special_token(const struct tokenizer *t, uint32_t ind
     return &t->tokens[t->specials[index]];
 }
 
-/* Narrows the range *low..*high of specials that agree up to `depth` to those with `byte` there. */
+/* The specials *low..*high have the same first `depth` bytes. Narrows the range to those whose next
+ * byte is `byte`. */
 static void narrow(const struct tokenizer *t, uint32_t *low, uint32_t *high, size_t depth,
                    unsigned char byte)
 {
@@ -64,7 +66,7 @@ static void narrow(const struct tokenizer *t, uint32_t *low, uint32_t *high, siz
     *high = ends[1];
 }
 
-/* Id of the longest special token at text[at..end), or -1. */
+/* Returns the id of the longest special token at text[at..end), or -1. */
 static int32_t special_at(const struct tokenizer *t, struct td_str text, size_t at, size_t end,
                           bool parse_special)
 {
@@ -120,6 +122,9 @@ static enum td_status encode(const struct tokenizer *tokenizer, struct td_str te
                              const struct text_segment *segments, size_t segment_count,
                              bool add_special, struct buf *ids, struct td_error *err)
 {
+    ASSERT(tokenizer != NULL);
+    ASSERT(text.data != NULL || text.len == 0);
+    ASSERT(ids->len % sizeof(int32_t) == 0);
     if (text.len > TEXT_BYTES_MAX)
         return error_set(err, TD_LIMIT, "a text of %zu bytes; at most %zu can be tokenised",
                          text.len, TEXT_BYTES_MAX);
@@ -187,6 +192,7 @@ struct td_str tokenizer_piece(const struct tokenizer *tokenizer, int32_t id, boo
 void tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids, size_t count,
                       bool special, struct buf *out)
 {
+    ASSERT(ids != NULL || count == 0);
     bool drop_space = tokenizer->space_prefix;
     for (size_t i = 0; i < count; i++) {
         struct td_str piece = tokenizer_piece(tokenizer, ids[i], special);

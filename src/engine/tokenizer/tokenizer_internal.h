@@ -1,5 +1,5 @@
-/* What tokenizer_load.c builds (with tokenizer_lookup.c) and tokenizer.c and tokenizer_merge.c
- * read. */
+/* What the files of the tokenizer share. tokenizer_load.c builds a struct tokenizer with the tables
+ * of tokenizer_lookup.c; tokenizer.c, tokenizer_merge.c and wordpiece.c read it. */
 #ifndef ENGINE_TOKENIZER_INTERNAL_H
 #define ENGINE_TOKENIZER_INTERNAL_H
 
@@ -20,16 +20,16 @@ enum token_type {
 };
 
 struct token {
-    const char *text; /* in the mapping; byte-level BPE: each byte as one printable character */
+    const char *text; /* in the mapped file; byte-level BPE: a printable character a byte */
     uint32_t len;
     uint8_t type;
     bool is_end;      /* ends a generation */
-    bool in_marks;    /* an ordinary token that is cut out where special tokens are parsed */
-    bool strip_right; /* swallows the white space after it (Phi-3) */
+    bool in_marks;    /* ordinary text in messages, but a special token in marks */
+    bool strip_right; /* the white space after it is dropped (Phi-3) */
 };
 
 /* Open addressing, linear probing, at most two thirds full. A slot is 0 or hash bits << 32 | (value
- * + 1); what the two halves mean is the matter of each table's functions. */
+ * + 1). tokenizer_lookup.c says what the two halves are in each table. */
 struct slot_table {
     uint64_t *slots;
     uint32_t mask;
@@ -46,20 +46,19 @@ struct tokenizer {
     bool sentencepiece;
     /* Byte-level BPE */
     const struct pretokenizer *pre;
-    const char *merges; /* text of the first merge; merges are known by their offset from here */
+    const char *merges; /* text of the first merge; a merge is identified by its offset from here */
     struct slot_table merge_offsets; /* "left right" -> offset, which grows with the rank */
     uint32_t merge_len_max;
     /* SentencePiece */
-    uint32_t *priorities; /* [count] from the scores: lower is merged first */
+    uint32_t *priorities; /* [count] made from the scores: lower is merged first */
     bool space_prefix;
     bool merges_cross_spaces; /* some token has U+2581 after another character */
     /* WordPiece */
     bool wordpiece;
-    bool hash_marks; /* ## before the later pieces of a word; else U+2581 before the first */
+    bool hash_marks; /* ## marks the later pieces of a word; else U+2581 marks the first */
     bool lowercases, strips_accents;
 
-    /* [special_count] ids that are found in text as they stand, by their bytes */
-    uint32_t *specials;
+    uint32_t *specials; /* [special_count] ids of special tokens, sorted by their bytes */
     uint32_t special_count;
     uint32_t special_first[257]; /* first special whose text begins with this byte */
 
@@ -70,7 +69,8 @@ struct tokenizer {
 
 #define MERGE_NONE UINT32_MAX
 
-/* Chaining hashes: hash(ab) = text_hash(b, text_hash(a, basis)), so a symbol keeps its own. */
+/* FNV-1a, which can be continued: the hash of "ab" is text_hash(b, text_hash(a, basis)). So the
+ * hash of two merged symbols costs only the bytes of the right one. */
 static inline uint64_t text_hash(const char *text, size_t len, uint64_t basis)
 {
     for (size_t i = 0; i < len; i++)
@@ -81,27 +81,29 @@ static inline uint64_t text_hash(const char *text, size_t len, uint64_t basis)
 /* Id of the token with this text and this hash, or -1. */
 int32_t tokenizer_find_hashed(const struct tokenizer *tokenizer, const char *text, size_t len,
                               uint64_t hash);
-/* As above, but only what plain text may become: no control, unknown or byte token. A message that
- * spells a control token must not turn into one. */
+/* The same, but never a control, unknown or byte token: a message that spells a control token must
+ * not become one. */
 int32_t tokenizer_find_plain(const struct tokenizer *tokenizer, const char *text, size_t len,
                              uint64_t hash);
-/* Rank of merging `left` and `right` (MERGE_NONE = not a merge); `left_hash` is left's text_hash.
- */
+/* Rank of the merge of `left` and `right`; MERGE_NONE = there is none. left_hash: text_hash
+ * of left. */
 uint32_t tokenizer_merge_rank(const struct tokenizer *tokenizer, struct td_str left,
                               uint64_t left_hash, struct td_str right);
-/* The printable character (as UTF-8, 1 or 2 bytes) that stands for a byte in byte-level
- * vocabularies, and the byte that a character stands for, or -1. */
+/* Byte-level vocabularies write each byte as a printable character. These give the character of a
+ * byte (UTF-8, 1 or 2 bytes; returns the length), and the byte of a character or -1. */
 size_t byte_level_encode(unsigned char byte, char out[static 2]);
 int byte_level_decode(uint32_t code_point);
 
-/* While loading. False when out of memory ... */
-bool slot_table_init(struct slot_table *table, uint64_t entries);
-/* ... and false when the texts were made to collide. Of tokens with equal texts the last counts, of
+/* --- for tokenizer_load.c --- */
+
+bool slot_table_init(struct slot_table *table, uint64_t entries); /* false = no memory */
+/* False when the texts were chosen to collide. Of tokens with equal texts the last one counts, of
  * equal merges the first (it has the lower rank). */
 bool tokenizer_insert_token(struct tokenizer *tokenizer, uint32_t id);
 bool tokenizer_insert_merge(struct tokenizer *tokenizer, struct td_str merge, uint32_t offset);
 
-/* tokenizer_merge.c: turns pieces of text into tokens. One a call of encode; grows as needed. */
+/* --- tokenizer_merge.c: turns pieces of text into tokens --- */
+
 struct merge_symbol {
     uint64_t hash; /* text_hash of its bytes */
     uint32_t begin, len;
@@ -111,9 +113,10 @@ struct merge_symbol {
 struct merge_candidate {
     uint64_t order; /* priority << 32 | index of the left symbol: ties go to the left */
     uint32_t right;
-    uint32_t len; /* of both when it was found; another length now means it is stale */
+    uint32_t len; /* of both when it was found; if they have another length now, it is stale */
 };
 
+/* Lives for one call of encode; its arrays grow as needed. */
 struct merger {
     const struct tokenizer *tokenizer;
     struct buf *ids;

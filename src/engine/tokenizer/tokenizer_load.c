@@ -1,6 +1,5 @@
-/* Reads a vocabulary from GGUF metadata. It is on the way to the first token, so it is built for
- * speed: texts stay in the mapping, tables are sized once, and nothing is allocated for a single
- * token.
+/* Reads a vocabulary from GGUF metadata. The first token waits for this, so it is built for speed:
+ * texts stay in the mapped file, tables are sized once, and no single token allocates anything.
  *
  * Keys, all beginning with "tokenizer.ggml.":
  *   model        "llama" (SentencePiece BPE), "gpt2" (byte-level BPE) or "bert" (WordPiece)
@@ -14,28 +13,29 @@
  *   add_bos_token add_eos_token add_space_prefix                           bool
  *   add_sep_token normalizer.lowercase normalizer.strip_accents            bool, WordPiece
  *
- * The file is hostile: counts are compared, ids are checked, and a vocabulary whose texts were
- * chosen to collide in the hash tables is refused instead of taking hours. */
+ * The file is hostile. Counts and ids are checked, and a vocabulary whose texts were chosen to
+ * collide in the hash tables is refused, because it would take hours. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TOKENS_MAX (UINT32_C(1) << 20) /* largest published vocabulary: 262 144 */
-#define MERGES_MAX (UINT32_C(1) << 22) /* about two a token in published files */
+#define MERGES_MAX (UINT32_C(1) << 22) /* published files have about two for each token */
 #define TOKEN_BYTES_MAX (UINT32_C(1) << 16)
 #define MERGE_BYTES_MAX 4095   /* 12 bits of a slot; the longest published ones have about 300 */
-#define SPECIAL_BYTES_MAX 1024 /* each place of a text is compared with them; published ones: 50 */
+#define SPECIAL_BYTES_MAX 1024 /* compared at each place of a text; published ones have up to 50 */
 
 #define KEY(name) "tokenizer.ggml." name
 #define SPACE_MARK "\xE2\x96\x81" /* U+2581 */
 
 /* --- pieces --- */
 
-/* The text as it stands for a byte: "<0x0A>", upper-case digits. */
+/* The byte that a text like "<0x0A>" stands for (upper-case digits), or -1. */
 static int parse_byte_token(const struct token *token)
 {
     if (token->len != 6 || memcmp(token->text, "<0x", 3) != 0 || token->text[5] != '>')
@@ -50,8 +50,8 @@ static int parse_byte_token(const struct token *token)
     return value;
 }
 
-/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is
- * known before pieces are written. */
+/* The first piece of a word begins with a space. Which of the two spellings the vocabulary uses is
+ * known before the first piece is written. */
 static size_t write_wordpiece(const struct tokenizer *tokenizer, struct td_str text, char *out)
 {
     bool first = str_starts_with(text, STR(SPACE_MARK));
@@ -66,8 +66,8 @@ static size_t write_wordpiece(const struct tokenizer *tokenizer, struct td_str t
     return text.len - skipped + first;
 }
 
-/* Writes the piece of a token to `out`, which has room for token->len + 1 bytes: a piece is never
- * longer than its text and a space. */
+/* Writes the piece of a token to `out` and returns its length. `out` has room for token->len + 1
+ * bytes: a piece is never longer than the token's text and a space. */
 static size_t write_piece(struct tokenizer *tokenizer, const struct token *token, char *out)
 {
     struct td_str text = {token->text, token->len};
@@ -114,7 +114,7 @@ static size_t write_piece(struct tokenizer *tokenizer, const struct token *token
 /* --- tokens --- */
 
 static const char *const end_texts[] = {
-    /* as the published models call the end of a turn or of a text */
+    /* names of published models for the end of a turn or of a text */
     "<|im_end|>",      "<|eot_id|>",         "<|eom_id|>",
     "<|end_of_text|>", "<|endoftext|>",      "<|end|>",
     "<end_of_turn>",   "<|return|>",         "<|call|>",
@@ -126,16 +126,16 @@ static const char *const end_texts[] = {
 static bool is_end_text(const struct token *token)
 {
     if (token->len == 0 || (token->text[0] != '<' && token->text[0] != '['))
-        return false; /* at once for nearly all tokens: this runs for each of them */
+        return false; /* nearly all tokens end here; this runs for each of them */
     for (size_t i = 0; i < sizeof(end_texts) / sizeof(end_texts[0]); i++)
         if (str_equal((struct td_str){token->text, token->len}, str_from(end_texts[i])))
             return true;
     return false;
 }
 
-/* A file may give its end-of-turn token another type than control; as such, a message could write
- * it. "</s>" may also be an ordinary token (Qwen's, for HTML): then it stays text when it is
- * generated, but a template's mark may spell it. */
+/* Some files give their end-of-turn token another type than control, so that a message could write
+ * it. It becomes a control token here. "</s>" may also be an ordinary token (Qwen's, for HTML):
+ * then it stays text when it is generated, but a template's mark may spell it. */
 static void mark_end(struct token *token)
 {
     bool sentence_end = token->len == 4 && memcmp(token->text, "</s>", 4) == 0;
@@ -149,8 +149,7 @@ static void mark_end(struct token *token)
     token->is_end = true;
 }
 
-/* The array `key` of 32-bit elements, which must have one element a token; *data = NULL if absent.
- */
+/* Finds the array `key` of 32-bit elements, one for each token. *data = NULL when it is absent. */
 static enum td_status number_array(const struct gguf *gguf, const char *key, uint32_t count,
                                    enum gguf_type wanted, const char **data, struct td_error *err)
 {
@@ -197,7 +196,7 @@ static uint8_t type_at(const char *types, uint32_t id)
     return type >= TOKEN_NORMAL && type <= TOKEN_BYTE ? (uint8_t)type : TOKEN_NORMAL;
 }
 
-/* Makes room for `more` bytes after `used` in the pool of pieces. */
+/* Makes room for `more` bytes after the `used` ones in tokenizer->pieces. */
 static bool reserve_pieces(struct tokenizer *tokenizer, size_t *capacity, size_t used, size_t more)
 {
     if (used + more <= *capacity)
@@ -248,9 +247,9 @@ static enum td_status load_tokens(struct tokenizer *tokenizer, const struct gguf
     return TD_OK;
 }
 
-/* --- the two kinds --- */
+/* --- what each kind of vocabulary adds --- */
 
-/* Maps a score to a number that is lower for the better one; -0 equals 0, NaN is worst. */
+/* Maps a score to a number; a higher score gets a lower number. -0 equals 0, NaN is the worst. */
 static uint32_t priority_of_score(float score)
 {
     uint32_t bits;
@@ -346,7 +345,7 @@ static void prepare_wordpiece(struct tokenizer *tokenizer, const struct gguf *gg
     tokenizer->hash_marks = uses_hash_marks(gguf);
     tokenizer->lowercases = true;
     gguf_get_bool(gguf, KEY("normalizer.lowercase"), &tokenizer->lowercases);
-    /* strip_accents = None means as lowercase does */
+    /* when the file does not say: accents are stripped if letters are lowercased, as in BERT */
     tokenizer->strips_accents = tokenizer->lowercases;
     gguf_get_bool(gguf, KEY("normalizer.strip_accents"), &tokenizer->strips_accents);
 }
@@ -382,8 +381,7 @@ static enum td_status special_id(const struct tokenizer *tokenizer, const struct
     return TD_OK;
 }
 
-/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their
- * texts. */
+/* [CLS] and [SEP] are BOS and EOS. Files name them by several keys, or only by their texts. */
 static enum td_status load_wordpiece_ids(struct tokenizer *tokenizer, const struct gguf *gguf,
                                          struct td_error *err)
 {
@@ -406,14 +404,14 @@ static enum td_status load_wordpiece_ids(struct tokenizer *tokenizer, const stru
         }
         if (id < 0)
             return error_set(err, TD_CORRUPT, "a WordPiece vocabulary without %s", ids[i].text);
-        tokenizer->tokens[id].type = TOKEN_CONTROL; /* also where the file has no token types */
+        tokenizer->tokens[id].type = TOKEN_CONTROL; /* even if the file has no token types */
         *ids[i].out = id;
     }
     tokenizer->adds_bos = tokenizer->adds_eos = true;
     gguf_get_bool(gguf, KEY("add_bos_token"), &tokenizer->adds_bos);
     gguf_get_bool(gguf, KEY("add_eos_token"), &tokenizer->adds_eos);
     gguf_get_bool(gguf, KEY("add_sep_token"), &tokenizer->adds_eos);
-    tokenizer->space_prefix = true; /* which decoding drops at the start */
+    tokenizer->space_prefix = true; /* decoding drops it at the start */
     return TD_OK;
 }
 
@@ -422,7 +420,7 @@ static enum td_status load_special_ids(struct tokenizer *tokenizer, const struct
 {
     if (tokenizer->wordpiece)
         return load_wordpiece_ids(tokenizer, gguf, err);
-    bool sp = tokenizer->sentencepiece; /* whose ids 0, 1 and 2 are fixed by habit */
+    bool sp = tokenizer->sentencepiece; /* ids 0, 1, 2 are unknown, BOS, EOS by convention */
     int32_t end_of_turn = -1, end_of_message = -1;
     enum td_status status =
         special_id(tokenizer, gguf, KEY("bos_token_id"), sp ? 1 : -1, &tokenizer->bos, err);
@@ -496,8 +494,8 @@ static enum td_status load_specials(struct tokenizer *tokenizer, struct td_error
     return TD_OK;
 }
 
-/* Phi-3's special tokens swallow the white space after them, which its tokenizer_config.json says
- * but GGUF cannot; as llama.cpp does, models are known by their name. */
+/* Phi-3 drops the white space after its special tokens. Its tokenizer_config.json says so, but GGUF
+ * has no key for it. So the model is recognised by its name, as llama.cpp does. */
 static void mark_strip_right(struct tokenizer *tokenizer, const struct gguf *gguf)
 {
     struct td_str name;
@@ -524,9 +522,10 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
 {
     struct td_str model = {0}, kind = {0};
     if (gguf_get_string(gguf, "general.type", &kind) && str_equal(kind, STR("adapter")))
-        return error_set(err, TD_INVALID,
-                         "%s: an adapter, not a model: give it beside its model, with --lora",
-                         gguf_path(gguf));
+        return error_set(
+            err, TD_INVALID,
+            "%s is an adapter, not a model: load its model, and give the adapter with --lora",
+            gguf_path(gguf));
     gguf_get_string(gguf, KEY("model"), &model);
     tokenizer->sentencepiece = str_equal(model, STR("llama"));
     tokenizer->wordpiece = str_equal(model, STR("bert"));
@@ -560,6 +559,7 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
 
 enum td_status tokenizer_open(const struct gguf *gguf, struct tokenizer **out, struct td_error *err)
 {
+    ASSERT(gguf != NULL && out != NULL);
     struct tokenizer *tokenizer = calloc(1, sizeof(*tokenizer));
     *out = NULL;
     if (tokenizer == NULL)

@@ -1,14 +1,18 @@
-/* The hash tables of a vocabulary, and the alphabet of byte-level ones. A slot has 64 bits and no
- * pointer: the value, and enough of the hash that a text is compared only when it is nearly always
- * the same. */
+/* The hash tables of a vocabulary, and the alphabet of byte-level vocabularies. A slot has 64 bits
+ * and no pointer: the value, and so many bits of the hash that the texts are nearly always equal
+ * when these bits are. Texts are compared only then. */
 #include "engine/tokenizer/tokenizer_internal.h"
+
+#include "base/assertion.h"
 
 #include <stdlib.h>
 
 #define PROBES_MAX 1024 /* at two thirds load, honest tables stay far below */
 
-/* --- the byte-level alphabet --- GPT-2's encoder.py, bytes_to_unicode(): printable Latin-1 stands
- * for itself, the other 68 bytes in order for U+0100 and up. */
+/* --- the byte-level alphabet --- */
+
+/* GPT-2's encoder.py, bytes_to_unicode(): printable Latin-1 is written as it is; the other 68 bytes
+ * are written, in order, as U+0100 and up. */
 
 static bool byte_is_printable(unsigned byte)
 {
@@ -53,6 +57,7 @@ size_t byte_level_encode(unsigned char byte, char out[static 2])
 
 bool slot_table_init(struct slot_table *table, uint64_t entries)
 {
+    ASSERT(entries <= UINT32_MAX / 4);
     uint32_t capacity = 64;
     while (capacity < entries + entries / 2)
         capacity *= 2;
@@ -61,7 +66,7 @@ bool slot_table_init(struct slot_table *table, uint64_t entries)
     return table->slots != NULL;
 }
 
-/* Slot of `ids`: upper half of the mixed hash | id + 1. */
+/* A slot of `ids`: upper 32 bits of the mixed hash | id + 1. */
 int32_t tokenizer_find_hashed(const struct tokenizer *tokenizer, const char *text, size_t len,
                               uint64_t hash)
 {
@@ -91,6 +96,7 @@ int32_t tokenizer_find_plain(const struct tokenizer *tokenizer, const char *text
 
 bool tokenizer_insert_token(struct tokenizer *tokenizer, uint32_t id)
 {
+    ASSERT(id < tokenizer->count);
     const struct token *token = &tokenizer->tokens[id];
     uint64_t mixed = hash_mix64(text_hash(token->text, token->len, HASH_FNV1A64_BASIS));
     uint64_t slot = mixed >> 32 << 32 | (id + 1);
@@ -109,7 +115,7 @@ bool tokenizer_insert_token(struct tokenizer *tokenizer, uint32_t id)
     return false;
 }
 
-/* Slot of `merge_offsets`: 20 bits of the mixed hash | 12 bits length | offset + 1. */
+/* A slot of `merge_offsets`: upper 20 bits of the mixed hash | 12 bits length | offset + 1. */
 static uint32_t merge_tag(uint64_t mixed, size_t len)
 {
     return (uint32_t)(mixed >> 44) << 12 | (uint32_t)len;
@@ -139,6 +145,7 @@ uint32_t tokenizer_merge_rank(const struct tokenizer *tokenizer, struct td_str l
 
 bool tokenizer_insert_merge(struct tokenizer *tokenizer, struct td_str merge, uint32_t offset)
 {
+    ASSERT(merge.len < 1u << 12);
     uint64_t mixed = hash_mix64(text_hash(merge.data, merge.len, HASH_FNV1A64_BASIS));
     uint32_t tag = merge_tag(mixed, merge.len);
     for (uint32_t probe = 0; probe < PROBES_MAX; probe++) {

@@ -1,14 +1,16 @@
-/* Merging: both kinds of vocabulary begin with the characters of a piece as symbols and join the
- * best adjacent pair until none is left. Byte-level BPE (Sennrich et al. 2016, section 3.2) calls
- * the pair of lowest rank the best, SentencePiece the one whose joint text has the highest score;
- * among equals both take the leftmost. Symbols are a linked list over the text, candidate pairs a
- * binary heap, so a piece of n characters costs O(n log n) whatever it looks like. A stale
- * candidate is known by its length: symbols only grow.
+/* Merging. Both kinds of vocabulary start with the characters of a piece as symbols, and join the
+ * best adjacent pair until no pair can be joined. In byte-level BPE (Sennrich et al. 2016, section
+ * 3.2) the best pair is the one of lowest rank. In SentencePiece it is the one whose joint text has
+ * the highest score. Of equal pairs both take the leftmost. Symbols are a linked list over the text
+ * and candidate pairs are a binary heap, so a piece of n characters costs O(n log n), whatever it
+ * contains. A candidate is stale when its length has changed: symbols only grow.
  *
  * Rejected: merging by token ids. It needs three look-ups for each merge while loading (280 000
- * merges in Llama 3); merges known by their text need none, and steps that are no token themselves
- * come out as in the reference implementations. */
+ * merges in Llama 3). Merges by text need none, and intermediate texts that are no token come out
+ * as in the reference implementations. */
 #include "engine/tokenizer/tokenizer_internal.h"
+
+#include "base/assertion.h"
 
 #include <stdlib.h>
 
@@ -170,7 +172,7 @@ static void end_symbols(struct merger *merger)
 
 /* --- byte-level BPE --- */
 
-/* A symbol that is no token: its bytes one by one. Its text is characters of one or two bytes. */
+/* A symbol that is no token becomes the tokens of its single bytes. */
 static bool append_bytes_of(struct merger *merger, const unsigned char *bytes, size_t count)
 {
     const struct tokenizer *t = merger->tokenizer;
@@ -203,7 +205,7 @@ bool merger_encode_byte_level(struct merger *merger, struct td_str piece)
     }
     if (!merge_all(merger))
         return false;
-    /* Symbol i began as byte i, so a symbol covers the bytes up to the index of the next one. */
+    /* Symbol i began as byte i, so a symbol covers the bytes up to the index of the next symbol. */
     for (uint32_t i = 0; i != NO_SYMBOL; i = merger->symbols[i].next) {
         const struct merge_symbol *symbol = &merger->symbols[i];
         int32_t id =
@@ -219,8 +221,8 @@ bool merger_encode_byte_level(struct merger *merger, struct td_str piece)
 
 /* --- SentencePiece --- */
 
-/* Where the character at `at` ends; a byte that is not UTF-8 is one of its own, so that it never
- * takes a space mark apart. */
+/* Returns where the character at `at` ends. A byte that is not UTF-8 is a character of its own, so
+ * that it never splits a space mark. */
 static size_t character_end(const char *text, size_t at, size_t end)
 {
     if ((unsigned char)text[at] < 0x80)
@@ -235,7 +237,7 @@ static bool append_unmerged(struct merger *merger, const struct merge_symbol *sy
     const unsigned char *bytes = (const unsigned char *)merger->text + symbol->begin;
     for (uint32_t i = 0; i < symbol->len; i++)
         if (t->byte_ids[bytes[i]] < 0)
-            return append_id(merger, t->unknown); /* no byte fallback: once a character */
+            return append_id(merger, t->unknown); /* no byte tokens: one unknown a character */
     return append_bytes_of(merger, bytes, symbol->len);
 }
 
@@ -263,7 +265,7 @@ static bool encode_word(struct merger *merger, size_t begin, size_t end)
     return true;
 }
 
-/* Copies the text with spaces as U+2581; returns its length. */
+/* Copies the text to merger->text with each space as U+2581; returns the new length. */
 static size_t escape_spaces(struct merger *merger, struct td_str text, bool space_prefix)
 {
     size_t len = 0;
@@ -287,10 +289,11 @@ static bool is_space_mark(const char *text, size_t at, size_t len)
     return len - at >= SPACE_MARK_LEN && memcmp(text + at, SPACE_MARK, SPACE_MARK_LEN) == 0;
 }
 
-/* Where no token has a space after another character, no merge can cross from a word into the
- * spaces after it, so words are merged one by one: the same ids from far less memory. */
+/* If no token has a space after another character, no merge can cross from a word into the spaces
+ * after it. Then words are merged one by one, which gives the same ids with far less memory. */
 bool merger_encode_sentencepiece(struct merger *merger, struct td_str text, bool space_prefix)
 {
+    ASSERT(merger->tokenizer->sentencepiece);
     if (text.len == 0)
         return true;
     if (!reserve_text(merger, (text.len + 1) * SPACE_MARK_LEN))

@@ -1,5 +1,5 @@
-/* The steps are those of BERT's BasicTokenizer and WordpieceTokenizer (Devlin et al. 2018, the code
- * of the paper, tokenization.py):
+/* WordPiece, with the steps of BERT's BasicTokenizer and WordpieceTokenizer (Devlin et al. 2018,
+ * the code of the paper, tokenization.py):
  *
  *   clean     U+0000, U+FFFD, control and format characters vanish; white space separates words
  *   CJK       an ideograph is a word of its own
@@ -8,12 +8,13 @@
  *   words     a punctuation character is a word of its own
  *   pieces    at each place of a word the longest piece; where none fits, the whole word is [UNK]
  *
- * A word passes through one buffer of fixed size: a longer one is [UNK] without being looked at, as
- * in the reference, which also bounds the quadratic search. GGUF files spell the first piece of a
- * word with U+2581 before it and further ones bare; older files keep BERT's own spelling, further
- * pieces with ##. */
+ * A word passes through a buffer of fixed size. A longer word is [UNK] without a search, as in the
+ * reference; this also bounds the quadratic search. GGUF files put U+2581 before the first piece of
+ * a word and nothing before later ones. Older files keep BERT's own spelling: nothing before the
+ * first piece, ## before later ones. */
 #include "engine/tokenizer/wordpiece.h"
 
+#include "base/assertion.h"
 #include "base/unicode.h"
 
 #define WORD_CHARACTERS_MAX 100 /* max_input_chars_per_word of the reference */
@@ -24,9 +25,9 @@ struct word {
     const struct tokenizer *tokenizer;
     struct buf *ids;
     char bytes[WORD_MARK_BYTES + WORD_BYTES_MAX];
-    uint32_t
-        ends[WORD_CHARACTERS_MAX + 1]; /* of each character in `bytes`; [0] = where they begin */
-    uint32_t character_count;          /* may exceed the limit: the word is then [UNK] */
+    /* Where each character ends in `bytes`; [0] = where the first begins. */
+    uint32_t ends[WORD_CHARACTERS_MAX + 1];
+    uint32_t character_count; /* may exceed the limit: the word is then [UNK] */
 };
 
 static void append_id(struct word *word, int32_t id)
@@ -34,8 +35,8 @@ static void append_id(struct word *word, int32_t id)
     buf_append(word->ids, &id, sizeof(id));
 }
 
-/* The longest token that begins with `mark` and goes on with characters from `first` on. *next is
- * the character after it. The mark is written over what stands before, which has been matched. */
+/* Finds the longest token that is `mark` and then characters from `first` on. *next is the
+ * character after it. The mark overwrites the characters before, which are matched already. */
 static int32_t longest_piece(struct word *word, uint32_t first, struct td_str mark, uint32_t *next)
 {
     uint64_t hashes[WORD_CHARACTERS_MAX + 1];
@@ -66,7 +67,7 @@ static void end_word(struct word *word)
     size_t len_before = word->ids->len;
     bool known = count <= WORD_CHARACTERS_MAX;
     for (uint32_t at = 0; known && at < count;) {
-        /* a bare U+2581 would be read as the mark of a word's beginning */
+        /* U+2581 in the text would be read as the mark of a first piece */
         bool spells_mark = at > 0 && !t->hash_marks &&
                            memcmp(word->bytes + word->ends[at], space.data, space.len) == 0;
         struct td_str mark = at == 0         ? (t->hash_marks ? none : space)
@@ -121,7 +122,7 @@ static bool is_ideograph(uint32_t c)
            (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/* What is left of a character after accents and case. */
+/* Adds a character without its accents and in lower case, as the vocabulary asks. */
 static void add_normalised(struct word *word, uint32_t code_point, bool ideograph)
 {
     const struct tokenizer *t = word->tokenizer;
@@ -142,6 +143,7 @@ static void add_normalised(struct word *word, uint32_t code_point, bool ideograp
 
 bool wordpiece_encode(const struct tokenizer *tokenizer, struct td_str text, struct buf *ids)
 {
+    ASSERT(tokenizer->wordpiece && tokenizer->unknown >= 0);
     struct word word = {.tokenizer = tokenizer, .ids = ids};
     for (size_t at = 0; at < text.len && !ids->failed;) {
         uint32_t c = utf8_next(text, &at); /* U+FFFD for a byte that is not UTF-8 */

@@ -1,59 +1,207 @@
+/* The gates of an answer as a table: when each one looks, what makes it leave, and its sentence.
+ *
+ * The first gate that leaves decides. `look` is asked after each token and `judge` when the answer is
+ * whole; a gate that has no such moment has NULL there. The local model's own doubts ("not mine", the
+ * probe) are known with its first token, so that nothing of a hopeless answer is written. */
 #include "exchange/limits/gates.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
-/* The model's own most likely first token is "not mine": more probable than all others together. */
+/* "Not mine" is more probable than all other first tokens together. */
 #define NOT_MINE_MIN 0.5f
 
-static struct gate_result compare(const struct confidence *confidence, double threshold)
-{
-    struct gate_result result = {.confidence = confidence_value(confidence),
-                                 .threshold = threshold};
-    /* A tier that gives no stats has no confidence (NAN) and is not judged by it. */
-    if (result.confidence < threshold)
-        result.verdict = GATE_LOW_CONFIDENCE;
-    return result;
-}
-
-static struct gate_result stay(const struct confidence *confidence)
-{
-    return (struct gate_result){.confidence = confidence_value(confidence), .threshold = NAN};
-}
+struct gate {
+    const char *name;
+    enum reason_code code;
+    /* True: leave. Both write what they compared into the verdict, also when it stays. */
+    bool (*look)(const struct gate_view *view, struct gate_verdict *out);
+    bool (*judge)(const struct gate_view *view, struct gate_verdict *out);
+    void (*say)(const struct gate_verdict *verdict, const struct gate_view *view, const char *tier,
+                char out[static REASON_TEXT_BYTES]);
+};
 
 bool gates_on(const struct gate_settings *gates)
 {
     return gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0;
 }
 
-/* G1: the probe has read the prompt when the first token comes, whatever that token is. */
-static bool probe_is_low(const struct gate_settings *gates, const struct confidence *confidence)
+void gates_write(const struct gate_settings *gates, struct buf *out)
 {
-    return gates->g1_on && confidence->probe > 0 && (double)confidence->probe < gates->g1_probe_min;
+    buf_printf(out, " %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
+               gates->g0_tokens_over, gates->g0_gain_over, gates->g0_p_local_under,
+               gates->g1_probe_min, gates->g2_tokens, gates->g2_confidence_min, gates->g2_every,
+               gates->g2_abandon_under, gates->g3_confidence_min, gates->hopeless_under,
+               gates->human_under, gates->commit_tokens);
 }
 
-struct gate_result gates_look(const struct gate_settings *gates,
-                              const struct confidence *confidence, uint32_t token_count)
+/* --- the first token --- */
+
+static bool is_not_mine(const struct gate_view *view, struct gate_verdict *out)
 {
-    if (gates_on(gates) && token_count == 1 && confidence->not_mine > NOT_MINE_MIN)
-        return (struct gate_result){GATE_NOT_MINE, confidence_value(confidence), NAN};
-    if (token_count == 1 && probe_is_low(gates, confidence))
-        return (struct gate_result){GATE_LOW_PROBE, (double)confidence->probe, gates->g1_probe_min};
-    uint32_t look_at = gates->g2_tokens > 0 ? gates->g2_tokens : 1;
-    if (gates->g2_on && token_count == look_at)
-        return compare(confidence, gates->g2_confidence_min);
-    /* A doomed answer is not written to its end. */
-    if (gates->g2_abandon_under > 0 && gates->g2_every > 0 && token_count % gates->g2_every == 0)
-        return compare(confidence, gates->g2_abandon_under);
-    return (struct gate_result){GATE_STAY, NAN, NAN};
+    if (!gates_on(view->settings) || view->token_count != 1 ||
+        !(view->confidence->not_mine > NOT_MINE_MIN))
+        return false;
+    out->confidence = confidence_value(view->confidence);
+    return true;
 }
 
-struct gate_result gates_judge(const struct gate_settings *gates,
-                               const struct confidence *confidence, uint32_t token_count)
+static void say_not_mine(const struct gate_verdict *verdict, const struct gate_view *view,
+                         const char *tier, char out[static REASON_TEXT_BYTES])
 {
-    struct gate_result result = stay(confidence);
-    if (gates->g2_on && token_count < gates->g2_tokens)
-        result = compare(confidence, gates->g2_confidence_min);
-    if (gates->g3_on && result.verdict == GATE_STAY)
-        result = compare(confidence, gates->g3_confidence_min);
-    return result;
+    (void)verdict;
+    snprintf(out, REASON_TEXT_BYTES,
+             "%s's first token says that this is not its task (probability %.2f)", tier,
+             (double)view->confidence->not_mine);
+}
+
+/* The probe has read the prompt when the first token comes, whatever that token is. */
+static bool probe_is_low(const struct gate_view *view, struct gate_verdict *out)
+{
+    const struct gate_settings *gates = view->settings;
+    double probe = (double)view->confidence->probe;
+    if (!gates->g1_on || view->token_count != 1 || !(probe > 0) || !(probe < gates->g1_probe_min))
+        return false;
+    *out = (struct gate_verdict){.confidence = probe, .threshold = gates->g1_probe_min};
+    return true;
+}
+
+/* A threshold without a bound stands for a risk that this tier cannot promise. */
+static bool say_out_of_reach(const struct gate_verdict *verdict, const char *tier,
+                             char out[static REASON_TEXT_BYTES])
+{
+    if (isinf(verdict->threshold))
+        snprintf(out, REASON_TEXT_BYTES, "the asked risk is out of reach: %s keeps no such answer",
+                 tier);
+    return isinf(verdict->threshold);
+}
+
+static void say_probe(const struct gate_verdict *verdict, const struct gate_view *view,
+                      const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    (void)view;
+    if (!say_out_of_reach(verdict, tier, out))
+        snprintf(out, REASON_TEXT_BYTES,
+                 "the probability of %s being right, %.2f by its probe, is below %.2f", tier,
+                 verdict->confidence, verdict->threshold);
+}
+
+/* --- confidence --- */
+
+/* A tier that gives no stats has no confidence (NAN) and is not judged by it. */
+static bool is_under(const struct gate_view *view, double threshold, struct gate_verdict *out)
+{
+    *out = (struct gate_verdict){.confidence = confidence_value(view->confidence),
+                                 .threshold = threshold};
+    return out->confidence < threshold;
+}
+
+static void say_low(const struct gate_verdict *verdict, const struct gate_view *view,
+                    const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    if (say_out_of_reach(verdict, tier, out))
+        return;
+    if (view->whole)
+        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f of the whole answer is below %.2f",
+                 verdict->confidence, verdict->threshold);
+    else
+        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f after %u tokens is below %.2f",
+                 verdict->confidence, view->token_count, verdict->threshold);
+}
+
+static bool is_g2_token(const struct gate_view *view)
+{
+    uint32_t at = view->settings->g2_tokens > 0 ? view->settings->g2_tokens : 1;
+    return view->settings->g2_on && view->token_count == at;
+}
+
+static bool g2_look(const struct gate_view *view, struct gate_verdict *out)
+{
+    return is_g2_token(view) && is_under(view, view->settings->g2_confidence_min, out);
+}
+
+/* An answer that is shorter than G2 wanted to see. */
+static bool g2_judge(const struct gate_view *view, struct gate_verdict *out)
+{
+    return view->settings->g2_on && view->token_count < view->settings->g2_tokens &&
+           is_under(view, view->settings->g2_confidence_min, out);
+}
+
+/* An answer that has become hopeless is not written to its end. Where G2 looks, it decides alone. */
+static bool abandon_look(const struct gate_view *view, struct gate_verdict *out)
+{
+    const struct gate_settings *gates = view->settings;
+    return gates->g2_abandon_under > 0 && gates->g2_every > 0 && !is_g2_token(view) &&
+           view->token_count % gates->g2_every == 0 && is_under(view, gates->g2_abandon_under, out);
+}
+
+static bool g3_judge(const struct gate_view *view, struct gate_verdict *out)
+{
+    return view->settings->g3_on && is_under(view, view->settings->g3_confidence_min, out);
+}
+
+/* --- the end --- */
+
+static bool is_cut(const struct gate_view *view, struct gate_verdict *out)
+{
+    (void)out;
+    return view->cut;
+}
+
+static void say_cut(const struct gate_verdict *verdict, const struct gate_view *view,
+                    const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    (void)verdict;
+    snprintf(out, REASON_TEXT_BYTES, "%s's context ended the answer after %u tokens", tier,
+             view->token_count);
+}
+
+/* --- the table --- */
+
+static const struct gate gates[] = {
+    {"not_mine", REASON_LEFT_NOT_MINE, is_not_mine, NULL, say_not_mine},
+    {"g1", REASON_LEFT_PROBE, probe_is_low, NULL, say_probe},
+    {"g2", REASON_LEFT_LOW_CONFIDENCE, g2_look, g2_judge, say_low},
+    {"abandon", REASON_LEFT_LOW_CONFIDENCE, abandon_look, NULL, say_low},
+    {"g3", REASON_LEFT_LOW_CONFIDENCE, NULL, g3_judge, say_low},
+    {"cut", REASON_LEFT_CUT, NULL, is_cut, say_cut},
+};
+
+struct gate_verdict gates_look(const struct gate_view *view)
+{
+    assert(!view->whole);
+    struct gate_verdict out = {.confidence = NAN, .threshold = NAN};
+    for (size_t i = 0; i < sizeof gates / sizeof *gates && !out.left_by; i++)
+        if (gates[i].look && gates[i].look(view, &out))
+            out.left_by = &gates[i];
+    return out;
+}
+
+struct gate_verdict gates_judge(const struct gate_view *view)
+{
+    assert(view->whole);
+    struct gate_verdict out = {.confidence = confidence_value(view->confidence), .threshold = NAN};
+    for (size_t i = 0; i < sizeof gates / sizeof *gates && !out.left_by; i++)
+        if (gates[i].judge && gates[i].judge(view, &out))
+            out.left_by = &gates[i];
+    return out;
+}
+
+const char *gate_name(const struct gate *gate)
+{
+    return gate->name;
+}
+
+bool gate_is_cut(const struct gate *gate)
+{
+    return gate && gate->judge == is_cut;
+}
+
+enum reason_code gates_explain(const struct gate_verdict *verdict, const struct gate_view *view,
+                               const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    assert(verdict->left_by);
+    verdict->left_by->say(verdict, view, tier, out);
+    return verdict->left_by->code;
 }

@@ -1,33 +1,48 @@
-/* The gates that look at what the model expects of its answer (G1), at a running (G2) and at a
- * complete (G3) one. G0 is part of the plan. Pure
- * functions of settings and confidence: what is done about a verdict is the exchange's business. */
+/* The gates that look at an answer: at what the model expects of it (G1), while it comes (G2), and
+ * when it is whole (G3). G0 chooses the start and is part of the plan. Pure functions of settings and
+ * confidence: what is done about a verdict is the exchange's business. A gate is
+ * added by its functions and a row in gates.c, its number in struct gate_settings, and a key of the
+ * configuration (app/config/keys.c). */
 #ifndef EXCHANGE_GATES_H
 #define EXCHANGE_GATES_H
 
+#include "base/buf.h"
 #include "exchange/limits/confidence.h"
 #include "router/plan/policy.h"
 
-enum gate_verdict {
-    GATE_STAY,
-    GATE_LOW_CONFIDENCE,
-    GATE_NOT_MINE,
-    GATE_LOW_PROBE,
-    GATE_CUT /* the tier's own limit ended the answer, not the request's */
+struct gate; /* a row of the table in gates.c */
+
+/* What gates look at. */
+struct gate_view {
+    const struct gate_settings *settings;
+    const struct confidence *confidence;
+    uint32_t token_count;
+    bool whole; /* nothing more comes */
+    bool cut;   /* the tier's own limit ended the answer, not the request's */
 };
 
-struct gate_result {
-    enum gate_verdict verdict;
-    double confidence, threshold; /* NAN where there is none */
+struct gate_verdict {
+    const struct gate *left_by; /* the gate that would leave the answer; NULL = it stays */
+    double confidence;          /* NAN = none */
+    double threshold;           /* that it was compared with; NAN = none */
 };
 
 bool gates_on(const struct gate_settings *gates); /* one of them judges answers */
 
-/* After each token; token_count includes it. A first token that says "not mine" needs no second
- * look. */
-struct gate_result gates_look(const struct gate_settings *gates,
-                              const struct confidence *confidence, uint32_t token_count);
-/* The whole answer: G3, and G2 for an answer shorter than it wanted to see. */
-struct gate_result gates_judge(const struct gate_settings *gates,
-                               const struct confidence *confidence, uint32_t token_count);
+/* After each token. The verdict says `stays` for most of them. */
+struct gate_verdict gates_look(const struct gate_view *view);
+/* The whole answer. */
+struct gate_verdict gates_judge(const struct gate_view *view);
+
+/* All numbers of the settings as text, for the version of a policy. */
+void gates_write(const struct gate_settings *gates, struct buf *out);
+
+const char *gate_name(const struct gate *gate); /* "not_mine", "g1", ... */
+/* Did the tier's own limit end the answer? */
+bool gate_is_cut(const struct gate *gate);
+/* Why the answer is left, or would be; not for a verdict that stays. tier: the answering tier's
+ * name. */
+enum reason_code gates_explain(const struct gate_verdict *verdict, const struct gate_view *view,
+                               const char *tier, char out[static REASON_TEXT_BYTES]);
 
 #endif

@@ -23,7 +23,7 @@ enum watch_kind {
     WATCH_OVERCONFIDENT,
     WATCH_UNDERCONFIDENT,
     WATCH_SURE_WRONG,   /* wrong answers among those with a confidence of .9 and more */
-    WATCH_RAMP_STOPPED, /* a ramp lost more than it may (ramps.h) */
+    WATCH_RAMP_STOPPED, /* a ramp lost more than it may (ramp_table.h) */
     WATCH_KIND_COUNT
 };
 

@@ -1,7 +1,11 @@
-/* The sentences that people read: why an answer is less than it could be, and why there is none. */
-#include "exchange/machine/exchange_internal.h"
+/* The sentences that people read: why an answer is less than it could be, and why there is none.
+ *
+ * The cause that the reader can do something about comes first. Words of a tier's server go only to
+ * the client, in the message of a failure: they may repeat what the server was sent. */
+#include "exchange/machine/disclosure.h"
 
 #include "base/str.h"
+#include "exchange/machine/exchange_core.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -125,7 +129,7 @@ static void add_spent(const struct exchange *ex, char *out, size_t size)
             add(out, size, "%s", ex->plan.reasons[i].text);
 }
 
-void disclosure_write(struct exchange *ex)
+void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
@@ -151,13 +155,13 @@ void disclosure_write(struct exchange *ex)
             ex->current->confidence);
     if (!cause[0])
         add(cause, sizeof cause, "there is no larger model to ask");
-    ex->disclosure[0] = '\0';
+    out[0] = '\0';
     if (facts->place == TD_PLACE_DEVICE)
-        add(ex->disclosure, sizeof ex->disclosure,
+        add(out, DISCLOSURE_BYTES,
             "Answered by the small on-device model with reduced capability: %s.", cause);
     else
-        add(ex->disclosure, sizeof ex->disclosure,
-            "Answered by tier %s with reduced capability: %s.", facts->name, cause);
+        add(out, DISCLOSURE_BYTES, "Answered by tier %s with reduced capability: %s.", facts->name,
+            cause);
 }
 
 /* --- no answer --- */
@@ -167,15 +171,15 @@ static bool is_removal(enum reason_code code)
     return code <= REASON_REMOVED_BUDGET;
 }
 
-static void add_removals(struct exchange *ex, bool all)
+static void add_removals(const struct exchange *ex, bool all, char message[static MESSAGE_BYTES])
 {
     for (size_t i = 0; i < ex->plan.reason_count; i++) {
         const struct reason *reason = &ex->plan.reasons[i];
         if (!is_removal(reason->code) || (!all && reason->code == REASON_REMOVED_NAMED))
             continue;
-        if (ex->message[strlen(ex->message) - 1] != ' ')
-            add(ex->message, sizeof ex->message, "; ");
-        add(ex->message, sizeof ex->message, "%s", reason->text);
+        if (message[strlen(message) - 1] != ' ')
+            add(message, MESSAGE_BYTES, "; ");
+        add(message, MESSAGE_BYTES, "%s", reason->text);
     }
 }
 
@@ -208,7 +212,8 @@ static const char *prompt_member(const struct exchange *ex)
 
 /* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a
  * retry makes sense; a tier without a key will not, and does not make a long prompt shorter. */
-static enum td_status empty_ladder(struct exchange *ex, const char **param)
+static enum td_status empty_ladder(const struct exchange *ex, char message[static MESSAGE_BYTES],
+                                   const char **param)
 {
     enum td_status status = TD_DENIED;
     const char *text = "no tier may answer this request: ";
@@ -226,8 +231,8 @@ static enum td_status empty_ladder(struct exchange *ex, const char **param)
         status = TD_UNAVAILABLE;
         text = "no tier that may answer is configured: ";
     }
-    add(ex->message, sizeof ex->message, "%s", text);
-    add_removals(ex, true);
+    add(message, MESSAGE_BYTES, "%s", text);
+    add_removals(ex, true, message);
     return status;
 }
 
@@ -254,29 +259,29 @@ bool disclosure_upstream_denied(const struct exchange *ex)
     return false;
 }
 
-enum td_status disclosure_failure(struct exchange *ex, const char **param)
+enum td_status disclosure_failure(const struct exchange *ex, char message[static MESSAGE_BYTES],
+                                  const char **param)
 {
-    ex->message[0] = '\0';
+    message[0] = '\0';
     if (ex->plan.rung_count == 0)
-        return empty_ladder(ex, param);
+        return empty_ladder(ex, message, param);
     if (ex->past_deadline)
-        add(ex->message, sizeof ex->message,
-            "the deadline of %u ms passed: ", ex->services->deadline_ms);
+        add(message, MESSAGE_BYTES, "the deadline of %u ms passed: ", ex->services->deadline_ms);
     else
-        add(ex->message, sizeof ex->message,
-            ex->shown ? "the answer broke off: " : "no tier could answer: ");
+        add(message, MESSAGE_BYTES,
+            ex->answer.shown ? "the answer broke off: " : "no tier could answer: ");
     bool first = true;
     for (size_t i = 0; i < ex->attempt_count; i++) {
         const struct attempt *attempt = &ex->attempts[i];
         if (attempt->status == TD_OK)
             continue;
-        add(ex->message, sizeof ex->message, "%s%s: %s", first ? "" : "; ",
-            ex->facts[attempt->tier].name, attempt->error);
+        add(message, MESSAGE_BYTES, "%s%s: %s", first ? "" : "; ", ex->facts[attempt->tier].name,
+            attempt->error);
         first = false;
     }
     if (first)
-        add(ex->message, sizeof ex->message, "no tier had been asked yet");
-    add_removals(ex, false);
+        add(message, MESSAGE_BYTES, "no tier had been asked yet");
+    add_removals(ex, false, message);
     enum td_status status = ex->past_deadline ? TD_TIMEOUT : common_status(ex);
     if (status == TD_LIMIT) /* a tier found the prompt too long */
         *param = prompt_member(ex);

@@ -26,10 +26,10 @@ struct consents;
 struct spending;
 struct device;
 struct watch;
-struct hedging;
+struct hedge_allowance;
 struct consistency;
-struct shadows;
-struct ramps;
+struct shadow_pool;
+struct ramp_table;
 struct similarity;
 
 /* Whether the local tier's confidences come from a confidence model. */
@@ -46,7 +46,7 @@ struct pseudonym_settings {
 };
 
 /* What starting where an earlier exchange did may cost (router/plan/earlier_start.c). */
-struct keeping_settings {
+struct consistency_limits {
     double margin;
     double loss_max;    /* of right answers a request, over a day */
     double usd_per_day; /* for dearer tiers, of all users together */
@@ -61,20 +61,20 @@ struct exchange_services {
     struct consistency
         *consistency; /* NULL = nothing is remembered from one exchange to the next */
     const struct similarity *similarity; /* with it */
-    struct keeping_settings keeping;
-    struct ramps *ramps;       /* NULL = there are none */
-    struct shadows *shadows;   /* NULL = there are none */
-    double shadow_usd_per_day; /* for those that cost something */
+    struct consistency_limits consistency_limits;
+    struct ramp_table *ramp_table;   /* NULL = there are none */
+    struct shadow_pool *shadow_pool; /* NULL = there are none */
+    double shadow_usd_per_day;       /* for those that cost something */
     /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
     void (*hold)(struct exchange_services *services);
     void (*release)(struct exchange_services *services);
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;
-    struct tier_latency *latency; /* NULL = not measured */
-    struct hedging *hedging;      /* NULL = nothing is hedged */
-    struct spending *spending;    /* NULL = budgets do not count */
-    struct device *device;        /* NULL = battery and network are not known */
+    struct tier_latency *latency;            /* NULL = not measured */
+    struct hedge_allowance *hedge_allowance; /* NULL = nothing is hedged */
+    struct spending *spending;               /* NULL = budgets do not count */
+    struct device *device;                   /* NULL = battery and network are not known */
     struct conversation_classes *classes;
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
     struct ledger *ledger;                 /* NULL = no record */

@@ -3,8 +3,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "exchange/machine/exchange_core.h"
+#include "exchange/private/classify.h"
 #include "exchange/private/consents.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/conversation_id.h"
 #include "exchange/private/pseudonyms.h"
 #include "privacy/scan/conversation.h"
 
@@ -12,11 +14,6 @@
 
 /* The class after masking is remembered under a key of its own: it too only rises. */
 #define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
-
-static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
-{
-    return a > b ? a : b;
-}
 
 /* Where the operator lets requests do so, a body may bring the consent itself: the id under which an
  * application keeps it, and what it holds for. One that stands already is not changed by it. */
@@ -68,7 +65,8 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
 {
     const struct pseudonym_settings *settings = ex->services->pseudonyms;
     struct td_error err = {0};
-    if (minimised_new(&ex->request, &ex->services->minimise, &ex->minimised, &err) != TD_OK)
+    if (minimised_new(&ex->request, &ex->services->minimise, &ex->outgoing.minimised, &err) !=
+        TD_OK)
         log_event(LOG_LEVEL_WARN, "minimising_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
     err = (struct td_error){0};
@@ -78,33 +76,35 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     rules.scanner = ex->services->scanner;
     rules.strict = route->strict;
     if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
-                       ex->minimised ? minimised_request(ex->minimised) : &ex->request,
-                       &ex->pseudonyms, &err) != TD_OK) {
-        snprintf(ex->masking_error, sizeof ex->masking_error, "%.*s",
-                 (int)sizeof ex->masking_error - 1, err.message);
+                       ex->outgoing.minimised ? minimised_request(ex->outgoing.minimised)
+                                              : &ex->request,
+                       &ex->outgoing.pseudonyms, &err) != TD_OK) {
+        snprintf(ex->outgoing.masking_error, sizeof ex->outgoing.masking_error, "%.*s",
+                 (int)sizeof ex->outgoing.masking_error - 1, err.message);
         log_event(LOG_LEVEL_WARN, "masking_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
         return;
     }
-    enum td_data_class left = higher(declared, pseudonyms_class(ex->pseudonyms));
+    enum td_data_class left = classify_higher(declared, pseudonyms_class(ex->outgoing.pseudonyms));
     if (ex->services->classes)
         left = conversation_classes_raise(ex->services->classes,
-                                          egress_conversation_key(&ex->request) ^ MASKED_KEY, left);
+                                          conversation_id_key(&ex->request) ^ MASKED_KEY, left);
     ex->signals.masked = true;
     ex->signals.masked_class = left;
 }
 
 void outgoing_explain(struct exchange *ex)
 {
-    if (ex->masking_error[0])
+    if (ex->outgoing.masking_error[0])
         plan_add_reason(&ex->plan, REASON_REMOVED_CLASS, "", "nothing could be replaced: %s",
-                        ex->masking_error);
+                        ex->outgoing.masking_error);
 }
 
 const struct td_request *outgoing_plain(const struct exchange *ex, const struct tier_facts *facts)
 {
-    return ex->minimised && facts->place != TD_PLACE_DEVICE ? minimised_request(ex->minimised)
-                                                            : &ex->request;
+    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE
+               ? minimised_request(ex->outgoing.minimised)
+               : &ex->request;
 }
 
 /* Each lane has a restorer of its own. */
@@ -122,25 +122,27 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         .scanned = ex->services->scanner != NULL,
         .exchange = ex->id,
     };
-    if (ex->minimised && facts->place != TD_PLACE_DEVICE)
-        ex->current->left_out = minimised_left_out(ex->minimised);
+    if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE)
+        ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);
-    pseudonyms_begin(ex->pseudonyms, lane_of(ex));
-    ex->lane->pass.replaced = pseudonyms_replaced(ex->pseudonyms, &ex->lane->pass.replaced_count);
-    return pseudonyms_request(ex->pseudonyms);
+    pseudonyms_begin(ex->outgoing.pseudonyms, lane_of(ex));
+    ex->lane->pass.replaced =
+        pseudonyms_replaced(ex->outgoing.pseudonyms, &ex->lane->pass.replaced_count);
+    return pseudonyms_request(ex->outgoing.pseudonyms);
 }
 
 static void take_counts(struct exchange *ex)
 {
-    ex->current->pseudonyms = pseudonyms_count(ex->pseudonyms, lane_of(ex));
+    ex->current->pseudonyms = pseudonyms_count(ex->outgoing.pseudonyms, lane_of(ex));
 }
 
 const struct tier_piece *outgoing_piece(struct exchange *ex, const struct tier_piece *piece)
 {
     if (!ex->current->masked)
         return piece;
-    const struct tier_piece *restored = pseudonyms_restore(ex->pseudonyms, lane_of(ex), piece);
+    const struct tier_piece *restored =
+        pseudonyms_restore(ex->outgoing.pseudonyms, lane_of(ex), piece);
     take_counts(ex);
     return restored->text.len > 0 || restored->has_stats || restored->raw_delta ? restored : NULL;
 }
@@ -149,7 +151,13 @@ const struct tier_piece *outgoing_end(struct exchange *ex)
 {
     if (!ex->current->masked)
         return NULL;
-    const struct tier_piece *rest = pseudonyms_end(ex->pseudonyms, lane_of(ex));
+    const struct tier_piece *rest = pseudonyms_end(ex->outgoing.pseudonyms, lane_of(ex));
     take_counts(ex);
     return rest;
+}
+
+void outgoing_deinit(struct outgoing *outgoing)
+{
+    pseudonyms_free(outgoing->pseudonyms);
+    minimised_free(outgoing->minimised);
 }

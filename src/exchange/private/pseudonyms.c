@@ -3,7 +3,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/classify.h"
+#include "exchange/private/conversation_id.h"
 #include "exchange/private/restore_delta.h"
 #include "privacy/pseudonym/restore.h"
 
@@ -189,7 +190,7 @@ static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules
 {
     struct reading reading;
     reading_init(&reading);
-    egress_read(request, &reading);
+    classify_read(request, &reading);
     struct vault *vault = vault_hold_lock(p->hold);
     struct mask *mask = mask_new(vault, rules, &p->uses);
     enum td_status status = mask ? mask_find(mask, &reading, err)
@@ -219,7 +220,7 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     p->store = store;
     reading_init(&p->masked);
-    egress_conversation_digest(identity, key, owner);
+    conversation_id_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
     if (status == TD_OK && identity->keep_nothing)
         vault_hold_forbid_keeping(p->hold);

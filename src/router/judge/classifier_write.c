@@ -1,14 +1,11 @@
 #include "router/judge/classifier_format.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static unsigned char *put(unsigned char *at, const void *data, size_t bytes)
 {
@@ -31,40 +28,6 @@ static void put_parameters(unsigned char *at, const struct classifier_header *he
     put(at, p->task_name, tasks * sizeof p->task_name[0]);
 }
 
-static enum td_status write_all(int fd, const unsigned char *data, size_t bytes, const char *path,
-                                struct td_error *err)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t written = write(fd, data + done, bytes - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return error_set(err, TD_IO, "%s: %s", path, strerror(written < 0 ? errno : EIO));
-        done += (size_t)written;
-    }
-    return TD_OK;
-}
-
-/* Under another name first, so that a reader never sees a part. */
-static enum td_status write_file(const char *path, const unsigned char *data, size_t bytes,
-                                 struct td_error *err)
-{
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return error_set(err, TD_INVALID, "the path is too long: %.80s...", path);
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return error_set(err, TD_IO, "%s: %s", part, strerror(errno));
-    enum td_status status = write_all(fd, data, bytes, part, err);
-    if (close(fd) != 0 && status == TD_OK)
-        status = error_set(err, TD_IO, "%s: %s", part, strerror(errno));
-    if (status == TD_OK && rename(part, path) != 0)
-        status = error_set(err, TD_IO, "%s: %s", path, strerror(errno));
-    if (status != TD_OK)
-        unlink(part);
-    return status;
-}
-
 enum td_status classifier_write(const char *path, struct classifier_header *header,
                                 const struct classifier_parameters *parameters, const int8_t *rows,
                                 struct td_error *err)
@@ -80,7 +43,8 @@ enum td_status classifier_write(const char *path, struct classifier_header *head
     memcpy(file, header, sizeof *header);
     header->hash = hash_words64(file + CLASSIFIER_HASHED_FROM, bytes - CLASSIFIER_HASHED_FROM);
     memcpy(file, header, sizeof *header);
-    enum td_status status = write_file(path, file, bytes, err);
+    enum td_status status =
+        file_replace(path, (struct td_str){(const char *)file, bytes}, 0644, err);
     free(file);
     return status;
 }

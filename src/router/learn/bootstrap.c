@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +21,6 @@ static void add_row(struct sums *sums, const double *row, size_t columns)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the means of one column that are there. */
 static void set_interval(double *means, double share, struct bootstrap_interval *out)
 {
@@ -36,7 +31,7 @@ static void set_interval(double *means, double share, struct bootstrap_interval 
     out->low = out->high = NAN;
     if (count == 0)
         return;
-    qsort(means, count, sizeof *means, ascending);
+    sort_doubles(means, count);
     size_t cut = (size_t)((1 - share) / 2 * (double)count);
     out->low = means[cut];
     out->high = means[count - 1 - cut];

@@ -1,6 +1,7 @@
 #include "router/learn/pareto.h"
 
 #include "base/error.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,12 +44,6 @@ void pareto_quality(const struct outcomes *outcomes, const struct pareto_plan *p
         right[i] = answer_of(&outcomes->rows[i], plan).right;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void try_plan(const struct outcomes *outcomes, struct pareto_plan plan, double *times,
                      struct pareto *out)
 {
@@ -65,7 +60,7 @@ static void try_plan(const struct outcomes *outcomes, struct pareto_plan plan, d
     plan.cost_usd /= (double)count;
     plan.right /= (double)count;
     plan.ms /= (double)count;
-    qsort(times, count, sizeof *times, ascending);
+    sort_doubles(times, count);
     plan.ms_p95 = times[(count * 95 + 99) / 100 - 1]; /* nearest rank */
     out->plans[out->count++] = plan;
 }
@@ -86,7 +81,7 @@ static size_t find_steps(const struct outcomes *outcomes, enum pareto_pattern ga
         if (isnan(scores[i]))
             return 0;
     }
-    qsort(scores, n, sizeof *scores, ascending);
+    sort_doubles(scores, n);
     for (size_t step = 1; step <= wanted; step++) {
         double bar = scores[step * n / (wanted + 1)];
         if (bar > scores[0] && (count == 0 || bar > out[count - 1]))

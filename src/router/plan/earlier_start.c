@@ -9,7 +9,6 @@
 #include "router/plan/score.h"
 
 #include <math.h>
-#include <string.h>
 
 static size_t position_of(const size_t *ladder, size_t count, size_t tier)
 {
@@ -85,7 +84,7 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
     decision->fresh = ladder[start->position];
     decision->runner_up = decision->fresh;
     decision->given_up = given_up;
-    decision->by = conversation ? "conversation" : "similar";
+    decision->by = conversation ? DECIDED_BY_CONVERSATION : DECIDED_BY_SIMILAR;
     start->position = position;
     start->code = conversation ? REASON_KEPT_CONVERSATION : REASON_KEPT_SIMILAR;
     if (conversation)
@@ -131,7 +130,7 @@ void earlier_start_by_gates(const struct question *q, const struct gate_settings
         return;
     bool stays_up =
         q->signals->remembered.by == REMEMBERED_CONVERSATION && position > start->position;
-    bool gated = strcmp(decision->by, "gate") == 0;
+    bool gated = decision->by == DECIDED_BY_GATE;
     double given_up =
         stays_up ? 0 : beyond_bounds(q, gates, ladder, position, start->position, gated);
     settle(q, ladder, position, given_up, start, decision);

@@ -307,7 +307,7 @@ static void explain_denial(const struct question *q, struct plan *out)
 {
     if (!q->rule || !q->rule->deny)
         return;
-    out->decision.by = "denied";
+    out->decision.by = DECIDED_BY_DENIAL;
     explain_rule(q, out->decision.flip);
 }
 

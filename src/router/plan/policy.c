@@ -3,6 +3,7 @@
 #include "privacy/scan/privacy.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "router/plan/reach.h"
 
@@ -53,6 +54,14 @@ const char *reason_code_name(enum reason_code code)
         [REASON_HEDGE_REFUSED] = "hedge_refused",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
+}
+
+const char *decided_by_name(enum decided_by by)
+{
+    static const char *const names[] = {"",     "denied",  "mode",         "rule",
+                                        "ramp", "route",   "gate",         "score",
+                                        "slo",  "similar", "conversation", NULL};
+    return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 
 const char *keeping_name(enum keeping keeping)

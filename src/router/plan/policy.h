@@ -195,10 +195,25 @@ struct ramp_arm {
     double percent;
 };
 
+/* What chose the tier where the exchange starts. The ledger keeps the names. */
+enum decided_by {
+    DECIDED_NOT, /* no tier may answer */
+    DECIDED_BY_DENIAL,
+    DECIDED_BY_MODE,
+    DECIDED_BY_RULE,
+    DECIDED_BY_RAMP,
+    DECIDED_BY_ROUTE,
+    DECIDED_BY_GATE,
+    DECIDED_BY_SCORE,
+    DECIDED_BY_SLO,
+    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (keep.c) */
+    DECIDED_BY_CONVERSATION /* the conversation was there already (keep.c) */
+};
+const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL of DECIDED_NOT */
+
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
-    /* "rule", "mode", "score", "slo", "gate", "route", "ramp", "similar", "conversation", "denied"; NULL = no tier */
-    const char *by;
+    enum decided_by by;
     enum keeping keeping;
     size_t fresh;                  /* with KEEPING_KEPT: where it would have started */
     double given_up;               /* with KEEPING_KEPT: in the margin's unit */

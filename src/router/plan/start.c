@@ -101,7 +101,7 @@ static void start_by_route(const struct question *q, const struct gate_settings 
         if (strcmp(q->facts[ladder[i]].name, q->route->start) == 0)
             out->position = i;
     const char *name = q->facts[ladder[out->position]].name;
-    decision->by = "route";
+    decision->by = DECIDED_BY_ROUTE;
     out->code = REASON_CHOSEN_START;
     if (out->position + 1 < count) {
         const char *next = q->facts[ladder[out->position + 1]].name;
@@ -111,7 +111,7 @@ static void start_by_route(const struct question *q, const struct gate_settings 
         if (fired) {
             out->position++;
             out->code = REASON_CHOSEN_RULE;
-            decision->by = "gate";
+            decision->by = DECIDED_BY_GATE;
             return;
         }
     }
@@ -171,7 +171,7 @@ static void start_by_score(const struct question *q, const size_t *ladder, size_
     const struct td_weights *w = &q->signals->weights;
     out->position = best_of(q, scores, ladder, count, 0, SIZE_MAX);
     out->code = REASON_CHOSEN_SCORE;
-    decision->by = "score";
+    decision->by = DECIDED_BY_SCORE;
     keep_scores(scores, ladder, count, decision);
     const char *name = q->facts[ladder[out->position]].name;
     size_t second = best_of(q, scores, ladder, count, 0, out->position);
@@ -211,7 +211,7 @@ static void mind_the_time(const struct question *q, const size_t *ladder, size_t
         removed(decision->moved, "an earlier exchange started on %.60s, which is too slow now",
                 late);
     }
-    decision->by = "slo";
+    decision->by = DECIDED_BY_SLO;
     decision->runner_up = ladder[out->position];
     removed(decision->flip, "with a wish of at least %.0f ms it starts on %s", measured, late);
     out->position = best;
@@ -251,7 +251,7 @@ static bool start_by_ramp(const struct question *q, const size_t *ladder, size_t
         return false;
     out->position = position;
     out->code = REASON_CHOSEN_RAMP;
-    decision->by = "ramp";
+    decision->by = DECIDED_BY_RAMP;
     decision->runner_up = ladder[otherwise];
     removed(out->text, "canary %g %%: taken, starts on %s", ramp->percent, to);
     removed(decision->flip, "outside of the ramp's %g %% of the users it starts on %s",
@@ -269,14 +269,14 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     if (q->mode == TD_MODE_PREFER_LOCAL || q->mode == TD_MODE_PREFER_CLOUD) {
         out->position = first_at(q, ladder, count, q->mode == TD_MODE_PREFER_LOCAL);
         out->code = REASON_CHOSEN_MODE;
-        decision->by = "mode";
+        decision->by = DECIDED_BY_MODE;
         removed(out->text, "mode %s starts on %s", names_mode(q->mode),
                 q->facts[ladder[out->position]].name);
         removed(decision->flip, "without the mode %s", names_mode(q->mode));
         return;
     }
     if (start_by_rule(q, ladder, count, out)) {
-        decision->by = "rule";
+        decision->by = DECIDED_BY_RULE;
         explain_rule(q, decision->flip);
         return;
     }

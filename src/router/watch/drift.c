@@ -1,5 +1,7 @@
 #include "router/watch/drift.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,18 +71,12 @@ static size_t bin_of(const struct drift_scores *scores, double score)
     return bin;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Equal scores fall into one bin: bins need not have the same mass. */
 static void learn(struct drift_scores *scores)
 {
     double sorted[DRIFT_WINDOW];
     memcpy(sorted, scores->first, sizeof sorted);
-    qsort(sorted, DRIFT_WINDOW, sizeof *sorted, ascending);
+    sort_doubles(sorted, DRIFT_WINDOW);
     for (size_t i = 0; i < DRIFT_BINS - 1; i++)
         scores->bound[i] = sorted[(i + 1) * DRIFT_WINDOW / DRIFT_BINS - 1];
     for (size_t i = 0; i < DRIFT_WINDOW; i++)

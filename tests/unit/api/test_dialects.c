@@ -1,5 +1,5 @@
-/* The handlers of /v1/messages and /v1/responses: how their streams end, and refusals in the shape that
- * their clients read. */
+/* The handlers of /v1/messages and /v1/responses: how their streams end, and refusals in the shape
+ * that their clients read. */
 #include "handler_fixture.h"
 
 #define MESSAGES "/v1/messages"

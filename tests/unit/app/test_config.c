@@ -55,8 +55,8 @@ static void test_defaults_serve_the_embedded_model_and_openai(void)
     const struct config_route *route = &config->routes[0];
     CHECK(strcmp(route->name, "auto") == 0 && route->kind == ROUTE_HYBRID);
     CHECK(route->tiers.count == 2 && strcmp(route->tiers.items[1], "openai") == 0);
-    CHECK(route->g2_tokens == 1 && route->g2_confidence_min == 0.35);
-    CHECK(route->g3_confidence_min == 0.55 && route->commit_tokens == 32);
+    CHECK(route->gates.g2_tokens == 1 && route->gates.g2_confidence_min == 0.35);
+    CHECK(route->gates.g3_confidence_min == 0.55 && route->gates.commit_tokens == 32);
     CHECK(route->climb == 0 && route->hedge_percentile == 95 && route->hedge_share == 0.1);
     config_free(config);
 }
@@ -129,8 +129,8 @@ static void test_every_key_arrives(void)
     CHECK(!tier->api_key_env && !tier->api_key_file); /* a server of one's own may need no key */
     const struct config_route *route = &config->routes[0];
     CHECK(strcmp(route->start, "near") == 0 && route->mode == TD_MODE_PREFER_CLOUD);
-    CHECK(route->data_class == TD_CLASS_SENSITIVE && route->g0_tokens_over == 5);
-    CHECK(route->g2_tokens == 6 && route->commit_tokens == UINT32_MAX);
+    CHECK(route->data_class == TD_CLASS_SENSITIVE && route->gates.g0_tokens_over == 5);
+    CHECK(route->gates.g2_tokens == 6 && route->gates.commit_tokens == UINT32_MAX);
     CHECK(route->climb == 1 && route->hedge_percentile == 90 && route->hedge_after_ms == 0);
     CHECK(route->hedge_share == 0.2);
     CHECK(config->privacy.data_class == TD_CLASS_SENSITIVE);
@@ -390,7 +390,8 @@ static void test_the_examples_load(void)
             CHECK(config->route_count == 3);
             CHECK(config->routes[1].kind == ROUTE_LOCAL_ONLY);
             CHECK(config->routes[1].data_class == TD_CLASS_RESTRICTED);
-            CHECK(config->routes[0].g0_tokens_over == 400 && config->routes[0].commit_tokens == 0);
+            CHECK(config->routes[0].gates.g0_tokens_over == 400 &&
+                  config->routes[0].gates.commit_tokens == 0);
         }
         if (i == 2) {
             CHECK(strcmp(config->routes[0].ramp.to, "local") == 0);

@@ -1,4 +1,5 @@
-/* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its file, line and reason. */
+/* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its
+ * file, line and reason. */
 #include "scanners.h"
 #include "test.h"
 

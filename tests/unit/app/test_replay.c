@@ -1,4 +1,5 @@
-/* Recorded exchanges under another policy: what is left, kept in part, refused, and what that costs and is worth. */
+/* Recorded exchanges under another policy: what is left, kept in part, refused, and what that costs
+ * and is worth. */
 #include "app/evidence/replay.h"
 
 #include "base/str.h"
@@ -41,14 +42,14 @@ static void scene_init(struct scene *s, double confidence_min)
 
 static const struct ledger_attempt answered_locally = {.tier = "local",
                                                        .place = "device",
-                                                       .outcome = "answered",
+                                                       .outcome = ATTEMPT_ANSWERED,
                                                        .confidence = 0.8,
                                                        .prompt_tokens = 100,
                                                        .completion_tokens = 10,
                                                        .total_ms = 20};
 static const struct ledger_attempt answered_elsewhere = {.tier = "cloud",
                                                          .place = "cloud",
-                                                         .outcome = "answered",
+                                                         .outcome = ATTEMPT_ANSWERED,
                                                          .confidence = NAN,
                                                          .prompt_tokens = 120,
                                                          .completion_tokens = 30,
@@ -61,7 +62,7 @@ static struct ledger_history row_of(const struct ledger_attempt *attempt, const 
                                    .requested_model = "auto",
                                    .tier = attempt->tier,
                                    .place = attempt->place,
-                                   .status = "ok",
+                                   .status = ENDED_OK,
                                    .cost_usd = attempt->cost_usd,
                                    .total_ms = attempt->total_ms,
                                    .signals_json = signals,
@@ -156,7 +157,7 @@ static void test_what_a_hedge_outran_tells_nothing_of_its_tier(void)
 {
     struct scene s;
     struct ledger_attempt attempts[2] = {answered_locally, answered_elsewhere};
-    attempts[0].outcome = "cancelled"; /* before its first token */
+    attempts[0].outcome = ATTEMPT_CANCELLED; /* before its first token */
     attempts[0].completion_tokens = 0;
     attempts[0].total_ms = 5;
     attempts[0].confidence = NAN;
@@ -210,7 +211,7 @@ static void test_what_no_tier_may_answer_is_refused_and_what_cannot_be_read_skip
         row_of(&answered_locally, "{\"data_class\":\"restricted\",\"mode\":\"auto\"}"),
         row_of(&answered_locally, "{\"data_class\":"), row_of(&answered_locally, "{}"),
         row_of(&answered_locally, NULL), row_of(&answered_locally, PUBLIC "}")};
-    rows[4].status = "failed";
+    rows[4].status = ENDED_FAILED;
     run_all(&s, rows, 5);
     CHECK(s.replay.count == 1 && s.replay.skipped == 4);
     const struct replay_row *got = &s.replay.rows[0];

@@ -1,4 +1,4 @@
-/* Work beside a loop: what runs, what is told, and that nothing is told or freed twice. */
+/* Work beside a loop: what runs, what is reported, and that nothing is reported or freed twice. */
 #include "test.h"
 #include "test_loop.h"
 
@@ -9,7 +9,7 @@
 
 #define WAIT_MS 20000
 
-/* A piece of work that waits until it may run, and counts what happens to it. */
+/* A piece of work that waits until it may run, and counts its calls. */
 struct piece {
     sem_t entered, leave;
     atomic_int ran, done, freed;
@@ -64,7 +64,7 @@ static void test_work_runs_on_another_thread_and_is_told_on_the_loop(void)
     sem_post(&piece.leave);
     CHECK(test_loop_run_one(&loop, WAIT_MS));
     CHECK(!pthread_equal(piece.runner, pthread_self()));
-    background_free(background); /* the thread's hold has ended, too */
+    background_free(background); /* the hold of the thread has ended, too */
     CHECK(counts(&piece, 1, 1, 1));
     test_loop_deinit(&loop);
 }
@@ -87,9 +87,9 @@ static void test_cancelled_work_is_never_told_and_freed_once(void)
     CHECK(counts(&running, 0, 0, 0) && counts(&waiting, 0, 0, 0));
     sem_post(&running.leave);
     sem_post(&posted.leave);
-    sem_wait(&posted.entered); /* what came before has ended */
+    sem_wait(&posted.entered); /* the work before it has ended */
     CHECK(counts(&running, 1, 0, 1) && counts(&waiting, 0, 0, 1));
-    background_free(background); /* waits for the third: posted, or dropped */
+    background_free(background); /* waits for the third: posted or dropped */
     background_cancel(tasks[2]);
     test_loop_deinit(&loop); /* runs what was posted */
     CHECK(counts(&posted, 1, 0, 1));

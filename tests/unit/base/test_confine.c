@@ -1,4 +1,4 @@
-/* Each case takes the rights from a child of its own and tries there what must not go. */
+/* Each case takes the rights from a child process, which then tries what must be refused. */
 #include "base/confine.h"
 
 #include "test.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child's exit code; it is not 0 when something was not as it should be. */
+/* Returns the exit code of the child; it is not 0 when a check failed. */
 static int in_child(int (*body)(void))
 {
     int code = -1;
@@ -43,7 +43,7 @@ static int no_sockets(void)
         !is_refused(socket(AF_UNIX, SOCK_STREAM, 0)) ||
         !is_refused(socketpair(AF_UNIX, SOCK_STREAM, 0, pair)))
         return 2;
-    /* Nor with one that somebody left open. */
+    /* A socket that was left open is of no use, either. */
     if (!is_refused(connect(open_before, (struct sockaddr *)&address, sizeof address)) ||
         !is_refused(sendto(open_before, "x", 1, 0, (struct sockaddr *)&address, sizeof address)) ||
         !is_refused(bind(open_before, (struct sockaddr *)&address, sizeof address)))
@@ -53,7 +53,7 @@ static int no_sockets(void)
         !is_refused(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) ||
         !is_refused(execv("/bin/true", (char *const[]){"true", NULL})))
         return 4;
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* files are another right */
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* files are a right of their own */
     return null >= 0 ? 0 : 5;
 }
 
@@ -90,7 +90,7 @@ static pthread_barrier_t both;
 
 static void *wait_and_try(void *ctx)
 {
-    pthread_barrier_wait(&both); /* this thread is there before the rights go */
+    pthread_barrier_wait(&both); /* this thread exists before the rights go */
     pthread_barrier_wait(&both);
     return try_socket(ctx);
 }
@@ -122,7 +122,7 @@ static void test_trying_says_that_all_was_refused(void)
 {
     struct td_error err = {0};
     CHECK(confine_try(&err) == TD_OK && err.message[0] == '\0');
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0); /* not in this process */
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0); /* this process keeps its rights */
     CHECK(fd >= 0);
     close(fd);
 }

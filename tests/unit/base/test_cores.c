@@ -1,4 +1,4 @@
-/* Cores and quotas, read from made-up /sys and /proc trees of machines of all kinds. */
+/* Cores and quotas, read from made-up /sys and /proc trees of many kinds of machines. */
 #include "base/cores.h"
 
 #include "test.h"
@@ -9,7 +9,7 @@
 
 static char root[64];
 
-/* Writes one file of the tree, with the folders above it. */
+/* Writes one file of the tree and the folders above it. */
 static void put(const char *path, const char *text)
 {
     char full[512];
@@ -34,7 +34,7 @@ static void put_cpu(int cpu, const char *file, int value)
     put(path, text);
 }
 
-/* An empty tree. */
+/* Makes an empty tree. */
 static void tree_new(void)
 {
     snprintf(root, sizeof root, "/tmp/tandem-cores-XXXXXX");
@@ -101,12 +101,12 @@ static void test_little_cores_are_fast_where_nothing_else_is_allowed(void)
 static void test_frequencies_tell_kinds_apart_where_capacities_do_not(void)
 {
     tree_new();
-    for (int cpu = 0; cpu < 12; cpu++) /* two may go a little higher than the other fast ones */
+    for (int cpu = 0; cpu < 12; cpu++) /* two may run a little faster than the other fast ones */
         put_cpu(cpu, "cpufreq/cpuinfo_max_freq", cpu < 2 ? 5200000 : cpu < 8 ? 5000000 : 3800000);
     struct cores cores = read_with(0, 12);
     CHECK(cores.fast == 8 && cores_thread_count(&cores) == 8);
     for (int cpu = 0; cpu < 12; cpu++)
-        put_cpu(cpu, "cpu_capacity", 1024); /* a kernel that does not know better */
+        put_cpu(cpu, "cpu_capacity", 1024); /* a kernel that knows no better */
     cores = read_with(0, 12);
     CHECK(cores.fast == 8);
     tree_remove();
@@ -117,7 +117,7 @@ static void test_a_machine_that_says_nothing_has_equal_cores(void)
     tree_new();
     struct cores cores = read_with(2, 3);
     CHECK(cores.usable == 3 && cores.fast == 3 && cores_thread_count(&cores) == 3);
-    put_cpu(2, "cpu_capacity", 100); /* of one alone, or nonsense: no ground to drop the others */
+    put_cpu(2, "cpu_capacity", 100); /* one core alone, or nonsense: drops no other core */
     put("sys/devices/system/cpu/cpu3/cpu_capacity", "none\n");
     put("sys/devices/system/cpu/cpu4/cpu_capacity", "");
     cores = read_with(2, 3);
@@ -138,7 +138,7 @@ static void test_a_quota_limits_the_threads_and_is_rounded_down(void)
     put("sys/fs/cgroup/work/job/cpu.max", "max 100000\n");
     cores = read_with(0, 8);
     CHECK(cores.quota <= 0 && cores_thread_count(&cores) == 8);
-    put("sys/fs/cgroup/work/job/cpu.max", "1600000 100000\n"); /* more than there is */
+    put("sys/fs/cgroup/work/job/cpu.max", "1600000 100000\n"); /* more than the machine has */
     cores = read_with(0, 8);
     CHECK(cores_thread_count(&cores) == 8);
     tree_remove();
@@ -153,7 +153,7 @@ static void test_the_narrowest_quota_around_a_group_counts(void)
     put("sys/fs/cgroup/cpu.max", "max 100000\n");
     struct cores cores = read_with(0, 8);
     CHECK(cores_thread_count(&cores) == 3);
-    put("proc/self/cgroup", "0::/docker/5f3e/not/here\n"); /* the host's name of our group */
+    put("proc/self/cgroup", "0::/docker/5f3e/not/here\n"); /* the name of our group on the host */
     put("sys/fs/cgroup/cpu.max", "400000 100000\n");
     cores = read_with(0, 8);
     CHECK(cores_thread_count(&cores) == 4);

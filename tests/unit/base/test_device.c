@@ -1,4 +1,4 @@
-/* A folder that looks like sysfs. */
+/* Batteries and networks, read from a folder that looks like sysfs. */
 #include "base/device.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* HMAC against RFC 4231, AES-256-GCM against its own reader and every changed bit. */
+/* HMAC against RFC 4231; AES-256-GCM against its own reader and against every changed bit. */
 #include "test.h"
 
 #include "base/crypto.h"

@@ -1,3 +1,4 @@
+/* Names and values of enums, both ways. */
 #include "base/names.h"
 #include "base/str.h"
 
@@ -25,6 +26,16 @@ static void test_names_read_what_they_write(void)
         REQUIRE(names_finish_parse(str_from(names_finish((enum td_finish)i)), &finish));
         CHECK((int)finish == i);
     }
+    for (int i = ATTEMPT_OPEN; i <= ATTEMPT_CANCELLED; i++) {
+        enum attempt_outcome outcome;
+        REQUIRE(names_outcome_parse(str_from(names_outcome((enum attempt_outcome)i)), &outcome));
+        CHECK((int)outcome == i);
+    }
+    for (int i = ENDED_NOT; i <= ENDED_CANCELLED; i++) {
+        enum exchange_end end;
+        REQUIRE(names_end_parse(str_from(names_end((enum exchange_end)i)), &end));
+        CHECK((int)end == i);
+    }
 }
 
 static void test_spellings_are_those_of_the_documents(void)
@@ -35,6 +46,8 @@ static void test_spellings_are_those_of_the_documents(void)
     CHECK(strcmp(names_class(TD_CLASS_RESTRICTED), "restricted") == 0);
     CHECK(strcmp(names_role(TD_ROLE_ASSISTANT), "assistant") == 0);
     CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
+    CHECK(strcmp(names_outcome(ATTEMPT_ESCALATED), "escalated") == 0);
+    CHECK(strcmp(names_end(ENDED_OK), "ok") == 0);
     CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
     CHECK(strcmp(names_role((enum td_role)99), "unknown") == 0);
 }

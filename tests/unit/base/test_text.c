@@ -39,7 +39,7 @@ static void test_find_and_next_cover_the_ends(void)
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("a")));
     CHECK(str_next(&rest, ',', &part) && part.len == 0);
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("b")));
-    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* not what it was before */
+    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* it does not keep the last part */
 }
 
 static void test_numbers_refuse_overflow_and_rubbish(void)
@@ -127,7 +127,7 @@ static void test_folders_are_made_down_to_the_file(void)
     REQUIRE(path_join(file, sizeof file, path, "file", NULL) == TD_OK);
     CHECK(path_make_parents(file, 0700, NULL) == TD_OK && stat(path, &info) == 0);
     CHECK(S_ISDIR(info.st_mode) && (info.st_mode & 0777) == 0700 && stat(file, &info) != 0);
-    CHECK(path_make_parents(file, 0700, NULL) == TD_OK); /* they are there already */
+    CHECK(path_make_parents(file, 0700, NULL) == TD_OK); /* they exist already */
     CHECK(path_make_parents("file", 0700, NULL) == TD_OK);
     CHECK(path_make_parents("/dev/null/x/file", 0700, &err) == TD_IO);
     CHECK(strstr(err.message, "/dev/null") != NULL);
@@ -160,7 +160,7 @@ static void test_streams_are_cut_between_characters(void)
     size_t expected[] = {0, 1, 1, 1, 1, 5, 6};
     for (size_t i = 0; i <= text.len; i++)
         CHECK(utf8_complete_len(str_slice(text, 0, i)) == expected[i]);
-    CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are not waited for */
+    CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are complete */
 }
 
 static void test_a_character_begins_where_its_first_byte_is(void)

@@ -1,5 +1,4 @@
-/* The pool: every item of every step is done once, whoever comes, however often and with however
- * many. */
+/* The pool does every item of every step once, with any number of threads and steps. */
 #include "base/thread_pool.h"
 
 #include "test.h"
@@ -12,7 +11,7 @@
 
 struct work {
     atomic_uint next;
-    unsigned char done[ITEMS]; /* each written by the one that took it */
+    unsigned char done[ITEMS]; /* each is written by the thread that took it */
     unsigned slow;             /* item that sleeps, or ITEMS */
 };
 
@@ -26,7 +25,7 @@ static void take_items(void *ctx)
     }
 }
 
-/* The work is on this stack and gone after the call: a helper that came late must not touch it. */
+/* The work is on this stack and gone after the call, so a late helper must not touch it. */
 static void run_step(struct thread_pool *pool, unsigned slow)
 {
     struct work work = {.slow = slow};
@@ -62,7 +61,7 @@ static void test_helpers_wake_up_after_a_pause(void)
     struct thread_pool *pool = thread_pool_new(2);
     REQUIRE(pool != NULL);
     for (unsigned step = 0; step < 30; step++) {
-        usleep(1000); /* longer than they spin */
+        usleep(1000); /* longer than helpers spin */
         run_step(pool, 0);
     }
     thread_pool_free(pool);
@@ -78,7 +77,7 @@ static void test_pools_come_and_go(void)
         thread_pool_free(pool);
     }
     thread_pool_free(NULL);
-    struct thread_pool *pool = thread_pool_new(0); /* what fits the machine */
+    struct thread_pool *pool = thread_pool_new(0); /* as many as fit the machine */
     REQUIRE(pool != NULL && thread_pool_count(pool) >= 1);
     run_step(pool, ITEMS);
     thread_pool_free(pool);
@@ -117,7 +116,7 @@ struct places {
     atomic_uint arrived, elsewhere;
 };
 
-/* Leader and helper wait for each other, so that a helper surely came. */
+/* Leader and helper wait for each other, so a helper certainly came. */
 static void see_affinity(void *ctx)
 {
     struct places *places = ctx;
@@ -131,7 +130,7 @@ static void see_affinity(void *ctx)
         usleep(1000);
 }
 
-/* The last core that this process may use is the fast one of a made-up machine. */
+/* In this made-up machine the last core of this process is the fast one. */
 static void test_helpers_stay_on_the_fast_cores_of_a_mixed_machine(void)
 {
     struct cores cores;
@@ -158,7 +157,7 @@ struct crowd {
     pthread_t leader;
     int core; /* the leader's */
     atomic_uint arrived;
-    bool stay; /* the helper is to go to the leader's core, else to say whether it may be there */
+    bool stay; /* the helper goes to the leader's core; if not, it reports whether it may */
     bool may_be_there;
 };
 
@@ -183,7 +182,7 @@ static void test_a_helper_on_the_core_of_the_leader_leaves_it(void)
     cpu_set_t before, one;
     REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
     if (CPU_COUNT(&before) < 2)
-        return; /* there is nowhere to go */
+        return; /* there is no other core */
     struct thread_pool *pool = thread_pool_new(2);
     REQUIRE(pool != NULL && thread_pool_count(pool) == 2);
     struct crowd crowd = {.leader = pthread_self()};
@@ -203,7 +202,7 @@ static void test_a_helper_on_the_core_of_the_leader_leaves_it(void)
     thread_pool_free(pool);
 }
 
-/* 16 bits of step number come round. */
+/* The 16 bits of the step number wrap. */
 static void test_step_numbers_wrap(void)
 {
     struct thread_pool *pool = thread_pool_new(2);

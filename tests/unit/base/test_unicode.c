@@ -102,7 +102,7 @@ static void test_spaces_dashes_and_full_width_forms_beyond_ascii(void)
 {
     CHECK(unicode_is_space(0xA0) && unicode_is_space(0x2009) && unicode_is_space(0x3000));
     CHECK(!unicode_is_space(' ') && !unicode_is_space(0x200B) && !unicode_is_space(0x2028));
-    for (uint32_t c = 0x80; c < 0x110000; c++) /* narrower than White_Space by its ends of line */
+    for (uint32_t c = 0x80; c < 0x110000; c++) /* White_Space without its line ends */
         CHECK(unicode_is_space(c) ==
               (unicode_class_of(c) & UNICODE_SPACE && c != 0x85 && c != 0x2028 && c != 0x2029));
     CHECK(unicode_is_dash(0x2010) && unicode_is_dash(0x2014) && unicode_is_dash(0x2212));

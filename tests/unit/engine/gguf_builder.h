@@ -75,7 +75,7 @@ static inline void builder_string(struct gguf_builder *builder, const char *key,
     builder_put_string(&builder->pairs, str_from(value));
 }
 
-/* The elements follow by the caller's own appends to builder->pairs. */
+/* The caller then appends the elements to builder->pairs. */
 static inline void builder_array(struct gguf_builder *builder, const char *key, enum gguf_type type,
                                  uint64_t count)
 {

@@ -1,4 +1,4 @@
-/* Templates and what Jinja2 3.1.6 makes of them with Hugging Face's settings. */
+/* Templates, and how Jinja2 3.1.6 renders them with Hugging Face's settings. */
 #ifndef TESTS_JINJA_CASES_H
 #define TESTS_JINJA_CASES_H
 

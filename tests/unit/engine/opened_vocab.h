@@ -12,7 +12,7 @@ struct opened {
     struct tokenizer *tokenizer; /* NULL when it was refused */
 };
 
-/* Opens what the builder has, and frees the builder; the caller calls close_vocab in every case. */
+/* Opens the builder's file and frees the builder. The caller calls close_vocab in any case. */
 static inline enum td_status open_vocab(struct gguf_builder *builder, struct opened *opened,
                                         struct td_error *err)
 {

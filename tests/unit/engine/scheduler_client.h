@@ -1,4 +1,4 @@
-/* Clients of a scheduler that write down what comes, for its tests. */
+/* Clients of a scheduler that record their callbacks, for its tests. */
 #ifndef TESTS_SCHEDULER_CLIENT_H
 #define TESTS_SCHEDULER_CLIENT_H
 
@@ -25,8 +25,8 @@ struct client {
     struct buf text;
     size_t tokens;
     uint64_t first_order; /* place of the first token among all clients' tokens */
-    size_t cancel_after;  /* cancel from inside the callback after so many tokens; 0 = never */
-    bool done, gone;      /* gone: cancelled, nothing may come any more */
+    size_t cancel_after;  /* cancel in the callback after this many tokens; 0 = never */
+    bool done, gone;      /* cancelled: no callback may come any more */
     bool cancel_in_done;
     enum td_status status;
     struct td_generate_result result;
@@ -141,7 +141,7 @@ static inline bool append_text(void *ctx, const struct td_token *token, struct t
     return true;
 }
 
-/* What td_generate makes of the same request in a fresh session. */
+/* The answer of td_generate to the same request in a new session. */
 static inline void expect_text(const int32_t *ids, size_t count,
                                const struct td_generate_options *options, const struct buf *text)
 {

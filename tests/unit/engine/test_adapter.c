@@ -1,5 +1,5 @@
-/* Reading adapters and putting sets together: what fits is taken, everything else refused with the
- * reason. What they do to the numbers is in test_adapter_forward.c. */
+/* Reading adapters and making sets: adapters that fit are accepted, all others are refused with the
+ * reason. test_adapter_forward.c tests what they do to the numbers. */
 #include "test.h"
 #include "tiny_adapter.h"
 
@@ -22,7 +22,7 @@ static enum td_status load_bytes(const struct buf *file, struct td_adapter **out
     return adapter_load_memory(model, file->data, file->len, "file", out, err);
 }
 
-/* Refused with this status and these words, and nothing left behind. */
+/* Must be refused with this status and these words, and leave no adapter. */
 static void check_refused(const struct buf *file, enum td_status expected, const char *words)
 {
     struct td_adapter *adapter = (void *)1;

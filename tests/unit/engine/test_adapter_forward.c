@@ -1,5 +1,5 @@
-/* What adapters do to the numbers: the same as a model whose weights were changed, for every kind
- * of matrix; sums of several; each sequence of a batch its own. */
+/* What adapters do to the numbers: the same as changed weights, for every kind of matrix; sums of
+ * several adapters; different adapters for the sequences of a batch. */
 #include "engine/session/session.h"
 #include "nmse.h"
 #include "test.h"
@@ -123,7 +123,7 @@ static void test_an_adapter_gives_what_merged_weights_give(void)
     td_adapter_free(adapter);
 }
 
-/* Each matrix alone: a change that were left out would be seen. */
+/* Each matrix alone, so that a change that is left out would show. */
 static void test_every_matrix_alone_gives_what_merged_weights_give(void)
 {
     for (size_t i = 0; i <= TINY_CHANGES; i++) {
@@ -161,7 +161,8 @@ static void test_several_adapters_are_their_sum(void)
     struct td_adapter *one = tiny_adapter(model, 1), *two = tiny_adapter(model, 2);
     struct td_model *merged = merged_model(one, 0.5f);
     REQUIRE(merged != NULL);
-    /* One in the weights of a model and two beside them is both beside the weights of the other. */
+    /* An adapter merged into the weights and two beside them give the same as two beside the
+     * other's weights. */
     two->model = merged;
     float *wanted = run(merged, &(struct td_adapter_use){two, 2}, 1, 1, IDS);
     two->model = model;
@@ -194,7 +195,8 @@ static void test_results_do_not_depend_on_cuts_or_threads(void)
     td_adapter_free(two);
 }
 
-/* Sequences with no adapter, one, another, and both in one batch: each bit by bit as alone. */
+/* Sequences with no adapter, one, another, and both in one batch: each has the same bits as
+ * alone. */
 static void test_each_sequence_of_a_batch_has_its_own_adapters(void)
 {
     enum { SEQUENCES = 4, EACH = 15 };

@@ -14,7 +14,7 @@ enum { IDS = 90, LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINA
 static const char *const names[] = {"llama",  "qwen2", "qwen3",   "qwen3moe", "gemma2",
                                     "gemma3", "phi3",  "smollm3", "granite"};
 
-/* One change of the model that its architecture's name stands for. */
+/* One change of the architecture's usual model. */
 struct spec {
     const char *architecture;
     const char *drop;   /* key (without the architecture) or tensor that is left out */
@@ -407,7 +407,7 @@ static void test_the_session_s_context_chooses_the_rope_factors(void)
     CHECK(memcmp(one, other, sizeof one) == 0);
 }
 
-/* Without positions a token of the first layer sees those before it as a set. */
+/* Without positions, the first layer sees the tokens before a token as a set. */
 static void test_rope_is_switched_off_by_its_key(void)
 {
     struct spec on = {.architecture = "granite", .layers = 1}, off = on;
@@ -424,8 +424,8 @@ static void test_rope_is_switched_off_by_its_key(void)
     CHECK(largest_difference(a, b, TINY_VOCAB) > 0.01);
 }
 
-/* The 27B of both families have other query scales than their smaller kin, told by the layers
- * alone. */
+/* The 27B of both families have other query scales than the smaller models. Only the number of
+ * layers tells them apart. */
 static void test_query_scale_follows_the_layer_count_of_the_largest_gemma(void)
 {
     static const struct {

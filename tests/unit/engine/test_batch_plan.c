@@ -127,7 +127,7 @@ static void test_prompts_fill_what_the_kernels_multiply_together(void)
     }
 }
 
-/* Of a machine on which 16 rows more cost 6 ms: 17 fit, 24 would fill the next unit. */
+/* On a machine where 16 more rows cost 6 ms: 17 fit, 24 would fill the next unit. */
 static void test_units_are_not_filled_beyond_what_streams_were_promised(void)
 {
     struct pace pace = {0};
@@ -370,8 +370,8 @@ static void test_ten_thousand_mixed_jobs_all_end_and_none_waits_for_ever(void)
            (unsigned long long)sim->pass, (unsigned long long)sim->wait_max[0],
            (unsigned long long)sim->wait_max[1], (unsigned long long)sim->run_max[0],
            (unsigned long long)sim->run_max[1]);
-    /* The queue is full all the time: 64 jobs of some 30 passes through 8 slots are some 250 passes
-     * of waiting for one who is overtaken by nobody. */
+    /* The queue is always full: 64 jobs of about 30 passes in 8 slots make a job that nobody
+     * overtakes wait for about 250 passes. */
     CHECK(sim->wait_max[TD_PRIORITY_INTERACTIVE] < 2500);
     CHECK(sim->wait_max[TD_PRIORITY_BATCH] < 5000);
     CHECK(sim->run_max[TD_PRIORITY_INTERACTIVE] < 2500);

@@ -36,8 +36,7 @@ static void test_templates_tell_the_form_of_their_calls(void)
     }
 }
 
-/* A template that shows tools and no calls, or calls in a form of its own, is not used with
- * tools. */
+/* A template that shows tools but no calls, or calls in an unknown form, is not used with tools. */
 static void test_forms_that_are_not_known_are_no_form(void)
 {
     static const char *const texts[] = {

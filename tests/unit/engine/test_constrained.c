@@ -1,6 +1,5 @@
-/* Generation under a grammar, end to end: a model with random weights, which left alone writes
- * noise, and random schemas. What it writes is checked by a validator that shares nothing with the
- * engine's way. */
+/* Generation under a grammar, end to end: a model with random weights, which would write noise, and
+ * random schemas. A validator that shares no code with the engine checks the answers. */
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/str.h"
@@ -193,7 +192,7 @@ static bool valid_number(const struct json *schema, struct reader *r)
            value < json_number(json_get(schema, "exclusiveMaximum"), INFINITY);
 }
 
-/* Whether the text from here on is one of the values, compactly written. */
+/* Whether the text from here on is one of the values, written without spaces. */
 static bool valid_listed(const struct json *schema, struct reader *r)
 {
     const struct json *list = json_get(schema, "enum"), *constant = json_get(schema, "const");
@@ -419,7 +418,7 @@ static uint32_t least_bytes(const struct td_grammar *grammar)
     return grammar->states[grammar->start].bytes_to_end;
 }
 
-/* Every text is valid, but where the shortest that the schema allows is longer than the limit. */
+/* Every text is valid, unless the shortest one that the schema allows is longer than the limit. */
 static void check_schemas(uint32_t tokens_max, double temperature, int count)
 {
     struct td_session *session = NULL;
@@ -475,7 +474,7 @@ static void test_greedy_texts_are_valid_too(void)
     check_schemas(400, 0, 100);
 }
 
-/* Few tokens: what can be completed in them is. */
+/* Few tokens: a text that can be completed in them is complete. */
 static void test_a_tight_limit_still_gives_whole_texts(void)
 {
     rng_init(&rng, 3);
@@ -513,8 +512,8 @@ static void test_the_answer_ends_where_nothing_can_follow(void)
     buf_deinit(&text);
 }
 
-/* Each allowed token is drawn with its share of what is allowed: of two single letters, as their
- * probabilities under the model stand to each other. */
+/* Each allowed token is drawn with its share of the allowed probability: two single letters in the
+ * ratio of their probabilities. */
 static void test_draws_keep_the_proportions_of_the_model(void)
 {
     static const int32_t prompt[] = {1, 40};

@@ -1,5 +1,5 @@
 /* Embeddings: encoders against a float64 reference (tests/golden/bert.json), decoders against the
- * logits that the same vectors give, and what both promise. */
+ * logits of the same vectors, and the promises of both. */
 #include "base/json.h"
 #include "engine/embedding/embedding.h"
 #include "engine/model/model.h"

@@ -1,4 +1,4 @@
-/* The thread for embeddings: jobs take turns, callers before jobs, and a full line is an answer. */
+/* The thread for embeddings: callers and their jobs take turns, and a full queue is an answer. */
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
@@ -101,7 +101,7 @@ static void test_a_small_request_does_not_wait_for_those_of_another_caller(void)
     REQUIRE(ask(service, &askers[4], "one", inputs, 1) == TD_OK);
     for (int i = 0; i < 5; i++)
         wait_for(&askers[i]);
-    /* The four would have come first in a line: it is before the second of them. */
+    /* In a plain queue the four would come first; here it comes before the second of them. */
     CHECK(askers[4].place < askers[1].place);
     for (int i = 0; i < 4; i++)
         CHECK(askers[i].status == TD_OK && askers[i].count == MANY);

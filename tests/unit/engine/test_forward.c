@@ -1,5 +1,5 @@
-/* Batches: what a sequence comes to does not depend on what stands beside it, and a pass that fails
- * leaves every sequence as it was. */
+/* Batches: the result of a sequence does not depend on the others, and a pass that fails leaves
+ * every sequence as it was. */
 #include "engine/forward/forward.h"
 
 #include "test.h"

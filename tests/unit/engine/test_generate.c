@@ -163,7 +163,7 @@ static void test_text_is_the_tokens_with_broken_bytes_replaced(void)
     buf_deinit(&record.text);
 }
 
-/* Every piece of the answer as a stop string: the text is what stands before its first place. */
+/* Every piece of the answer as a stop string: the text ends before its first place. */
 static void test_any_stop_string_cuts_the_answer_before_it(void)
 {
     struct record whole = {0}, stopped = {0};

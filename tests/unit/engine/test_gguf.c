@@ -17,8 +17,8 @@ static enum td_status open_bytes(const void *data, size_t len, struct gguf **ggu
     return gguf_open_memory(data, len, "memory", false, gguf, err);
 }
 
-/* Opens a copy of exactly `len` bytes, so that ASan sees a read behind the end. True when it was
- * refused with words, or opened and everything it shows could be read. */
+/* Opens a copy of exactly `len` bytes, so that ASan sees a read after the end. True when it was
+ * refused with words, or opened and everything in it could be read. */
 static bool survives(const char *data, size_t len)
 {
     char *copy = malloc(len ? len : 1);
@@ -207,8 +207,8 @@ static void test_bad_tensors_are_refused_with_name_and_reason(void)
     expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "supported types: F32");
     expect_refused_tensor("t", 4000000000u, 1, fine, 0, "unknown");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 8, "alignment");
-    expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "behind the file");
-    expect_refused_tensor("t", TENSOR_F32, 1, fine, UINT64_MAX - 31, "behind the file");
+    expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "after the file");
+    expect_refused_tensor("t", TENSOR_F32, 1, fine, UINT64_MAX - 31, "after the file");
     expect_refused_tensor("", TENSOR_F32, 1, fine, 0, "name");
     expect_refused_tensor("a\nb", TENSOR_F32, 1, fine, 0, "name");
     expect_refused_tensor(long_name, TENSOR_F32, 1, fine, 0, "longer than 64");

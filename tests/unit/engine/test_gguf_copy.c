@@ -88,7 +88,7 @@ static void test_keys_of_the_prefix_are_replaced_and_all_else_stays(void)
     CHECK(copy_to(original, path_of("copy.gguf"), 2, &err) == TD_OK);
     REQUIRE(gguf_open(path_of("copy.gguf"), false, &copy, &err) == TD_OK);
     check_copy(original, copy, 2);
-    /* Over the file that is open: its mapping stays the old one. */
+    /* Replaces the file that is open; its mapping keeps the old content. */
     CHECK(copy_to(copy, path_of("copy.gguf"), 1, &err) == TD_OK);
     check_copy(original, copy, 2);
     REQUIRE(gguf_open(path_of("copy.gguf"), false, &again, &err) == TD_OK);

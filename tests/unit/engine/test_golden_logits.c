@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-/* Float weights: the project's own bar; the index suggests 1e-8, which the reference reaches. */
+/* Float weights: the project's own limit. The index suggests 1e-8, which the reference reaches. */
 #define NMSE_F32_MAX 1e-6
 
 static struct json *golden;
@@ -88,7 +88,7 @@ static int32_t argmax(const float *logits, size_t count)
     return (int32_t)best;
 }
 
-/* Continues greedily, id by id, as far as the golden's margins are clear. */
+/* Continues greedily, id by id, as long as the golden margins are clear. */
 static void check_greedy(struct td_session *session, const float *last, size_t vocab,
                          const struct json *greedy, const char *name)
 {
@@ -126,8 +126,8 @@ static double tolerance_of(const struct json *test)
     return json_number(json_get(tolerance, "nmse_native"), 0);
 }
 
-/* Distance to the nearest of the goldens that are right for a quantised file. For float files the
- * exact one counts alone: llama.cpp's own GELU is a table of F16. */
+/* Distance to the nearest golden result that is correct for a quantised file. For float files only
+ * the exact one counts, because llama.cpp's GELU is a table of F16. */
 static double distance(const struct json *test, const float *rows, size_t count)
 {
     const char *names[2] = {json_cstr(json_get(test, "golden")),
@@ -168,7 +168,7 @@ static void check_logits(const struct json *test, const struct td_model *model,
     free(logits);
 }
 
-/* The index's own bar: both sides compute with floats. */
+/* The limit of the index: both sides compute with floats. */
 static void check_adapter(const struct json *test, const struct td_model *model,
                           const struct variant *variant)
 {

@@ -1,6 +1,5 @@
 /* Every tensor of the golden files, read through the GGUF directory and dequantised row by row,
- * against the hashes of what another implementation makes of it (golden/dequant/ of the shared
- * data). */
+ * against hashes of the same from another implementation (golden/dequant/ of the shared data). */
 #include "base/crypto.h"
 #include "base/json.h"
 #include "engine/gguf/gguf.h"

@@ -134,7 +134,7 @@ static void test_mistakes_are_named_with_line_and_column(void)
     }
 }
 
-/* The recursion is followed to the limit and no further, and what was entered can be left again. */
+/* Recursion is followed up to the limit, and every path that was entered can be completed. */
 static void test_nesting_stops_at_the_limit_and_can_still_end(void)
 {
     struct td_grammar *grammar = compile("root ::= \"(y\" root \")\" | \"x\"");
@@ -191,7 +191,8 @@ static void test_forgetting_keeps_the_place(void)
     td_grammar_free(grammar);
 }
 
-/* Grammars made to explode: each is refused, or followed within the limits, or given up by name. */
+/* Grammars that are made to explode: each is refused, followed within the limits, or ends with a
+ * clear error. */
 static void test_hostile_grammars_are_bounded(void)
 {
     static const char *const grammars[] = {

@@ -1,5 +1,6 @@
-/* Early exits and the probe: read from metadata with every length checked; what an exit leaves
- * behind is what the rest of the model would have seen; the probe gives what its formula says. */
+/* Early exits and the probe: they are read from metadata with every length checked; an exit leaves
+ * the keys and values that the rest of the model would have made of its state; the probe follows
+ * its formula. */
 #include "engine/model/heads.h"
 #include "engine/session/session.h"
 #include "test.h"
@@ -90,7 +91,7 @@ static uint32_t run_token(struct td_session *session, int32_t id, float threshol
 
 /* --- exits --- */
 
-/* Layers above an exit that every token takes might as well not be there. */
+/* If every token takes an exit, the layers above it make no difference. */
 static void test_tokens_that_always_exit_are_those_of_a_shorter_model(void)
 {
     struct td_error err;
@@ -360,7 +361,7 @@ static void test_a_probe_gives_what_its_formula_says(void)
     check_probe(probe_of_both);
 }
 
-/* Saved positions bring what the probe keeps of them. */
+/* Saved positions contain the numbers that the probe keeps. */
 static void test_a_probe_survives_saving(void)
 {
     struct td_error err;

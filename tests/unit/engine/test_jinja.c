@@ -255,10 +255,10 @@ static void test_what_jinja_refuses_is_refused_with_its_line(void)
 {
     static const char *const pairs[][2] = {
         {"a\n{{ x.y }}", "line 2: 'y' of an undefined value"},
-        {"{{ 'a' + 1 }}", "a string and an integer cannot be put together"},
+        {"{{ 'a' + 1 }}", "a string and an integer cannot be combined"},
         {"{{ 1 // 0 }}", "division by zero"},
         {"{{ 'a' < 1 }}", "have no order"},
-        {"{{ none + 'a' }}", "cannot be put together"},
+        {"{{ none + 'a' }}", "cannot be combined"},
         {"{{ x() }}", "undefined cannot be called"},
         {"{{ x | nothing }}", "the filter 'nothing' is not supported"},
         {"{{ x is nothing }}", "the test 'nothing' is not supported"},

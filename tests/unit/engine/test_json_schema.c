@@ -1,5 +1,4 @@
-/* JSON Schema as a grammar: what each keyword lets through and what not, and what is refused by
- * name. */
+/* JSON Schema as a grammar: what each keyword allows, and which schemas are refused by name. */
 #include "engine/grammar/json_schema.h"
 
 #include "base/str.h"
@@ -350,7 +349,7 @@ static void test_what_cannot_be_promised_is_refused_by_name(void)
          "additionalProperties forbids it"},
         {"{\"type\":\"string\",\"format\":\"uri-template\"}",
          "format 'uri-template' is not supported"},
-        {"{\"type\":\"string\",\"format\":\"uuid\",\"maxLength\":10}", "only one is supported"},
+        {"{\"type\":\"string\",\"format\":\"uuid\",\"maxLength\":10}", "only one of pattern"},
         {"{\"type\":\"string\",\"pattern\":\"(?=a)\"}", "look-around"},
         {"{\"type\":\"string\",\"pattern\":\"(a)\\\\1\"}", "back references"},
         {"{\"type\":\"string\",\"pattern\":\"^a|b$\"}", "alternatives beside ^"},
@@ -358,7 +357,7 @@ static void test_what_cannot_be_promised_is_refused_by_name(void)
         {"{\"type\":\"string\",\"pattern\":\"a{,3}\"}", "a { that begins no repetition"},
         {"{\"type\":\"string\",\"pattern\":\"a{3,1}\"}", "with m above n"},
         {"{\"type\":\"string\",\"pattern\":\"a{1,,}\"}", "a { that begins no repetition"},
-        {"{\"type\":\"string\",\"pattern\":\"a\",\"maxLength\":3}", "only one is supported"},
+        {"{\"type\":\"string\",\"pattern\":\"a\",\"maxLength\":3}", "only one of pattern"},
         {"{\"$ref\":\"other.json\"}", "$ref 'other.json' leads to nothing"},
         {"{\"$ref\":\"#/$defs/x\"}", "leads to nothing"},
         {"{\"$ref\":\"#\"}", "refers to itself without end"},

@@ -1,4 +1,5 @@
-/* What the types of the KV cache cost and keep, on real weights: the nano model over a text. */
+/* The cost and the accuracy of the types of the KV cache, on real weights: the nano model and a
+ * text. */
 #include "engine/forward/kv_pool.h"
 #include "engine/measure/perplexity.h"
 #include "kernels/kv_page.h"

@@ -1,5 +1,5 @@
-/* Shared beginnings: what is found is exactly what was computed, nobody sees another scope's pages,
- * writing never touches what others hold, and pages come back when room is wanted. */
+/* Shared beginnings: a found text is exactly what was computed, no scope sees the pages of another,
+ * writing never changes pages that others hold, and pages are freed when the pool needs them. */
 #include "engine/forward/forward.h"
 #include "engine/forward/prefix_index.h"
 
@@ -64,7 +64,7 @@ static enum td_status run(struct sequence *sequence, const int32_t *text, uint32
     return TD_OK;
 }
 
-/* A text that is read, made known and left. */
+/* Reads a text, publishes it and leaves it. */
 static void leave(const int32_t *text, uint32_t length, const struct prefix_scope *scope)
 {
     float logits[TINY_VOCAB];
@@ -156,7 +156,7 @@ static void test_texts_that_run_together_keep_one_copy(void)
     close_all();
 }
 
-/* The longest unused text goes first, from its end; what is in use stays. */
+/* The least recently used text goes first, from its end; pages in use stay. */
 static void test_pages_come_back_when_room_is_wanted(void)
 {
     float logits[TINY_VOCAB];
@@ -191,7 +191,7 @@ static void test_pages_come_back_when_room_is_wanted(void)
     close_all();
 }
 
-/* Without room for a copy the half-full page itself is gone on with: nobody else uses it. */
+/* Without room for a copy the sequence continues in the half-full page itself: no other uses it. */
 static void test_the_last_page_can_be_gone_on_with_in_a_full_pool(void)
 {
     float logits[TINY_VOCAB], expected[TINY_VOCAB];

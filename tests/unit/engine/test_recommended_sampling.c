@@ -1,5 +1,5 @@
-/* What a file says under general.sampling.* reaches whoever asks the model, and nothing that no
- * sampler takes gets through. */
+/* The settings of a file under general.sampling.* are those of the model, and a number out of range
+ * is an error. */
 #include "test.h"
 #include "tiny_model.h"
 

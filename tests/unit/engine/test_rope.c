@@ -1,4 +1,4 @@
-/* Which frequencies the scalings leave: worked by hand from YaRN's section 3.2 for 8 dimensions. */
+/* The frequencies after scaling, computed by hand from YaRN's section 3.2 for 8 dimensions. */
 #include "engine/model/rope.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-/* Choosing tokens: filters, penalty, seed, statistics, and logits that are no numbers. */
+/* Choosing tokens: filters, penalty, seed, statistics, and logits that are not numbers. */
 #include "engine/sampling/sampler.h"
 
 #include "variants.h"
@@ -311,7 +311,7 @@ static void test_biases_ban_and_force_tokens(void)
     sampler_deinit(&sampler);
 }
 
-/* The surprise of what is drawn settles at tau, whatever the temperature would have given. */
+/* The mean surprise of the draws becomes tau, whatever the temperature would have given. */
 static void test_mirostat_keeps_the_surprise_at_its_target(void)
 {
     fill_logits(14);

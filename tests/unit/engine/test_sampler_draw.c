@@ -1,5 +1,5 @@
-/* What samplers beyond the usual filters keep, and how often each token is drawn: against the
- * distributions that their papers give, computed here plainly. */
+/* How often each token is drawn by the samplers beyond the usual filters, against the distributions
+ * of their papers, which are computed here in the plainest way. */
 #include "engine/sampling/sampler.h"
 
 #include "variants.h"
@@ -30,9 +30,9 @@ static int32_t choose(struct sampler *sampler)
     return choice.id;
 }
 
-/* Draws and counts; the weights (any scale) are what the counts should be like. Pearson's
- * chi-squared over tokens with at least 20 expected draws, the others together; a token of weight 0
- * must not come at all. */
+/* Draws and counts. The counts must be in proportion to the weights: Pearson's chi-squared over
+ * tokens with at least 20 expected draws, and the others together. A token of weight 0 must never
+ * come. */
 static void check_draws(struct td_sampling sampling, const double *weights)
 {
     static uint32_t counts[VOCAB];

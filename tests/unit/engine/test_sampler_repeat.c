@@ -1,5 +1,5 @@
-/* Penalties that look back: the window of the repetition penalty, and DRY against a plain reading
- * of its rule. */
+/* Penalties that look back: the window of the repetition penalty, and DRY against its rule in plain
+ * code. */
 #include "engine/sampling/sampler.h"
 
 #include "engine/sampling/sampler_repeat.h"
@@ -147,8 +147,8 @@ static void test_a_line_s_end_breaks_a_repetition(void)
     td_model_close(model);
 }
 
-/* Texts of the caller's own take the place of the default ones, within a token and across several,
- * in what was noted before as well. */
+/* The caller's texts replace the default ones, within a token and across several, also for tokens
+ * that were accepted before. */
 static void test_breakers_of_the_caller_s_own_hold(void)
 {
     struct td_model *model = tiny_model(1);

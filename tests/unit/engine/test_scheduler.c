@@ -59,7 +59,7 @@ static void test_second_turn_reuses_the_cache_and_says_the_same(void)
     scheduler_free(scheduler);
 }
 
-/* It may take over what others have left, and leaves nothing to them. */
+/* It may use the pages of earlier jobs, but leaves none to later ones. */
 static void test_a_job_that_keeps_nothing_leaves_nothing_and_others_keep_theirs(void)
 {
     int32_t ids[200];
@@ -117,7 +117,7 @@ static void test_long_prompt_does_not_stall_a_running_stream(void)
     scheduler_free(scheduler);
 }
 
-/* The job keeps its own hold of the grammar and its own copy of the biases. */
+/* The job has its own reference to the grammar and its own copy of the biases. */
 static void test_jobs_outlive_the_grammar_of_their_caller(void)
 {
     struct scheduler *scheduler = open_scheduler(1, 1);
@@ -157,7 +157,7 @@ static void test_full_queue_is_an_answer(void)
     CHECK(strstr(err.message, "3 requests"));
     struct scheduler_load load = scheduler_get_load(scheduler);
     CHECK(load.running + load.waiting == 3);
-    /* A cancelled one makes room soon, also while it waits. */
+    /* A cancelled job frees its place soon, also while it waits. */
     clients[2].gone = true;
     job_cancel(clients[2].job);
     enum td_status status = TD_BUSY;
@@ -185,7 +185,7 @@ static void test_wrong_requests_are_refused(void)
     struct scheduler *scheduler = open_scheduler(1, 1);
     CHECK(submit(scheduler, &client, many, TINY_CONTEXT + 1, &options, &err) == TD_LIMIT);
     CHECK(submit(scheduler, &client, many, 0, &options, &err) == TD_INVALID);
-    /* Found only when the job starts: told by on_done. */
+    /* An error that is found only when the job starts: on_done reports it. */
     options.sampling.temperature = -1;
     CHECK(submit(scheduler, &client, many, 5, &options, &err) == TD_OK);
     run_until_done(&client, 1);

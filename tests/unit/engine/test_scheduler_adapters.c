@@ -1,5 +1,5 @@
-/* Jobs with adapters of their own: answers as if alone, no shared prefix between different ones,
- * and adapters that are taken away while a job runs with them. */
+/* Jobs with different adapters: answers are as if alone, different adapters share no prefix, and
+ * adapters may be freed while a job runs with them. */
 #include "scheduler_client.h"
 #include "tiny_adapter.h"
 

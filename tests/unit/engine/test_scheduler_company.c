@@ -1,5 +1,5 @@
-/* Many jobs at once: who gets a first token when, what company does to an answer (nothing), who
- * waits for whom. */
+/* Many jobs at once: when each gets its first token, that other jobs do not change an answer, and
+ * which job waits for which. */
 #include "scheduler_client.h"
 
 #include "base/rng.h"
@@ -163,7 +163,7 @@ static void test_interactive_jobs_overtake_a_batch_job_but_not_for_ever(void)
     scheduler_free(scheduler);
 }
 
-/* Spare jobs are counted apart: as many as there are slots, and never instead of others. */
+/* Spare jobs are counted separately: as many as slots, and never in the place of others. */
 static void test_spare_work_takes_no_place_in_the_queue(void)
 {
     enum { PLACES = 3, SPARES = 2 };

@@ -1,5 +1,5 @@
 /* A smaller model that guesses ahead for the scheduler's streams: answers stay the same, whatever
- * comes, goes and is cancelled beside them. */
+ * other jobs begin, end or are cancelled. */
 #include "engine/session/scheduler_draft.h"
 
 #include "scheduler_client.h"
@@ -57,7 +57,7 @@ static void test_a_draft_model_changes_nothing(void)
     td_model_close(other);
 }
 
-/* Two pools' worth of texts and more: those who do not get to draft lose nothing by it. */
+/* More texts than two pools hold: jobs that cannot draft lose nothing by it. */
 static void test_company_that_comes_and_goes_changes_nothing(void)
 {
     enum { JOBS = 16 };
@@ -112,8 +112,8 @@ static void test_a_draft_that_does_not_belong_is_refused(void)
     td_model_close(other);
 }
 
-/* The draft's sessions by themselves: who else runs decides whether there are guesses, and a text
- * that an ended answer has left is taken over by one of its scope alone. */
+/* The draft's sessions alone: the number of jobs decides whether there are guesses, and only a job
+ * of the same scope uses the text of an ended answer. */
 static void test_drafts_are_for_few_and_within_a_scope(void)
 {
     struct thread_pool *threads = thread_pool_new(1);

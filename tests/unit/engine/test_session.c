@@ -28,7 +28,7 @@ static bool same(const float *a, const float *b, size_t rows)
     return memcmp(a, b, rows * TINY_VOCAB * sizeof *a) == 0;
 }
 
-/* All rows in one call, one thread: what everything else is compared with. */
+/* All rows in one call with one thread: everything else is compared with this. */
 static void fill_expected(enum td_kv_type kv_type)
 {
     struct rng rng;

@@ -1,5 +1,5 @@
-/* Saved sessions: what comes back is what was there, for every cache type and any range of
- * positions; files of another model, cut-off, damaged and lying ones are refused and change
+/* Saved sessions: the restored positions are the saved ones, for every cache type and any range.
+ * Files of another model, and files that are cut off, damaged or lie, are refused and change
  * nothing. */
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"

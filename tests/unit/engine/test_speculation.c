@@ -1,6 +1,5 @@
-/* Speculation changes how fast an answer comes and nothing else: with guesses from the text, from a
- * smaller model and from a grammar, every token, probability and end is the one that comes
- * without. */
+/* Speculation changes only the speed of an answer: with guesses from the text, from a smaller model
+ * and from a grammar, every token, probability and end is the same as without. */
 #include "engine/session/speculation.h"
 
 #include "engine/session/generate.h"
@@ -49,8 +48,8 @@ static struct td_session *open_session(struct td_model *model)
 
 static const int32_t prompt[] = {1, 70, 80, 90, 261, 70, 80, 90, 262, 70, 80};
 
-/* As td_generate, but guesses are tried wherever there are some, whatever they cost: a test's time
- * is no measure. */
+/* As td_generate, but guesses are always tried, whatever they cost, because the time of a test is
+ * no measure. */
 static enum td_status run(struct td_session *session, const struct td_generate_options *options,
                           struct answer *answer, struct td_error *err)
 {

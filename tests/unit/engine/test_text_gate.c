@@ -126,7 +126,7 @@ static void test_bad_stop_lists_are_refused(void)
     text_gate_deinit(&gate);
 }
 
-/* However a text is cut into pieces, the whole that comes out is the same. */
+/* The whole output is the same, however a text is cut into pieces. */
 static void test_cutting_does_not_matter(void)
 {
     struct rng rng;

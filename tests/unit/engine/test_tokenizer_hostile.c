@@ -1,4 +1,4 @@
-/* Vocabularies that are wrong, odd or made to hurt, and the rules that small ones show best. */
+/* Vocabularies that are wrong, odd or malicious, and rules that small vocabularies show best. */
 #include "base/hash.h"
 #include "opened_vocab.h"
 #include "test.h"
@@ -191,7 +191,7 @@ static void test_user_defined_tokens_are_always_found_and_control_tokens_on_requ
     close_vocab(&vocab);
 }
 
-/* "<s" and ">" would join to the control token "<s>" by the score alone. */
+/* By the score alone "<s" and ">" would merge to the control token "<s>". */
 static void test_plain_text_never_merges_into_control_or_byte_tokens(void)
 {
     struct gguf_builder builder;

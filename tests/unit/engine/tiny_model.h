@@ -116,7 +116,7 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
     tiny_tensors_of(builder, seed, TINY_LAYERS, UINT_MAX);
 }
 
-/* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay
+/* Writes bytes to a new file, calls `use`, and removes the file; a file that `use` opened stays
  * mapped. */
 static inline struct td_model *
 tiny_open(const struct buf *file, const struct td_model_options *options, struct td_error *err)

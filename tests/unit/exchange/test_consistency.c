@@ -1,5 +1,6 @@
-/* What is remembered of where exchanges began: found by the same person with a near sketch, over restarts, until it expires or is
- * erased; the file shows nothing without the key and is not believed where it was touched. */
+/* What is remembered of where exchanges began: found by the same person with a near sketch, over
+ * restarts, until it expires or is erased; the file shows nothing without the key and is not
+ * believed where it was touched. */
 #include "exchange/memory/consistency.h"
 
 #include "base/str.h"

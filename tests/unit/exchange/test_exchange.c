@@ -1,102 +1,218 @@
 /* What an exchange shows, in which order, and what it makes of confidence, commit point and
  * corrections. */
-#include "world.h"
+#include "scenes.h"
 
 static const struct script_step not_mine[] = {NOT_MINE(0.9), TOKEN("Not ", 0.9),
                                               TOKEN("mine.", 0.9), DONE};
+static const struct script_step refuses[] = {ROLE_ONLY, FAIL(TD_UNAVAILABLE, "connection refused")};
+static const struct script_step cut[] = {TEXT("Clo"), FAIL(TD_CORRUPT, "cut")};
+static const struct script_step silent[] = {NOT_MINE(0.9), DONE};
 
-static void test_a_confident_local_answer_is_given(void)
+/* --- one exchange each --- */
+
+static void is_a_confident_answer(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, sure);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "It is noon.") == 0);
-    CHECK(strcmp(w.tier, "local") == 0 && w.summary.place == TD_PLACE_DEVICE);
-    CHECK(!w.degraded && !w.disclosure[0] && !w.reduced);
-    CHECK(w.summary.confidence > 0.89 && w.summary.confidence < 0.91);
-    CHECK(w.tiers[CLOUD].start_count == 0);
-    CHECK(world_has_reason(&w, REASON_CHOSEN_START, "local"));
-    CHECK(world_has_reason(&w, REASON_KEPT_CONFIDENT, "local"));
-    CHECK(strncmp(w.id, "ex_", 3) == 0 && strlen(w.id) == 27);
-    world_deinit(&w);
+    CHECK(w->summary.place == TD_PLACE_DEVICE && !w->reduced);
+    CHECK(w->summary.confidence > 0.89 && w->summary.confidence < 0.91);
+    CHECK(strncmp(w->id, "ex_", 3) == 0 && strlen(w->id) == 27);
 }
 
-static void test_escalation_before_commit_is_invisible(void)
+static void has_two_attempts_and_no_confidence(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "Cloud answer") == 0);
-    CHECK(strcmp(w.tier, "openai") == 0 && w.summary.place == TD_PLACE_CLOUD && !w.degraded);
-    CHECK(world_has_reason(&w, REASON_LEFT_LOW_CONFIDENCE, "local"));
-    CHECK(w.summary.attempt_count == 2 && isnan(w.summary.confidence));
-    world_deinit(&w);
+    CHECK(w->summary.place == TD_PLACE_CLOUD);
+    CHECK(w->summary.attempt_count == 2 && isnan(w->summary.confidence));
 }
 
-static void test_g2_leaves_and_cancels_at_the_nth_token(void)
+static void was_left_after_three_tokens(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(w.tiers[LOCAL].cancel_count == 1);
+    (void)w;
     CHECK(ledger_seen.attempts[0].completion_tokens == 3);
-    CHECK(strcmp(ledger_seen.outcomes, "local:escalated openai:answered") == 0);
-    world_deinit(&w);
 }
 
-static void test_not_mine_leaves_after_the_first_token(void)
+static void was_left_after_one_token(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, not_mine);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Cloud answer") == 0);
-    CHECK(world_has_reason(&w, REASON_LEFT_NOT_MINE, "local"));
-    CHECK(w.tiers[LOCAL].cancel_count == 1 && ledger_seen.attempts[0].completion_tokens == 1);
-    world_deinit(&w);
+    (void)w;
+    CHECK(ledger_seen.attempts[0].completion_tokens == 1);
 }
 
-static void test_g3_judges_the_whole_answer(void)
+static void without_gates(struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Cloud answer") == 0);
-    CHECK(w.tiers[LOCAL].cancel_count == 0); /* it had ended by itself */
-    CHECK(world_has_reason(&w, REASON_LEFT_LOW_CONFIDENCE, "local"));
-    world_deinit(&w);
+    w->route.gates = (struct gate_settings){0};
 }
 
-static void test_without_gates_the_first_rung_answers(void)
+static void with_long_prompts_to_the_cloud(struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    w.route.gates = (struct gate_settings){0};
-    world_script(&w, LOCAL, not_mine);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Not mine.") == 0 && !w.degraded && w.tiers[CLOUD].start_count == 0);
-    world_deinit(&w);
+    w->route.gates.g0_tokens_over = 99;
 }
 
-static void test_g0_rule_leaves_no_edge_tokens(void)
+static void says_its_disclosure(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    w.route.gates.g0_tokens_over = 99;
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Cloud answer") == 0 && w.tiers[LOCAL].start_count == 0 && !w.degraded);
-    CHECK(world_has_reason(&w, REASON_CHOSEN_RULE, "openai"));
-    world_deinit(&w);
+    CHECK(strcmp(w->text, w->disclosure) == 0 && w->text[0]);
 }
+
+static void cut_by_the_tier(struct world *w)
+{
+    w->tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    w->request.tokens_max = 500;
+}
+
+static void cut_as_asked(struct world *w)
+{
+    w->tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    w->request.tokens_max = 4;
+}
+
+static const struct scene scenes[] = {
+    {
+        .behaviour = "a confident local answer is given",
+        .local = sure,
+        .events = "STD",
+        .text = "It is noon.",
+        .tier = "local",
+        .quality = WHOLE,
+        .starts = "1 0 0",
+        .reasons = {{"local", REASON_CHOSEN_START}, {"local", REASON_KEPT_CONFIDENT}},
+        .also = is_a_confident_answer,
+    },
+    {
+        .behaviour = "escalation before the commit point is invisible",
+        .local = unsure,
+        .cloud = cloudy,
+        .events = "STD",
+        .text = "Cloud answer",
+        .tier = "openai",
+        .quality = WHOLE,
+        .reasons = {{"local", REASON_LEFT_LOW_CONFIDENCE}},
+        .also = has_two_attempts_and_no_confidence,
+    },
+    {
+        .behaviour = "G2 leaves and cancels at the nth token",
+        .local = unsure,
+        .cloud = cloudy,
+        .cancels = "1 0 0",
+        .outcomes = "local:escalated openai:answered",
+        .also = was_left_after_three_tokens,
+    },
+    {
+        .behaviour = "'not mine' leaves after the first token",
+        .local = not_mine,
+        .cloud = cloudy,
+        .text = "Cloud answer",
+        .cancels = "1 0 0",
+        .reasons = {{"local", REASON_LEFT_NOT_MINE}},
+        .also = was_left_after_one_token,
+    },
+    {
+        .behaviour = "G3 judges the whole answer",
+        .local = unsure_late,
+        .cloud = cloudy,
+        .text = "Cloud answer",
+        .cancels = "0 0 0", /* it had ended by itself */
+        .reasons = {{"local", REASON_LEFT_LOW_CONFIDENCE}},
+    },
+    {
+        .behaviour = "without gates the first rung answers",
+        .arrange = without_gates,
+        .local = not_mine,
+        .text = "Not mine.",
+        .quality = WHOLE,
+        .starts = "1 0 0",
+    },
+    {
+        .behaviour = "a G0 rule leaves no tokens of the device",
+        .arrange = with_long_prompts_to_the_cloud,
+        .cloud = cloudy,
+        .text = "Cloud answer",
+        .quality = WHOLE,
+        .starts = "0 1 0",
+        .reasons = {{"openai", REASON_CHOSEN_RULE}},
+    },
+    {
+        .behaviour = "after the commit point a plain client keeps the local answer",
+        .commit_tokens = 1,
+        .local = unsure_late,
+        .events = "STD",
+        .text = "Well, I guess",
+        .starts = "1 0 0",
+        .reasons = {{"local", REASON_KEPT_LAST}},
+        .quality = DEGRADED,
+        .disclosure_has = "shown before its confidence was known",
+    },
+    {
+        .behaviour = "after the commit point a client with corrections gets one",
+        .commit_tokens = 1,
+        .corrections = true,
+        .local = unsure_late,
+        .cloud = cloudy,
+        .events = "STCTD",
+        .text = "Cloud answer",
+        .tier = "openai",
+        .quality = WHOLE,
+    },
+    {
+        .behaviour = "a correction that fails before its text is never announced",
+        .commit_tokens = 1,
+        .corrections = true,
+        .local = unsure_late,
+        .cloud = refuses,
+        .events = "STD",
+        .text = "Well, I guess",
+        .quality = DEGRADED,
+        .disclosure_has = "connection refused",
+    },
+    {
+        .behaviour = "a correction that breaks off is corrected back",
+        .commit_tokens = 1,
+        .corrections = true,
+        .local = unsure_late,
+        .cloud = cut,
+        .events = "STCTCTD",
+        .text = "Well, I guess",
+        .tier = "local",
+        .quality = DEGRADED,
+    },
+    {
+        .behaviour = "low confidence with nobody else to ask is disclosed",
+        .mode = TD_MODE_ONLY_LOCAL,
+        .local = unsure,
+        .text = "Perhaps so.",
+        .quality = DEGRADED,
+        .disclosure = "Answered by the small on-device model with reduced capability: mode "
+                      "only-local allows no tier off the device.",
+    },
+    {
+        .behaviour = "an empty answer below the bar is said in words",
+        .mode = TD_MODE_ONLY_LOCAL,
+        .local = silent,
+        .events = "STD",
+        .quality = DEGRADED,
+        .also = says_its_disclosure,
+    },
+    {
+        .behaviour = "a named tier answers alone",
+        .model = "gpt-y",
+        .other = cloudy,
+        .tier = "other",
+        .text = "Cloud answer",
+    },
+    {
+        .behaviour = "an answer that the tier's own limit cut escalates",
+        .arrange = cut_by_the_tier,
+        .local = sure,
+        .cloud = cloudy,
+        .tier = "openai",
+        .reasons = {{"local", REASON_LEFT_CUT}},
+    },
+    {
+        .behaviour = "an answer as long as was asked for is whole",
+        .arrange = cut_as_asked,
+        .local = sure,
+        .tier = "local",
+        .quality = WHOLE,
+    },
+};
+
+/* --- in steps --- */
 
 static void test_text_is_held_back_until_the_commit_point(void)
 {
@@ -128,103 +244,6 @@ static void test_the_last_rung_streams_at_once(void)
     CHECK(strcmp(w.text, "It ") == 0);
     virtual_loop_run(&w.loop, 1000);
     CHECK(w.end_count == 1);
-    world_deinit(&w);
-}
-
-static void test_after_commit_a_plain_client_keeps_the_local_answer(void)
-{
-    struct world w;
-    world_init(&w);
-    w.route.gates.commit_tokens = 1;
-    world_script(&w, LOCAL, unsure_late);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "Well, I guess") == 0);
-    CHECK(w.tiers[CLOUD].start_count == 0);
-    CHECK(world_has_reason(&w, REASON_KEPT_LAST, "local"));
-    CHECK(w.degraded && strstr(w.disclosure, "shown before its confidence was known"));
-    world_deinit(&w);
-}
-
-static void test_after_commit_a_client_with_corrections_gets_one(void)
-{
-    struct world w;
-    world_init(&w);
-    w.route.gates.commit_tokens = 1;
-    w.request.corrections = true;
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STCTD") == 0 && strcmp(w.text, "Cloud answer") == 0);
-    CHECK(strcmp(w.tier, "openai") == 0 && !w.degraded);
-    world_deinit(&w);
-}
-
-static void test_a_correction_that_fails_before_its_text_is_never_announced(void)
-{
-    static const struct script_step refuses[] = {ROLE_ONLY,
-                                                 FAIL(TD_UNAVAILABLE, "connection refused")};
-    struct world w;
-    world_init(&w);
-    w.route.gates.commit_tokens = 1;
-    w.request.corrections = true;
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, refuses);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "Well, I guess") == 0);
-    CHECK(w.degraded && strstr(w.disclosure, "connection refused"));
-    world_deinit(&w);
-}
-
-static void test_a_correction_that_breaks_off_is_corrected_back(void)
-{
-    static const struct script_step cut[] = {TEXT("Clo"), FAIL(TD_CORRUPT, "cut")};
-    struct world w;
-    world_init(&w);
-    w.route.gates.commit_tokens = 1;
-    w.request.corrections = true;
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, cut);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STCTCTD") == 0 && strcmp(w.text, "Well, I guess") == 0);
-    CHECK(strcmp(w.tier, "local") == 0 && w.degraded);
-    world_deinit(&w);
-}
-
-static void test_low_confidence_with_nobody_else_is_disclosed(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_LOCAL;
-    world_script(&w, LOCAL, unsure);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Perhaps so.") == 0 && w.degraded);
-    CHECK(strcmp(w.disclosure,
-                 "Answered by the small on-device model with reduced capability: mode "
-                 "only-local allows no tier off the device.") == 0);
-    world_deinit(&w);
-}
-
-static void test_an_empty_answer_below_the_bar_is_said_in_words(void)
-{
-    static const struct script_step silent[] = {NOT_MINE(0.9), DONE};
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_LOCAL;
-    world_script(&w, LOCAL, silent);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && w.degraded);
-    CHECK(strcmp(w.text, w.disclosure) == 0 && w.text[0]);
-    world_deinit(&w);
-}
-
-static void test_a_named_tier_answers_alone(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.model = "gpt-y";
-    world_script(&w, OTHER, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.tier, "other") == 0 && strcmp(w.text, "Cloud answer") == 0);
     world_deinit(&w);
 }
 
@@ -329,32 +348,6 @@ static void test_prompts_are_stored_only_by_policy_and_never_restricted_ones(voi
     world_deinit(&w);
 }
 
-static void test_an_answer_that_the_tier_s_own_limit_cut_escalates(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[LOCAL].finish = TD_FINISH_LENGTH;
-    w.request.tokens_max = 500;
-    world_script(&w, LOCAL, sure);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(world_has_reason(&w, REASON_LEFT_CUT, "local"));
-    CHECK(strcmp(w.tier, "openai") == 0);
-    world_deinit(&w);
-}
-
-static void test_an_answer_as_long_as_was_asked_for_is_whole(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[LOCAL].finish = TD_FINISH_LENGTH;
-    w.request.tokens_max = 4;
-    world_script(&w, LOCAL, sure);
-    world_run(&w);
-    CHECK(strcmp(w.tier, "local") == 0 && !w.degraded);
-    world_deinit(&w);
-}
-
 static void test_cancel_stops_attempt(void)
 {
     struct world w;
@@ -426,30 +419,15 @@ static void test_cancel_from_inside_an_event_is_safe(void)
 
 int main(void)
 {
-    RUN(test_a_confident_local_answer_is_given);
-    RUN(test_escalation_before_commit_is_invisible);
-    RUN(test_g2_leaves_and_cancels_at_the_nth_token);
-    RUN(test_not_mine_leaves_after_the_first_token);
-    RUN(test_g3_judges_the_whole_answer);
-    RUN(test_without_gates_the_first_rung_answers);
-    RUN(test_g0_rule_leaves_no_edge_tokens);
+    RUN_SCENES(scenes);
     RUN(test_text_is_held_back_until_the_commit_point);
     RUN(test_the_last_rung_streams_at_once);
-    RUN(test_after_commit_a_plain_client_keeps_the_local_answer);
-    RUN(test_after_commit_a_client_with_corrections_gets_one);
-    RUN(test_a_correction_that_fails_before_its_text_is_never_announced);
-    RUN(test_a_correction_that_breaks_off_is_corrected_back);
-    RUN(test_low_confidence_with_nobody_else_is_disclosed);
-    RUN(test_an_empty_answer_below_the_bar_is_said_in_words);
-    RUN(test_a_named_tier_answers_alone);
     RUN(test_an_unknown_model_is_refused_at_once);
     RUN(test_an_empty_message_list_is_refused_at_once);
     RUN(test_every_attempt_costs_and_all_cloud_is_what_the_answer_would_have);
     RUN(test_the_ledger_knows_signals_reasons_and_egress);
     RUN(test_what_the_local_probe_says_is_recorded);
     RUN(test_prompts_are_stored_only_by_policy_and_never_restricted_ones);
-    RUN(test_an_answer_that_the_tier_s_own_limit_cut_escalates);
-    RUN(test_an_answer_as_long_as_was_asked_for_is_whole);
     RUN(test_cancel_stops_attempt);
     RUN(test_what_a_cloud_had_sent_until_the_cancel_is_paid);
     RUN(test_cancel_before_the_first_step_starts_nothing);

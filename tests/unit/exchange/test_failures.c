@@ -1,206 +1,311 @@
 /* What an exchange does when tiers fail, are missing, or may not be asked. */
-#include "world.h"
+#include "scenes.h"
 
 #include "base/json.h"
 #include "base/rng.h"
-#include "exchange/limits/hedging.h"
+#include "exchange/limits/hedge_allowance.h"
 
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};
+static const struct script_step breaks[] = {TOKEN("It ", 0.9), FAIL(TD_NO_MEMORY, "out of memory")};
+static const struct script_step dies[] = {FAIL(TD_INTERNAL, "engine fault")};
+static const struct script_step dies_later[] = {TOKEN("x", 0.9), FAIL(TD_INTERNAL, "engine fault")};
+static const struct script_step refuses_tool[] = {
+    FAIL_HTTP(TD_INVALID, 400, "HTTP 400: no such tool")};
+static const struct script_step cut_after_text[] = {TEXT("Clo"),
+                                                    FAIL(TD_CORRUPT, "the answer was cut")};
+static const struct script_step cut_before_text[] = {ROLE_ONLY,
+                                                     FAIL(TD_CORRUPT, "the answer was cut")};
+static const struct script_step weak[] = {TOKEN("C", 0.9), TOKEN("l", 0.9), TOKEN("o", 0.9),
+                                          TOKEN("ud", 0.05), DONE};
+static const struct script_step very_slow[] = {
+    {.kind = SCRIPT_TOKEN, .delay_ms = 100000, .text = "late", .probability = 0.9}, DONE};
 
-static void test_cloud_down_gives_local_answer_with_disclosure(void)
+#define REDUCED "Answered by the small on-device model with reduced capability: "
+#define CARD "is 4111 1111 1111 1111 a valid card"
+
+/* --- one exchange each --- */
+
+static void is_disclosed_before_its_text(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, refused);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "Well, I guess") == 0);
-    CHECK(w.degraded && strcmp(w.tier, "local") == 0);
-    CHECK(strcmp(w.disclosure,
-                 "Answered by the small on-device model with reduced capability: tier "
-                 "openai could not be reached (connection refused).") == 0);
-    CHECK(strcmp(w.start_disclosure, w.disclosure) == 0); /* known before the first text */
-    CHECK(w.tiers[LOCAL].start_count == 1);               /* what it had said was kept */
-    CHECK(world_has_reason(&w, REASON_LEFT_ERROR, "openai"));
-    CHECK(strcmp(ledger_seen.outcomes, "local:answered openai:failed") == 0);
-    world_deinit(&w);
+    CHECK(strcmp(w->start_disclosure, w->disclosure) == 0);
 }
 
-static void test_a_local_answer_left_early_is_asked_for_again(void)
+static void is_reduced(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure);
-    world_script(&w, CLOUD, refused);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Perhaps so.") == 0 && w.degraded);
-    CHECK(w.tiers[LOCAL].start_count == 2);
-    CHECK(strcmp(ledger_seen.outcomes, "local:escalated openai:failed local:answered") == 0);
-    world_deinit(&w);
+    CHECK(w->reduced);
 }
 
-static void test_no_key_is_disclosed_with_the_variable_to_set(void)
+static void failed_in_the_ledger(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    w.tiers[CLOUD].tier.facts.has_key = false;
-    world_script(&w, LOCAL, unsure);
-    world_run(&w);
-    CHECK(w.degraded && w.reduced && strcmp(w.text, "Perhaps so.") == 0);
-    CHECK(strcmp(w.disclosure,
-                 "Answered by the small on-device model with reduced capability: no cloud "
-                 "is configured (set OPENAI_API_KEY).") == 0);
-    world_deinit(&w);
-}
-
-static void test_a_confident_answer_without_cloud_is_not_degraded(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[CLOUD].tier.facts.has_key = false;
-    world_script(&w, LOCAL, sure);
-    world_run(&w);
-    CHECK(!w.degraded && w.reduced && !w.disclosure[0]);
-    world_deinit(&w);
-}
-
-static void test_a_missing_start_tier_is_disclosed_however_sure_the_stand_in_is(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[CLOUD].tier.facts.has_key = false;
-    w.request.mode = TD_MODE_PREFER_CLOUD;
-    world_script(&w, LOCAL, sure);
-    world_run(&w);
-    CHECK(w.degraded && strstr(w.disclosure, "OPENAI_API_KEY") &&
-          strcmp(w.text, "It is noon.") == 0);
-    world_deinit(&w);
-}
-
-static void test_prefer_cloud_falls_to_local_when_the_cloud_fails(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_PREFER_CLOUD;
-    world_script(&w, CLOUD, refused);
-    world_script(&w, LOCAL, sure);
-    world_run(&w);
-    CHECK(strcmp(w.text, "It is noon.") == 0 && w.degraded &&
-          strstr(w.disclosure, "could not be reached"));
-    world_deinit(&w);
-}
-
-static void test_a_local_failure_is_taken_over_silently(void)
-{
-    static const struct script_step breaks[] = {TOKEN("It ", 0.9),
-                                                FAIL(TD_NO_MEMORY, "out of memory")};
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, breaks);
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Cloud answer") == 0 && !w.degraded);
-    CHECK(world_has_reason(&w, REASON_LEFT_ERROR, "local"));
-    world_deinit(&w);
-}
-
-static void test_a_tier_that_refuses_to_start_is_left(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[LOCAL].start_status = TD_BUSY;
-    world_script(&w, CLOUD, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Cloud answer") == 0);
-    world_deinit(&w);
-}
-
-static void test_both_down_names_both_causes(void)
-{
-    static const struct script_step dies[] = {FAIL(TD_INTERNAL, "engine fault")};
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, dies);
-    world_script(&w, CLOUD, refused);
-    world_run(&w);
-    CHECK(strcmp(w.events, "F") == 0 && w.status == TD_UNAVAILABLE);
-    CHECK(strstr(w.message, "local: engine fault") &&
-          strstr(w.message, "openai: connection refused"));
+    (void)w;
     CHECK(strcmp(ledger_seen.status, "failed") == 0);
-    world_deinit(&w);
 }
 
-static void test_a_single_cause_keeps_its_status(void)
+/* The words of a tier's server may repeat the prompt: the client reads them, the ledger does
+ * not. */
+static void keeps_the_servers_words_from_the_ledger(const struct world *w)
 {
-    static const struct script_step bad[] = {FAIL_HTTP(TD_INVALID, 400, "HTTP 400: no such tool")};
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_CLOUD;
-    world_script(&w, CLOUD, bad);
-    world_run(&w);
-    CHECK(w.status == TD_INVALID && strstr(w.message, "no such tool"));
-    /* The peer's words may repeat the prompt: the client reads them, the ledger does not. */
+    (void)w;
     CHECK(!strstr(ledger_seen.reasons, "no such tool") && strstr(ledger_seen.reasons, "HTTP 400"));
-    CHECK(strstr(ledger_seen.attempts[0].outcome, "failed"));
-    world_deinit(&w);
+    CHECK(ledger_seen.attempts[0].outcome == ATTEMPT_FAILED);
 }
 
-static void test_a_cloud_that_cuts_after_text_fails_the_exchange(void)
+static void busy_local(struct world *w)
 {
-    static const struct script_step cut[] = {TEXT("Clo"), FAIL(TD_CORRUPT, "the answer was cut")};
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, cut);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STF") == 0 && w.status == TD_CORRUPT && strcmp(w.text, "Clo") == 0);
-    CHECK(strstr(w.message, "broke off"));
-    world_deinit(&w);
+    w->tiers[LOCAL].start_status = TD_BUSY;
 }
 
-static void test_a_cloud_that_cuts_before_text_is_invisible(void)
+static void long_for_both(struct world *w)
 {
-    static const struct script_step cut[] = {ROLE_ONLY, FAIL(TD_CORRUPT, "the answer was cut")};
-    struct world w;
-    world_init(&w);
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, cut);
-    world_run(&w);
-    CHECK(strcmp(w.events, "STD") == 0 && strcmp(w.text, "Well, I guess") == 0 && w.degraded);
-    world_deinit(&w);
+    w->tiers[LOCAL].prompt_tokens = 9000;
+    w->tiers[CLOUD].prompt_tokens = 120000;
 }
 
-static void test_the_next_cloud_is_tried_before_the_kept_answer(void)
+static void blames_the_messages(const struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    w.route.tiers[2] = "other";
-    w.route.tier_count = 3;
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, refused);
-    world_script(&w, OTHER, cloudy);
-    world_run(&w);
-    CHECK(strcmp(w.tier, "other") == 0 && !w.degraded && strcmp(w.text, "Cloud answer") == 0);
-    world_deinit(&w);
+    CHECK(strcmp(w->param, "messages") == 0);
+    CHECK(w->tier[0] == '\0' && w->summary.attempt_count == 0);
 }
 
-static void test_two_low_answers_keep_the_stronger_tiers(void)
+static void long_answer(struct world *w)
 {
-    struct world w;
-    world_init(&w);
-    w.route.tiers[2] = "other";
-    w.route.tier_count = 3;
-    world_script(&w, LOCAL, unsure_late);
-    static const struct script_step weak[] = {TOKEN("C", 0.9), TOKEN("l", 0.9), TOKEN("o", 0.9),
-                                              TOKEN("ud", 0.05), DONE};
-    world_script(&w, CLOUD, weak);
-    world_script(&w, OTHER, refused);
-    world_run(&w);
-    CHECK(strcmp(w.tier, "openai") == 0 && strcmp(w.text, "Cloud") == 0 && w.degraded);
-    CHECK(strstr(w.disclosure, "Answered by tier openai"));
-    world_deinit(&w);
+    w->tiers[LOCAL].prompt_tokens = 3500;
+    w->request.tokens_max = 5000;
 }
+
+static void blames_max_tokens(const struct world *w)
+{
+    CHECK(strcmp(w->param, "max_tokens") == 0);
+}
+
+static void long_for_local(struct world *w)
+{
+    w->tiers[LOCAL].prompt_tokens = 9000;
+}
+
+static void restricted_by_the_caller(struct world *w)
+{
+    w->request.data_class = TD_CLASS_RESTRICTED;
+}
+
+static void half_a_second(struct world *w)
+{
+    w->services.deadline_ms = 500;
+}
+
+static void no_deadline(struct world *w)
+{
+    w->services.deadline_ms = 0;
+}
+
+static void stayed_restricted(const struct world *w)
+{
+    CHECK(w->tiers[CLOUD].start_count == 0 && w->tiers[OTHER].start_count == 0);
+    CHECK(strcmp(ledger_seen.data_class, "restricted") == 0);
+}
+
+static const struct scene scenes[] = {
+    {
+        .behaviour = "the cloud is down: the local answer is given with a disclosure",
+        .local = unsure_late,
+        .cloud = refused,
+        .events = "STD",
+        .text = "Well, I guess",
+        .tier = "local",
+        .quality = DEGRADED,
+        .disclosure = REDUCED "tier openai could not be reached (connection refused).",
+        .outcomes = "local:answered openai:failed",
+        .starts = "1 1 0",
+        .reasons = {{"openai", REASON_LEFT_ERROR}},
+        .also = is_disclosed_before_its_text,
+    },
+    {
+        .behaviour = "a local answer that was left early is asked for again",
+        .local = unsure,
+        .cloud = refused,
+        .text = "Perhaps so.",
+        .quality = DEGRADED,
+        .outcomes = "local:escalated openai:failed local:answered",
+        .starts = "2 1 0",
+    },
+    {
+        .behaviour = "a missing key is disclosed with the variable to set",
+        .no_cloud_key = true,
+        .local = unsure,
+        .text = "Perhaps so.",
+        .quality = DEGRADED,
+        .disclosure = REDUCED "no cloud is configured (set OPENAI_API_KEY).",
+        .also = is_reduced,
+    },
+    {
+        .behaviour = "a confident answer without a cloud is not degraded",
+        .no_cloud_key = true,
+        .local = sure,
+        .quality = WHOLE,
+        .disclosure = "",
+        .also = is_reduced,
+    },
+    {
+        .behaviour = "a missing start tier is disclosed however sure the stand-in is",
+        .mode = TD_MODE_PREFER_CLOUD,
+        .no_cloud_key = true,
+        .local = sure,
+        .text = "It is noon.",
+        .quality = DEGRADED,
+        .disclosure_has = "OPENAI_API_KEY",
+    },
+    {
+        .behaviour = "prefer-cloud falls to the device when the cloud fails",
+        .mode = TD_MODE_PREFER_CLOUD,
+        .local = sure,
+        .cloud = refused,
+        .text = "It is noon.",
+        .quality = DEGRADED,
+        .disclosure_has = "could not be reached",
+    },
+    {
+        .behaviour = "a local failure is taken over silently",
+        .local = breaks,
+        .cloud = cloudy,
+        .text = "Cloud answer",
+        .quality = WHOLE,
+        .reasons = {{"local", REASON_LEFT_ERROR}},
+    },
+    {
+        .behaviour = "a tier that refuses to start is left",
+        .arrange = busy_local,
+        .cloud = cloudy,
+        .text = "Cloud answer",
+    },
+    {
+        .behaviour = "when both are down both causes are named",
+        .local = dies,
+        .cloud = refused,
+        .events = "F",
+        .status = TD_UNAVAILABLE,
+        .message = {"local: engine fault", "openai: connection refused"},
+        .also = failed_in_the_ledger,
+    },
+    {
+        .behaviour = "a single cause keeps its status",
+        .mode = TD_MODE_ONLY_CLOUD,
+        .cloud = refuses_tool,
+        .status = TD_INVALID,
+        .message = {"no such tool"},
+        .also = keeps_the_servers_words_from_the_ledger,
+    },
+    {
+        .behaviour = "a cloud that cuts after text fails the exchange",
+        .local = unsure_late,
+        .cloud = cut_after_text,
+        .events = "STF",
+        .text = "Clo",
+        .status = TD_CORRUPT,
+        .message = {"broke off"},
+    },
+    {
+        .behaviour = "a cloud that cuts before text is invisible",
+        .local = unsure_late,
+        .cloud = cut_before_text,
+        .events = "STD",
+        .text = "Well, I guess",
+        .quality = DEGRADED,
+    },
+    {
+        .behaviour = "the next cloud is tried before the kept answer",
+        .three_rungs = true,
+        .local = unsure_late,
+        .cloud = refused,
+        .other = cloudy,
+        .text = "Cloud answer",
+        .tier = "other",
+        .quality = WHOLE,
+    },
+    {
+        .behaviour = "of two low answers the stronger tier's is kept",
+        .three_rungs = true,
+        .local = unsure_late,
+        .cloud = weak,
+        .other = refused,
+        .text = "Cloud",
+        .tier = "openai",
+        .quality = DEGRADED,
+        .disclosure_has = "Answered by tier openai",
+    },
+    {
+        .behaviour = "an empty ladder names each limit",
+        .arrange = long_for_both,
+        .events = "F",
+        .status = TD_LIMIT,
+        .message = {"prompt of 9000 tokens exceeds local's limit of 4096",
+                    "prompt of 120000 tokens exceeds openai's limit of 100000"},
+        .also = blames_the_messages,
+    },
+    {
+        .behaviour = "too long an answer is the answer's fault",
+        .mode = TD_MODE_ONLY_LOCAL,
+        .arrange = long_answer,
+        .status = TD_LIMIT,
+        .also = blames_max_tokens,
+    },
+    {
+        .behaviour = "too long for the device with no key is too long, not unavailable",
+        .no_cloud_key = true,
+        .arrange = long_for_local,
+        .status = TD_LIMIT,
+        .message = {"OPENAI_API_KEY"},
+    },
+    {
+        .behaviour = "a forbidden request is denied",
+        .mode = TD_MODE_ONLY_CLOUD,
+        .arrange = restricted_by_the_caller,
+        .status = TD_DENIED,
+        .message = {"restricted data may not reach openai", "only-cloud"},
+    },
+    {
+        .behaviour = "only-cloud without a key is unavailable",
+        .mode = TD_MODE_ONLY_CLOUD,
+        .no_cloud_key = true,
+        .status = TD_UNAVAILABLE,
+        .message = {"OPENAI_API_KEY"},
+    },
+    {
+        .behaviour = "the deadline gives what was kept",
+        .arrange = half_a_second,
+        .local = unsure_late,
+        .cloud = stalls,
+        .text = "Well, I guess",
+        .quality = DEGRADED,
+        .disclosure_has = "deadline",
+        .cancels = "0 1 0",
+    },
+    {
+        .behaviour = "no deadline means none",
+        .arrange = no_deadline,
+        .local = very_slow,
+        .text = "late",
+    },
+    {
+        .behaviour = "restricted data never leaves on low confidence",
+        .prompt = CARD,
+        .local = unsure,
+        .quality = DEGRADED,
+        .disclosure_has = "restricted data may not reach openai",
+        .also = stayed_restricted,
+    },
+    {
+        .behaviour = "restricted data never leaves on a retry",
+        .prompt = CARD,
+        .local = dies_later,
+        .events = "STF",
+        .status = TD_INTERNAL,
+        .message = {"engine fault"},
+        .also = stayed_restricted,
+    },
+};
+
+/* --- several, or in steps --- */
 
 static void test_failures_in_a_row_rest_a_tier_and_spare_the_next_request(void)
 {
@@ -222,70 +327,6 @@ static void test_failures_in_a_row_rest_a_tier_and_spare_the_next_request(void)
     world_deinit(&w);
 }
 
-/* --- empty ladders --- */
-
-static void test_empty_ladder_names_each_limit(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[LOCAL].prompt_tokens = 9000;
-    w.tiers[CLOUD].prompt_tokens = 120000;
-    world_run(&w);
-    CHECK(strcmp(w.events, "F") == 0 && w.status == TD_LIMIT && strcmp(w.param, "messages") == 0);
-    CHECK(strstr(w.message, "prompt of 9000 tokens exceeds local's limit of 4096"));
-    CHECK(strstr(w.message, "prompt of 120000 tokens exceeds openai's limit of 100000"));
-    CHECK(w.tier[0] == '\0' && w.summary.attempt_count == 0);
-    world_deinit(&w);
-}
-
-static void test_too_long_an_answer_is_the_answers_fault(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_LOCAL;
-    w.tiers[LOCAL].prompt_tokens = 3500;
-    w.request.tokens_max = 5000;
-    world_run(&w);
-    CHECK(w.status == TD_LIMIT && strcmp(w.param, "max_tokens") == 0);
-    world_deinit(&w);
-}
-
-static void test_too_long_for_local_with_no_key_is_too_long_not_unavailable(void)
-{
-    struct world w;
-    world_init(&w);
-    w.tiers[LOCAL].prompt_tokens = 9000;
-    w.tiers[CLOUD].tier.facts.has_key = false;
-    world_run(&w);
-    CHECK(w.status == TD_LIMIT && strstr(w.message, "OPENAI_API_KEY"));
-    world_deinit(&w);
-}
-
-static void test_a_forbidden_request_is_denied(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_CLOUD;
-    w.request.data_class = TD_CLASS_RESTRICTED;
-    world_run(&w);
-    CHECK(w.status == TD_DENIED && strstr(w.message, "restricted data may not reach openai"));
-    CHECK(strstr(w.message, "only-cloud"));
-    world_deinit(&w);
-}
-
-static void test_only_cloud_without_key_is_unavailable(void)
-{
-    struct world w;
-    world_init(&w);
-    w.request.mode = TD_MODE_ONLY_CLOUD;
-    w.tiers[CLOUD].tier.facts.has_key = false;
-    world_run(&w);
-    CHECK(w.status == TD_UNAVAILABLE && strstr(w.message, "OPENAI_API_KEY"));
-    world_deinit(&w);
-}
-
-/* --- deadline --- */
-
 static void test_deadline_ends_the_exchange(void)
 {
     struct world w;
@@ -303,80 +344,6 @@ static void test_deadline_ends_the_exchange(void)
     world_deinit(&w);
 }
 
-static void test_deadline_gives_what_was_kept(void)
-{
-    struct world w;
-    world_init(&w);
-    w.services.deadline_ms = 500;
-    world_script(&w, LOCAL, unsure_late);
-    world_script(&w, CLOUD, stalls);
-    world_run(&w);
-    CHECK(strcmp(w.text, "Well, I guess") == 0 && w.degraded && strstr(w.disclosure, "deadline"));
-    CHECK(w.tiers[CLOUD].cancel_count == 1);
-    world_deinit(&w);
-}
-
-static void test_no_deadline_means_none(void)
-{
-    struct world w;
-    world_init(&w);
-    w.services.deadline_ms = 0;
-    static const struct script_step slow[] = {
-        {.kind = SCRIPT_TOKEN, .delay_ms = 100000, .text = "late", .probability = 0.9}, DONE};
-    world_script(&w, LOCAL, slow);
-    world_run(&w);
-    CHECK(strcmp(w.text, "late") == 0);
-    world_deinit(&w);
-}
-
-/* --- restricted data --- */
-
-static void run_restricted(struct world *w)
-{
-    world_run(w);
-    CHECK(w->tiers[CLOUD].start_count == 0 && w->tiers[OTHER].start_count == 0);
-    CHECK(strcmp(ledger_seen.data_class, "restricted") == 0);
-}
-
-static void test_restricted_data_never_leaves_on_low_confidence(void)
-{
-    struct world w;
-    world_init(&w);
-    world_set_prompt(&w, "is 4111 1111 1111 1111 a valid card");
-    world_script(&w, LOCAL, unsure);
-    run_restricted(&w);
-    CHECK(w.degraded && strstr(w.disclosure, "restricted data may not reach openai"));
-    world_deinit(&w);
-}
-
-static void test_restricted_data_never_leaves_on_retry(void)
-{
-    static const struct script_step dies[] = {TOKEN("x", 0.9), FAIL(TD_INTERNAL, "engine fault")};
-    struct world w;
-    world_init(&w);
-    world_set_prompt(&w, "is 4111 1111 1111 1111 a valid card");
-    world_script(&w, LOCAL, dies);
-    run_restricted(&w);
-    CHECK(strchr(w.events, 'F') && strstr(w.message, "engine fault"));
-    world_deinit(&w);
-}
-
-static void test_restricted_data_never_leaves_by_mode_name_or_route(void)
-{
-    static const enum td_mode modes[] = {TD_MODE_PREFER_CLOUD, TD_MODE_ONLY_CLOUD, TD_MODE_AUTO};
-    for (size_t i = 0; i < 3; i++) {
-        struct world w;
-        world_init(&w);
-        world_set_prompt(&w, "4111 1111 1111 1111");
-        w.request.mode = modes[i];
-        w.request.model = i == 2 ? "openai" : NULL;
-        w.route.start = "openai";
-        world_script(&w, LOCAL, sure);
-        run_restricted(&w);
-        world_deinit(&w);
-    }
-}
-
 static void test_a_conversation_stays_restricted(void)
 {
     struct world w;
@@ -388,9 +355,11 @@ static void test_a_conversation_stays_restricted(void)
     w.messages[2] = (struct td_message){TD_ROLE_USER, STR("card 4111 1111 1111 1111")};
     w.request.messages = w.messages;
     w.request.message_count = 3;
-    run_restricted(&w);
+    world_run(&w);
+    stayed_restricted(&w);
     w.messages[2].content = STR("and now something else"); /* the client cut the number out */
-    run_restricted(&w);
+    world_run(&w);
+    stayed_restricted(&w);
     w.messages[0].content = STR("a new conversation");
     world_run(&w);
     CHECK(w.tiers[CLOUD].start_count == 1);
@@ -413,8 +382,26 @@ static void test_what_hides_in_the_body_is_found(void)
         CHECK(json_parse(str_from(bodies[i]), &body, NULL) == TD_OK);
         w.request.body = body;
         world_script(&w, LOCAL, unsure);
-        run_restricted(&w);
+        world_run(&w);
+        stayed_restricted(&w);
         json_free(body);
+        world_deinit(&w);
+    }
+}
+
+static void test_restricted_data_never_leaves_by_mode_name_or_route(void)
+{
+    static const enum td_mode modes[] = {TD_MODE_PREFER_CLOUD, TD_MODE_ONLY_CLOUD, TD_MODE_AUTO};
+    for (size_t i = 0; i < 3; i++) {
+        struct world w;
+        world_init(&w);
+        world_set_prompt(&w, "4111 1111 1111 1111");
+        w.request.mode = modes[i];
+        w.request.model = i == 2 ? "openai" : NULL;
+        w.route.start = "openai";
+        world_script(&w, LOCAL, sure);
+        world_run(&w);
+        stayed_restricted(&w);
         world_deinit(&w);
     }
 }
@@ -423,12 +410,12 @@ static void test_what_hides_in_the_body_is_found(void)
  * start of a tier that the class forbids. */
 static void test_random_exchanges_always_end_once_and_lawfully(void)
 {
-    static const struct script_step breaks[] = {TOKEN("It ", 0.9), FAIL(TD_INTERNAL, "fault")};
+    static const struct script_step faults[] = {TOKEN("It ", 0.9), FAIL(TD_INTERNAL, "fault")};
     static const struct script_step cut[] = {TEXT("Clo"), FAIL(TD_CORRUPT, "cut")};
     static const struct script_step empty[] = {DONE};
     static const struct script_step foreign[] = {NOT_MINE(0.9), TOKEN("no", 0.9), DONE};
     static const struct script_step *const scripts[] = {
-        sure, unsure, unsure_late, cloudy, refused, stalls, breaks, cut, empty, foreign};
+        sure, unsure, unsure_late, cloudy, refused, stalls, faults, cut, empty, foreign};
     static const char *const names[] = {"local", "openai", "other"};
     struct rng rng;
     rng_init(&rng, 7);
@@ -469,8 +456,8 @@ static void test_random_exchanges_always_end_once_and_lawfully(void)
     CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
 }
 
-/* Tiers of two jurisdictions that fail, stall and answer at random, with hedges and a route or a tier that the request
- * names: what must stay in the one never reaches the other. */
+/* Tiers of two jurisdictions that fail, stall and answer at random, with hedges and a route or a
+ * tier that the request names: what must stay in the one never reaches the other. */
 static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
 {
     static const char *const eu[] = {"eu", NULL};
@@ -495,7 +482,7 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
             for (size_t n = 0; n < SCRIPTED_STARTS_MAX; n++)
                 w.tiers[i].scripts[n] = scripts[rng_below(&rng, 6)];
         }
-        w.services.hedging = hedging_new();
+        w.services.hedge_allowance = hedge_allowance_new();
         w.route.hedge =
             (struct hedge_settings){.on = rng_below(&rng, 2), .after_ms = 5, .share = 1};
         w.request.mode = (enum td_mode)rng_below(&rng, 5);
@@ -512,7 +499,7 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
         in_eu += (size_t)w.tiers[OTHER].start_count;
         hedged += w.tiers[OTHER].purpose == EGRESS_HEDGE;
         failed += w.status != TD_OK;
-        hedging_free(w.services.hedging);
+        hedge_allowance_free(w.services.hedge_allowance);
         world_deinit(&w);
     }
     CHECK(in_eu > 1000 && hedged > 100 && failed > 100);
@@ -520,34 +507,12 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
 
 int main(void)
 {
-    RUN(test_cloud_down_gives_local_answer_with_disclosure);
-    RUN(test_a_local_answer_left_early_is_asked_for_again);
-    RUN(test_no_key_is_disclosed_with_the_variable_to_set);
-    RUN(test_a_confident_answer_without_cloud_is_not_degraded);
-    RUN(test_a_missing_start_tier_is_disclosed_however_sure_the_stand_in_is);
-    RUN(test_prefer_cloud_falls_to_local_when_the_cloud_fails);
-    RUN(test_a_local_failure_is_taken_over_silently);
-    RUN(test_a_tier_that_refuses_to_start_is_left);
-    RUN(test_both_down_names_both_causes);
-    RUN(test_a_single_cause_keeps_its_status);
-    RUN(test_a_cloud_that_cuts_after_text_fails_the_exchange);
-    RUN(test_a_cloud_that_cuts_before_text_is_invisible);
-    RUN(test_the_next_cloud_is_tried_before_the_kept_answer);
-    RUN(test_two_low_answers_keep_the_stronger_tiers);
+    RUN_SCENES(scenes);
     RUN(test_failures_in_a_row_rest_a_tier_and_spare_the_next_request);
-    RUN(test_empty_ladder_names_each_limit);
-    RUN(test_too_long_an_answer_is_the_answers_fault);
-    RUN(test_too_long_for_local_with_no_key_is_too_long_not_unavailable);
-    RUN(test_a_forbidden_request_is_denied);
-    RUN(test_only_cloud_without_key_is_unavailable);
     RUN(test_deadline_ends_the_exchange);
-    RUN(test_deadline_gives_what_was_kept);
-    RUN(test_no_deadline_means_none);
-    RUN(test_restricted_data_never_leaves_on_low_confidence);
-    RUN(test_restricted_data_never_leaves_on_retry);
-    RUN(test_restricted_data_never_leaves_by_mode_name_or_route);
     RUN(test_a_conversation_stays_restricted);
     RUN(test_what_hides_in_the_body_is_found);
+    RUN(test_restricted_data_never_leaves_by_mode_name_or_route);
     RUN(test_random_exchanges_always_end_once_and_lawfully);
     RUN(test_a_request_for_a_region_is_never_sent_out_of_it);
     return test_finish();

@@ -20,35 +20,55 @@ static struct confidence tokens(uint32_t count, double probability, double not_m
     return confidence;
 }
 
+/* Name of the gate that leaves the running answer; "" = it stays. */
+static const char *look(const struct gate_settings *gates, const struct confidence *confidence,
+                        uint32_t token_count)
+{
+    const struct gate_view view = {gates, confidence, token_count, false, false};
+    struct gate_verdict verdict = gates_look(&view);
+    return verdict.left_by ? gate_name(verdict.left_by) : "";
+}
+
+static struct gate_verdict judge(const struct gate_settings *gates,
+                                 const struct confidence *confidence, uint32_t token_count)
+{
+    return gates_judge(&(struct gate_view){gates, confidence, token_count, true, false});
+}
+
+static bool is(const char *name, const char *expected)
+{
+    return strcmp(name, expected) == 0;
+}
+
 static void test_g2_looks_exactly_at_its_token(void)
 {
     for (uint32_t n = 1; n <= 5; n++) {
         struct confidence c = tokens(n, 0.4, 0);
-        CHECK(gates_look(&both, &c, n).verdict == (n == 3 ? GATE_LOW_CONFIDENCE : GATE_STAY));
+        CHECK(is(look(&both, &c, n), n == 3 ? "g2" : ""));
     }
     struct confidence c = tokens(3, 0.6, 0);
-    CHECK(gates_look(&both, &c, 3).verdict == GATE_STAY);
+    CHECK(is(look(&both, &c, 3), ""));
 }
 
 static void test_not_mine_is_seen_at_the_first_token_only(void)
 {
     struct confidence c = tokens(1, 0.9, 0.51);
-    CHECK(gates_look(&both, &c, 1).verdict == GATE_NOT_MINE);
-    CHECK(gates_look(&both, &c, 2).verdict == GATE_STAY);
+    CHECK(is(look(&both, &c, 1), "not_mine"));
+    CHECK(is(look(&both, &c, 2), ""));
     c = tokens(1, 0.9, 0.5);
-    CHECK(gates_look(&both, &c, 1).verdict == GATE_STAY);
+    CHECK(is(look(&both, &c, 1), ""));
     struct gate_settings off = {0};
     c = tokens(1, 0.9, 0.99);
-    CHECK(gates_look(&off, &c, 1).verdict == GATE_STAY);
+    CHECK(is(look(&off, &c, 1), ""));
 }
 
 static void test_g3_judges_with_its_own_bar(void)
 {
     struct confidence c = tokens(8, 0.6, 0);
-    struct gate_result result = gates_judge(&both, &c, 8);
-    CHECK(result.verdict == GATE_LOW_CONFIDENCE && result.threshold == 0.7);
+    struct gate_verdict verdict = judge(&both, &c, 8);
+    CHECK(is(gate_name(verdict.left_by), "g3") && verdict.threshold == 0.7);
     c = tokens(8, 0.8, 0);
-    CHECK(gates_judge(&both, &c, 8).verdict == GATE_STAY);
+    CHECK(!judge(&both, &c, 8).left_by);
 }
 
 static void test_g2_judges_an_answer_shorter_than_its_look(void)
@@ -56,15 +76,15 @@ static void test_g2_judges_an_answer_shorter_than_its_look(void)
     struct gate_settings g2 = both;
     g2.g3_on = false;
     struct confidence c = tokens(2, 0.4, 0);
-    CHECK(gates_judge(&g2, &c, 2).verdict == GATE_LOW_CONFIDENCE);
+    CHECK(is(gate_name(judge(&g2, &c, 2).left_by), "g2"));
     c = tokens(3, 0.4, 0); /* was looked at while it ran */
-    CHECK(gates_judge(&g2, &c, 3).verdict == GATE_STAY);
+    CHECK(!judge(&g2, &c, 3).left_by);
 }
 
 static void test_a_tier_without_stats_is_not_judged(void)
 {
     struct confidence c = tokens(0, 1, 0);
-    CHECK(gates_judge(&both, &c, 0).verdict == GATE_STAY);
+    CHECK(!judge(&both, &c, 0).left_by);
 }
 
 static void test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little(void)
@@ -74,17 +94,30 @@ static void test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little(
     struct td_token_stats stats = {.probe = 0.3f};
     confidence_init(&c, 0, 0);
     confidence_add(&c, &stats);
-    struct gate_result result = gates_look(&g1, &c, 1);
-    CHECK(result.verdict == GATE_LOW_PROBE && result.threshold == 0.4);
+    struct gate_verdict verdict = gates_look(&(struct gate_view){&g1, &c, 1, false, false});
+    CHECK(is(gate_name(verdict.left_by), "g1") && verdict.threshold == 0.4);
     stats.probe = 0; /* later tokens bring none; the first one's stays */
     confidence_add(&c, &stats);
-    CHECK(gates_look(&g1, &c, 2).verdict == GATE_STAY && c.probe == 0.3f);
+    CHECK(is(look(&g1, &c, 2), "") && c.probe == 0.3f);
     confidence_init(&c, 0, 0);
     stats.probe = 0.5f;
     confidence_add(&c, &stats);
-    CHECK(gates_look(&g1, &c, 1).verdict == GATE_STAY);
+    CHECK(is(look(&g1, &c, 1), ""));
     c = tokens(1, 0.9, 0); /* a model without a probe is not judged by it */
-    CHECK(gates_look(&g1, &c, 1).verdict == GATE_STAY && gates_on(&g1));
+    CHECK(is(look(&g1, &c, 1), "") && gates_on(&g1));
+}
+
+static void test_an_answer_that_the_tier_cut_is_judged_after_its_confidence(void)
+{
+    char text[REASON_TEXT_BYTES];
+    struct confidence low = tokens(8, 0.6, 0), high = tokens(8, 0.8, 0);
+    struct gate_view view = {&both, &low, 8, true, true};
+    CHECK(!gate_is_cut(gates_judge(&view).left_by)); /* g3 comes first */
+    view.confidence = &high;
+    struct gate_verdict verdict = gates_judge(&view);
+    CHECK(gate_is_cut(verdict.left_by) && !gate_is_cut(NULL));
+    CHECK(gates_explain(&verdict, &view, "local", text) == REASON_LEFT_CUT);
+    CHECK(is(text, "local's context ended the answer after 8 tokens"));
 }
 
 int main(void)
@@ -95,5 +128,6 @@ int main(void)
     RUN(test_g2_judges_an_answer_shorter_than_its_look);
     RUN(test_a_tier_without_stats_is_not_judged);
     RUN(test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little);
+    RUN(test_an_answer_that_the_tier_cut_is_judged_after_its_confidence);
     return test_finish();
 }

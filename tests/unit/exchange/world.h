@@ -3,6 +3,7 @@
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
+#include "base/names.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/conversation.h"
@@ -74,7 +75,7 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
     struct ledger_seen *seen = &ledger_seen;
     seen->put_count++;
     seen->record = *record;
-    world_copy(seen->status, sizeof seen->status, record->status);
+    world_copy(seen->status, sizeof seen->status, names_end(record->status));
     world_copy(seen->tier, sizeof seen->tier, record->tier);
     world_copy(seen->data_class, sizeof seen->data_class, record->data_class);
     world_copy(seen->signals, sizeof seen->signals, record->signals_json);
@@ -88,7 +89,7 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
         size_t len = strlen(seen->outcomes);
         seen->attempts[i] = record->attempts[i];
         snprintf(seen->outcomes + len, sizeof seen->outcomes - len, "%s%s:%s", i ? " " : "",
-                 record->attempts[i].tier, record->attempts[i].outcome);
+                 record->attempts[i].tier, names_outcome(record->attempts[i].outcome));
     }
     return TD_OK;
 }

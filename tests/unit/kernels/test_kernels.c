@@ -100,7 +100,7 @@ static uint8_t fill_exponent(enum fill fill)
                                                        : 200;
 }
 
-/* Sets what makes weights smallest where that is not a block of zeros. */
+/* Sets the fields that make the weights smallest, unless that is a block of zeros. */
 static void fill_lowest(enum tensor_type type, uint8_t *block)
 {
     if (type == TENSOR_Q6_K)

@@ -1,4 +1,4 @@
-/* A directory of its own for each test program, and exchanges to put. */
+/* A folder for each test program, and exchanges to put. */
 #ifndef TESTS_LEDGER_FIXTURE_H
 #define TESTS_LEDGER_FIXTURE_H
 
@@ -40,7 +40,7 @@ static inline void fixture_end(void)
         fprintf(stderr, "cannot remove %s\n", fixture_directory);
 }
 
-/* A plain answered exchange; `id` is borrowed. */
+/* A plain answered exchange; `id` is **borrowed**. */
 static inline struct ledger_exchange fixture_exchange(const char *id, uint64_t wall_ms)
 {
     return (struct ledger_exchange){
@@ -51,7 +51,7 @@ static inline struct ledger_exchange fixture_exchange(const char *id, uint64_t w
         .model = "nano",
         .place = "device",
         .data_class = "public",
-        .status = "done",
+        .status = ENDED_OK,
         .finish = "stop",
         .confidence = 0.9,
         .prompt_tokens = 10,
@@ -65,7 +65,7 @@ static inline struct ledger_exchange fixture_exchange(const char *id, uint64_t w
     };
 }
 
-/* Exchanges that a reader finds in the file, or -1. */
+/* The number of exchanges in the file, or -1. */
 static inline int64_t fixture_count(const char *path)
 {
     struct ledger_reader *reader;

@@ -1,4 +1,4 @@
-/* The chain of what left: what is written verifies, and whatever is done to it is found. */
+/* The egress log: what is written verifies, and every manipulation is found. */
 #include "ledger/egress_log.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static struct egress_entry entry_of(uint64_t number)
                                  .replaced_count = 2};
 }
 
-/* A folder of its own with `count` transfers, a day apart after each `a_day`. */
+/* Makes a folder with `count` transfers; a new day begins after each `a_day`. */
 static const char *make_log(const char *name, uint64_t count, uint64_t a_day)
 {
     struct egress_log *log = NULL;
@@ -128,7 +128,7 @@ static void test_every_flipped_byte_is_found_in_its_row(void)
     write_whole(file_in(folder, "entries.jsonl"), buf_view(&whole));
     CHECK(verdict_of(folder, NULL).sound);
     buf_deinit(&whole);
-    /* And in a head, but for a byte of white space there is none to change. */
+    /* Likewise in a head, which has no byte of white space to change. */
     struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
     for (size_t i = 0; i < 2 * heads.len; i++) {
         char kept = heads.data[i / 2];
@@ -140,7 +140,7 @@ static void test_every_flipped_byte_is_found_in_its_row(void)
     buf_deinit(&heads);
 }
 
-/* Offset where line `number` (from 1) begins. */
+/* The offset where line `number` (from 1) begins. */
 static size_t line_at(const struct buf *bytes, size_t number)
 {
     size_t at = 0;
@@ -181,12 +181,12 @@ static void test_a_cut_tail_is_found_at_every_length(void)
     buf_deinit(&whole);
 }
 
-/* All made anew by another key, as who has the folder but not the key could. */
+/* The whole log made again with another key, as by someone who has the folder but not the key. */
 static void test_another_key_is_found_by_who_kept_the_first(void)
 {
     struct egress_verdict first = verdict_of(make_log("mine", 3, 100), NULL);
     const char *other = make_log("forged", 3, 100);
-    CHECK(verdict_of(other, NULL).sound); /* by itself it is whole */
+    CHECK(verdict_of(other, NULL).sound); /* alone it looks sound */
     CHECK(!verdict_of(other, first.key).sound);
     struct buf heads = read_whole(file_in(other, "heads.jsonl"));
     const char *mine = fixture_path("mine");
@@ -196,7 +196,7 @@ static void test_another_key_is_found_by_who_kept_the_first(void)
     buf_deinit(&heads);
 }
 
-/* Only who has the key can write a head: in these tests the log's own. */
+/* Signs a head with the log's own key, which a forger does not have. */
 static struct td_str sign_head(const char *folder, const struct egress_head *given, struct buf *out)
 {
     uint8_t seed[CRYPTO_SIGN_KEY_BYTES], public_key[CRYPTO_SIGN_KEY_BYTES];
@@ -211,8 +211,8 @@ static struct td_str sign_head(const char *folder, const struct egress_head *giv
     return str_slice(buf_view(out), begin, out->len);
 }
 
-/* What a machine leaves that stopped in the middle of its transfer `count` + 1: the head announces the
- * line of `entries`, of which the first `bytes` were written. */
+/* Leaves the files as a machine that stopped in the middle of transfer `count` + 1: the head
+ * announces the line of `entries`, of which the first `bytes` were written. */
 static void stop_in_the_middle(const char *folder, uint64_t count, size_t bytes)
 {
     struct buf head, whole = read_whole(file_in(folder, "entries.jsonl"));
@@ -232,7 +232,7 @@ static void stop_in_the_middle(const char *folder, uint64_t count, size_t bytes)
     buf_deinit(&whole);
 }
 
-/* The log goes on, and what was announced is then signed or was never there. */
+/* The log continues, and the announced line is either signed then or was never there. */
 static void check_goes_on(const char *folder, uint64_t count)
 {
     make_log(folder + strlen(fixture_directory) + 1, 2, 1);
@@ -244,7 +244,7 @@ static void check_goes_on(const char *folder, uint64_t count)
 static void test_a_machine_that_stopped_in_the_middle_goes_on(void)
 {
     const char *folder = make_log("stopped", 4, 100);
-    stop_in_the_middle(folder, 3, SIZE_MAX / 2); /* before the head over the line */
+    stop_in_the_middle(folder, 3, SIZE_MAX / 2); /* before the head that signs the line */
     struct egress_verdict verdict = verdict_of(folder, NULL);
     CHECK(verdict.sound && verdict.entry_count == 4 && verdict.unsigned_rows == 1);
     check_goes_on(folder, 6);
@@ -258,10 +258,11 @@ static void test_a_machine_that_stopped_in_the_middle_goes_on(void)
     stop_in_the_middle(folder, 0, 0); /* in the first */
     CHECK(verdict_of(folder, NULL).sound);
     check_goes_on(folder, 2);
-    CHECK(verdict_of(folder, NULL).head_count == 3); /* that of the day of the announcement stays */
+    CHECK(verdict_of(folder, NULL).head_count == 3); /* the head of that day stays */
 }
 
-/* What who has the folder but not the key can append: a line that follows by its number and hash. */
+/* A line that follows by number and hash, as someone with the folder but not the key can append
+ * it. */
 static void test_a_line_that_nobody_announced_is_forged(void)
 {
     const char *folder = make_log("forge", 4, 100), *name = "entries.jsonl";
@@ -278,13 +279,13 @@ static void test_a_line_that_nobody_announced_is_forged(void)
     write_whole(file_in(folder, "heads.jsonl"), (struct td_str){NULL, 0});
     CHECK(verdict_of(folder, NULL).bad_row == 1 && !opens(folder));
     write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
-    /* Half a line is a machine's that stopped only where its head announces one. */
+    /* Half a line is innocent only where the head announces it. */
     write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest + 30));
     CHECK(verdict_of(folder, NULL).bad_row == 5 && !opens(folder));
     write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest - 1));
     CHECK(verdict_of(folder, NULL).bad_row == 4 && !opens(folder));
     write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest));
-    /* And instead of the one that was announced. */
+    /* Also in place of the announced one. */
     make_log("forge", 1, 100);
     stop_in_the_middle(folder, 4, 0);
     write_whole(file_in(folder, name), buf_view(&whole));
@@ -293,7 +294,7 @@ static void test_a_line_that_nobody_announced_is_forged(void)
     buf_deinit(&heads);
 }
 
-/* A line break of another kind, or none. */
+/* A different line break, or none. */
 static void test_heads_are_read_to_the_byte(void)
 {
     const char *folder = make_log("bytes", 4, 2), *name = "heads.jsonl";
@@ -342,7 +343,7 @@ static void *write_some(void *ctx)
     return NULL;
 }
 
-/* Threads share one log, and two logs one folder, as two processes do. */
+/* Threads share one log, and two logs share one folder, as two processes do. */
 static void test_writers_do_not_break_each_others_chain(void)
 {
     struct egress_log *logs[2] = {NULL, NULL};
@@ -360,7 +361,7 @@ static void test_writers_do_not_break_each_others_chain(void)
     egress_log_close(logs[1]);
 }
 
-/* In a process of its own, because the limit stays. */
+/* In a child process, because the limit stays set. */
 static void test_a_full_disk_refuses_and_leaves_the_chain_whole(void)
 {
     const char *folder = make_log("full", 3, 100);
@@ -423,13 +424,13 @@ static void test_an_export_verifies_by_itself(void)
     write_whole(file, buf_view(&lines));
     struct egress_verdict verdict = verdict_of(file, verdict_of(folder, NULL).key);
     CHECK(verdict.sound && verdict.entry_count == 7 && verdict.head_count == 3);
-    write_whole(file, str_slice(buf_view(&lines), 0, line_at(&lines, 9))); /* less three rows */
+    write_whole(file, str_slice(buf_view(&lines), 0, line_at(&lines, 9))); /* three rows cut off */
     verdict = verdict_of(file, NULL);
     CHECK(!verdict.sound && verdict.bad_row == 5);
     buf_deinit(&lines);
 }
 
-/* The line of the newest head, kept elsewhere. */
+/* The line of the newest head, as kept elsewhere. */
 static void keep_head(const char *folder, struct buf *out)
 {
     struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
@@ -462,10 +463,10 @@ static void test_a_kept_head_finds_a_record_that_was_put_back(void)
     CHECK(verdict_with(folder, buf_view(&kept)).sound);
     write_whole(file_in(folder, "entries.jsonl"), buf_view(&rows));
     write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
-    CHECK(verdict_of(folder, NULL).sound && opens(folder)); /* by itself nothing shows it */
+    CHECK(verdict_of(folder, NULL).sound && opens(folder)); /* alone nothing shows it */
     struct egress_verdict verdict = verdict_with(folder, buf_view(&kept));
     CHECK(!verdict.sound && verdict.bad_row == 4 && strstr(verdict.problem, "kept head"));
-    make_log("rollback", 9, 1); /* and when it has become longer than it was */
+    make_log("rollback", 9, 1); /* also when it has become longer than before */
     verdict = verdict_with(folder, buf_view(&kept));
     CHECK(!verdict.sound && verdict.bad_row == 7 && strstr(verdict.problem, "kept head"));
     verdict = verdict_with(make_log("elsewhere", 9, 100), buf_view(&kept));
@@ -485,7 +486,7 @@ static void test_nothing_there_is_said(void)
     CHECK(strstr(err.message, "no egress ledger"));
 }
 
-/* Appended to while a file of it is elsewhere, and after it was put back. */
+/* Appends while a file of the log is elsewhere, and after it was put back. */
 static void check_refused_without(const char *folder, const char *name)
 {
     struct egress_log *log = NULL;
@@ -523,7 +524,7 @@ static void test_nothing_is_written_into_a_file_that_was_removed(void)
 int main(void)
 {
     fixture_begin();
-    RUN(test_a_full_disk_refuses_and_leaves_the_chain_whole); /* forks: before any thread */
+    RUN(test_a_full_disk_refuses_and_leaves_the_chain_whole); /* forks, so it runs before any */
     RUN(test_a_chain_verifies_with_a_head_a_day);
     RUN(test_it_goes_on_where_it_ended);
     RUN(test_every_flipped_byte_is_found_in_its_row);

@@ -1,19 +1,19 @@
-/* What people say of answers: stored beside the exchange, the newest counts, read as labels. */
+/* Feedback: stored beside the exchange; the newest counts; read as labels. */
 #include "ledger_fixture.h"
 
 #include "base/log.h"
 #include "base/str.h"
 
-static void put(struct ledger *ledger, const char *id, uint64_t wall_ms, const char *outcome,
-                double confidence)
+static void put(struct ledger *ledger, const char *id, uint64_t wall_ms,
+                enum attempt_outcome outcome, double confidence)
 {
     struct ledger_exchange x = fixture_exchange(id, wall_ms);
     const struct ledger_attempt attempts[2] = {
         {.tier = "local", .place = "device", .outcome = outcome, .confidence = confidence},
-        {.tier = "cloud", .place = "cloud", .outcome = "answered", .confidence = NAN},
+        {.tier = "cloud", .place = "cloud", .outcome = ATTEMPT_ANSWERED, .confidence = NAN},
     };
-    bool kept = strcmp(outcome, "answered") == 0;
-    x.status = "ok";
+    bool kept = outcome == ATTEMPT_ANSWERED;
+    x.status = ENDED_OK;
     x.tier = kept ? "local" : "cloud";
     x.signals_json = "{\"probe\":0.5,\"task\":\"chat\"}";
     x.attempts = attempts;
@@ -32,10 +32,10 @@ static struct ledger *ledger_of_four(const char *path)
     struct ledger *ledger = NULL;
     if (ledger_open(path, &ledger, NULL) != TD_OK)
         abort();
-    put(ledger, "ex_a", 1000, "answered", 0.9);
-    put(ledger, "ex_b", 2000, "answered", 0.8);
-    put(ledger, "ex_c", 3000, "escalated", 0.3);
-    put(ledger, "ex_d", 4000, "answered", NAN);
+    put(ledger, "ex_a", 1000, ATTEMPT_ANSWERED, 0.9);
+    put(ledger, "ex_b", 2000, ATTEMPT_ANSWERED, 0.8);
+    put(ledger, "ex_c", 3000, ATTEMPT_ESCALATED, 0.3);
+    put(ledger, "ex_d", 4000, ATTEMPT_ANSWERED, NAN);
     CHECK(say(ledger, "ex_a", 1, NULL) == TD_OK);
     CHECK(say(ledger, "ex_b", 1, NULL) == TD_OK);
     CHECK(say(ledger, "ex_b", 0.25, "wrong \"city\"") == TD_OK); /* a change of mind */
@@ -111,7 +111,7 @@ static void test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused(voi
           say(ledger, "ex_a", NAN, NULL) == TD_INVALID);
     CHECK(say(ledger, "", 1, NULL) == TD_INVALID && say(ledger, NULL, 1, NULL) == TD_INVALID);
     CHECK(ledger_dropped(ledger) == 5);
-    put(ledger, "ex_e", 9000, "answered", 0.7); /* the batch of the refused one went on */
+    put(ledger, "ex_e", 9000, ATTEMPT_ANSWERED, 0.7); /* the rest of that batch was written */
     CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK && ledger_dropped(ledger) == 5);
     ledger_close(ledger);
 }

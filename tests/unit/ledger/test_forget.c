@@ -1,3 +1,4 @@
+/* Forgetting a user: names, texts and comments go, from the disk as well; totals stay. */
 #include "ledger/forget.h"
 
 #include "base/buf.h"
@@ -13,7 +14,7 @@ static void put(struct ledger *ledger, const char *id, const char *user, const c
     CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
 }
 
-/* Do the ledger's file or its log hold the bytes? */
+/* Whether the file of the ledger or its log has the bytes. */
 static bool on_disk(const char *path, const char *bytes)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};

@@ -6,16 +6,20 @@
 static const struct ledger_attempt tried[3] = {
     {.tier = "local",
      .place = "device",
-     .outcome = "escalated",
+     .outcome = ATTEMPT_ESCALATED,
      .confidence = 0.25,
      .prompt_tokens = 11,
      .completion_tokens = 3,
      .total_ms = 5,
      .cost_usd = 0},
-    {.tier = "cloud", .place = "cloud", .outcome = "failed", .confidence = NAN, .total_ms = NAN},
+    {.tier = "cloud",
+     .place = "cloud",
+     .outcome = ATTEMPT_FAILED,
+     .confidence = NAN,
+     .total_ms = NAN},
     {.tier = "backup",
      .place = "cloud",
-     .outcome = "answered",
+     .outcome = ATTEMPT_ANSWERED,
      .confidence = NAN,
      .prompt_tokens = 12,
      .completion_tokens = 40,
@@ -32,7 +36,7 @@ static void fill(const char *path)
         char id[16];
         snprintf(id, sizeof id, "ex_%zu", i);
         struct ledger_exchange x = fixture_exchange(id, 1000 + i);
-        x.status = "ok";
+        x.status = ENDED_OK;
         x.user = i == 2 ? "anna" : NULL;
         x.attempts = tried;
         x.attempt_count = i; /* 0, 1, 2, 3 */
@@ -61,7 +65,7 @@ static enum td_status see(void *ctx, const struct ledger_history *row, struct td
     for (size_t i = 0; i < row->attempt_count; i++) {
         const struct ledger_attempt *a = &row->attempts[i];
         CHECK(strcmp(a->tier, tried[i].tier) == 0 && strcmp(a->place, tried[i].place) == 0);
-        CHECK(strcmp(a->outcome, tried[i].outcome) == 0);
+        CHECK(a->outcome == tried[i].outcome);
         CHECK(a->completion_tokens == tried[i].completion_tokens);
         CHECK(isnan(a->confidence) == isnan(tried[i].confidence));
     }
@@ -137,7 +141,7 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
         x.attempt_count = 3;
         CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     }
-    for (int i = 0; i < 2; i++) { /* both of anna's first one */
+    for (int i = 0; i < 2; i++) { /* both are of anna's first one */
         const struct ledger_shadow shadow = {
             .exchange = "ex_0", .tier = "cloud", .kind = "text", .cost_usd = 0.25};
         CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);

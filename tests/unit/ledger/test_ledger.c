@@ -1,4 +1,4 @@
-/* Writing: what is put is there, survives kill -9, full disks and foreign files. */
+/* Writing: records survive kill -9, full disks and foreign files. */
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -10,7 +10,7 @@ static const struct ledger_attempt two_attempts[] = {
     {.tier = "local",
      .model = "nano",
      .place = "device",
-     .outcome = "escalated",
+     .outcome = ATTEMPT_ESCALATED,
      .confidence = 0.25,
      .prompt_tokens = 7,
      .completion_tokens = 3,
@@ -20,7 +20,7 @@ static const struct ledger_attempt two_attempts[] = {
     {.tier = "cloud",
      .model = "big",
      .place = "cloud",
-     .outcome = "answered",
+     .outcome = ATTEMPT_ANSWERED,
      .error = "retried once: 503",
      .confidence = NAN,
      .prompt_tokens = 8,
@@ -48,7 +48,7 @@ static void test_every_field_comes_back(void)
         .model = "big",
         .place = "cloud",
         .data_class = "public",
-        .status = "done",
+        .status = ENDED_OK,
         .finish = "length",
         .confidence = 0.75,
         .prompt_tokens = 15,
@@ -81,7 +81,7 @@ static void test_every_field_comes_back(void)
         "\"user\":\"ada\",\"route\":\"10-private\",\"policy_version\":\"7\",\"requested_model\":"
         "\"auto\","
         "\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"data_class\":\"public\","
-        "\"status\":\"done\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
+        "\"status\":\"ok\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
         "\"completion_tokens\":43,\"ttft_ms\":320.5,\"total_ms\":910.25,\"cost_usd\":0.0125,"
         "\"all_cloud_cost_usd\":0.03,\"degraded\":true,\"streamed\":true,"
         "\"disclosure\":\"reduced \\\"capability\\\"\",\"signals\":{\"a\":[1,2]},"
@@ -151,7 +151,7 @@ static void test_records_that_cannot_be_are_refused_and_counted(void)
     CHECK(ledger_put(ledger, &x, NULL) == TD_LIMIT);
     free(huge);
     CHECK(ledger_dropped(ledger) == 3);
-    /* An id twice: the first stays, its neighbours in the batch too. */
+    /* A repeated id: the first stays, and so do its neighbours in the batch. */
     x = fixture_exchange("same", 1);
     CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
@@ -206,7 +206,7 @@ static void test_an_empty_file_becomes_a_ledger(void)
     CHECK(fixture_count(path) == 0);
 }
 
-/* Reads a whole file (at most capacity); its length. */
+/* Reads a whole file (at most capacity); returns its length. */
 static size_t slurp(const char *path, char *out, size_t capacity)
 {
     int fd = open(path, O_RDONLY);
@@ -222,7 +222,7 @@ static void write_file(const char *path, const char *data, size_t len)
     close(fd);
 }
 
-/* Opening it fails so, with words, and the file is byte for byte what it was. */
+/* Opening fails with this status and a message, and not a byte of the file changes. */
 static void check_refused(const char *path, enum td_status expected, const char *word)
 {
     static char before[1 << 20], after[1 << 20];
@@ -336,7 +336,7 @@ static void test_kill_9_keeps_all_that_is_not_recent(void)
     close(report[1]);
     static double at[20000];
     uint32_t put = 0, due = 0;
-    /* Until a hundred are old enough, however busy the machine is. */
+    /* Goes on until a hundred are old enough, however busy the machine is. */
     while (put <= 100 || at[put - 1] - at[100] < 3000) {
         REQUIRE(put < sizeof at / sizeof *at &&
                 read(report[0], &at[put], sizeof *at) == sizeof *at);
@@ -370,8 +370,8 @@ static void test_another_process_reads_while_this_one_writes(void)
     struct ledger *ledger;
     int opened[2];
     REQUIRE(pipe(opened) == 0);
-    /* Before the ledger is open: its thread could hold a lock of the allocator that a child would
-     * inherit locked. */
+    /* Forks before the ledger is open: its thread could hold a lock of the allocator, which the
+     * child would inherit locked. */
     pid_t child = fork();
     if (child == 0) { /* only grows, never fails, ends when all is seen */
         char go;
@@ -404,7 +404,7 @@ static void test_another_process_reads_while_this_one_writes(void)
     ledger_close(ledger);
 }
 
-/* In a child, because the limit and the ignored signal are the process's. */
+/* In a child process, because the limit and the ignored signal stay set. */
 static int write_on_a_full_disk(const char *path)
 {
     struct ledger *ledger;
@@ -423,7 +423,7 @@ static int write_on_a_full_disk(const char *path)
         return 3;
     if (strstr(err.message, "not written yet") == NULL)
         return 4;
-    /* The queue fills; what is over is counted, nothing waits. */
+    /* The queue fills; further records are counted, and nothing waits. */
     uint64_t busy = 0;
     for (int i = 0; i < 6000; i++) {
         char id[16];
@@ -472,7 +472,7 @@ static int close_on_a_full_disk(const char *path)
     struct ledger_exchange x = fixture_exchange("lost", 2);
     if (ledger_put(ledger, &x, NULL) != TD_OK)
         return 2;
-    alarm(60); /* which kills, where it would wait for the disk */
+    alarm(60); /* kills the test if it waits for the disk */
     ledger_close(ledger);
     return 0;
 }

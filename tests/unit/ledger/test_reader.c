@@ -1,4 +1,4 @@
-/* Reading: finding, listing, and the report against a count by hand. */
+/* Reading: finding, listing, and the report, compared with sums made here. */
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -36,7 +36,7 @@ static void test_ids_are_found_whole_by_unique_prefix_and_as_last(void)
     REQUIRE(reader != NULL);
     CHECK(finds(reader, "ex_abc1", "ex_abc1"));
     CHECK(finds(reader, "ex_abc", "ex_abc1"));
-    CHECK(finds(reader, "ex_abd", "ex_abd")); /* whole, although another begins so */
+    CHECK(finds(reader, "ex_abd", "ex_abd")); /* an exact id, although another begins with it */
     CHECK(finds(reader, "ex_abd2", "ex_abd2"));
     CHECK(finds(reader, "last", "ex_abd"));
     struct json *json;
@@ -130,7 +130,7 @@ static void test_the_report_of_an_empty_ledger_is_all_zero(void)
     ledger_reader_close(reader);
 }
 
-/* 10,000 exchanges that the test also keeps itself. */
+/* 10,000 exchanges, which the test keeps itself, too. */
 #define ROWS 10000
 #define TIERS 4 /* the last is "none" */
 static const char *const tier_names[TIERS] = {"local", "cloud", "premises", NULL};
@@ -167,16 +167,16 @@ static void make_rows(void)
 static bool put_rows(struct ledger *ledger)
 {
     static const struct ledger_attempt attempts[] = {
-        {.tier = "local", .outcome = "escalated", .confidence = NAN},
-        {.tier = "premises", .outcome = "escalated", .confidence = NAN},
-        {.tier = "cloud", .outcome = "answered", .confidence = NAN},
+        {.tier = "local", .outcome = ATTEMPT_ESCALATED, .confidence = NAN},
+        {.tier = "premises", .outcome = ATTEMPT_ESCALATED, .confidence = NAN},
+        {.tier = "cloud", .outcome = ATTEMPT_ANSWERED, .confidence = NAN},
     };
     for (int i = 0; i < ROWS; i++) {
         char id[24];
         snprintf(id, sizeof id, "ex_%06d", i);
         struct ledger_exchange x = fixture_exchange(id, rows[i].wall_ms);
         x.tier = tier_names[rows[i].tier];
-        x.status = rows[i].failed ? "failed" : "done";
+        x.status = rows[i].failed ? ENDED_FAILED : ENDED_OK;
         x.ttft_ms = rows[i].ttft_ms;
         x.total_ms = rows[i].total_ms;
         x.cost_usd = rows[i].cost;
@@ -184,7 +184,7 @@ static bool put_rows(struct ledger *ledger)
         x.prompt_tokens = rows[i].prompt;
         x.completion_tokens = rows[i].completion;
         x.degraded = rows[i].degraded;
-        x.attempts = rows[i].escalated ? attempts : attempts + 2; /* twice escalated counts once */
+        x.attempts = rows[i].escalated ? attempts : attempts + 2; /* escalated twice counts once */
         x.attempt_count = rows[i].escalated ? 3 : 1;
         while (ledger_put(ledger, &x, NULL) == TD_BUSY)
             if (ledger_flush(ledger, 10000, NULL) != TD_OK)

@@ -1,5 +1,5 @@
-/* Calls of the upstream client as the tests make them: one struct call a transfer, and a loop that
- * runs until all have ended. */
+/* Calls of the upstream client for the tests: one struct call per transfer, and a loop that runs
+ * until all have ended. */
 #ifndef TESTS_NET_CLIENT_FIXTURE_H
 #define TESTS_NET_CLIENT_FIXTURE_H
 
@@ -19,7 +19,7 @@ static struct loop *loop;
 static struct client *client;
 static int running; /* calls that have not ended */
 
-/* One transfer and what came of it. */
+/* One transfer and its result. */
 struct call {
     struct client_transfer *transfer;
     struct buf body;
@@ -141,7 +141,7 @@ static void loop_end(void)
     loop_event_free(loop);
 }
 
-/* One request from start to end, on a loop of its own. */
+/* Makes one request from start to end on a loop of its own. */
 static void call_alone(struct call *call, const struct client_request *request)
 {
     loop_begin();

@@ -1,5 +1,5 @@
-/* A server on a loop of its own thread with a handler for every situation, and blocking sockets to
- * talk to it. For the tests of net/ only. */
+/* A server on a loop in its own thread, with a handler for every situation, and blocking sockets to
+ * talk to it. For the tests of net/ alone. */
 #ifndef TESTS_HTTP_FIXTURE_H
 #define TESTS_HTTP_FIXTURE_H
 
@@ -30,7 +30,7 @@ struct fixture {
     atomic_int gone, answered, handled;
 };
 
-/* One exchange that goes on over several turns of the loop. */
+/* One exchange that takes several turns of the loop. */
 struct exchange {
     struct fixture *fixture;
     struct http_request *request;
@@ -66,7 +66,7 @@ static inline void on_gone(void *ctx)
     exchange_free(exchange);
 }
 
-/* What a careless owner might do: finish the reply from the gone callback. */
+/* A careless owner: it finishes the reply inside the gone callback. */
 static inline void on_gone_reply(void *ctx)
 {
     struct exchange *exchange = ctx;
@@ -272,8 +272,7 @@ static inline bool send_text(int fd, const char *text)
 }
 
 /* Reads until the peer closes, `until` has come, `out` is full, or nothing comes for timeout_ms.
- * Returns the length, out is NUL-terminated. *closed (may be NULL) tells whether the peer
- * closed. */
+ * Returns the length; out is NUL-terminated. *closed (may be NULL): whether the peer closed. */
 static inline size_t receive(int fd, char *out, size_t out_bytes, const char *until, int timeout_ms,
                              bool *closed)
 {
@@ -297,7 +296,7 @@ static inline size_t receive(int fd, char *out, size_t out_bytes, const char *un
     return len;
 }
 
-/* The code of the first status line, 0 if there is none. */
+/* The code of the first status line; 0 when there is none. */
 static inline int code_of(const char *reply)
 {
     return strncmp(reply, "HTTP/1.1 ", 9) == 0 ? atoi(reply + 9) : 0;

@@ -13,7 +13,7 @@
 #include <event2/event.h>
 #include <limits.h>
 
-/* The linker sends every call of these in our objects here (--wrap). */
+/* The linker redirects every call of these functions in our objects here (--wrap). */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
@@ -21,7 +21,7 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 
-static long until_failure = LONG_MAX; /* the allocation after so many fails */
+static long until_failure = LONG_MAX; /* counts down to the allocation that fails */
 static bool failed;
 
 static bool fails_now(void)
@@ -85,7 +85,7 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
 {
     struct conversation *talk = ctx;
     CHECK((status == TD_OK) == (err == NULL));
-    CHECK(status != TD_TIMEOUT); /* a failure must be told, not waited for */
+    CHECK(status != TD_TIMEOUT); /* a failure must be reported, not waited for */
     talk->whole += status == TD_OK && code == 200;
     if (--talk->running == 0)
         loop_event_stop(talk->loop);
@@ -117,7 +117,7 @@ static void ask(struct conversation *talk, const char *path, struct td_str body)
     CHECK((status == TD_OK) == (err.status == TD_OK));
 }
 
-/* Everything from nothing and back; true if all of it worked. */
+/* Sets everything up and takes it down again; true if all of it worked. */
 static bool converse(void)
 {
     static const struct server_options options = {.host = "127.0.0.1",
@@ -146,7 +146,7 @@ static bool converse(void)
 
 static void test_each_allocation_may_fail(void)
 {
-    CHECK(converse()); /* what libraries keep for good is made here */
+    CHECK(converse()); /* libraries make here what they keep */
     long at = 0;
     do {
         failed = false;

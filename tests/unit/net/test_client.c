@@ -102,7 +102,8 @@ static void test_each_timeout_says_what_was_late(void)
     CHECK(strstr(first.err.message, "within 200 ms") && first.headers_count == 0);
     CHECK(idle.status == TD_TIMEOUT && strstr(idle.err.message, "silent for 200 ms"));
     CHECK(idle.headers_count == 1 && idle.body.len > 0);
-    CHECK(total.status == TD_TIMEOUT && strstr(total.err.message, "no complete answer within 300 ms"));
+    CHECK(total.status == TD_TIMEOUT &&
+          strstr(total.err.message, "no complete answer within 300 ms"));
     CHECK(none.status == TD_OK);
     buf_deinit(&first.body), buf_deinit(&idle.body), buf_deinit(&total.body),
         buf_deinit(&none.body);
@@ -126,7 +127,7 @@ static void test_a_connection_that_is_not_accepted_times_out(void)
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (int i = 0; i < 4;
-         i++) { /* the queue is full after one or two: further ones are not answered */
+         i++) { /* the queue is full after one or two; later ones are not accepted */
         fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)!connect(fill[i], (struct sockaddr *)&address, sizeof address);
     }
@@ -162,7 +163,7 @@ static void test_unreachable_hosts_are_unavailable(void)
     buf_deinit(&refused.body), buf_deinit(&unknown.body);
 }
 
-/* An upstream that says `text` to one client, once it has sent something, and closes. */
+/* A server that sends `text` to one client after the first bytes from it, and closes. */
 struct rude {
     int fd;
     const char *text;
@@ -348,7 +349,7 @@ static void test_cancelling_stops_the_transfer(void)
     CHECK(calls[0].done_count == 0 && calls[0].cancelled);
     loop_timer_free(loop, timer);
     loop_end();
-    calls_begin(); /* and right after the start, before anything has happened */
+    calls_begin(); /* cancelled right after the start, before anything happened */
     request = request_for(&calls[0], url_of("/hang"));
     call_start(&calls[0], &request);
     call_cancel(&calls[0]);
@@ -432,7 +433,7 @@ static void test_loopback_is_not_proxied(void)
     request = request_for(&proxied, "http://example.test/");
     call_alone(&proxied, &request);
     CHECK(proxied.status == TD_UNAVAILABLE && strstr(proxied.err.message, "example.test: "));
-    /* The closed proxy's port in curl's words tells that it was tried. */
+    /* The port of the closed proxy in the message shows that it was tried. */
     static const struct {
         const char *url;
         bool proxied;
@@ -461,7 +462,7 @@ static void test_loopback_is_not_proxied(void)
     buf_deinit(&direct.body), buf_deinit(&proxied.body);
 }
 
-/* --- TLS: a server of the openssl tool with a certificate of its own making --- */
+/* --- TLS: a server of the openssl tool with its own certificate --- */
 
 static char tls_dir[] = "/tmp/td_net_tls_XXXXXX";
 
@@ -472,8 +473,8 @@ static bool run_shell(const char *format, const char *argument)
     return system(command) == 0;
 }
 
-/* Starts the server; its port, or 0. What it says must stay open, or it dies of the next
- * message. */
+/* Starts the server and returns its port, or 0. *said must stay open, because the server dies when
+ * it cannot write its next message. */
 static unsigned tls_start(pid_t *child, FILE **said)
 {
     int out[2], in[2];
@@ -533,7 +534,7 @@ static void test_tls_is_verified(void)
         tls_call("localhost", port, false, &untrusted);
         CHECK(untrusted.status == TD_UNAVAILABLE &&
               strstr(untrusted.err.message, "localhost: SSL"));
-        tls_call("127.0.0.1", port, true, &misnamed); /* the certificate names localhost only */
+        tls_call("127.0.0.1", port, true, &misnamed); /* the certificate is for localhost only */
         CHECK(misnamed.status == TD_UNAVAILABLE && strstr(misnamed.err.message, "127.0.0.1: SSL"));
     }
     if (said)

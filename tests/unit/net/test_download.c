@@ -1,3 +1,4 @@
+/* Downloads without a network: whom a token may reach, the part and its state, headers. */
 #include "test.h"
 
 #include "base/str.h"
@@ -12,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Stands before libc's: what somebody else does between opening a file and locking it, once. */
+/* Replaces flock: does once what another process may do between opening a file and locking it. */
 static void (*before_flock)(void);
 int flock(int fd, int operation)
 {
@@ -222,7 +223,7 @@ static void remove_the_part(void)
     CHECK(unlink(part_path) == 0);
 }
 
-/* Else the next pull of the same name would write into the model. */
+/* Otherwise the next pull of the same name would write into the model. */
 static void test_a_part_that_got_its_name_is_not_written_any_more(void)
 {
     void (*const acts[])(void) = {name_the_part, remove_the_part};
@@ -232,7 +233,7 @@ static void test_a_part_that_got_its_name_is_not_written_any_more(void)
         CHECK(made >= 0 && fstat(made, &old) == 0);
         before_flock = acts[i];
         CHECK(download_part_lock(part_path, true, &fd, NULL) == TD_OK);
-        CHECK(before_flock == NULL); /* it did happen */
+        CHECK(before_flock == NULL); /* it has happened */
         CHECK(fstat(fd, &locked) == 0 && stat(part_path, &named) == 0);
         CHECK(locked.st_ino == named.st_ino && locked.st_ino != old.st_ino);
         close(fd);
@@ -246,7 +247,7 @@ static void test_closing_leaves_the_part_of_another_process_alone(void)
 {
     struct download_part mine, other;
     CHECK(download_part_open(&mine, path, NULL) == TD_OK);
-    CHECK(unlink(part_path) == 0); /* as an older version's `models rm` did */
+    CHECK(unlink(part_path) == 0); /* as `models rm` of an older version did */
     CHECK(download_part_open(&other, path, NULL) == TD_OK);
     download_part_close(&mine);
     CHECK(access(part_path, F_OK) == 0);

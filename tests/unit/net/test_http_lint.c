@@ -1,5 +1,4 @@
-/* Heads and chunks by themselves. What is refused over the wire is in
- * conformance/test_http_framing.c. */
+/* Heads and chunks alone. conformance/test_http_framing.c tests what is refused over the wire. */
 #include "base/str.h"
 #include "net/http_lint.h"
 #include "test.h"

@@ -48,7 +48,7 @@ static void test_every_post_of_many_threads_runs_once(void)
         pthread_create(&threads[i], NULL, post_many, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    loop_event_stop(loop); /* right behind the last post: that one must run, too */
+    loop_event_stop(loop); /* right after the last post, which must run, too */
     pthread_join(runner, NULL);
     CHECK(ran == THREADS * POSTS_PER_THREAD);
     CHECK(!loop_post(loop, count, NULL)); /* stopped */

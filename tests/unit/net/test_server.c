@@ -72,7 +72,7 @@ static void test_a_stream_is_chunked_and_the_connection_goes_on(void)
     fixture_end(&fixture);
 }
 
-/* The reply has no end: an event that waited for more to go with it would never arrive. */
+/* The reply has no end, so an event that waited for more bytes would never arrive. */
 static void test_the_first_event_arrives_while_the_reply_goes_on(void)
 {
     struct fixture fixture;
@@ -225,7 +225,7 @@ static void test_no_timeout_ends_a_quiet_reply(void)
     int idle_fd = dial(fixture.port);
     send_text(idle_fd, "GET /peer HTTP/1.1\r\nHost: a\r\n\r\n");
     receive(idle_fd, reply, sizeof reply, NULL, 1500, &closed);
-    CHECK(code_of(reply) == 200 && closed); /* but an idle connection ends */
+    CHECK(code_of(reply) == 200 && closed); /* an idle connection ends */
     close(idle_fd);
     fixture_end(&fixture);
 }
@@ -273,8 +273,7 @@ static void test_a_large_body_comes_whole_and_a_larger_one_is_refused_early(void
     fd = dial(fixture.port);
     send_text(fd, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1048577\r\n\r\n");
     bool closed;
-    for (int i = 0; i < 4;
-         i++) /* it does not read the answer first, and must get it all the same */
+    for (int i = 0; i < 4; i++) /* the client reads late and must get everything */
         send_bytes(fd, body, 64 * 1024);
     receive(fd, reply, sizeof reply, NULL, 3000, &closed);
     CHECK(code_of(reply) == 413 && strstr(reply, "{\"error\":{\"code\":413") && closed);
@@ -306,7 +305,7 @@ static void test_a_producer_is_paused_by_a_slow_reader_and_loses_nothing(void)
     int fd = dial(fixture.port);
     send_text(fd, "GET /big HTTP/1.0\r\n\r\n");
     sleep_ms(200);
-    CHECK(fixture.answered == 0); /* 8 MB do not fit into the sockets, so it must be waiting */
+    CHECK(fixture.answered == 0); /* 8 MB do not fit into the sockets, so the server waits */
     char *got = malloc(BIG_BYTES + 4096);
     bool closed;
     size_t len = receive(fd, got, BIG_BYTES + 4096, NULL, 2000, &closed);

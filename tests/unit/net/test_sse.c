@@ -3,7 +3,7 @@
 #include "net/sse.h"
 #include "test.h"
 
-/* What a stream came to: "name|data;" for each event. */
+/* The events of a stream as "name|data;" each. */
 static void collect(void *ctx, struct td_str event, struct td_str data)
 {
     struct buf *out = ctx;

@@ -1,4 +1,5 @@
-/* A text masked by a vault of its own, and its answers. Shared by the tests of masking and restoring. */
+/* A text masked by a vault of its own, and its answers. Shared by the tests of masking and
+ * restoring. */
 #ifndef TESTS_MASKED_H
 #define TESTS_MASKED_H
 

@@ -1,6 +1,7 @@
-/* What words announce, in the languages and the dress of forms, tables and code that they come in, and where an
- * announcement ends: at the next one, at a date, at a word that says that the number counts something else.
- * Brackets mark the expected span of the kind; a near miss must not give that kind. Everything is made up. */
+/* What words announce, in the languages and the dress of forms, tables and code that they come in,
+ * and where an announcement ends: at the next one, at a date, at a word that says that the number
+ * counts something else. Brackets mark the expected span of the kind; a near miss must not give
+ * that kind. Everything is made up. */
 #include "privacy/scan/privacy.h"
 
 #include "scanners.h"

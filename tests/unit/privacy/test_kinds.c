@@ -1,6 +1,6 @@
-/* The kinds beyond those of test_detect.c: a row each with a true case, and near misses. Brackets mark
- * the expected span of the kind; a near miss must not give that kind. National numbers are made up;
- * their check digits hold. */
+/* The kinds beyond those of test_detect.c: a row each with a true case, and near misses. Brackets
+ * mark the expected span of the kind; a near miss must not give that kind. National numbers are
+ * made up; their check digits hold. */
 #include "privacy/detect/detectors.h"
 #include "privacy/scan/privacy.h"
 

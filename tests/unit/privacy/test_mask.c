@@ -1,4 +1,5 @@
-/* Masking: nothing that was found is left, and whatever stands around a value, its echo comes back. */
+/* Masking: nothing that was found is left, and whatever stands around a value, its echo comes
+ * back. */
 #include "masked.h"
 
 #include "privacy/text/escaped.h"
@@ -162,7 +163,8 @@ static void test_control_characters_inside_a_value_are_no_part_of_its_surrogate(
     world_deinit(&world);
 }
 
-/* Nothing separates it from what stands before, and with that it is longer than any surrogate's value. */
+/* Nothing separates it from what stands before, and with that it is longer than any surrogate's
+ * value. */
 static void test_what_cannot_be_made_to_come_back_is_refused(void)
 {
     size_t refused = 0;

@@ -1,5 +1,5 @@
-/* Masking and restoring together: what an answer echoes comes back byte for byte wherever the stream is
- * cut, and so does what it spells otherwise. */
+/* Masking and restoring together: what an answer echoes comes back byte for byte wherever the
+ * stream is cut, and so does what it spells otherwise. */
 #include "masked.h"
 
 #include "base/rng.h"
@@ -317,7 +317,8 @@ static void test_strict_rules_replace_unknown_numbers_too(void)
     world_deinit(&world);
 }
 
-/* A tool call's arguments in a text: what is escaped is replaced whole, and no escape is cut in two. */
+/* A tool call's arguments in a text: what is escaped is replaced whole, and no escape is cut in
+ * two. */
 static void test_escaped_values_are_masked_whole(void)
 {
     struct world world;
@@ -435,7 +436,8 @@ static void local_part_alone(const char *surrogate, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)strcspn(surrogate, "@"), surrogate);
 }
 
-/* The later text has the surrogate in another form: read as an answer it would have been replaced. */
+/* The later text has the surrogate in another form: read as an answer it would have been
+ * replaced. */
 static void test_what_later_stands_in_a_text_is_no_surrogate_any_more(void)
 {
     static const struct {

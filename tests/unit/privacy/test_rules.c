@@ -1,5 +1,5 @@
-/* The operator's patterns and words: what they find, what is refused, and that what cannot be finished
- * within its limits keeps the text here. */
+/* The operator's patterns and words: what they find, what is refused, and that what cannot be
+ * finished within its limits keeps the text here. */
 #include "privacy/scan/privacy.h"
 
 #include "base/str.h"

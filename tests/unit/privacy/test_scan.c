@@ -1,5 +1,5 @@
-/* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and megabytes of what is hard
- * to read. */
+/* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and megabytes of what is
+ * hard to read. */
 #include "privacy/scan/tally.h"
 #include "privacy/text/disguise.h"
 
@@ -164,8 +164,9 @@ static void test_classify_gives_the_highest_class_and_adds_to_counts(void)
     CHECK(found.kinds[PRIVACY_EMAIL] == 8 && found.kinds[PRIVACY_CARD] == 1);
 }
 
-/* What the pass finds in a repeated text repeats: nothing is lost behind a limit, nothing depends on how
- * much came before. (bench_privacy prints the time; a quadratic step would take many minutes here.) */
+/* What the pass finds in a repeated text repeats: nothing is lost behind a limit, nothing depends
+ * on how much came before. (bench_privacy prints the time; a quadratic step would take many minutes
+ * here.) */
 static void test_hostile_megabytes_are_read_to_their_end(void)
 {
     static const char *const units[] = {

@@ -1,4 +1,5 @@
-/* A scanner is read by many threads at once, while others are made and freed: what a reload does. */
+/* A scanner is read by many threads at once, while others are made and freed: what a reload
+ * does. */
 #include "privacy/scan/scanner.h"
 
 #include "base/str.h"

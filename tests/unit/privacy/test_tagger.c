@@ -1,5 +1,5 @@
-/* The tagger of names: reading words, the file's checks, the chain's sums, and what the file that is
- * shipped finds. */
+/* The tagger of names: reading words, the file's checks, the chain's sums, and what the file that
+ * is shipped finds. */
 #include "scanners.h"
 #include "test.h"
 
@@ -252,7 +252,8 @@ static void test_texts_without_names(void)
     }
 }
 
-/* The lexicon knows few words of these languages: where most are unknown, that alone makes no name. */
+/* The lexicon knows few words of these languages: where most are unknown, that alone makes no
+ * name. */
 static void test_other_languages_without_names(void)
 {
     static const char *const texts[] = {
@@ -338,7 +339,8 @@ static void test_a_scan_reports_names_beside_other_kinds(void)
     CHECK(privacy_scan(plain_scanner(), view(text), spans, 8) == 1);
 }
 
-/* The tagger takes what follows for streets; a number's shape and a table's say that they are none. */
+/* The tagger takes what follows for streets; a number's shape and a table's say that they are
+ * none. */
 static void test_what_no_house_number_looks_like_is_no_street(void)
 {
     static const char *const texts[] = {"    For N = 1000, the sum of digits",
@@ -400,7 +402,8 @@ static void test_a_strict_scan_finds_names_again_and_codes(void)
     privacy_scanner_free(scanner);
 }
 
-/* What is denser in possible names than any text is not judged word by word, but nothing hides in it. */
+/* What is denser in possible names than any text is not judged word by word, but nothing hides in
+ * it. */
 static void test_what_is_too_dense_to_be_judged_counts_as_names(void)
 {
     struct tagger_cursor cursor;

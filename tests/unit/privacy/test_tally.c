@@ -1,4 +1,5 @@
-/* What is counted by type: an operator's rules by their own names, whatever is reloaded meanwhile. */
+/* What is counted by type: an operator's rules by their own names, whatever is reloaded
+ * meanwhile. */
 #include "privacy/scan/tally.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
-/* The vault: related spellings stay related, limits hold, nothing collides; and the automaton below it. */
+/* The vault: related spellings stay related, limits hold, nothing collides; and the automaton below
+ * it. */
 #include "test.h"
 
 #include "base/rng.h"

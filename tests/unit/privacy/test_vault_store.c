@@ -133,7 +133,8 @@ static enum td_status put(struct vault_store *store, uint64_t unused_ms, uint64_
     return vault_store_put(store, &record, now_ms, NULL);
 }
 
-/* The new process's clock may have begun after the vault's last use: the machine was started anew. */
+/* The new process's clock may have begun after the vault's last use: the machine was started
+ * anew. */
 static void test_a_restart_does_not_begin_a_new_time(void)
 {
     struct vault_store *store = vault_store_new(100, TTL_MS);

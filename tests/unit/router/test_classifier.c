@@ -10,7 +10,8 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Two kinds of prompts: what is easy both tiers get right, what is hard only the strong one, nine times in ten. */
+/* Two kinds of prompts: what is easy both tiers get right, what is hard only the strong one, nine
+ * times in ten. */
 static void write_lines(struct buf *out, size_t count, uint64_t seed)
 {
     static const char *const easy[] = {"set an alarm for", "what is the capital of",

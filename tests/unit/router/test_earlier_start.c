@@ -1,5 +1,5 @@
-/* Starting where an earlier exchange did: within the margin, never against a wish by name, a hard constraint, a wish for time or the
- * day's cap; and what is said of it. */
+/* Starting where an earlier exchange did: within the margin, never against a wish by name, a hard
+ * constraint, a wish for time or the day's cap; and what is said of it. */
 #include "scene.h"
 #include "test.h"
 
@@ -16,7 +16,8 @@ static void scene_init(struct scene *s)
 
 static bool by(const struct scene *s, const char *what)
 {
-    return s->plan.decision.by && strcmp(s->plan.decision.by, what) == 0;
+    enum decided_by by = s->plan.decision.by;
+    return by != DECIDED_NOT && strcmp(decided_by_name(by), what) == 0;
 }
 
 static const struct reason *reason_with(const struct scene *s, enum reason_code code)

@@ -396,7 +396,8 @@ static void randomize_policy(struct rng *rng, struct scene *s)
     signals->rule = &s->rule;
 }
 
-/* The fifth is no tier's that a request for eu may reach: a name that only begins with the same letters. */
+/* The fifth is no tier's that a request for eu may reach: a name that only begins with the same
+ * letters. */
 static const char *const regions[5] = {NULL, "eu", "EU-central-1", "us-east-1", "europe"};
 static const char *const eu_alone[] = {"eu", NULL}, *const both[] = {"eu", "us", NULL};
 

@@ -1,4 +1,5 @@
-/* The ramp's test keeps what it promises on simulated traffic, however often one looks; what comes from a file is not believed. */
+/* The ramp's test keeps what it promises on simulated traffic, however often one looks; what comes
+ * from a file is not believed. */
 #include "ramp_simulation.h"
 
 #include "test.h"

@@ -64,8 +64,8 @@ static void test_without_rules_the_place_decides(void)
         !(reach_classes(rules, &longer) >> TD_CLASS_SENSITIVE & 1)); /* a beginning is not enough */
 }
 
-/* 100,000 tiers under rules drawn at random: restricted data and odd classes never leave, and what is
- * allowed is so for a reason that the rule gives. */
+/* 100,000 tiers under rules drawn at random: restricted data and odd classes never leave, and what
+ * is allowed is so for a reason that the rule gives. */
 static void test_no_rule_lets_restricted_data_off_the_device(void)
 {
     struct rng rng;

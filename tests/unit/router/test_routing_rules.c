@@ -1,4 +1,5 @@
-/* Matching, names, and the search for rules that nothing is left for, checked against trying every request of a small world. */
+/* Matching, names, and the search for rules that nothing is left for, checked against trying every
+ * request of a small world. */
 #include "router/plan/routing_rules.h"
 
 #include "base/rng.h"

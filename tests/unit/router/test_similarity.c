@@ -1,4 +1,5 @@
-/* Sketches: the same question in other words lies near, another far; a table is read whole or refused. */
+/* Sketches: the same question in other words lies near, another far; a table is read whole or
+ * refused. */
 #include "router/judge/similarity.h"
 
 #include "base/hash.h"
@@ -162,7 +163,8 @@ static void test_every_cut_and_every_flipped_bit_is_refused(void)
     for (size_t bit = 0; bit < 8 * sizeof file; bit++) {
         file[bit / 8] = (char)(file[bit / 8] ^ 1 << bit % 8);
         enum td_status status = read_file(file, sizeof file, &table, &err);
-        /* of the header only "unknown" is outside of the hash: another number from 1 to 127 is one */
+        /* of the header only "unknown" is outside of the hash: another number from 1 to 127 is
+         * one */
         if (status == TD_OK) {
             CHECK(bit / 8 >= 12 && bit / 8 < 16);
             similarity_close(table);

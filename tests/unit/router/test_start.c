@@ -1,4 +1,5 @@
-/* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
+/* Where an exchange begins: rules, the weighing formula with its closed form, measured tails
+ * against what a request asks of its time. */
 #include "router/plan/score.h"
 #include "router/plan/thresholds.h"
 
@@ -31,7 +32,7 @@ static void measured(struct scene *s, size_t tier, double ttft_p95, double total
 
 static const char *by(const struct scene *s)
 {
-    return s->plan.decision.by ? s->plan.decision.by : "";
+    return s->plan.decision.by != DECIDED_NOT ? decided_by_name(s->plan.decision.by) : "";
 }
 
 static void test_a_rule_says_where_to_start_and_is_named(void)

@@ -1,5 +1,5 @@
-/* The door over a client that only counts: what is refused never reaches it, what passes is on record
- * before it does. */
+/* The door over a client that only counts: refused requests never reach it, and the others are on
+ * record before they do. */
 #include "tier/door.h"
 
 #include "base/str.h"
@@ -45,7 +45,7 @@ enum td_status client_start(struct client *client, const struct client_request *
     (void)client, (void)out, (void)err;
     sent_count++;
     sent_direct = request->direct;
-    rows_when_sent = request->url ? 0 : rows(); /* with one: no record */
+    rows_when_sent = request->url ? 0 : rows(); /* requests with a URL have no record here */
     return TD_OK;
 }
 
@@ -66,7 +66,7 @@ static void test_by_class_and_place(void)
 {
     static const bool allowed[4][4] = {
         {true, true, true, true},    /* public */
-        {true, true, false, false},  /* sensitive: premises, until pseudonyms come */
+        {true, true, false, false},  /* sensitive: as far as the premises, until pseudonyms come */
         {true, true, false, false},  /* contractual */
         {true, false, false, false}, /* restricted */
     };
@@ -76,7 +76,7 @@ static void test_by_class_and_place(void)
             facts.place = (enum td_place)p;
             CHECK(egress_allowed((enum td_data_class)c, &facts) == allowed[c][p]);
         }
-    volatile int odd = 77; /* values that a corrupted or newer peer of ours might hand over */
+    volatile int odd = 77; /* values that a corrupted or newer peer might send */
     static const enum td_place places[] = {TD_PLACE_CLOUD, TD_PLACE_PREMISES};
     for (int i = 0; i < 2; i++) {
         facts.place = places[i];
@@ -158,7 +158,7 @@ static void test_it_is_on_record_before_it_is_sent(void)
                    0) != SIZE_MAX);
     const struct egress_pass refused = {.data_class = TD_CLASS_RESTRICTED, .scanned = true};
     CHECK(send_with(log, &refused, NULL) == TD_DENIED && sent_count == 1 && rows() == 1);
-    /* A record that cannot be written: the file has become shorter than its head says. */
+    /* A record that cannot be written, because the file is shorter than its head says. */
     char path[128];
     snprintf(path, sizeof path, "%s/entries.jsonl", folder);
     struct td_error err = {0};

@@ -1,3 +1,4 @@
+/* Passive health: when a tier rests, for how long, and what ends it. */
 #include "tier/tier.h"
 
 #include "test.h"
@@ -39,7 +40,7 @@ static void test_rests_double_to_thirty_seconds_and_start_over_after_a_success(v
     uint64_t now_ms = 5000;
     fail_times(health, 0, 2, now_ms);
     for (size_t i = 0; i < sizeof rests_ms / sizeof *rests_ms; i++) {
-        fail_times(health, 0, 1, now_ms); /* one probe that fails is enough now */
+        fail_times(health, 0, 1, now_ms); /* now one failed probe is enough */
         CHECK(!tier_health_usable(health, 0, now_ms + rests_ms[i] - 1));
         now_ms += rests_ms[i];
         CHECK(tier_health_usable(health, 0, now_ms));
@@ -54,7 +55,7 @@ static void test_late_failures_of_before_the_rest_do_not_lengthen_it(void)
 {
     struct tier_health *health = tier_health_new(1);
     REQUIRE(health);
-    fail_times(health, 0, 50, 0); /* fifty exchanges were under way */
+    fail_times(health, 0, 50, 0); /* fifty exchanges were running */
     CHECK(tier_health_usable(health, 0, 1000));
     tier_health_free(health);
 }

@@ -1,3 +1,4 @@
+/* Latencies of tiers: quantiles, fading, and what is unknown. */
 #include "tier/tier.h"
 
 #include "base/str.h"
@@ -7,7 +8,7 @@
 
 static bool about(double value, double expected)
 {
-    return fabs(value - expected) <= 0.1 * expected; /* half a bucket is 9 % */
+    return fabs(value - expected) <= 0.1 * expected; /* half a bucket has 9 % */
 }
 
 static void test_nothing_is_known_of_few(void)
@@ -46,11 +47,11 @@ static void test_what_is_new_outweighs_what_is_old(void)
     struct tier_state state;
     for (int i = 0; i < 100; i++)
         tier_latency_add(latency, 0, 80, 200, 0);
-    for (int i = 0; i < 50; i++) /* 100 are worth 6 after four half-lives */
+    for (int i = 0; i < 50; i++) /* 100 count as 6 after four half-lives */
         tier_latency_add(latency, 0, 400, 900, 1200000);
     tier_latency_read(latency, 0, 1200000, &state);
     CHECK(about(state.ttft_p95_ms, 400) && about(state.total_p50_ms, 900));
-    tier_latency_read(latency, 0, 4000000, &state); /* nobody asked for long */
+    tier_latency_read(latency, 0, 4000000, &state); /* nobody asked for a long time */
     CHECK(state.ttft_p95_ms == 0);
     tier_latency_free(latency);
 }
@@ -94,7 +95,7 @@ static void test_what_was_given_up_counts_as_a_wait_and_not_as_an_answer(void)
         tier_latency_add_wait(latency, 0, 100, 0);
     tier_latency_read(latency, 0, 0, &state);
     CHECK(state.total_p50_ms == 0);
-    /* Never less than was measured, and at most a bucket more. */
+    /* Never less than the measured time, and at most a bucket more. */
     double usual = tier_latency_ttft(latency, 0, 0.5, 0);
     CHECK(usual >= 100 && usual < 119);
     for (int i = 0; i < 2; i++)

@@ -1,5 +1,4 @@
-/* The local tier over an engine that answers from the test: what is submitted, and what becomes of
- * it. */
+/* The local tier over an engine that the test plays: what is submitted, and what comes of it. */
 #include "tier/tier.h"
 
 #include "base/error.h"
@@ -11,7 +10,7 @@
 #include "test.h"
 #include "virtual_loop.h"
 
-/* --- the engine's double --- */
+/* --- the engine, played by the test --- */
 
 struct job {
     struct job_request request;
@@ -27,7 +26,7 @@ static struct {
     size_t use_count;
     int set_references;
     enum tool_format tool_format;
-    size_t tools_seen, messages_seen; /* by the last chat_tools_tokenize */
+    size_t tools_seen, messages_seen; /* of the last chat_tools_tokenize */
     int tools_count;
 } engine;
 
@@ -152,7 +151,7 @@ struct scene {
     int stats_count, done_count;
     struct td_token_stats stats;
     bool cancels;
-    char calls[512]; /* the last raw delta, written */
+    char calls[512]; /* the last raw delta as text */
     struct tier_result result;
 };
 
@@ -223,7 +222,7 @@ static void test_tokens_become_pieces_with_stats(void)
     s.request.stop_count = 1;
     s.request.logprobs = true;
     s.request.top_logprobs = 4;
-    s.request.grammar = (void *)&s; /* handed on, not looked at */
+    s.request.grammar = (void *)&s; /* passed on, not read */
     CHECK(scene_start(&s, NULL) == TD_OK && engine.first_id == 42);
     CHECK(engine.job.request.options.stop_count == 1 &&
           engine.job.request.options.top_logprobs == 4);
@@ -286,7 +285,7 @@ static void test_a_completion_begins_with_its_echo_and_its_tokens_are_listed(voi
     tier_free(s.tier);
 }
 
-/* Bytes that no character has are sent as a U+FFFD each, and are a character then. */
+/* Bytes that belong to no character are sent as a U+FFFD each, and count as one. */
 static void test_offsets_count_characters_where_tokens_are_parts_of_them(void)
 {
     static const struct {
@@ -346,7 +345,7 @@ static void test_a_client_may_leave_while_its_prompt_is_echoed(void)
         else
             say(" upon", 1);
         CHECK(s.done_count == 0 && strcmp(s.text, "Once") == 0);
-        CHECK(engine.cancel_count == !at_end); /* at the end the job is gone already */
+        CHECK(engine.cancel_count == !at_end); /* at the end the job no longer exists */
         tier_free(s.tier);
     }
 }
@@ -463,7 +462,7 @@ static void test_the_model_recommends_what_the_body_leaves_open(void)
     got = sampling_of("{\"temperature\": 1, \"repeat_penalty\": 1, \"mirostat\": 0}");
     CHECK(got.temperature == 1 && got.top_k == 20 && got.repetition_penalty == 1);
     CHECK(got.mirostat_tau == 0 && got.mirostat_version == 0);
-    got = sampling_of(NULL); /* a program that means every member */
+    got = sampling_of(NULL); /* a program, which means every member */
     CHECK(got.temperature == 1 && got.top_k == 0 && got.mirostat_tau == 0);
 }
 
@@ -530,7 +529,7 @@ static void test_prompts_are_counted_exactly_unless_they_cannot_fit(void)
     tier_free(s.tier);
 }
 
-/* What the request says and the adapters that it then runs with: "name*scale ..." */
+/* Starts the request and returns the adapters that it runs with: "name*scale ..." */
 static const char *adapters_of(const struct td_request *asked, enum td_status expected)
 {
     static char text[128];

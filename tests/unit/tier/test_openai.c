@@ -1,4 +1,4 @@
-/* The OpenAI tier over a client that answers from the test: what is sent, repeated, given up,
+/* The OpenAI tier over an HTTP client that the test plays: what is sent, repeated, given up,
  * cancelled. */
 #include "tier/tier.h"
 
@@ -9,7 +9,7 @@
 #include "tier/door.h"
 #include "virtual_loop.h"
 
-/* --- the client's double: one transfer at a time --- */
+/* --- the HTTP client, played by the test: one transfer at a time --- */
 
 struct client_transfer {
     struct client_request request;
@@ -114,7 +114,7 @@ static void on_done(void *ctx, const struct tier_result *result)
     scene->attempt = NULL;
 }
 
-static uint32_t pad_bytes; /* of the next scene's tier */
+static uint32_t pad_bytes; /* for the next scene */
 
 static void scene_start_with(struct scene *scene, const struct egress_pass *with)
 {
@@ -358,7 +358,7 @@ static void test_nothing_is_repeated_once_text_was_passed_on(void)
     net_body(SAY("Hel"));
     net_done(TD_UNAVAILABLE, "connection reset");
     CHECK(s.done_count == 1 && s.result.status == TD_UNAVAILABLE && net.start_count == 1);
-    CHECK(s.result.usage.prompt_tokens > 0); /* the peer will bill it */
+    CHECK(s.result.usage.prompt_tokens > 0); /* the peer will charge for it */
     scene_end(&s);
 }
 
@@ -387,7 +387,7 @@ static void test_garbage_ends_the_attempt_and_the_transfer(void)
     net_headers(200, NULL);
     net_body(SAY("Hel") "data: {garbage\n\n");
     net_body(SAY("ignored"));
-    CHECK(s.done_count == 0); /* not from inside the client's callback */
+    CHECK(s.done_count == 0); /* not inside the client's callback */
     virtual_loop_run(&s.loop, 1);
     CHECK(s.done_count == 1 && s.result.status == TD_CORRUPT && net.cancel_count == 1);
     CHECK(strcmp(s.text, "Hel") == 0);
@@ -415,7 +415,7 @@ static void test_cancel_from_inside_a_piece_is_silent_and_safe(void)
     CHECK(s.done_count == 0);
     scene_end(&s);
 
-    scene_start(&s); /* a whole answer, whose piece comes with the end */
+    scene_start(&s); /* an answer that is not streamed */
     s.cancel_at_piece = 1;
     net_headers(200, NULL);
     net_body("{\"choices\":[{\"message\":{\"content\":\"whole\"},\"finish_reason\":\"stop\"}]}");

@@ -1,3 +1,4 @@
+/* The OpenAI wire format without a network: addresses, bodies, refusals, streams. */
 #include "tier/openai_wire.h"
 
 #include "base/json.h"
@@ -76,7 +77,7 @@ static void test_a_clients_body_is_handed_on_with_our_model_and_without_our_opti
                  "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
                  "\"tools\":[{\"type\":\"function\"}],\"stream\":true,"
                  "\"stream_options\":{\"include_obfuscation\":false,\"include_usage\":true}}"));
-    CHECK(strcmp(json_cstr(json_get(body, "model")), "auto") == 0); /* the client's is untouched */
+    CHECK(strcmp(json_cstr(json_get(body, "model")), "auto") == 0); /* unchanged */
     json_free(body);
 }
 
@@ -312,7 +313,7 @@ static void test_a_whole_answer_to_a_streaming_request_is_read(void)
     }
 }
 
-/* Some servers put a completion's text into the choices of chats, too. */
+/* Some servers put `text` into the choices of chats, too. */
 static void test_a_chat_is_its_delta_and_a_completion_its_text(void)
 {
     static const char *const both[] = {

@@ -1,5 +1,5 @@
-/* What goes to the confined worker and comes back is the same there; what was cut or changed on the
- * way is refused. */
+/* Requests and frames of the confined worker read back as written; cut or changed ones are
+ * refused. */
 #include "tier/sandbox_wire.h"
 
 #include "base/str.h"
@@ -195,7 +195,8 @@ static void test_frames_arrive_whole_and_in_order(void)
     buf_deinit(&bytes);
 }
 
-/* Every byte of a frame set to values that an enemy might choose: refused or read, never beyond. */
+/* Each byte of a frame gets values that an enemy might choose. The frame is refused or read, never
+ * read beyond its end. */
 static void test_hostile_frames_are_read_within_their_bytes(void)
 {
     static const unsigned char values[] = {0, 1, 2, 3, 0x7f, 0x80, 0xff};
@@ -205,7 +206,7 @@ static void test_hostile_frames_are_read_within_their_bytes(void)
     write_frames(&bytes);
     for (size_t i = 0; i < bytes.len; i++)
         for (size_t v = 0; v < sizeof values; v++) {
-            char *copy = malloc(bytes.len); /* exact, so that a sanitizer sees a byte too much */
+            char *copy = malloc(bytes.len); /* exact size, for sanitizers */
             REQUIRE(copy != NULL);
             memcpy(copy, bytes.data, bytes.len);
             copy[i] = (char)values[v];

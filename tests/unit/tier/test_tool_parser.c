@@ -1,5 +1,5 @@
-/* Tool calls in answers: the forms of the families, whole and letter by letter, and what only looks
- * like a call. */
+/* Tool calls in answers: the forms of the model families, at once and letter by letter, and text
+ * that only looks like a call. */
 #include "base/str.h"
 #include "test.h"
 #include "tier/tool_parser.h"
@@ -20,7 +20,7 @@ static void take_calls(struct parsed *parsed, struct json *calls)
     json_free(calls);
 }
 
-/* step 0: all at once. */
+/* Feeds `step` bytes at a time; 0: all at once. */
 static struct parsed parse(enum tool_format format, struct td_str answer, size_t step)
 {
     struct parsed parsed = {.calls = json_new_array()};
@@ -42,7 +42,7 @@ static struct parsed parse(enum tool_format format, struct td_str answer, size_t
     return parsed;
 }
 
-/* calls: "name arguments" a line. */
+/* calls: "name arguments" per line. */
 static void check(enum tool_format format, const char *answer, const char *text, const char *calls)
 {
     for (size_t step = 0; step < 4; step++) {
@@ -104,7 +104,7 @@ static void test_hermes_calls_stand_between_marks(void)
           "<tool_call>{\"name\":\"get_weather\",\"arguments\":{\"a\":[1,\"</x>\"]}}</tool_call>\n",
           "I look.\n", "stop {}\nget_weather {\"a\":[1,\"</x>\"]}");
     check(TOOL_FORMAT_HERMES, "<tool_call>{\"name\":\"stop\"}", "",
-          "stop {}"); /* the end ends it */
+          "stop {}"); /* the end of the answer ends the call */
 }
 
 static void test_llama_calls_are_the_whole_answer(void)

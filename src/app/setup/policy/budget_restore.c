@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "exchange/limits/spending.h"
-#include "exchange/machine/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
 
 #define DAY_MS 86400000u
@@ -30,7 +30,7 @@ static void add_money(void *ctx, const struct ledger_spent *spent)
 {
     const struct restoring *restoring = ctx;
     const struct config *config = restoring->config;
-    spending_settle(restoring->spending, shadow_budget_key(), 0, spent->shadow_usd);
+    spending_settle(restoring->spending, shadow_pool_budget_key(), 0, spent->shadow_usd);
     for (size_t i = 0; i < config->budget_count; i++) {
         const char *who = whom(spent, config->budgets[i].per);
         if (who)

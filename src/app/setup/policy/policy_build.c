@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "exchange/limits/gates.h"
 #include "router/judge/classifier.h"
 
 #include <stdio.h>
@@ -63,13 +64,9 @@ static void write_routes(const struct config *config, const struct policy_learne
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         struct td_weights weights = config_weights_read(&route->weights);
-        buf_printf(
-            out, "route %s %d %s %d %d %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
-            route->name, route->kind, route->start ? route->start : "", route->data_class,
-            route->mode, route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
-            route->g1_probe_min, route->g2_tokens, route->g2_confidence_min, route->g2_every,
-            route->g2_abandon_under, route->g3_confidence_min, route->hopeless_under,
-            route->human_under, route->commit_tokens);
+        buf_printf(out, "route %s %d %s %d %d", route->name, route->kind,
+                   route->start ? route->start : "", route->data_class, route->mode);
+        gates_write(&route->gates, out);
         write_weights(&weights, out);
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
@@ -124,7 +121,8 @@ static void write_version(const struct config *config, const struct policy *poli
 static enum td_status check_gates(const struct config *config, struct td_error *err)
 {
     for (size_t i = 0; i < config->route_count; i++)
-        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0 ||
+        if (config->routes[i].gates.g0_gain_over > 0 ||
+            config->routes[i].gates.g0_p_local_under > 0 ||
             config->routes[i].thresholds[THRESHOLD_G0])
             return error_set(
                 err, TD_INVALID,
@@ -213,27 +211,16 @@ static void fill_route(const struct config *config, const struct config_route *f
         .shadow_cloud_share = from->shadow_cloud_share,
         .ramp_to = from->ramp.to,
         .ramp_slo_ms = from->ramp.slo_ms,
-        .gates = {.g0_tokens_over = from->g0_tokens_over,
-                  .g0_gain_over = from->g0_gain_over,
-                  .g0_p_local_under = from->g0_p_local_under,
-                  .g1_on = from->g1_probe_min > 0,
-                  .g1_probe_min = from->g1_probe_min,
-                  .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
-                  .g2_tokens = from->g2_tokens,
-                  .g2_confidence_min = from->g2_confidence_min,
-                  .g2_every = from->g2_every,
-                  .g2_abandon_under = from->g2_abandon_under,
-                  .g3_on = from->g3_confidence_min > 0,
-                  .g3_confidence_min = from->g3_confidence_min,
-                  .hopeless_under = from->hopeless_under,
-                  .human_under = from->human_under,
-                  .commit_tokens = from->commit_tokens},
+        .gates = from->gates,
         .hedge = {.on = from->climb == 1,
                   .percentile = from->hedge_percentile,
                   .after_ms = from->hedge_after_ms,
                   .share = from->hedge_share},
         .weights = config_weights_read(&from->weights),
     };
+    to->gates.g1_on = from->gates.g1_probe_min > 0;
+    to->gates.g2_on = from->gates.g2_tokens > 0 && from->gates.g2_confidence_min > 0;
+    to->gates.g3_on = from->gates.g3_confidence_min > 0;
     config_ramp_read(config, from, &to->ramp);
     for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
         to->tiers[t] = from->tiers.items[t];

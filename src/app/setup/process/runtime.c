@@ -19,14 +19,14 @@
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
-#include "exchange/limits/hedging.h"
+#include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/spending.h"
 #include "exchange/limits/watch.h"
-#include "exchange/machine/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 #include "exchange/memory/consistency.h"
-#include "exchange/memory/ramps.h"
+#include "exchange/memory/ramp_table.h"
 #include "exchange/private/consents.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/conversation_id.h"
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
@@ -229,7 +229,7 @@ static enum td_status open_consistency(struct runtime *runtime, const struct con
 static enum td_status open_ramps(struct runtime *runtime, const struct config *config,
                                  struct td_error *err)
 {
-    struct ramps_options options = {.watch = runtime->base.watch};
+    struct ramp_table_options options = {.watch = runtime->base.watch};
     char path[STATE_PATH_BYTES];
     bool wanted = false;
     for (size_t i = 0; i < config->route_count; i++)
@@ -243,7 +243,7 @@ static enum td_status open_ramps(struct runtime *runtime, const struct config *c
         status = state_file_path(config, "ramps.json", path, err);
         options.path = path;
     }
-    return status == TD_OK ? ramps_open(&options, &runtime->base.ramps, err) : status;
+    return status == TD_OK ? ramp_table_open(&options, &runtime->base.ramps, err) : status;
 }
 
 /* The confined worker is this program with what was asked of this one. */
@@ -293,7 +293,7 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
     if (status == TD_OK)
         status = open_ramps(runtime, config, err);
     if (status == TD_OK && runtime->options.serves &&
-        !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
+        !(runtime->base.shadows = shadow_pool_new(config->shadow.running_max)))
         status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK && runtime->options.serves)
         status = vault_keep_load(config, runtime->base.vaults, err);
@@ -328,7 +328,7 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         runtime->base.device = device_new(config->device.root, NULL);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
-    runtime->base.hedging = hedging_new();
+    runtime->base.hedging = hedge_allowance_new();
     if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending ||
         !runtime->base.hedging)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
@@ -361,7 +361,7 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     if (options->serves)
         vault_keep_clear(snapshot_config(runtime->first));
     if (runtime->base.ramps)
-        ramps_set_policy(runtime->base.ramps, snapshot_services(runtime->current)->policy);
+        ramp_table_set_policy(runtime->base.ramps, snapshot_services(runtime->current)->policy);
     *out = runtime;
     return TD_OK;
 }
@@ -394,11 +394,11 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
-    hedging_free(runtime->base.hedging);
+    hedge_allowance_free(runtime->base.hedging);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
-    ramps_close(runtime->base.ramps);
-    shadows_free(runtime->base.shadows);
+    ramp_table_close(runtime->base.ramps);
+    shadow_pool_free(runtime->base.shadows);
     consents_close(runtime->base.consents);
     consistency_close(runtime->base.consistency);
     similarity_close(runtime->similarity);
@@ -473,7 +473,7 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
 {
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
-    egress_owner_digest(user, owner);
+    conversation_id_owner(user, owner);
     struct td_error err = {0};
     watch_forget_phrases(runtime->base.watch);
     enum td_status status = consents_forget(runtime->base.consents, user, &out->consents, &err);
@@ -592,7 +592,7 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
     if (runtime->base.ramps)
-        ramps_set_policy(runtime->base.ramps, snapshot_services(fresh)->policy);
+        ramp_table_set_policy(runtime->base.ramps, snapshot_services(fresh)->policy);
     log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
               snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);

@@ -12,9 +12,9 @@ struct scheduler;
 struct snapshot;
 struct watch;
 struct consistency;
-struct hedging;
-struct shadows;
-struct ramps;
+struct hedge_allowance;
+struct shadow_pool;
+struct ramp_table;
 struct similarity;
 
 /* What outlives snapshots. */
@@ -24,14 +24,14 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
-    struct ramps *ramps;                 /* or NULL */
-    struct shadows *shadows;             /* or NULL */
+    struct ramp_table *ramps;                 /* or NULL */
+    struct shadow_pool *shadows;             /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
-    struct hedging *hedging;
+    struct hedge_allowance *hedging;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;

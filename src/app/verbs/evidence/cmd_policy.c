@@ -108,7 +108,8 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         if (route->tiers.count == 1 &&
-            (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0))
+            (route->gates.g0_tokens_over || route->gates.g0_gain_over > 0 ||
+             route->gates.g0_p_local_under > 0))
             warn(warnings, config, route->line,
                  "route '%s' has gate g0 and one tier: there is nowhere to start instead",
                  route->name);
@@ -117,8 +118,8 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
                  "route '%s' climbs hedged and has one tier: there is none to ask beside it",
                  route->name);
         if (config_weights_read(&route->weights).set &&
-            (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0 ||
-             route->start))
+            (route->gates.g0_tokens_over || route->gates.g0_gain_over > 0 ||
+             route->gates.g0_p_local_under > 0 || route->start))
             warn(warnings, config, route->line,
                  "route '%s' has weights: its start and its gate g0 have no effect", route->name);
     }

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/evidence/front_svg.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "router/learn/bootstrap.h"
@@ -126,7 +127,7 @@ static enum td_status find(const char *file, const char *svg, struct found *out,
         buf_init(&picture, SVG_BYTES_MAX);
         front_svg_write(&out->pareto, &picture);
         status = picture.failed ? error_set(err, TD_NO_MEMORY, "no memory for %s", svg)
-                                : command_write_file(svg, buf_view(&picture), err);
+                                : file_replace(svg, buf_view(&picture), 0666, err);
     }
     buf_deinit(&text);
     buf_deinit(&picture);

@@ -7,6 +7,7 @@
 #include "app/setup/model/model_identity.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 
 #include <stdio.h>
@@ -74,7 +75,7 @@ static enum td_status write_model(const struct confidence_model *model, const ch
     buf_init(&text, 1u << 20);
     confidence_model_write(model, &text);
     enum td_status status = text.failed ? error_set(err, TD_NO_MEMORY, "no memory for %s", path)
-                                        : command_write_file(path, buf_view(&text), err);
+                                        : file_replace(path, buf_view(&text), 0666, err);
     buf_deinit(&text);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "app/setup/policy/confidence_file.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "router/learn/tune.h"
@@ -183,7 +184,7 @@ static enum td_status write_thresholds(const struct tune_call *call, struct td_e
     thresholds_write(&call->result->thresholds, &text);
     enum td_status status = text.failed
                                 ? error_set(err, TD_NO_MEMORY, "no memory for %s", call->out)
-                                : command_write_file(call->out, buf_view(&text), err);
+                                : file_replace(call->out, buf_view(&text), 0666, err);
     buf_deinit(&text);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/conversation_id.h"
 #include "ledger/forget.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
         return status;
     uint8_t owner[CRYPTO_SHA256_BYTES];
     uint64_t consents = 0, similar = 0, vaults = 0;
-    egress_owner_digest(user, owner);
+    conversation_id_owner(user, owner);
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)

@@ -1,0 +1,23 @@
+/* ASSERT: what a caller has promised, checked at the entry of a module, in release as well.
+ *
+ * It is for bugs of this program alone: a false condition prints the file and the line and aborts.
+ * What a file, a request or a peer brings is no promise: it is checked and answered with an error.
+ * libc's assert() does the same, but stores the text of each condition and the name of each
+ * function, about 90 bytes an assertion, and the library has a size limit
+ * (tools/library_size.py). The line leads to the condition, so this one costs about 20 bytes.
+ * Loops over weights, logits or bytes have none. Any thread. */
+#ifndef BASE_ASSERTION_H
+#define BASE_ASSERTION_H
+
+#ifdef __FILE_NAME__ /* without its folders: gcc 12, clang 9 */
+#define ASSERT_FILE __FILE_NAME__
+#else
+#define ASSERT_FILE __FILE__
+#endif
+
+#define ASSERT(condition) ((condition) ? (void)0 : assertion_failed(ASSERT_FILE, __LINE__))
+
+/* Prints the place on standard error and aborts. */
+__attribute__((noreturn, cold)) void assertion_failed(const char *file, int line);
+
+#endif

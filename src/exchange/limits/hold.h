@@ -1,0 +1,30 @@
+/* The commit point: an answer's pieces are held back here until enough tokens have been generated,
+ * and are then shown in order, with their stats. What is left before that was never seen by
+ * anyone. */
+#ifndef EXCHANGE_HOLD_H
+#define EXCHANGE_HOLD_H
+
+#include "tier/tier.h"
+
+/* Held text and stats of one answer: past it the commit point is reached whatever the settings
+ * say. */
+#define HOLD_BYTES_MAX (4 * 1024 * 1024)
+
+struct held;
+
+struct hold {
+    struct held *items;
+    size_t count, capacity, bytes;
+};
+
+/* Text, or something else that a client can see (a tool call). */
+bool piece_is_visible(const struct tier_piece *piece);
+
+void hold_deinit(struct hold *hold); /* leaves it empty and usable */
+/* Deep copy. False (and unchanged) when over HOLD_BYTES_MAX or out of memory. */
+TD_MUST_CHECK bool hold_add(struct hold *hold, const struct tier_piece *piece);
+/* Calls back with the pieces in order while fn returns true; the hold keeps them. */
+void hold_replay(const struct hold *hold, bool (*fn)(void *ctx, const struct tier_piece *piece),
+                 void *ctx);
+
+#endif

@@ -1,0 +1,208 @@
+/* What the client is told, and the ends of an exchange.
+ *
+ * Pieces are held back until the commit point and then shown in order. Whose text it is, is announced
+ * before. A client may cancel inside of every event, so each one is followed by a look at `ended`. */
+#include "exchange/machine/answer.h"
+
+#include "base/str.h"
+#include "exchange/limits/cost.h"
+#include "exchange/machine/exchange_core.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Second best: after a failure, below the bar, or because a budget took what was dearer away. */
+static bool is_degraded(const struct exchange *ex, const struct attempt *by)
+{
+    return by->fallback || by->low || ex->plan.spent;
+}
+
+void answer_summarize(struct exchange *ex, const struct attempt *by)
+{
+    struct exchange_summary *summary = &ex->answer.summary;
+    *summary = (struct exchange_summary){
+        .id = ex->id,
+        .confidence = NAN,
+        .data_class = ex->signals.data_class,
+        .route = ex->plan.route->name,
+        .reduced = ex->plan.reduced,
+        .ttft_ms = ex->answer.ttft_ms,
+        .total_ms = exchange_now_ms(ex) - ex->created_ms,
+        .reasons = ex->plan.reasons,
+        .reason_count = ex->plan.reason_count,
+        .attempt_count = (uint32_t)ex->attempt_count,
+    };
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        summary->cost_usd += ex->attempts[i].cost_usd;
+    if (!by)
+        return;
+    summary->tier = ex->facts[by->tier].name;
+    summary->model = ex->facts[by->tier].model;
+    summary->place = ex->facts[by->tier].place;
+    summary->confidence = by->outcome != ATTEMPT_OPEN
+                              ? by->confidence
+                              : confidence_value(&ex->lane->confidence); /* so far */
+    summary->review = ex->hopeless ||
+                      (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
+    summary->finish = by->finish;
+    summary->usage = by->usage;
+    summary->pseudonyms = by->pseudonyms;
+    summary->left_out = by->left_out;
+    summary->degraded = is_degraded(ex, by);
+    summary->disclosure = summary->degraded ? ex->answer.disclosure : NULL;
+    if (ex->services->all_cloud_tier < ex->services->tier_count)
+        summary->all_cloud_cost_usd =
+            cost_usd(&ex->facts[ex->services->all_cloud_tier], &by->usage);
+}
+
+static void emit(struct exchange *ex, enum exchange_event_kind kind, const struct tier_piece *piece)
+{
+    struct exchange_event event = {.kind = kind, .piece = piece, .summary = &ex->answer.summary};
+    ex->answer.on_event(ex->answer.ctx, &event);
+}
+
+/* Announces whose text follows: the first time as the start, later as a correction. */
+static void announce(struct exchange *ex)
+{
+    if (ex->answer.shown == ex->current)
+        return;
+    bool correction = ex->answer.shown != NULL;
+    ex->answer.shown = ex->current;
+    if (correction)
+        buf_clear(&ex->answer.text);
+    if (is_degraded(ex, ex->current))
+        disclosure_write(ex, ex->answer.disclosure);
+    answer_summarize(ex, ex->current);
+    emit(ex, correction ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
+}
+
+/* False when the client went away meanwhile. */
+static bool show(void *ctx, const struct tier_piece *piece)
+{
+    struct exchange *ex = ctx;
+    announce(ex);
+    if (ex->ended)
+        return false;
+    if (!ex->answer.visible && piece_is_visible(piece)) {
+        ex->answer.visible = true;
+        ex->answer.ttft_ms = ex->answer.summary.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
+    }
+    if (ex->answer.keeps_text)
+        buf_append_str(&ex->answer.text, piece->text);
+    emit(ex, EXCHANGE_TEXT, piece);
+    return !ex->ended;
+}
+
+static bool commit_is_due(const struct exchange *ex, const struct tier_piece *piece)
+{
+    if (!ex->lane->hold_visible)
+        return false;
+    if (!ex->current->gated || !exchange_can_climb(ex))
+        return true; /* nothing would make us leave */
+    /* A tier without stats is not judged: holding it back would gain nothing. */
+    return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
+           (ex->lane->token_count == 0 && !piece->has_stats);
+}
+
+/* Shows what is held back. Clients that take corrections may get the old answer back, so it is
+ * kept. */
+static void commit(struct exchange *ex)
+{
+    ex->lane->committed = true;
+    parts_committing(ex);
+    hold_replay(&ex->lane->hold, show, ex);
+    if (!ex->request.corrections)
+        hold_deinit(&ex->lane->hold);
+}
+
+void answer_add(struct exchange *ex, const struct tier_piece *piece)
+{
+    bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
+    bool held = keep && hold_add(&ex->lane->hold, piece);
+    ex->lane->hold_whole = ex->lane->hold_whole && held;
+    if (ex->lane->committed) {
+        show(ex, piece);
+        return;
+    }
+    ex->lane->hold_visible = ex->lane->hold_visible || piece_is_visible(piece);
+    if (held && !commit_is_due(ex, piece))
+        return;
+    commit(ex);
+    if (!held && !ex->ended)
+        show(ex, piece);
+}
+
+/* --- the ends --- */
+
+static void end(struct exchange *ex, enum exchange_end how)
+{
+    assert(!ex->ended);
+    ex->ended = true;
+    loop_timer_stop(ex->loop, ex->step_timer);
+    if (ex->deadline_timer)
+        loop_timer_stop(ex->loop, ex->deadline_timer);
+    parts_ended(ex, how);
+}
+
+void answer_finish(struct exchange *ex)
+{
+    if (!ex->lane->committed)
+        commit(ex);
+    if (ex->ended)
+        return;
+    if (is_degraded(ex, ex->current))
+        disclosure_write(ex, ex->answer.disclosure);
+    announce(ex);
+    /* An answer of nothing at all, from a tier that could not do better, is said in words. */
+    if (!ex->ended && !ex->answer.visible && ex->answer.summary.degraded &&
+        !ex->request.completion) {
+        struct tier_piece piece = {.text = str_from(ex->answer.disclosure)};
+        show(ex, &piece);
+    }
+    if (ex->ended)
+        return;
+    if (ex->current->confidence < ex->plan.gates.human_under)
+        plan_add_reason(&ex->plan, REASON_REVIEW, ex->facts[ex->current->tier].name,
+                        "confidence %.2f is below %.2f: a person should look at it",
+                        ex->current->confidence, ex->plan.gates.human_under);
+    answer_summarize(ex, ex->current);
+    end(ex, ENDED_OK);
+    emit(ex, EXCHANGE_DONE, NULL);
+}
+
+void answer_give_kept(struct exchange *ex)
+{
+    ex->current = ex->kept;
+    ex->current->outcome = ATTEMPT_ANSWERED;
+    plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
+                    "no better answer could be had");
+    disclosure_write(ex, ex->answer.disclosure);
+    if (ex->answer.shown != ex->kept)
+        hold_replay(&ex->kept_hold, show, ex);
+    ex->lane->committed = true;
+    if (!ex->ended)
+        answer_finish(ex);
+}
+
+void answer_fail(struct exchange *ex)
+{
+    const char *param = NULL;
+    answer_summarize(ex, ex->answer.shown);
+    enum td_status status = disclosure_failure(ex, ex->answer.message, &param);
+    end(ex, ENDED_FAILED);
+    struct exchange_event event = {
+        .kind = EXCHANGE_FAILED,
+        .summary = &ex->answer.summary,
+        .status = status,
+        .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
+        .message = ex->answer.message,
+        .param = param,
+    };
+    ex->answer.on_event(ex->answer.ctx, &event);
+}
+
+void answer_cancel(struct exchange *ex)
+{
+    answer_summarize(ex, ex->answer.shown);
+    end(ex, ENDED_CANCELLED);
+}

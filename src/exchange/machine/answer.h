@@ -1,0 +1,36 @@
+/* What the client is told: the pieces of an answer, corrections, and the end. Between files of the
+ * exchange only. Every call may end the exchange, because the client may cancel inside an event. */
+#ifndef EXCHANGE_ANSWER_H
+#define EXCHANGE_ANSWER_H
+
+#include "base/buf.h"
+#include "base/outcome.h"
+#include "exchange/machine/disclosure.h"
+#include "exchange/machine/exchange.h"
+
+struct attempt;
+
+struct answer {
+    exchange_fn *on_event;
+    void *ctx;
+    struct attempt *shown; /* the attempt whose text the client sees */
+    bool visible;          /* something was seen at all */
+    double ttft_ms;        /* 0 before that */
+    bool keeps_text;       /* somebody needs the text at the end */
+    struct buf text;       /* what was shown, where it is kept */
+    struct exchange_summary summary;
+    char disclosure[DISCLOSURE_BYTES];
+    char message[MESSAGE_BYTES];
+};
+
+/* Fills in the summary as it stands, for an answer by that attempt (NULL = none). */
+void answer_summarize(struct exchange *exchange, const struct attempt *by);
+/* A piece of the current attempt: held back or shown. */
+void answer_add(struct exchange *exchange, const struct tier_piece *piece);
+/* The four ends. The current attempt's answer is final: */
+void answer_finish(struct exchange *exchange);
+void answer_give_kept(struct exchange *exchange); /* the kept attempt's is */
+void answer_fail(struct exchange *exchange);      /* no tier could answer */
+void answer_cancel(struct exchange *exchange);    /* the client left: only the parts are told */
+
+#endif

@@ -1,0 +1,79 @@
+/* One tier's try, and the lane that it runs in. Between files of the exchange only.
+ *
+ * An attempt is the record of a try and stays until the exchange is freed. A lane holds what is only
+ * needed while the try runs: the stream, its confidence, and the pieces that nobody has seen yet.
+ * There are two lanes, so that a second attempt can run beside one that is slow. */
+#ifndef EXCHANGE_ATTEMPT_H
+#define EXCHANGE_ATTEMPT_H
+
+#include "base/outcome.h"
+#include "exchange/limits/gates.h"
+#include "exchange/limits/hold.h"
+#include "exchange/private/minimise.h"
+#include "exchange/private/pseudonyms.h"
+#include "tier/door.h"
+
+struct exchange;
+
+struct attempt {
+    size_t tier; /* index into services->tiers */
+    size_t rung; /* index into plan.rungs */
+    enum egress_purpose purpose;
+    bool gated;    /* its answer is judged */
+    bool fallback; /* below the plan's start, or asked again: second best whatever it says */
+    bool low;      /* the gates would not have kept its answer */
+    bool outrun;   /* cancelled because the attempt beside it answered first */
+    enum attempt_outcome outcome;
+    enum td_status status;
+    int http_status;
+    char error[256]; /* for the client; may quote the tier's server */
+    enum td_finish finish;
+    double confidence; /* NAN = none */
+    double start_ms;   /* since the exchange began */
+    double first_ms, total_ms;
+    struct tier_usage usage;
+    double cost_usd;
+    uint64_t egress_bytes;
+    bool masked; /* it was sent surrogates */
+    struct pseudonym_counts pseudonyms;
+    struct left_out left_out;
+};
+
+#define LANES_MAX 2
+struct lane {
+    struct exchange *exchange;
+    struct attempt *attempt;      /* that runs here, or ran last */
+    struct tier_attempt *running; /* NULL = none */
+    struct egress_pass pass;      /* what the door is told of its bytes */
+    struct confidence confidence;
+    struct gate_verdict verdict; /* the first that leaves, or the last */
+    uint32_t token_count;        /* pieces with stats */
+    uint64_t plain_bytes;        /* of text without stats */
+    struct hold hold;            /* pieces not shown yet; with corrections also those shown */
+    bool hold_whole;             /* hold has every piece of the attempt */
+    bool hold_visible;           /* hold has something to see */
+    bool committed;              /* its text is shown as it comes */
+};
+
+/* Asks the tier of that rung in the free lane, which becomes the current one. False when the tier
+ * failed at once; the attempt's record then says why. */
+bool attempt_start(struct exchange *exchange, size_t rung, bool fallback,
+                   enum egress_purpose purpose);
+/* Writes the end of the lane's attempt into its record. result NULL: it was left before it ended. */
+void attempt_close(struct lane *lane, enum attempt_outcome outcome,
+                   const struct tier_result *result);
+/* Writes a failure into the current attempt's record and into the reasons. */
+void attempt_fail(struct exchange *exchange, const struct tier_result *result);
+/* Tells health and latency of the tier that the current attempt answered. */
+void attempt_report_answer(struct exchange *exchange);
+/* Is this attempt's answer preferred to the other's? */
+bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);
+
+/* Cancels what runs in the lane; nothing when nothing does. */
+void lane_stop(struct lane *lane, enum attempt_outcome outcome);
+/* The lane and its attempt become the current ones. */
+void lane_turn_to(struct exchange *exchange, struct lane *lane);
+/* The other lane when an attempt runs in it, else NULL. */
+struct lane *lane_beside(const struct exchange *exchange);
+
+#endif

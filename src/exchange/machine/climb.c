@@ -1,0 +1,281 @@
+/* The state machine that runs a plan.
+ *
+ * An exchange is about to take a step, runs one attempt (and another beside it where that one is
+ * slow), or has ended. Whatever ends an attempt is an outcome. Outcome and circumstances look up the
+ * next step in one table, `transitions`: a new pattern is a new plan, not a new path through this
+ * file. Gates say when an attempt is left (limits/gates.c). */
+#include "exchange/machine/climb.h"
+
+#include "exchange/machine/exchange_core.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* --- what can be done --- */
+
+bool exchange_can_climb(const struct exchange *ex)
+{
+    const struct lane *other = lane_beside(ex);
+    return ex->rung_next < ex->plan.climb_count ||
+           (other && ex->current && attempt_is_above(other->attempt, ex->current));
+}
+
+bool exchange_is_stuck(const struct exchange *ex)
+{
+    return ex->answer.shown && !ex->request.corrections;
+}
+
+/* A question that no tier is expected to get right is not made better by asking another one (the
+ * meta-verifier of Aggarwal et al. 2023, "AutoMix", section 3.3, has the same third way). */
+bool exchange_is_hopeless(const struct exchange *ex)
+{
+    return ex->signals.judged && ex->signals.p_strong < ex->plan.gates.hopeless_under;
+}
+
+/* --- transitions --- */
+
+enum outcome { OUTCOME_BEGIN, OUTCOME_ANSWERED, OUTCOME_LEFT, OUTCOME_FAILED, OUTCOME_DEADLINE };
+
+enum circumstance {
+    CAN_CLIMB = 1, /* a rung that gates may climb to */
+    CAN_FALL = 2,  /* a rung of any kind */
+    STUCK = 4,     /* the client holds text that it would not take back */
+    KEPT = 8,      /* a complete answer below the bar */
+    LEFT = 16,     /* a tier that was left before its end */
+};
+
+enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
+
+/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the
+ * start goes before a rung below it; a rung above goes before both. */
+static const struct transition {
+    enum outcome outcome;
+    unsigned circumstances;
+    enum step step;
+} transitions[] = {
+    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},  {OUTCOME_BEGIN, 0, STEP_FAIL},
+    {OUTCOME_ANSWERED, 0, STEP_FINISH},         {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, STUCK, STEP_FAIL},         {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},     {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
+    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG}, {OUTCOME_FAILED, 0, STEP_FAIL},
+    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},       {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_DEADLINE, 0, STEP_FAIL},
+};
+
+static enum step find_step(const struct exchange *ex, enum outcome outcome)
+{
+    unsigned now = (exchange_can_climb(ex) ? CAN_CLIMB : 0u) |
+                   (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
+                   (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
+                   (ex->left ? LEFT : 0u);
+    for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
+        if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
+            return transitions[i].step;
+    return STEP_FAIL;
+}
+
+/* Takes steps until an attempt runs or the exchange has ended. */
+static void advance(struct exchange *ex, enum outcome outcome)
+{
+    for (;;) {
+        if (outcome == OUTCOME_LEFT || outcome == OUTCOME_FAILED) {
+            parts_left(ex);
+            if (lane_beside(ex)) { /* the attempt beside it runs on */
+                lane_turn_to(ex, lane_beside(ex));
+                return;
+            }
+        }
+        bool started = false, fallback;
+        size_t rung;
+        switch (find_step(ex, outcome)) {
+        case STEP_NEXT_RUNG:
+            fallback = ex->rung_next >= ex->plan.climb_count;
+            started = attempt_start(ex, ex->rung_next++, fallback, EGRESS_ATTEMPT);
+            break;
+        case STEP_ASK_AGAIN:
+            rung = ex->left->rung;
+            ex->left = NULL;
+            started = attempt_start(ex, rung, true, EGRESS_ATTEMPT);
+            break;
+        case STEP_FINISH:
+            answer_finish(ex);
+            return;
+        case STEP_GIVE_KEPT:
+            answer_give_kept(ex);
+            return;
+        case STEP_FAIL:
+            answer_fail(ex);
+            return;
+        }
+        if (started) {
+            parts_started(ex);
+            return;
+        }
+        outcome = OUTCOME_FAILED;
+    }
+}
+
+/* --- gates --- */
+
+static bool may_leave(const struct exchange *ex)
+{
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped &&
+           !exchange_is_hopeless(ex);
+}
+
+static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
+{
+    return (struct gate_view){
+        .settings = &ex->plan.gates,
+        .confidence = &ex->lane->confidence,
+        .token_count = ex->lane->token_count,
+        .whole = whole,
+        .cut = cut,
+    };
+}
+
+static void explain_leaving(struct exchange *ex, const struct gate_view *view)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    char text[REASON_TEXT_BYTES];
+    enum reason_code code = gates_explain(&ex->lane->verdict, view, tier, text);
+    plan_add_reason(&ex->plan, code, tier, "%s", text);
+}
+
+/* Why an answer that a gate would leave is kept all the same. */
+static void explain_keeping_low(struct exchange *ex, const struct gate_view *view)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    const struct gate_verdict *verdict = &ex->lane->verdict;
+    char text[REASON_TEXT_BYTES];
+    if (gate_is_cut(verdict->left_by)) {
+        gates_explain(verdict, view, tier, text);
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier, "%s, and no other tier was to ask",
+                        text);
+    } else if (!exchange_can_climb(ex)) {
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
+                        "confidence %.2f is too low, but there is no further tier to ask",
+                        verdict->confidence);
+    } else if (ex->capped) {
+        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, tier,
+                        "confidence %.2f is too low, but the caller has had its %u escalations an "
+                        "hour",
+                        verdict->confidence, ex->services->escalations_per_hour);
+    } else if (exchange_is_hopeless(ex)) {
+        ex->hopeless = true;
+        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, tier,
+                        "not escalated: the next tier is right with probability %.2f, under %.2f",
+                        ex->signals.p_strong, ex->plan.gates.hopeless_under);
+    } else {
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
+                        "confidence %.2f is too low, but the client had seen text already",
+                        verdict->confidence);
+    }
+}
+
+static void explain_keeping(struct exchange *ex, const struct gate_view *view)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    const struct gate_verdict *verdict = &ex->lane->verdict;
+    if (ex->current->low)
+        explain_keeping_low(ex, view);
+    else if (ex->current->gated && !isnan(verdict->confidence) && !isnan(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, tier, "confidence %.2f is at least %.2f",
+                        verdict->confidence, verdict->threshold);
+    else
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
+                        exchange_can_climb(ex) ? "no gate judges this answer"
+                                               : "the last tier to ask");
+}
+
+bool climb_look(struct exchange *ex)
+{
+    const struct gate_view view = view_of(ex, false, false);
+    if (!ex->current->gated || ex->lane->verdict.left_by)
+        return false;
+    struct gate_verdict verdict = gates_look(&view);
+    if (!verdict.left_by)
+        return false;
+    ex->lane->verdict = verdict;
+    if (!may_leave(ex))
+        return false; /* judged at the end: there may be no better answer to be had */
+    lane_stop(ex->lane, ATTEMPT_ESCALATED);
+    explain_leaving(ex, &view);
+    ex->left = ex->current;
+    advance(ex, OUTCOME_LEFT);
+    return true;
+}
+
+static bool was_cut(const struct exchange *ex, const struct tier_result *result)
+{
+    uint32_t wanted = ex->request.tokens_max;
+    return result->finish == TD_FINISH_LENGTH &&
+           (wanted == 0 || result->usage.completion_tokens < wanted);
+}
+
+/* The answer of an attempt that is left complete: it may still be the best that can be had. */
+static void keep_for_later(struct exchange *ex)
+{
+    if (!ex->lane->hold_whole) {
+        ex->left = ex->current; /* too long to keep: it would have to be asked again */
+    } else if (!ex->kept || attempt_is_above(ex->current, ex->kept)) {
+        ex->kept = ex->current;
+        hold_deinit(&ex->kept_hold);
+        ex->kept_hold = ex->lane->hold;
+        ex->lane->hold = (struct hold){0};
+    }
+}
+
+static void complete_attempt(struct exchange *ex, const struct tier_result *result)
+{
+    const struct gate_view view = view_of(ex, true, was_cut(ex, result));
+    confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
+    attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
+    attempt_report_answer(ex);
+    if (ex->current->gated && !ex->lane->verdict.left_by)
+        ex->lane->verdict = gates_judge(&view);
+    ex->current->low = ex->lane->verdict.left_by != NULL;
+    if (!ex->current->low || !may_leave(ex)) {
+        explain_keeping(ex, &view);
+        advance(ex, OUTCOME_ANSWERED);
+        return;
+    }
+    explain_leaving(ex, &view);
+    ex->current->outcome = ATTEMPT_ESCALATED;
+    keep_for_later(ex);
+    advance(ex, OUTCOME_LEFT);
+}
+
+void climb_after(struct exchange *ex, const struct tier_result *result)
+{
+    if (result->status == TD_OK) {
+        complete_attempt(ex, result);
+    } else {
+        attempt_fail(ex, result);
+        advance(ex, OUTCOME_FAILED);
+    }
+}
+
+/* --- timers --- */
+
+void climb_begin(struct exchange *ex)
+{
+    advance(ex, OUTCOME_BEGIN);
+}
+
+void climb_deadline(struct exchange *ex)
+{
+    ex->past_deadline = true;
+    for (size_t i = 0; i < LANES_MAX; i++) {
+        struct lane *lane = &ex->lanes[i];
+        if (!lane->running)
+            continue;
+        lane_stop(lane, ATTEMPT_FAILED);
+        lane->attempt->status = TD_TIMEOUT;
+        snprintf(lane->attempt->error, sizeof lane->attempt->error,
+                 "no answer within the deadline");
+        plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[lane->attempt->tier].name,
+                        "the exchange's deadline of %u ms passed", ex->services->deadline_ms);
+    }
+    advance(ex, OUTCOME_DEADLINE);
+}

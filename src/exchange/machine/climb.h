@@ -1,0 +1,19 @@
+/* The steps of an exchange along its plan: which attempt is next, when one is left, and when it is
+ * over. Called by the callbacks of timers and attempts. Between files of the exchange only. */
+#ifndef EXCHANGE_CLIMB_H
+#define EXCHANGE_CLIMB_H
+
+#include <stdbool.h>
+
+struct exchange;
+struct tier_result;
+
+void climb_begin(struct exchange *exchange);
+/* After a token of the current attempt: true when a gate said to leave it, and it was left. */
+bool climb_look(struct exchange *exchange);
+/* The current attempt has ended by itself. */
+void climb_after(struct exchange *exchange, const struct tier_result *result);
+/* The exchange's time is over: what still runs is stopped. */
+void climb_deadline(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,25 @@
+/* The sentences that people read about an exchange. They read the exchange and change nothing. */
+#ifndef EXCHANGE_DISCLOSURE_H
+#define EXCHANGE_DISCLOSURE_H
+
+#include "tandem/types.h"
+
+struct attempt;
+struct exchange;
+
+#define DISCLOSURE_BYTES 384
+#define MESSAGE_BYTES 2048
+
+/* What ended an attempt, in words that quote no tier's server: for reasons, disclosures and the
+ * ledger. */
+void disclosure_cause(const struct exchange *exchange, const struct attempt *attempt, char *out,
+                      size_t size);
+/* Why the current attempt's answer is less than it could have been. */
+void disclosure_write(const struct exchange *exchange, char out[static DISCLOSURE_BYTES]);
+/* Status, message and member at fault (or NULL) of an exchange that no tier could answer. */
+enum td_status disclosure_failure(const struct exchange *exchange,
+                                  char message[static MESSAGE_BYTES], const char **param);
+/* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
+bool disclosure_upstream_denied(const struct exchange *exchange);
+
+#endif

@@ -1,0 +1,69 @@
+/* The exchange as its own files see it: what is asked, what is known of it, the plan, and the
+ * attempts. What belongs to one concern has its own struct and header (answer.h, outgoing.h,
+ * attempt.h), and what belongs to one part lies in that part's state (part.h). */
+#ifndef EXCHANGE_EXCHANGE_CORE_H
+#define EXCHANGE_EXCHANGE_CORE_H
+
+#include "exchange/machine/answer.h"
+#include "exchange/machine/attempt.h"
+#include "exchange/machine/exchange.h"
+#include "exchange/machine/outgoing.h"
+#include "exchange/machine/part.h"
+#include "ledger/ledger.h"
+#include "privacy/scan/tally.h"
+
+/* Every rung once, and one tier again that was left early. The ledger keeps as many. */
+#define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
+_Static_assert(RUNGS_MAX + 1 <= ATTEMPTS_MAX, "a plan can make more attempts than are recorded");
+
+#define EXCHANGE_ID_BYTES 28 /* "ex_", 24 hex digits, NUL */
+
+struct exchange {
+    struct exchange_services *services;
+    struct loop *loop;
+    char id[EXCHANGE_ID_BYTES];
+    double created_ms;
+    struct loop_timer *step_timer, *deadline_timer;
+    int depth; /* callbacks that we are inside of: freeing waits for the outermost */
+    bool ended, past_deadline;
+
+    /* What is asked, and what is known of it before a tier is asked (situation.c). */
+    struct td_request request;
+    size_t named; /* tier that the request names; SIZE_MAX none */
+    struct signals signals;
+    struct privacy_tally findings;
+    struct tier_facts *facts; /* of services->tiers, in order */
+    struct tier_state *states;
+    bool capped; /* the caller has no escalation left: the device answers */
+
+    /* Where it is asked (climb.c, attempt.c). */
+    struct plan plan;
+    size_t rung_next; /* in plan.rungs */
+    struct attempt attempts[ATTEMPTS_MAX];
+    size_t attempt_count;
+    struct lane lanes[LANES_MAX];
+    struct lane *lane;       /* whose turn it is, or was last; never NULL */
+    struct attempt *current; /* lane->attempt; at the end the one whose answer it is */
+    struct attempt *kept;    /* complete, but not confident: the answer if no better one comes */
+    struct hold kept_hold;   /* its pieces */
+    struct attempt *left;    /* left before its end: can be asked again */
+    bool hopeless;           /* kept because no tier is expected to be right */
+
+    struct outgoing outgoing;
+    struct answer answer;
+    struct part_states parts;
+};
+
+double exchange_now_ms(const struct exchange *exchange);
+/* Callbacks begin and end with these; the last one frees an exchange that has ended. */
+void exchange_enter(struct exchange *exchange);
+void exchange_leave(struct exchange *exchange);
+
+/* A rung is left that gates may climb to, or a better one is being asked beside the current one. */
+bool exchange_can_climb(const struct exchange *exchange);
+/* The client holds text that it would not take back. */
+bool exchange_is_stuck(const struct exchange *exchange);
+/* No tier is expected to be right. */
+bool exchange_is_hopeless(const struct exchange *exchange);
+
+#endif

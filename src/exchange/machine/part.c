@@ -1,0 +1,91 @@
+#include "exchange/machine/part.h"
+
+#include "exchange/machine/exchange_core.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdlib.h>
+
+static size_t aligned(size_t bytes)
+{
+    size_t step = alignof(max_align_t);
+    return (bytes + step - 1) / step * step;
+}
+
+bool parts_init(struct part_states *states)
+{
+    size_t bytes = 1, at = 0;
+    for (size_t i = 0; exchange_parts[i]; i++)
+        bytes += aligned(exchange_parts[i]->state_bytes);
+    states->block = calloc(1, bytes);
+    if (!states->block)
+        return false;
+    for (size_t i = 0; exchange_parts[i]; i++) {
+        assert(i < EXCHANGE_PARTS_MAX);
+        states->of[i] = (char *)states->block + at;
+        at += aligned(exchange_parts[i]->state_bytes);
+    }
+    return true;
+}
+
+void *part_state(const struct exchange *ex, const struct exchange_part *part)
+{
+    size_t i = 0;
+    while (exchange_parts[i] != part) {
+        assert(exchange_parts[i]); /* every part is in the table */
+        i++;
+    }
+    return ex->parts.of[i];
+}
+
+/* Calls that hook of every part that has it; `state` is the part's in the call's arguments. */
+#define EACH_PART(hook, ...)                      \
+    for (size_t i = 0; exchange_parts[i]; i++) {  \
+        void *state = ex->parts.of[i];            \
+        if (exchange_parts[i]->hook)              \
+            exchange_parts[i]->hook(__VA_ARGS__); \
+    }
+
+void parts_inform(struct exchange *ex, const struct route *route)
+{
+    EACH_PART(inform, ex, state, route)
+}
+
+void parts_prepare(struct exchange *ex, const struct route *route)
+{
+    EACH_PART(prepare, ex, state, route)
+}
+
+void parts_planned(struct exchange *ex)
+{
+    EACH_PART(planned, ex, state)
+}
+
+void parts_started(struct exchange *ex)
+{
+    EACH_PART(started, ex, state)
+}
+
+void parts_left(struct exchange *ex)
+{
+    EACH_PART(left, ex, state)
+}
+
+void parts_committing(struct exchange *ex)
+{
+    EACH_PART(committing, ex, state)
+}
+
+void parts_ended(struct exchange *ex, enum exchange_end end)
+{
+    EACH_PART(ended, ex, state, end)
+}
+
+void parts_release(struct exchange *ex)
+{
+    if (!ex->parts.block)
+        return;
+    EACH_PART(release, ex, state)
+    free(ex->parts.block);
+    ex->parts.block = NULL;
+}

@@ -1,0 +1,89 @@
+/* What is known of a request before a tier is asked: signals and the class of its data, the tiers'
+ * states, the time and the device. Then the route's rules are applied, because they may ask for any
+ * of it. The class only rises, also over the requests of one conversation. */
+#include "exchange/machine/situation.h"
+
+#include "base/device.h"
+#include "exchange/machine/exchange_core.h"
+#include "exchange/private/classify.h"
+#include "exchange/private/conversation_id.h"
+#include "privacy/scan/conversation.h"
+#include "router/plan/signals.h"
+
+#include <string.h>
+#include <time.h>
+
+static void read_signals(struct exchange *ex, const struct route *route)
+{
+    signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
+    enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
+    enum td_data_class data_class = classify_higher(
+        declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
+    if (ex->services->classes)
+        data_class = conversation_classes_raise(ex->services->classes,
+                                                conversation_id_key(&ex->request), data_class);
+    ex->signals.data_class = data_class;
+    outgoing_read_consent(ex, route);
+    outgoing_prepare(ex, route, declared);
+}
+
+static void read_states(struct exchange *ex)
+{
+    struct exchange_services *services = ex->services;
+    for (size_t i = 0; i < services->tier_count; i++) {
+        ex->facts[i] = services->tiers[i]->facts;
+        ex->states[i] = (struct tier_state){
+            .reachable = !services->health ||
+                         tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
+            .prompt_tokens =
+                tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
+        };
+        if (services->latency)
+            tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+    }
+}
+
+/* What moves rules beside the text. */
+static void read_moment(struct exchange *ex, const struct route *route, const struct app *app)
+{
+    time_t now = (time_t)(clock_wall_ms(ex->services->clock) / 1000);
+    struct tm local;
+    if (localtime_r(&now, &local)) {
+        ex->signals.moment.hour = local.tm_hour;
+        ex->signals.moment.weekday = (local.tm_wday + 6) % 7; /* from Sunday to Monday */
+    }
+    if (ex->services->device) {
+        struct device_state device;
+        device_read(ex->services->device, &device);
+        ex->signals.moment.battery = device.battery;
+        ex->signals.moment.on_battery = device.on_battery;
+        if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
+            ex->signals.moment.network = device.network;
+    }
+    for (size_t i = ex->services->tier_count; i-- > 0;)
+        if (route->tier_count > 0 && strcmp(ex->facts[i].name, route->tiers[0]) == 0)
+            ex->signals.prompt_tokens = ex->states[i].prompt_tokens;
+    ex->signals.app = app ? app->name : NULL;
+    parts_inform(ex, route);
+}
+
+/* The rule that matches may raise the class, and then the conversation keeps it. */
+static void apply_rules(struct exchange *ex, const struct route *route)
+{
+    const struct policy *policy = ex->services->policy;
+    const struct app *app = policy_find_app(policy, ex->request.caller);
+    read_moment(ex, route, app);
+    enum td_data_class before = ex->signals.data_class;
+    policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,
+                       &ex->signals);
+    if (ex->services->classes && ex->signals.data_class > before)
+        ex->signals.data_class = conversation_classes_raise(
+            ex->services->classes, conversation_id_key(&ex->request), ex->signals.data_class);
+}
+
+void situation_read(struct exchange *ex, const struct route *route)
+{
+    read_signals(ex, route);
+    read_states(ex);
+    apply_rules(ex, route);
+}

@@ -1,0 +1,134 @@
+/* An exchange and its budgets.
+ *
+ * Before the plan, the signals are told how full the fullest budget is. While the exchange runs, its
+ * budgets hold back what it may come to cost, so that many exchanges at once do not together spend
+ * what each of them finds free. At the end the promise is replaced by the real cost. */
+#include "exchange/parts/part_budget.h"
+
+#include "exchange/limits/cost.h"
+#include "exchange/limits/spending.h"
+#include "exchange/machine/exchange_core.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct budget_state {
+    uint64_t keys[BUDGETS_MAX]; /* in limits/spending.h; 0 = the request does not draw from it */
+    double promised_usd;        /* to each of them */
+};
+
+/* Answers are seldom longer; what an answer costs more is counted when it ends. */
+#define ANSWER_TOKENS_MAX 1024
+
+static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per)
+{
+    switch (per) {
+    case BUDGET_PER_USER:
+        return ex->signals.user;
+    case BUDGET_PER_APP:
+        return ex->signals.app;
+    case BUDGET_PER_ROUTE:
+        return route->name;
+    default:
+        return "";
+    }
+}
+
+static void inform(struct exchange *ex, void *state, const struct route *route)
+{
+    struct budget_state *own = state;
+    const struct policy *policy = ex->services->policy;
+    struct spending *spending = ex->services->spending;
+    if (!spending)
+        return;
+    ex->signals.moment.day_tokens = spending_day_tokens(spending);
+    for (size_t i = 0; i < policy->budget_count && i < BUDGETS_MAX; i++) {
+        const struct budget *budget = &policy->budgets[i];
+        const char *who = whom(ex, route, budget->per);
+        if (!who)
+            continue;
+        own->keys[i] = spending_key(budget->name, who);
+        double used = spending_today(spending, own->keys[i]) / budget->usd_per_day;
+        if (!(used <= ex->signals.budget_used)) { /* also when nothing is there yet (NAN) */
+            ex->signals.budget_used = used;
+            ex->signals.budget = budget->name;
+        }
+    }
+}
+
+double part_budget_answer_usd(const struct exchange *ex, size_t tier)
+{
+    assert(tier < ex->services->tier_count);
+    uint32_t wanted = ex->request.tokens_max;
+    const struct tier_usage usage = {
+        .prompt_tokens = ex->states[tier].prompt_tokens,
+        .completion_tokens = wanted && wanted < ANSWER_TOKENS_MAX ? wanted : ANSWER_TOKENS_MAX};
+    return cost_usd(&ex->facts[tier], &usage);
+}
+
+void part_budget_promise(struct exchange *ex, double usd)
+{
+    struct budget_state *own = part_state(ex, &part_budget);
+    if (!ex->signals.budget)
+        return;
+    own->promised_usd += usd;
+    for (size_t i = 0; i < BUDGETS_MAX; i++)
+        if (own->keys[i])
+            spending_promise(ex->services->spending, own->keys[i], usd);
+}
+
+bool part_budget_has_room(const struct exchange *ex, double usd)
+{
+    const struct budget_state *own = part_state(ex, &part_budget);
+    const struct policy *policy = ex->services->policy;
+    for (size_t i = 0; usd > 0 && i < policy->budget_count && i < BUDGETS_MAX; i++)
+        if (own->keys[i] && spending_today(ex->services->spending, own->keys[i]) + usd >
+                                policy->budgets[i].usd_per_day)
+            return false;
+    return true;
+}
+
+void part_budget_keys(const struct exchange *ex, uint64_t out[static BUDGETS_MAX])
+{
+    const struct budget_state *own = part_state(ex, &part_budget);
+    memcpy(out, own->keys, sizeof own->keys);
+}
+
+/* The dearest answer that the plan may lead to. */
+static void planned(struct exchange *ex, void *state)
+{
+    (void)state;
+    double most = 0;
+    for (size_t i = 0; i < ex->plan.rung_count; i++)
+        most = fmax(most, part_budget_answer_usd(ex, ex->plan.rungs[i]));
+    part_budget_promise(ex, most);
+}
+
+static void ended(struct exchange *ex, void *state, enum exchange_end how)
+{
+    (void)how;
+    const struct budget_state *own = state;
+    struct spending *spending = ex->services->spending;
+    double cost = 0;
+    uint64_t tokens = 0;
+    if (!spending)
+        return;
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct tier_usage *usage = &ex->attempts[i].usage;
+        cost += ex->attempts[i].cost_usd;
+        tokens += (uint64_t)usage->prompt_tokens + usage->completion_tokens;
+    }
+    for (size_t i = 0; i < BUDGETS_MAX; i++)
+        if (own->keys[i])
+            spending_settle(spending, own->keys[i], own->promised_usd, cost);
+    spending_add_tokens(spending, tokens);
+}
+
+const struct exchange_part part_budget = {
+    .name = "budget",
+    .state_bytes = sizeof(struct budget_state),
+    .inform = inform,
+    .planned = planned,
+    .ended = ended,
+};

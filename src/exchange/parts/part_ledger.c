@@ -1,0 +1,110 @@
+/* The exchange as the ledger keeps it: one row, and one for each attempt.
+ *
+ * Texts are stored only where the policy says so, and never of contractual or restricted data. What a
+ * tier's server wrote is not stored at all: it may repeat what it was sent. */
+#include "base/json.h"
+#include "base/log.h"
+#include "base/names.h"
+#include "exchange/machine/exchange_core.h"
+#include "exchange/parts/ledger_json.h"
+
+#include <stdlib.h>
+
+/* A request's own limit. */
+#define PROMPT_BYTES_MAX (4 * 1024 * 1024)
+
+static char *prompt_text(const struct exchange *ex)
+{
+    struct buf text;
+    buf_init(&text, PROMPT_BYTES_MAX);
+    for (size_t i = 0; i < ex->request.message_count; i++) {
+        if (i)
+            buf_append_char(&text, '\n');
+        buf_append_str(&text, ex->request.messages[i].content);
+    }
+    char *taken = buf_take(&text);
+    buf_deinit(&text);
+    return taken;
+}
+
+static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[ATTEMPTS_MAX],
+                          char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES])
+{
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i];
+        const struct tier_facts *facts = &ex->facts[attempt->tier];
+        if (attempt->status != TD_OK)
+            disclosure_cause(ex, attempt, causes[i], REASON_TEXT_BYTES);
+        out[i] = (struct ledger_attempt){
+            .tier = facts->name,
+            .model = facts->model,
+            .place = names_place(facts->place),
+            .outcome = attempt->outcome,
+            .error = attempt->status != TD_OK ? causes[i] : NULL,
+            .confidence = attempt->confidence,
+            .prompt_tokens = attempt->usage.prompt_tokens,
+            .completion_tokens = attempt->usage.completion_tokens,
+            .start_ms = attempt->start_ms,
+            .first_ms = attempt->first_ms,
+            .total_ms = attempt->total_ms,
+            .cost_usd = attempt->cost_usd,
+            .egress_bytes = attempt->egress_bytes,
+        };
+    }
+}
+
+static void ended(struct exchange *ex, void *state, enum exchange_end how)
+{
+    (void)state;
+    if (!ex->services->ledger)
+        return;
+    const struct exchange_summary *summary = &ex->answer.summary;
+    struct ledger_attempt attempts[ATTEMPTS_MAX];
+    char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
+    fill_attempts(ex, attempts, causes);
+    /* Restricted and contractual text is not stored even where the policy stores prompts: its place
+     * is its source. */
+    bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
+                 summary->data_class < TD_CLASS_CONTRACTUAL;
+    char *signals = ledger_json_signals(ex), *reasons = ledger_json_reasons(ex);
+    char *prompt = store ? prompt_text(ex) : NULL;
+    struct ledger_exchange record = {
+        .id = ex->id,
+        .wall_ms = clock_wall_ms(ex->services->clock),
+        .user = ex->request.keep_nothing ? NULL : ex->request.user,
+        .route = summary->route,
+        .policy_version = ex->services->policy->version,
+        .requested_model = ex->request.model,
+        .tier = summary->tier,
+        .model = summary->model,
+        .place = summary->tier ? names_place(summary->place) : NULL,
+        .data_class = names_class(summary->data_class),
+        .status = how,
+        .finish = how == ENDED_OK ? names_finish(summary->finish) : NULL,
+        .confidence = summary->confidence,
+        .prompt_tokens = summary->usage.prompt_tokens,
+        .completion_tokens = summary->usage.completion_tokens,
+        .ttft_ms = summary->ttft_ms,
+        .total_ms = summary->total_ms,
+        .cost_usd = summary->cost_usd,
+        .all_cloud_cost_usd = summary->all_cloud_cost_usd,
+        .degraded = summary->degraded,
+        .streamed = json_bool(json_get(ex->request.body, "stream"), false),
+        .disclosure = summary->disclosure,
+        .signals_json = signals,
+        .reasons_json = reasons,
+        .prompt_text = prompt,
+        .answer_text = store && ex->answer.text.len ? ex->answer.text.data : NULL,
+        .attempts = attempts,
+        .attempt_count = ex->attempt_count,
+    };
+    struct td_error err = {0};
+    if (ledger_put(ex->services->ledger, &record, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "ledger_put_failed", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+    free(signals);
+    free(reasons);
+    free(prompt);
+}
+
+const struct exchange_part part_ledger = {.name = "ledger", .ended = ended};

@@ -1,0 +1,83 @@
+/* What the watch is told of an exchange, and what it may forbid.
+ *
+ * A caller has so many escalations an hour. One is reserved before the plan, because afterwards it
+ * is too late to choose the device, and given back when the exchange did not need it. */
+#include "exchange/limits/watch.h"
+#include "exchange/machine/exchange_core.h"
+
+#include <math.h>
+
+struct watch_state {
+    bool reserved; /* one of the caller's escalations of this hour */
+};
+
+static bool is_on_device(const struct exchange *ex, size_t tier)
+{
+    return ex->facts[tier].place == TD_PLACE_DEVICE;
+}
+
+static void prepare(struct exchange *ex, void *state, const struct route *route)
+{
+    (void)route;
+    struct watch_state *own = state;
+    struct exchange_services *services = ex->services;
+    if (!services->watch || services->escalations_per_hour == 0)
+        return;
+    own->reserved =
+        watch_reserve(services->watch, ex->request.caller, services->escalations_per_hour);
+    ex->capped = !own->reserved;
+    /* What the caller asks for by its mode is its own business; what the router would choose for it
+     * is not to be had. */
+    if (ex->capped && ex->signals.mode == TD_MODE_AUTO)
+        ex->signals.mode = TD_MODE_PREFER_LOCAL;
+}
+
+static bool could_stay(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->plan.rung_count; i++)
+        if (is_on_device(ex, ex->plan.rungs[i]))
+            return true;
+    return false;
+}
+
+static void planned(struct exchange *ex, void *state)
+{
+    (void)state;
+    if (ex->capped && ex->plan.rung_count > 0 && is_on_device(ex, ex->plan.rungs[0]))
+        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, ex->facts[ex->plan.rungs[0]].name,
+                        "the caller has had its %u escalations an hour",
+                        ex->services->escalations_per_hour);
+}
+
+static void ended(struct exchange *ex, void *state, enum exchange_end how)
+{
+    (void)how;
+    const struct watch_state *own = state;
+    struct watch *watch = ex->services->watch;
+    if (!watch)
+        return;
+    struct watch_exchange seen = {
+        .caller = ex->request.caller, .could_stay = could_stay(ex), .confidence = NAN};
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i];
+        seen.escalated = seen.escalated || !is_on_device(ex, attempt->tier);
+        if (i == 0 && is_on_device(ex, attempt->tier))
+            seen.confidence = attempt->confidence;
+    }
+    struct utterance utterance;
+    if (ex->signals.data_class == TD_CLASS_PUBLIC && seen.could_stay && !ex->request.keep_nothing) {
+        utterance_read(&ex->request, &utterance);
+        seen.utterance = &utterance;
+    }
+    watch_add(watch, &seen);
+    if (own->reserved && !seen.escalated)
+        watch_give_back(watch, ex->request.caller, ex->services->escalations_per_hour);
+}
+
+const struct exchange_part part_watch = {
+    .name = "watch",
+    .state_bytes = sizeof(struct watch_state),
+    .prepare = prepare,
+    .planned = planned,
+    .ended = ended,
+};

@@ -1,0 +1,16 @@
+/* The table of parts (machine/part.h).
+ *
+ * The order is the order of every hook. At the end it matters: hedging and the budget settle what
+ * was spent, consistency counts what keeping a tier cost, and then the ledger writes all of it down.
+ * The shadow comes last, because it starts new work. */
+#include "exchange/machine/part.h"
+
+#define EACH_NAME(X) X(hedge) X(budget) X(consistency) X(ledger) X(watch) X(ramp) X(shadow)
+
+#define DECLARED(name) extern const struct exchange_part part_##name;
+EACH_NAME(DECLARED)
+
+#define ROW(name) &part_##name,
+const struct exchange_part *const exchange_parts[] = {EACH_NAME(ROW) NULL};
+_Static_assert(sizeof exchange_parts / sizeof *exchange_parts <= EXCHANGE_PARTS_MAX + 1,
+               "there are more parts than EXCHANGE_PARTS_MAX");

@@ -1,0 +1,298 @@
+/* One shadow while it runs.
+ *
+ * It is asked in a later turn of the loop, so that the exchange's last word is out before. The copy
+ * of the request is words alone: roles, texts, sampling and stops. What it costs is promised before
+ * and settled after, also when it is cancelled. It is freed by its timer, because the tier may still
+ * be inside of the attempt when the answer is complete. */
+#include "exchange/parts/shadow_run.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "exchange/limits/cost.h"
+#include "exchange/limits/spending.h"
+#include "exchange/memory/ramp_table.h"
+#include "ledger/ledger.h"
+#include "router/watch/agreement.h"
+#include "tier/job_sampling.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEADLINE_MS 60000
+#define TEXT_BYTES_MAX (64 * 1024)
+
+/* Also one that did not come into the pool. */
+static void run_free(struct shadow_run *run)
+{
+    if (run->timer)
+        loop_timer_free(run->loop, run->timer);
+    buf_deinit(&run->shown);
+    buf_deinit(&run->answer);
+    free(run->messages);
+    free(run->texts);
+    json_free(run->sampling);
+    free(run);
+}
+
+static void remove_and_free(struct shadow_run *run)
+{
+    struct exchange_services *services = run->task.services;
+    shadow_pool_remove(run->pool, run);
+    run_free(run);
+    if (services->release)
+        services->release(services);
+}
+
+/* --- money --- */
+
+static void promise(const struct shadow_run *run)
+{
+    for (size_t i = 0; i <= BUDGETS_MAX; i++)
+        if (run->task.budget_keys[i])
+            spending_promise(run->task.services->spending, run->task.budget_keys[i],
+                             run->task.promised_usd);
+}
+
+static void settle(const struct shadow_run *run, double usd)
+{
+    for (size_t i = 0; i <= BUDGETS_MAX; i++)
+        if (run->task.budget_keys[i])
+            spending_settle(run->task.services->spending, run->task.budget_keys[i],
+                            run->task.promised_usd, usd);
+}
+
+/* Of one that is left: what came has its price. */
+static struct tier_usage usage_so_far(const struct shadow_run *run)
+{
+    return cost_usage_so_far(run->task.prompt_tokens, 0, run->answer_bytes);
+}
+
+/* --- what it came to --- */
+
+/* The device had something better to do, or the tier does not take what was made of the request.
+ * That says nothing of its answers. */
+static bool says_nothing(const struct shadow_run *run, const struct tier_result *result)
+{
+    bool refused = result->status == TD_INVALID;
+    if (refused)
+        log_event(LOG_LEVEL_INFO, "shadow_refused", "exchange=%s tier=%s http_status=%d", run->id,
+                  run->tier->facts.name, result->http_status);
+    return refused || (run->task.place == SHADOW_ON_DEVICE &&
+                       (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
+                        result->status == TD_CANCELLED));
+}
+
+/* The ramp learns how often its two tiers differ. A candidate that gives no answer differs, too. */
+static void tell_ramp(const struct shadow_run *run, bool answered, bool same)
+{
+    const struct shadow_task *task = &run->task;
+    if (task->ramp_route && (answered || task->is_candidate))
+        ramp_table_judge(task->services->ramp_table, task->ramp_route, RAMP_AGREEMENT, false,
+                         same ? 0 : 1);
+}
+
+/* agreement NULL: there is none. */
+static void put(const struct shadow_run *run, const struct tier_result *result, double cost,
+                const struct agreement *agreement, const char *kind)
+{
+    const struct exchange_services *services = run->task.services;
+    struct td_error err = {0};
+    const struct ledger_shadow row = {
+        .exchange = run->id,
+        .wall_ms = clock_wall_ms(services->clock),
+        .tier = run->tier->facts.name,
+        .agreement = agreement ? agreement->score : (double)NAN,
+        .same = agreement && agreement->same,
+        .kind = kind,
+        .completion_tokens = result->usage.completion_tokens,
+        .total_ms = result->total_ms,
+        .cost_usd = cost,
+        .egress_bytes = result->egress_bytes,
+    };
+    if (services->ledger && ledger_put_shadow(services->ledger, &row, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "shadow_not_recorded", "exchange=%s error=\"%s\"", run->id,
+                  err.message);
+}
+
+static enum agreement_end end_of(const struct shadow_run *run, const struct tier_result *result)
+{
+    if (result->finish != TD_FINISH_LENGTH)
+        return AGREEMENT_END_OWN;
+    return run->limited ? AGREEMENT_CUT_SHORT : AGREEMENT_CUT_AS_ASKED;
+}
+
+static void record(struct shadow_run *run, const struct tier_result *result)
+{
+    struct agreement agreement = {.kind = AGREEMENT_TEXT};
+    bool answered = result->status == TD_OK;
+    double cost = cost_usd(&run->tier->facts, &result->usage);
+    settle(run, cost);
+    if (says_nothing(run, result) ||
+        (answered && !agreement_compare(buf_view(&run->shown), buf_view(&run->answer),
+                                        end_of(run, result), &agreement))) {
+        shadow_pool_count(run->pool, run->task.place,
+                          &(struct shadow_count){.dropped = 1, .cost_usd = cost});
+        if (cost > 0) /* after a restart the budgets ask the ledger */
+            put(run, result, cost, NULL, LEDGER_SHADOW_DROPPED);
+        return;
+    }
+    const struct shadow_count counted = {.compared = answered,
+                                         .failed = !answered,
+                                         .same = answered && agreement.same,
+                                         .agreement_sum = answered ? agreement.score : 0,
+                                         .cost_usd = cost};
+    shadow_pool_count(run->pool, run->task.place, &counted);
+    tell_ramp(run, answered, agreement.same);
+    put(run, result, cost, answered ? &agreement : NULL, agreement_kind_name(agreement.kind));
+}
+
+/* --- its attempt --- */
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct shadow_run *run = ctx;
+    run->answer_bytes += piece->text.len;
+    if (run->answer.len + piece->text.len <= TEXT_BYTES_MAX)
+        buf_append_str(&run->answer, piece->text);
+}
+
+static void on_done(void *ctx, const struct tier_result *result)
+{
+    struct shadow_run *run = ctx;
+    run->running = NULL;
+    run->ended = true;
+    record(run, result);
+    loop_timer_start(run->loop, run->timer, 0);
+}
+
+static void ask(struct shadow_run *run)
+{
+    struct tier_result failure = {0};
+    const struct tier_sink sink = {
+        .on_piece = on_piece, .on_done = on_done, .ctx = run, .pass = &run->pass};
+    run->began = true;
+    loop_timer_start(run->loop, run->timer, DEADLINE_MS);
+    failure.status =
+        tier_start(run->tier, run->loop, &run->request, &sink, &run->running, &failure.err);
+    if (failure.status != TD_OK)
+        on_done(run, &failure);
+}
+
+static void on_timer(void *ctx)
+{
+    struct shadow_run *run = ctx;
+    if (!run->began) {
+        ask(run);
+        return;
+    }
+    if (!run->ended) {
+        struct tier_result late = {
+            .status = TD_TIMEOUT, .total_ms = DEADLINE_MS, .usage = usage_so_far(run)};
+        late.egress_bytes = tier_egress_bytes(run->tier, run->running);
+        tier_cancel(run->tier, run->running);
+        record(run, &late);
+    }
+    remove_and_free(run);
+}
+
+void shadow_run_cancel(struct shadow_run *run)
+{
+    const struct tier_usage usage = usage_so_far(run);
+    if (run->began && !run->ended)
+        tier_cancel(run->tier, run->running);
+    if (!run->ended)
+        settle(run, run->began ? cost_usd(&run->tier->facts, &usage) : 0);
+    remove_and_free(run);
+}
+
+/* --- the beginning --- */
+
+static struct td_str keep(char **space, struct td_str text)
+{
+    char *at = *space;
+    if (text.len)
+        memcpy(at, text.data, text.len);
+    at[text.len] = '\0';
+    *space += text.len + 1;
+    return (struct td_str){at, text.len};
+}
+
+static bool copy_request(struct shadow_run *run, const struct td_request *from)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < from->message_count; i++)
+        bytes += from->messages[i].content.len + 1;
+    for (size_t i = 0; i < from->stop_count; i++)
+        bytes += from->stops[i].len + 1;
+    run->messages = calloc(from->message_count, sizeof *run->messages);
+    run->texts = malloc(bytes);
+    if (!run->messages || !run->texts)
+        return false;
+    char *space = run->texts;
+    for (size_t i = 0; i < from->message_count; i++)
+        run->messages[i] = (struct td_message){.role = from->messages[i].role,
+                                               .content = keep(&space, from->messages[i].content)};
+    uint32_t wanted = from->tokens_max;
+    run->limited = wanted == 0 || wanted > SHADOW_TOKENS_MAX;
+    run->request = (struct td_request){
+        .messages = run->messages,
+        .message_count = from->message_count,
+        .tokens_max = run->limited ? SHADOW_TOKENS_MAX : wanted,
+        .sampling = from->sampling,
+        .stop_count = from->stop_count,
+        .data_class = from->data_class,
+        .priority = TD_PRIORITY_SPARE,
+        .caller = "a shadow", /* nobody's: what is computed is shared with no caller */
+    };
+    run->request.body = run->sampling = job_sampling_members(from->body);
+    run->request.sampling.biases = NULL;
+    run->request.sampling.bias_count = 0;
+    for (size_t i = 0; i < from->stop_count; i++)
+        run->request.stops[i] = keep(&space, from->stops[i]);
+    return run->sampling || !from->body;
+}
+
+/* NULL without memory. */
+static struct shadow_run *run_new(const struct shadow_task *task)
+{
+    struct shadow_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    run->loop = task->loop;
+    run->task = *task;
+    run->pool = task->services->shadow_pool;
+    run->tier = task->services->tiers[task->tier];
+    memcpy(run->id, task->id, strlen(task->id) + 1);
+    run->pass = (struct egress_pass){
+        .purpose = EGRESS_SHADOW,
+        .data_class = task->data_class,
+        .scanned = task->services->scanner != NULL,
+        .exchange = run->id,
+    };
+    buf_init(&run->shown, TEXT_BYTES_MAX);
+    buf_init(&run->answer, TEXT_BYTES_MAX);
+    buf_append_str(&run->shown, str_slice(task->shown, 0, TEXT_BYTES_MAX));
+    run->timer = loop_timer_new(run->loop, on_timer, run);
+    if (!run->timer || run->shown.failed || !copy_request(run, task->request)) {
+        run_free(run);
+        return NULL;
+    }
+    return run;
+}
+
+bool shadow_run_start(const struct shadow_task *task)
+{
+    assert(strlen(task->id) < SHADOW_ID_BYTES);
+    struct shadow_run *run = run_new(task);
+    if (!run)
+        return false;
+    promise(run);
+    if (task->services->hold)
+        task->services->hold(task->services);
+    shadow_pool_add(run->pool, run);
+    loop_timer_start(run->loop, run->timer, 0);
+    return true;
+}

@@ -1,0 +1,22 @@
+/* What kind of data a request holds, before any of it leaves (tier/door.h). */
+#ifndef EXCHANGE_CLASSIFY_H
+#define EXCHANGE_CLASSIFY_H
+
+#include "privacy/scan/tally.h"
+#include "privacy/text/reading.h"
+
+/* Everything of the request that a tier may be sent, as one reading: the conversation, and every other key,
+ * string and number of the body with its member's name before it. The parts' sources are the texts of the body,
+ * or of the messages when there is no body. Appends; without memory, or nested too deeply: it has failed. */
+void classify_read(const struct td_request *request, struct reading *reading);
+
+struct privacy_scanner;
+/* The highest class that the scanner finds in it; restricted without a scanner. Findings are added
+ * to found. */
+enum td_data_class classify_request(const struct privacy_scanner *scanner,
+                                    const struct td_request *request, struct privacy_tally *found);
+
+/* The one of two classes that protects more. */
+enum td_data_class classify_higher(enum td_data_class a, enum td_data_class b);
+
+#endif

@@ -1,0 +1,19 @@
+/* The names of the conversation that a request continues. Pure functions; any thread. */
+#ifndef EXCHANGE_CONVERSATION_ID_H
+#define EXCHANGE_CONVERSATION_ID_H
+
+#include "base/crypto.h"
+#include "tandem/types.h"
+
+/* For the conversation's class: a hash of the caller and of the first text of a user, without its
+ * white space. A system message, a user's name or other parts that come later do not change it. */
+uint64_t conversation_id_key(const struct td_request *request);
+/* For what is kept of the conversation: a digest of caller, user, first system message and first
+ * question. owner: as conversation_id_owner. */
+void conversation_id_digest(const struct td_request *request,
+                            uint8_t key[static CRYPTO_SHA256_BYTES],
+                            uint8_t owner[static CRYPTO_SHA256_BYTES]);
+/* The digest of a user's name (NULL = nobody). */
+void conversation_id_owner(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES]);
+
+#endif

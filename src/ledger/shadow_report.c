@@ -1,0 +1,132 @@
+/* The report on shadows: for each pair of the tier that answered and the tier beside it, how often
+ * both agreed, and within these by the task that the classifier saw. */
+#include "base/error.h"
+#include "base/json.h"
+#include "ledger/reader.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const char pairs_sql[] =
+    "SELECT x.tier, s.tier, count(s.agreement),"
+    " sum(s.agreement IS NULL AND s.kind <> '" LEDGER_SHADOW_DROPPED "'), total(s.same),"
+    " avg(s.agreement), total(s.cost_usd), avg(CASE WHEN s.agreement IS NOT NULL THEN s.total_ms "
+    "END)"
+    " FROM shadow s JOIN exchange x ON x.seq = s.exchange WHERE x.wall_ms >= ?1"
+    " GROUP BY x.tier, s.tier ORDER BY x.tier, s.tier";
+static const char tasks_sql[] =
+    "SELECT CASE WHEN json_valid(x.signals) THEN coalesce(json_extract(x.signals, '$.task'), '')"
+    " ELSE '' END AS task, count(s.agreement), total(s.same)"
+    " FROM shadow s JOIN exchange x ON x.seq = s.exchange"
+    " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.agreement IS NOT NULL"
+    " GROUP BY task ORDER BY count(*) DESC, task";
+static const char examples_sql[] =
+    "SELECT x.id FROM shadow s JOIN exchange x ON x.seq = s.exchange"
+    " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.same = 0"
+    " AND s.agreement IS NOT NULL ORDER BY s.agreement, s.seq LIMIT 5";
+
+/* Writes a share with its interval (Wilson 1927, "Probable Inference, the Law of Succession, and
+ * Statistical Inference", J. Amer. Statist. Assoc. 22). For k of n: (k + z²/2 ± z sqrt(k (n - k) /
+ * n + z²/4)) / (n + z²). The interval stays within 0..1 and is valid for few samples and extreme
+ * shares. */
+static void put_share(struct json *object, double compared, double same)
+{
+    static const char *const names[] = {"same_share", "same_low", "same_high"};
+    const double z = 1.959964;
+    json_put(object, "compared", json_new_int((int64_t)compared));
+    json_put(object, "same", json_new_int((int64_t)same));
+    double half = z * sqrt(same * (compared - same) / compared + z * z / 4);
+    double middle = same + z * z / 2, all = compared + z * z;
+    double values[] = {same / compared, (middle - half) / all, (middle + half) / all};
+    for (int i = 0; i < 3; i++)
+        json_put(object, names[i],
+                 compared > 0 ? json_new_double(fmin(fmax(values[i], 0), 1)) : json_new_null());
+}
+
+static struct json *task_of(sqlite3_stmt *row)
+{
+    struct json *task = json_new_object();
+    json_put(task, "task", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+    put_share(task, sqlite3_column_double(row, 1), sqlite3_column_double(row, 2));
+    return task;
+}
+
+static struct json *id_of(sqlite3_stmt *row)
+{
+    return json_new_cstr((const char *)sqlite3_column_text(row, 0));
+}
+
+/* The rows of a pair of tiers as a list. */
+static struct json *list_of(struct ledger_reader *reader, const char *sql, uint64_t since_wall_ms,
+                            sqlite3_stmt *pair, struct json *(*make)(sqlite3_stmt *row),
+                            struct td_error *err)
+{
+    struct json *list = json_new_array();
+    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    if (statement == NULL)
+        return list;
+    sqlite3_bind_value(statement, 2, sqlite3_column_value(pair, 0));
+    sqlite3_bind_value(statement, 3, sqlite3_column_value(pair, 1));
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        json_push(list, make(statement));
+    if (code != SQLITE_DONE)
+        reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    return list;
+}
+
+static struct json *pair_of(struct ledger_reader *reader, uint64_t since_wall_ms, sqlite3_stmt *row,
+                            struct td_error *err)
+{
+    struct json *object = json_new_object();
+    double compared = sqlite3_column_double(row, 2);
+    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+    json_put(object, "shadow", json_new_cstr((const char *)sqlite3_column_text(row, 1)));
+    json_put(object, "failed", json_new_int(sqlite3_column_int64(row, 3)));
+    put_share(object, compared, sqlite3_column_double(row, 4));
+    static const char *const means[] = {"agreement", "cost_usd", "total_ms"};
+    for (int i = 0; i < 3; i++)
+        json_put(object, means[i],
+                 sqlite3_column_type(row, 5 + i) == SQLITE_NULL
+                     ? json_new_null()
+                     : json_new_double(sqlite3_column_double(row, 5 + i)));
+    json_put(object, "tasks", list_of(reader, tasks_sql, since_wall_ms, row, task_of, err));
+    json_put(object, "examples", list_of(reader, examples_sql, since_wall_ms, row, id_of, err));
+    return object;
+}
+
+enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                              struct json **out, struct td_error *err)
+{
+    assert(err != NULL && err->status == TD_OK);
+    *out = NULL;
+    sqlite3_stmt *statement = reader_prepare_locked(reader, pairs_sql, since_wall_ms, err);
+    if (statement == NULL)
+        return err->status;
+    struct json *list = json_new_array();
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        json_push(list, pair_of(reader, since_wall_ms, statement, err));
+    if (code != SQLITE_DONE)
+        reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    if (err->status != TD_OK) {
+        json_free(list);
+        return err->status;
+    }
+    *out = list;
+    return TD_OK;
+}
+
+enum td_status ledger_reader_shadows(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                     struct json **out, struct td_error *err)
+{
+    assert(reader != NULL && out != NULL);
+    struct td_error own = {0};
+    pthread_mutex_lock(&reader->mutex);
+    enum td_status status = shadows_locked(reader, since_wall_ms, out, &own);
+    pthread_mutex_unlock(&reader->mutex);
+    return status == TD_OK ? TD_OK : error_set(err, status, "%s", own.message);
+}

@@ -1,0 +1,401 @@
+/* Another tier answers in an exchange's shadow: nobody sees it, it is compared and recorded, and it
+ * never goes where the exchange itself might not have gone. */
+#include "world.h"
+
+#include "exchange/limits/spending.h"
+#include "exchange/parts/shadow_pool.h"
+#include "tier/door.h"
+
+static struct shadow_pool *attach(struct world *world, double edge, double cloud)
+{
+    struct shadow_pool *shadows = shadow_pool_new(1);
+    CHECK(shadows != NULL);
+    world->services.shadow_pool = shadows;
+    world->route.shadow_edge_share = edge;
+    world->route.shadow_cloud_share = cloud;
+    world->services.shadow_usd_per_day = 1;
+    memset(&shadow_seen, 0, sizeof shadow_seen);
+    return shadows;
+}
+
+static void end(struct world *world, struct shadow_pool *shadows)
+{
+    struct shadow_numbers numbers;
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(numbers.running == 0);
+    shadow_pool_free(shadows);
+    world_deinit(world);
+}
+
+static const struct script_step same[] = {TOKEN("cloud ", 0.9), TOKEN("ANSWER!", 0.9), DONE};
+
+static void test_the_device_answers_what_a_cloud_answered_and_nobody_sees_it(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, same);
+    world_run(&world);
+    CHECK(strcmp(world.text, "Cloud answer") == 0 && strcmp(world.tier, "openai") == 0);
+    CHECK(strcmp(ledger_seen.outcomes, "openai:answered") == 0); /* no attempt of the exchange */
+    CHECK(world.tiers[LOCAL].start_count == 1);
+    CHECK(shadow_seen.count == 1 && strcmp(shadow_seen.tier, "local") == 0);
+    CHECK(shadow_seen.last.agreement >= 1 && shadow_seen.last.same);
+    world_script(&world, LOCAL, sure);
+    world_run(&world);
+    CHECK(shadow_seen.count == 2 && shadow_seen.last.agreement <= 0 && !shadow_seen.last.same);
+    struct shadow_numbers numbers;
+    shadow_pool_numbers(shadows, &numbers);
+    const struct shadow_count *here = &numbers.of[SHADOW_ON_DEVICE];
+    CHECK(here->compared == 2 && here->same == 1 && here->failed == 0 && here->dropped == 0);
+    CHECK(numbers.of[SHADOW_ELSEWHERE].compared == 0);
+    end(&world, shadows);
+}
+
+static void test_a_cloud_is_only_asked_where_the_exchange_might_have_gone(void)
+{
+    static const struct {
+        double share;
+        enum td_mode mode;
+        enum td_data_class data_class;
+        int asked;
+    } cases[] = {
+        {1, TD_MODE_AUTO, TD_CLASS_PUBLIC, 1},       {0, TD_MODE_AUTO, TD_CLASS_PUBLIC, 0},
+        {1, TD_MODE_ONLY_LOCAL, TD_CLASS_PUBLIC, 0}, {1, TD_MODE_AUTO, TD_CLASS_SENSITIVE, 0},
+        {1, TD_MODE_AUTO, TD_CLASS_RESTRICTED, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 0, cases[i].share);
+        world.request.mode = cases[i].mode;
+        world.request.data_class = cases[i].data_class;
+        world_script(&world, LOCAL, sure);
+        world_script(&world, CLOUD, cloudy);
+        world_run(&world);
+        CHECK(strcmp(world.tier, "local") == 0);
+        CHECK(world.tiers[CLOUD].start_count == cases[i].asked);
+        CHECK(shadow_seen.count == cases[i].asked);
+        if (cases[i].asked)
+            CHECK(shadow_seen.last.cost_usd >= 0);
+        end(&world, shadows);
+    }
+}
+
+static void test_no_class_mode_or_consent_that_bars_a_cloud_lets_a_shadow_through(void)
+{
+    for (int data_class = TD_CLASS_PUBLIC; data_class <= TD_CLASS_RESTRICTED; data_class++) {
+        for (int variant = 0; variant < 4; variant++) {
+            struct world world;
+            world_init(&world);
+            struct shadow_pool *shadows = attach(&world, 1, 1);
+            world.request.data_class = (enum td_data_class)data_class;
+            world.route.consent = variant == 1;
+            world.request.mode = variant == 2 ? TD_MODE_ONLY_LOCAL : TD_MODE_AUTO;
+            world.route.kind = variant == 3 ? ROUTE_LOCAL_ONLY : ROUTE_HYBRID;
+            world_script(&world, LOCAL, sure);
+            world_script(&world, CLOUD, cloudy);
+            world_run(&world);
+            bool may = variant == 0 && egress_allowed((enum td_data_class)data_class,
+                                                      &world.tiers[CLOUD].tier.facts);
+            CHECK(strcmp(world.tier, "local") == 0);
+            CHECK(world.tiers[CLOUD].start_count == (may ? 1 : 0));
+            if (may)
+                CHECK(world.tiers[CLOUD].purpose == EGRESS_SHADOW);
+            end(&world, shadows);
+        }
+    }
+}
+
+static void test_the_tier_is_asked_after_the_last_word(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, sure);
+    world_run(&world);
+    CHECK(world.local_starts_at_end == 0);
+    CHECK(world.tiers[LOCAL].start_count == 1 && shadow_seen.count == 1);
+    CHECK(world.tiers[LOCAL].priority == TD_PRIORITY_SPARE);
+    end(&world, shadows);
+}
+
+static void test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets(void)
+{
+    static const struct budget budgets[] = {{"day", BUDGET_PER_ALL, 10}};
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 0, 1);
+    struct spending *spending = spending_new(NULL, 64);
+    REQUIRE(spending != NULL);
+    world.services.spending = spending;
+    world.policy.budgets = budgets;
+    world.policy.budget_count = 1;
+    world.tiers[CLOUD].tier.facts.input_usd_per_mtok = 1;
+    world.tiers[CLOUD].tier.facts.output_usd_per_mtok = 1000;
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, cloudy);
+    world.services.shadow_usd_per_day = 0.2; /* one may come to 0.26 */
+    world_run(&world);
+    struct shadow_numbers numbers;
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(shadow_seen.count == 0 && numbers.of[SHADOW_ELSEWHERE].dropped == 1);
+    world.services.shadow_usd_per_day = 1;
+    world_run(&world);
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(shadow_seen.count == 1 && shadow_seen.last.cost_usd > 0);
+    CHECK(fabs(numbers.of[SHADOW_ELSEWHERE].cost_usd - shadow_seen.last.cost_usd) < 1e-12);
+    double spent = spending_today(spending, spending_key("day", ""));
+    CHECK(fabs(spent - shadow_seen.last.cost_usd) < 1e-12);
+    spending_free(spending);
+    end(&world, shadows);
+}
+
+/* A cloud bills what it was sent and said, whether or not somebody waited for the end. */
+static void test_a_shadow_that_is_left_has_cost_what_came_of_it(void)
+{
+    static const struct script_step stalls[] = {TEXT("Cloud ans"), STALL};
+    static const struct script_step silent[] = {TEXT(""), DONE};
+    struct world world;
+    struct td_error err = {0};
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 0, 1);
+    struct spending *spending = spending_new(NULL, 64);
+    REQUIRE(spending != NULL);
+    world.services.spending = spending;
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, stalls);
+    const double once = (100 * 1 + 3 * 10) / 1e6; /* a prompt of 100 tokens, an answer of 9 bytes */
+    world_run(&world);
+    CHECK(shadow_seen.count == 1 && isnan(shadow_seen.last.agreement));
+    CHECK(fabs(shadow_seen.last.cost_usd - once) < 1e-12);
+    CHECK(fabs(spending_today(spending, shadow_pool_budget_key()) - once) < 1e-12);
+    CHECK(world_start(&world, &err) == TD_OK);
+    virtual_loop_run(&world.loop, 1000);
+    shadow_pool_cancel(shadows, &world.loop.loop);
+    CHECK(shadow_seen.count == 1); /* the loop ends: nothing is recorded, but it is spent */
+    CHECK(fabs(spending_today(spending, shadow_pool_budget_key()) - 2 * once) < 1e-12);
+    world_script(&world, CLOUD, silent);
+    world.tiers[CLOUD].finish = TD_FINISH_LENGTH;
+    world_run(&world); /* what says nothing of the answers has its price, too */
+    CHECK(shadow_seen.count == 2 && isnan(shadow_seen.last.agreement));
+    CHECK(shadow_seen.last.cost_usd > 0 &&
+          strcmp(shadow_seen.last.kind, LEDGER_SHADOW_DROPPED) == 0);
+    spending_free(spending);
+    end(&world, shadows);
+}
+
+static void test_a_budget_without_room_for_a_shadow_has_none(void)
+{
+    static const struct budget budgets[] = {{"day", BUDGET_PER_ALL, 0.5}};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 0, 1);
+    struct spending *spending = spending_new(NULL, 64);
+    REQUIRE(spending != NULL);
+    world.services.spending = spending;
+    world.policy.budgets = budgets;
+    world.policy.budget_count = 1;
+    world.tiers[CLOUD].tier.facts.output_usd_per_mtok = 1000; /* one may come to 0.26 */
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, cloudy);
+    spending_settle(spending, spending_key("day", ""), 0, 0.3);
+    world_run(&world);
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(world.tiers[CLOUD].start_count == 0 && numbers.of[SHADOW_ELSEWHERE].dropped == 1);
+    spending_settle(spending, spending_key("day", ""), 0, -0.1);
+    world_run(&world);
+    CHECK(world.tiers[CLOUD].start_count == 1);
+    spending_free(spending);
+    end(&world, shadows);
+}
+
+static void test_what_may_not_be_kept_or_needs_more_than_words_has_no_shadow(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 1);
+    world_script(&world, LOCAL, sure);
+    world.services.zero_retention = true;
+    world_run(&world);
+    world.services.zero_retention = false;
+    world.request.no_train = true; /* a promise that the tier beside it may not give */
+    world_run(&world);
+    CHECK(shadow_seen.count == 0 && world.tiers[CLOUD].start_count == 0);
+    end(&world, shadows);
+}
+
+static void test_a_shadow_that_fails_or_stalls_is_recorded_and_ends(void)
+{
+    static const struct script_step broken[] = {FAIL(TD_UNAVAILABLE, "down")};
+    static const struct script_step stalls[] = {STALL};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, broken);
+    world_run(&world);
+    CHECK(shadow_seen.count == 1 && isnan(shadow_seen.last.agreement));
+    world_script(&world, LOCAL, stalls);
+    world_run(&world); /* its deadline passes: it never found the time */
+    CHECK(shadow_seen.count == 1);
+    CHECK(world.tiers[LOCAL].cancel_count == 1);
+    world.tiers[LOCAL].start_status = TD_BUSY;
+    world_run(&world); /* nor does a device that has no place for it say anything of its answers */
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(shadow_seen.count == 1 && numbers.of[SHADOW_ON_DEVICE].dropped == 2);
+    CHECK(numbers.of[SHADOW_ON_DEVICE].failed == 1);
+    end(&world, shadows);
+}
+
+/* Its finish is a limit's before it said a word: neither the same answer nor a failure. */
+static void test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped(void)
+{
+    static const struct script_step silent[] = {TEXT(""), DONE};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, silent);
+    world.tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    world_run(&world);
+    shadow_pool_numbers(shadows, &numbers);
+    const struct shadow_count *here = &numbers.of[SHADOW_ON_DEVICE];
+    CHECK(here->compared == 0 && here->failed == 0 && here->dropped == 1);
+    CHECK(shadow_seen.count == 0);
+    world.request.tokens_max = 2; /* the client would have got nothing */
+    world_run(&world);
+    world.request.tokens_max = 0;
+    world.tiers[LOCAL].finish = TD_FINISH_STOP; /* nothing is what it had to say */
+    world_run(&world);
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(here->compared == 2 && here->same == 0 && here->dropped == 1);
+    end(&world, shadows);
+}
+
+static void test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing(void)
+{
+    static const struct script_step refused[] = {FAIL_HTTP(TD_INVALID, 400, "no temperature")};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 0, 1);
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, refused);
+    world_run(&world);
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(world.tiers[CLOUD].start_count == 1);
+    CHECK(numbers.of[SHADOW_ELSEWHERE].dropped == 1 && numbers.of[SHADOW_ELSEWHERE].failed == 0);
+    CHECK(shadow_seen.count == 0);
+    end(&world, shadows);
+}
+
+/* A body, of which the messages are the world's. */
+static struct json *body_of(const char *text)
+{
+    struct json *body = NULL;
+    if (json_parse(str_from(text), &body, NULL) != TD_OK)
+        abort();
+    return body;
+}
+
+static void test_of_a_body_a_shadow_has_what_it_says_of_sampling(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    struct json *body = body_of(
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"what is the weather\"}],"
+        "\"top_p\":0.5,\"temperature\":null,\"ignore_eos\":true,\"metadata\":{\"a\":\"b\"}}");
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, same);
+    world.request.body = body;
+    world_run(&world);
+    CHECK(strcmp(world.tiers[LOCAL].body, "{\"top_p\":0.5,\"ignore_eos\":true}") == 0);
+    world.request.body = NULL; /* a program's: it means each of its settings */
+    world_run(&world);
+    CHECK(shadow_seen.count == 2 && strcmp(world.tiers[LOCAL].body, "") == 0);
+    json_free(body);
+    end(&world, shadows);
+}
+
+static void test_a_conversation_with_calls_of_tools_has_no_shadow(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    struct json *body =
+        body_of("{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},"
+                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":"
+                "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                "\"arguments\":\"{}\"}}]},{\"role\":\"user\",\"content\":\"so?\"}]}");
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, same);
+    world.messages[1] = (struct td_message){TD_ROLE_ASSISTANT, STR("")};
+    world.messages[2] = (struct td_message){TD_ROLE_USER, STR("so?")};
+    world.request.message_count = 3;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1); /* the words alone */
+    world.request.body = body;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1);
+    world.request.body = NULL;
+    world.messages[1].role = TD_ROLE_TOOL;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1 && world.end_count == 3);
+    json_free(body);
+    end(&world, shadows);
+}
+
+static void test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along(void)
+{
+    static const struct script_step stalls[] = {STALL};
+    struct world world;
+    struct td_error err = {0};
+    world_init(&world);
+    struct shadow_pool *shadows = attach(&world, 1, 0);
+    struct shadow_numbers numbers;
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, stalls);
+    for (int i = 0; i < 2; i++) {
+        CHECK(world_start(&world, &err) == TD_OK);
+        virtual_loop_run(&world.loop, 1000);
+    }
+    shadow_pool_numbers(shadows, &numbers);
+    CHECK(numbers.running == 1 && numbers.of[SHADOW_ON_DEVICE].dropped == 1 &&
+          world.tiers[LOCAL].running == 1);
+    shadow_pool_cancel(shadows, &world.loop.loop);
+    CHECK(world.tiers[LOCAL].running == 0 && shadow_seen.count == 0);
+    end(&world, shadows);
+}
+
+int main(void)
+{
+    RUN(test_the_device_answers_what_a_cloud_answered_and_nobody_sees_it);
+    RUN(test_a_cloud_is_only_asked_where_the_exchange_might_have_gone);
+    RUN(test_no_class_mode_or_consent_that_bars_a_cloud_lets_a_shadow_through);
+    RUN(test_the_tier_is_asked_after_the_last_word);
+    RUN(test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets);
+    RUN(test_a_shadow_that_is_left_has_cost_what_came_of_it);
+    RUN(test_a_budget_without_room_for_a_shadow_has_none);
+    RUN(test_what_may_not_be_kept_or_needs_more_than_words_has_no_shadow);
+    RUN(test_a_shadow_that_fails_or_stalls_is_recorded_and_ends);
+    RUN(test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped);
+    RUN(test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing);
+    RUN(test_of_a_body_a_shadow_has_what_it_says_of_sampling);
+    RUN(test_a_conversation_with_calls_of_tools_has_no_shadow);
+    RUN(test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along);
+    return test_finish();
+}
