@@ -1,27 +1,42 @@
+/* The tagger knows words, not what an address looks like. So what it takes for a street is looked
+ * at again here: its form must be that of an address, and it becomes an address, a place or a
+ * postal code by what is in it. A strict scan takes everything, because a miss costs more there. */
 #include "privacy/names/name_finder.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "privacy/words/lexicon.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* The tagger knows words, not what a house number looks like. A street has before its words two numbers at
- * most ("12-14", "1 22nd Avenue"), in all few of them (house, flat, floor, a postal code's halves), and no sign
- * but those of addresses: neither "N = 1000" nor a table's row of numbers nor a mail address is one. */
+/* A street has at most two numbers before its words ("12-14", "1 22nd Avenue"), few numbers in all
+ * (house, flat, floor, the halves of a postal code), and no characters but those of addresses. So
+ * "N = 1000", a row of a table and a mail address are none. */
+enum {
+    NUMBERS_BEFORE_WORDS = 2,
+    NUMBERS_IN_ALL = 6,
+    RANGES_BEFORE_WORDS = 1,
+    RANGES_IN_ALL = 3,
+    DIGITS_OF_NUMBER = 7,
+    LETTERS_OF_WORD = 3
+};
+
 static bool looks_like_street(struct td_str text)
 {
     size_t numbers = 0, ranges = 0, letters = 0, digits = 0;
     bool words = false;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        bool digit = is_digit(c), letter = is_alpha(c) || c >= 0x80;
+        bool digit = ascii_is_digit(c), letter = ascii_is_letter(c) || c >= 0x80;
         bool range = digits > 0 && (c == '-' || c == '/');
         if (digit && digits++ == 0)
             numbers++;
         ranges += range;
         letters = letter ? letters + 1 : 0;
-        words |= letters >= 3;
-        if (numbers > (words ? 6 : 2) || ranges > (words ? 3 : 1) || digits > 7 ||
+        words |= letters >= LETTERS_OF_WORD;
+        if (numbers > (words ? NUMBERS_IN_ALL : NUMBERS_BEFORE_WORDS) ||
+            ranges > (words ? RANGES_IN_ALL : RANGES_BEFORE_WORDS) || digits > DIGITS_OF_NUMBER ||
             (!digit && !letter && !range && strchr(" ,.-'/#&()\n\r\t\\:", c) == NULL))
             return false;
         digits = digit ? digits : range ? 1 : 0;
@@ -29,20 +44,20 @@ static bool looks_like_street(struct td_str text)
     return true;
 }
 
-/* What the tagger's street is: one with a number and words, or a word for a street; else a place at most, and
- * without words what stands beside one, a postal code or so. */
+/* With a number and words it is an address, with a number alone a postal code. Without a number, a
+ * word for a street makes it an address; else it is a place. */
 static enum privacy_kind kind_of_street(struct td_str text)
 {
     bool digits = false;
     size_t letters = 0, letters_most = 0;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        digits |= is_digit(c);
-        letters = is_alpha(c) || c >= 0x80 ? letters + 1 : 0;
+        digits |= ascii_is_digit(c);
+        letters = ascii_is_letter(c) || c >= 0x80 ? letters + 1 : 0;
         letters_most = letters > letters_most ? letters : letters_most;
     }
     if (digits)
-        return letters_most >= 3 ? PRIVACY_ADDRESS : PRIVACY_ZIP;
+        return letters_most >= LETTERS_OF_WORD ? PRIVACY_ADDRESS : PRIVACY_ZIP;
     struct word word = word_after(text, 0, 3);
     for (; word.begin < word.end; word = word_after(text, word.end, 3))
         if (word.roles & (ROLE_STREET | ROLE_STREET_FIRST | ROLE_STREET_LAST | ROLE_STREET_SURE |
@@ -81,6 +96,7 @@ void name_source_advance(struct name_source *source)
 void name_source_begin(struct name_source *source, const struct name_finder *finder,
                        struct td_str text, bool strict)
 {
+    assert(finder->min_score >= 0 && finder->min_score <= 1);
     source->on = finder->tagger != NULL;
     if (source->on) {
         float min_score = finder->min_score;

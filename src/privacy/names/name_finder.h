@@ -1,5 +1,5 @@
-/* The tagger with its threshold and class, and its findings as a scan takes them: one after another, in
- * order. Plain data that never changes once it is made; any thread. */
+/* The tagger with its threshold and class, and its findings in the way a scan takes them: one after
+ * another, in order. Plain data that never changes once it is made; any thread. */
 #ifndef PRIVACY_NAME_FINDER_H
 #define PRIVACY_NAME_FINDER_H
 
@@ -11,7 +11,7 @@ struct name_finder {
     enum td_data_class data_class; /* of such a finding */
 };
 
-/* Names from this probability on where a missed name costs more than a word that is none: one in fifty. */
+/* The threshold where a missed name costs fifty times as much as a word that is none. */
 #define NAME_STRICT_SCORE_MIN 0.02f
 
 /* About 20 KB, on the stack of a scan. */

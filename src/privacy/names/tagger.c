@@ -1,7 +1,15 @@
+/* One pass over a text: tagger_chunk.h gives out islands of words, tagger_features.h turns each
+ * word into rows of the weight table, the rows add up to scores of labels, and tagger_chain.h turns
+ * the scores of an island into probabilities. A word is part of a name when that probability
+ * reaches the threshold.
+ *
+ * Most of the time would go into waiting for memory, so rows are prefetched some words ahead, and a
+ * row of eight bytes is added in one step. */
 #include "privacy/names/tagger.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +74,7 @@ typedef uint16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 typedef float floats __attribute__((vector_size(16)));
 
-/* Two rows, each byte as a number without sign that is 128 too large. */
+/* Two rows. Each byte becomes a number without sign that is 128 too large. */
 static inline shorts rows_load(const int8_t *first, const int8_t *second)
 {
     uint64_t both[2];
@@ -77,7 +85,7 @@ static inline shorts rows_load(const int8_t *first, const int8_t *second)
     return rows ^ 0x8080;
 }
 
-/* Four sums as they were before 128 was added so many times. */
+/* Four sums without the bias: 128 for each row that was added. */
 static inline void scores_store(shorts sums, int bias, float step, float out[4])
 {
     ints four;
@@ -86,8 +94,8 @@ static inline void scores_store(shorts sums, int bias, float step, float out[4])
     memcpy(out, &scores, sizeof scores);
 }
 
-/* Scores of a word's labels: the sum of its features' rows, two at once, the even labels apart from the
- * odd ones, so that none runs into its neighbour (32 rows of at most 255 do not). */
+/* Scores of a word's labels: the sum of its features' rows, two at once, the even labels apart from
+ * the odd ones, so that none runs into its neighbour (32 rows of at most 255 do not). */
 static void score_word(const struct tagger_file *file, const uint32_t *rows, size_t count,
                        float score[LABEL_COUNT])
 {
@@ -115,7 +123,7 @@ static void score_word(const struct tagger_file *file, const uint32_t *rows, siz
                  score + 4);
 }
 
-/* Probabilities of labels as shares of what each that is missed would cost. */
+/* Weighs the probability of each label by what missing it would cost. */
 static void weigh_labels(const struct tagger_file *file, struct chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++) {
@@ -127,8 +135,8 @@ static void weigh_labels(const struct tagger_file *file, struct chain *chain)
     }
 }
 
-/* The rows are spread over more memory than is near: they are asked for some words before they are
- * needed. */
+/* The rows lie in more memory than the caches hold, so they are prefetched this many words
+ * ahead. */
 #define ROWS_AHEAD 4
 
 static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
@@ -168,8 +176,8 @@ static float calibrated(const struct tagger_file *file, const float marginal[LAB
     return 1 / (1 + expf(-(file->calibration_a * logf(p / (1 - p)) + file->calibration_b)));
 }
 
-/* From which probability of a name on the calibrated score is at least `score`: asked of every word, so
- * that no logarithm is taken for those that are none. */
+/* From which probability of a name on the calibrated score is at least `score`: asked of every
+ * word, so that no logarithm is taken for those that are none. */
 static float least_probability(const struct tagger_file *file, float score)
 {
     if (score <= 0 || score >= 1)
@@ -186,7 +194,7 @@ static void add_types(float sums[TAGGER_TYPE_COUNT], const float marginal[LABEL_
     sums[TAGGER_STREET] += marginal[LABEL_STREET];
 }
 
-/* Is a word part of the name that the word before it belongs to? */
+/* Does the word belong to the same name as the word before it? */
 static bool goes_on(const float before[LABEL_COUNT], const float marginal[LABEL_COUNT])
 {
     float begin = marginal[LABEL_B_PERSON] + marginal[LABEL_B_PLACE] + marginal[LABEL_B_ORG];
@@ -195,7 +203,7 @@ static bool goes_on(const float before[LABEL_COUNT], const float marginal[LABEL_
     return street_before || street ? street_before && street : inside >= begin;
 }
 
-/* The next name of the chain that stands ready. */
+/* The next name of the chain that was run last. */
 static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
 {
     const struct tagger_file *file = &cursor->tagger->file;
@@ -231,6 +239,7 @@ static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score)
 {
+    assert(tagger != NULL);
     cursor->tagger = tagger;
     cursor->least = least_probability(&tagger->file, min_score);
     cursor->min_score = min_score;

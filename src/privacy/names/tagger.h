@@ -1,8 +1,10 @@
-/* Names of people, places and organisations, and streets with their numbers: a linear-chain tagger over hashed features, on the
- * words that can be part of a name (tagger_chunk.h), with weights from a file. A word belongs to a
- * name when the probability of that reaches the threshold, so that one number trades precision
- * against recall; the best single labelling (Viterbi) would fix the trade where it was trained.
- * Immutable after open; any thread. */
+/* Finds names of people, places and organisations, and streets with their numbers. It is a
+ * linear-chain tagger over hashed features, with weights from a file. It looks only at words that
+ * can be part of a name (tagger_chunk.h).
+ *
+ * A word belongs to a name when the probability of that reaches a threshold, so that one number
+ * trades precision against recall. The single best labelling (Viterbi) was rejected: it would fix
+ * that trade in training. Immutable after open; any thread. */
 #ifndef PRIVACY_TAGGER_H
 #define PRIVACY_TAGGER_H
 
@@ -11,10 +13,10 @@
 
 struct tagger;
 
-/* returns new; tagger_close frees. */
+/* **returns new** (tagger_close). */
 TD_MUST_CHECK enum td_status tagger_open(const char *path, struct tagger **out,
                                          struct td_error *err);
-/* Over memory of the caller's, 4-byte aligned, which must outlive it. */
+/* The same from memory, 4-byte aligned. **borrows** data until tagger_close. */
 TD_MUST_CHECK enum td_status tagger_open_memory(const void *data, size_t len, const char *label,
                                                 struct tagger **out, struct td_error *err);
 void tagger_close(struct tagger *tagger);
@@ -30,7 +32,7 @@ struct tagger_span {
 /* One pass over a text. About 20 KB: one on the stack. */
 struct tagger_cursor {
     const struct tagger *tagger;
-    float least; /* probability of a name from which a word is one */
+    float least; /* a word with at least this probability is part of a name */
     float min_score;
     struct tagger_chunk chunk;
     struct chain chain;
@@ -38,14 +40,15 @@ struct tagger_cursor {
     size_t judged;     /* words so far */
 };
 
-/* Borrows both until the last tagger_next. */
+/* **borrows** both until the last tagger_next. */
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score);
-/* The next name, in order, not overlapping; false at the end. Words that may be part of a name are judged
- * as long as they are not denser than in any language (one in TAGGER_WORD_BYTES bytes, behind the
- * first TAGGER_WORDS_FREE). More of them count as names, of people and with the least score, because
- * nobody looked at them: else a text of capitals would take as long as it likes, or hide a name behind
- * them. */
+/* The next name, in order, not overlapping; false at the end.
+ *
+ * Work is limited: after TAGGER_WORDS_FREE words that may be part of a name, one in
+ * TAGGER_WORD_BYTES bytes is judged, which is denser than in any language. The others count as
+ * names of people with the least score. Otherwise a text of capitals would take as long as it
+ * likes, or would hide a name after them. */
 #define TAGGER_WORD_BYTES 6
 #define TAGGER_WORDS_FREE 8192
 bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out);

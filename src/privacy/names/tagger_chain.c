@@ -1,5 +1,10 @@
+/* The forward-backward algorithm over a chain of at most CHAIN_MAX words. Products of probabilities
+ * shrink fast, so each row is divided by its sum; the divisors are kept for the likelihood. A row
+ * is eight labels, two vectors of four, written with the compiler's vector types: they are fast on
+ * every machine and need no variants. */
 #include "privacy/names/tagger_chain.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +29,7 @@ void chain_steps_set(struct chain_steps *steps, size_t gap, enum tagger_label be
     steps->forward[gap][before][label] = steps->backward[gap][label][before] = step;
 }
 
-/* A row of labels as two vectors of four, which every machine that we build for has. */
+/* A row of labels as two vectors of four. */
 typedef float floats __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 struct row {
@@ -60,8 +65,8 @@ static inline float row_sum(struct row row)
     return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-/* e^x of x from -87 to 0, to 4 parts in 10^7: 2^k e^r with x = k ln 2 + r, |r| at most half of ln 2, and
- * the polynomial of Cephes' expf (Moshier 1989) for e^r. What is smaller counts as e^-87. */
+/* e^x of x from -87 to 0, to 4 parts in 10^7: 2^k e^r with x = k ln 2 + r, |r| at most half of ln
+ * 2, and the polynomial of Cephes' expf (Moshier 1989) for e^r. What is smaller counts as e^-87. */
 static inline floats exponential(floats x)
 {
     const floats least = {-87, -87, -87, -87};
@@ -98,8 +103,8 @@ static inline float exponentials(float score[LABEL_COUNT])
     return max;
 }
 
-/* What a row is divided by, so that none grows or vanishes; a row of which all that is likely is not
- * allowed becomes one where everything is as likely. */
+/* What a row is divided by, so that none grows or vanishes; a row of which all that is likely is
+ * not allowed becomes one where everything is as likely. */
 static inline float divisor_of(struct row *row)
 {
     float sum = row_sum(*row);
@@ -116,7 +121,8 @@ static inline struct row row_sum_of(struct row a, struct row b)
     return (struct row){a.low + b.low, a.high + b.high};
 }
 
-/* The sum over k of weight[k] times the k-th row, in pairs: each word waits for the one before it. */
+/* The sum over k of weight[k] times the k-th row, in pairs: each word waits for the one before
+ * it. */
 static inline struct row weighted(struct row weight, const float rows[LABEL_COUNT][LABEL_COUNT])
 {
     struct row term[LABEL_COUNT];
@@ -153,11 +159,12 @@ static inline void step_backward(struct chain *chain, const struct chain_steps *
     pass->row = weighted(row_times(scaled, pass->row), steps->backward[chain->gap[i]]);
 }
 
-/* The two passes know nothing of each other, and in each a word waits for the one before it: side by side
- * they take little more than one. */
+/* The two passes know nothing of each other, and in each a word waits for the one before it: side
+ * by side they take little more than one. */
 void chain_run(struct chain *chain, const struct chain_steps *steps)
 {
     size_t n = chain->count;
+    assert(n <= CHAIN_MAX);
     if (n == 0)
         return;
     float last[LABEL_COUNT];

@@ -1,6 +1,6 @@
 /* A linear chain of labels: probabilities of each word's label, given scores of labels and of
- * neighbours (Lafferty, McCallum, Pereira 2001, Conditional Random Fields, section 3). Before and
- * behind the words of a chain stands LABEL_O. Pure; any thread. */
+ * neighbours (Lafferty, McCallum, Pereira 2001, Conditional Random Fields, section 3). LABEL_O
+ * stands before and after the words of a chain. Pure; any thread. */
 #ifndef PRIVACY_TAGGER_CHAIN_H
 #define PRIVACY_TAGGER_CHAIN_H
 
@@ -10,7 +10,7 @@
 
 struct chain {
     size_t count;
-    uint8_t gap[CHAIN_MAX + 1];            /* before each word, and behind the last */
+    uint8_t gap[CHAIN_MAX + 1];            /* before each word, and after the last */
     float score[CHAIN_MAX][LABEL_COUNT];   /* in: of each label; then its exponential */
     float forward[CHAIN_MAX][LABEL_COUNT]; /* each row to a scale of its own */
     float backward[CHAIN_MAX][LABEL_COUNT];
@@ -27,7 +27,7 @@ struct chain_steps {
 void chain_steps_set(struct chain_steps *steps, size_t gap, enum tagger_label before,
                      enum tagger_label label, float weight);
 
-/* I-x only behind B-x and I-x. */
+/* May `label` follow `before`? I-x follows only B-x and I-x. */
 bool chain_allowed(enum tagger_label before, enum tagger_label label);
 /* Fills everything but count, gap and the scores. */
 void chain_run(struct chain *chain, const struct chain_steps *steps);

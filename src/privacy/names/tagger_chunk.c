@@ -1,12 +1,19 @@
+/* A cheap look at each word decides whether the chain looks at it closely. A word is a SEED (it may
+ * be a name by itself), BESIDE (only with a seed next to it: "of", "Street", a number) or NEVER. An
+ * island is a seed with what stands beside it. The buffer of words slides over the text, so that
+ * memory does not grow with it. */
 #include "privacy/names/tagger_chunk.h"
 
+#include "base/ascii.h"
+
+#include <assert.h>
 #include <string.h>
 
-/* Words that are kept behind the place where the pass stands, for features and for names that begin
- * before their surest word; and words that must have been read ahead of it. */
+/* Words before the place where the pass stands that are kept: features look at them, and a name may
+ * begin before its surest word. And words that must have been read after it. */
 #define KEPT 8
 #define AHEAD (CHAIN_MAX + 16)
-/* "University of the Western Cape": so many little words may stand between two sure ones. */
+/* "University of the Western Cape": at most so many little words stand between two sure ones. */
 #define BRIDGE_MAX 3
 _Static_assert(KEPT + AHEAD < CHUNK_WORDS / 2, "a refill gains half a chunk at least");
 
@@ -37,8 +44,8 @@ static enum tagger_case case_of(const struct tagger_word *words, size_t count)
     return titles == 0 ? CASE_LOWER : capitals * 5 > letters * 3 ? CASE_CAPITALS : CASE_MIXED;
 }
 
-/* One word in lower case of three is unknown where the lexicon knows a language little, one in thirty
- * elsewhere. */
+/* One word in lower case of three is unknown where the lexicon knows a language little, one in
+ * thirty elsewhere. */
 static bool is_foreign(const struct tagger_word *words, size_t count)
 {
     size_t lower = 0, unknown = 0;
@@ -125,7 +132,7 @@ static enum standing standing_of(const struct tagger_chunk *chunk, size_t i)
                : NEVER;
 }
 
-/* A word that is no bridge only, but may begin or end a name. */
+/* May the word begin or end a name? A bridge ("of") may only stand inside. */
 static bool is_edge(const struct tagger_word *word)
 {
     return (is_capital(word) && !(word->classes & CLASS_TITLE)) ||

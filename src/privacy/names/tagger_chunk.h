@@ -1,6 +1,6 @@
-/* Where names can be at all: a text is read a chunk of words at a time, and islands of words that
- * may be part of a name are handed out. In most prose that is one word in ten; nothing else is
- * looked at closely. */
+/* Where names can be at all. A text is read one chunk of words at a time, and islands of words that
+ * may be part of a name are given out. In most prose that is one word in ten; the tagger looks at
+ * no other word. One owner. */
 #ifndef PRIVACY_TAGGER_CHUNK_H
 #define PRIVACY_TAGGER_CHUNK_H
 
@@ -22,10 +22,10 @@ struct tagger_chunk {
 
 /* Borrows both until the last chunk_next. */
 void chunk_init(struct tagger_chunk *chunk, const struct tagger_file *file, struct td_str text);
-/* The next island, words[*begin .. *end), at most CHAIN_MAX; false at the end of the text. The words
- * stay where they are until the next call. */
+/* The next island, words[*begin .. *end), at most CHAIN_MAX; false at the end of the text. The
+ * words stay where they are until the next call. */
 bool chunk_next(struct tagger_chunk *chunk, size_t *begin, size_t *end);
-/* The gap behind words[i]. */
+/* The gap after words[i]. */
 enum tagger_gap chunk_gap_after(const struct tagger_chunk *chunk, size_t i);
 
 #endif

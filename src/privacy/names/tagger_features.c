@@ -1,14 +1,20 @@
+/* The features of a word, each a hash that chooses one row of weights. What was learnt with one set
+ * of features means nothing with another, so a change here needs a newly trained names file and a
+ * new TAGGER_VERSION. */
 #include "privacy/names/tagger_features.h"
 
-/* A feature is a number of its own with up to three values, hashed by one product of which the upper half
- * counts (multiply-shift: Dietzfelbinger et al. 1997). The words' hashes are mixed already. */
+#include <assert.h>
+
+/* A feature is a number of its own with up to three values, hashed by one product of which the
+ * upper half counts (multiply-shift: Dietzfelbinger et al. 1997). The words' hashes are mixed
+ * already. */
 static inline uint32_t feature(uint32_t id, uint32_t value)
 {
     return (uint32_t)((value + id * 0x9e3779b1u) * UINT64_C(0x9fb21c651e98df25) >> 32);
 }
 
-/* What stands where, and what it is: each role has an odd multiplier of its own, so that neither "A B" and
- * "B A" nor a hash and a small number cancel each other. */
+/* What stands where, and what it is: each role has an odd multiplier of its own, so that neither "A
+ * B" and "B A" nor a hash and a small number cancel each other. */
 #define MANNER 0xc2b2ae3du
 #define SHAPE 0x85ebca6bu
 #define GAP_BEFORE 0x27d4eb2fu
@@ -69,6 +75,7 @@ static const struct tagger_word *word_at(const struct tagger_island *island, siz
 size_t tagger_features(struct td_str text, const struct tagger_island *island, size_t i,
                        uint32_t *out)
 {
+    assert(i >= island->begin && i < island->end && island->end <= island->count);
     const struct tagger_word *word = &island->words[i];
     const struct tagger_word *a1 = word_at(island, i - 1), *a2 = word_at(island, i - 2);
     const struct tagger_word *b1 = word_at(island, i + 1), *b2 = word_at(island, i + 2);

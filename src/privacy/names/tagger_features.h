@@ -6,7 +6,7 @@
 #include "privacy/names/tagger_words.h"
 
 #define TAGGER_FEATURES_MAX 32
-/* Words before and behind one that its features look at. */
+/* How many words before and after a word its features look at. */
 #define TAGGER_REACH 2
 
 /* How a text is written as a whole; capitals say little where all or none are. */
@@ -17,8 +17,7 @@ struct tagger_island {
     const struct tagger_word *words;
     size_t count, begin, end;
     enum tagger_case text_case;
-    bool
-        foreign; /* in a language of which the lexicon has little: an unknown word is no rare one */
+    bool foreign; /* the lexicon knows little of its language: unknown words are not rare */
 };
 
 /* Features of the island's words[i]; beyond the ends of `words` there is nothing. Writes at most

@@ -1,3 +1,5 @@
+/* Opening a names file: every number in its header is checked before anything is read through it,
+ * and a hash covers the rest. Afterwards the tagger can trust all offsets. */
 #include "privacy/names/tagger_file.h"
 
 #include "base/error.h"
@@ -57,7 +59,7 @@ static enum td_status read_numbers(const unsigned char *data, const char *label,
         fabsf(file->calibration_b) > 100 || !costs)
         return error_set(
             err, TD_CORRUPT,
-            "names file %s: its scales (bytes 20 to 36, 48 to 64) are no usable numbers; "
+            "names file %s: its scales (bytes 20 to 36, 48 to 64) are not usable numbers; "
             "replace the file",
             label);
     return TD_OK;
@@ -69,7 +71,7 @@ enum td_status tagger_file_read(const void *data, size_t len, const char *label,
     const unsigned char *bytes = data;
     *file = (struct tagger_file){0};
     if (len < TAGGER_HEADER_BYTES || memcmp(bytes, TAGGER_MAGIC, 8) != 0)
-        return error_set(err, TD_CORRUPT, "%s is no names file (%zu bytes)", label, len);
+        return error_set(err, TD_CORRUPT, "%s is not a names file (%zu bytes)", label, len);
     uint32_t version = read_u32(bytes, 8);
     if (version != TAGGER_VERSION)
         return error_set(err, TD_UNSUPPORTED,
@@ -79,7 +81,7 @@ enum td_status tagger_file_read(const void *data, size_t len, const char *label,
     uint32_t slots = read_u32(bytes, 12), rows = read_u32(bytes, 16);
     if (!is_size(slots, SLOTS_MAX) || !is_size(rows, ROWS_MAX))
         return error_set(err, TD_CORRUPT,
-                         "names file %s: %u slots and %u rows are no powers of two in range; "
+                         "names file %s: %u slots and %u rows are not powers of two in range; "
                          "replace the file",
                          label, slots, rows);
     size_t wanted = TAGGER_HEADER_BYTES + TRANSITION_BYTES + (size_t)slots * 4 +
@@ -120,7 +122,7 @@ enum td_status tagger_file_open(const char *path, struct tagger_file *file, stru
     if (fstat(fd, &info) != 0)
         status = error_set(err, TD_IO, "cannot read names file %s: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode) || info.st_size <= 0 || info.st_size > INT32_MAX)
-        status = error_set(err, TD_CORRUPT, "%s is no names file", path);
+        status = error_set(err, TD_CORRUPT, "%s is not a names file", path);
     if (status == TD_OK) {
         size_t len = (size_t)info.st_size;
         void *mapping = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);

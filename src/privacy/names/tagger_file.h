@@ -11,7 +11,7 @@
  *       28      8  floats a, b: score = sigmoid(a logit(p) + b)   (Platt 1999)
  *       36      4  zero
  *       40      8  hash_words64 of all that follows the header
- *       48     16  floats: what a person, a place, an organisation, a street that is missed counts
+ *       48     16  floats: the cost of missing a person, a place, an organisation, a street
  *       64   1024  int8 transitions [gap 16][label before 8][label 8]
  *     1088    4 S  lexicon: low 16 bits classes, high 16 bits of the word's hash; 0 = empty
  *  1088+4S    8 R  int8 weights [row][label 8]
@@ -57,12 +57,12 @@ struct tagger_file {
 /* Close with tagger_file_close. */
 TD_MUST_CHECK enum td_status tagger_file_open(const char *path, struct tagger_file *file,
                                               struct td_error *err);
-/* Over memory of the caller's, 4-byte aligned, which must outlive it. */
+/* The same from memory, 4-byte aligned. **borrows** data until tagger_file_close. */
 TD_MUST_CHECK enum td_status tagger_file_read(const void *data, size_t len, const char *label,
                                               struct tagger_file *file, struct td_error *err);
 void tagger_file_close(struct tagger_file *file);
 
-/* Asks for the place of a word's classes some time before they are needed. */
+/* Prefetches the classes of a word, some time before they are needed. */
 static inline void tagger_classes_prefetch(const struct tagger_file *file, uint32_t hash)
 {
     __builtin_prefetch(&file->lexicon[hash & file->lexicon_mask]);

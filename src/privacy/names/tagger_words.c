@@ -1,46 +1,55 @@
+/* The words of a text, one at a time. Nearly all words are ASCII letters, so those are read and
+ * hashed eight bytes at a step. Everything else goes one character at a time through fold, which
+ * takes case and accents away. What hides a name from a reader of bytes must not hide it here:
+ * invisible characters are skipped, full-width letters are letters, and look-alikes from another
+ * script count as the Latin letters that they look like. */
 #include "privacy/names/tagger_words.h"
 
+#include "base/ascii.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
+
+#include <assert.h>
 
 #include <string.h>
 
-/* Signs of a gap, as a set. */
+/* The punctuation of a gap, as a set. */
 enum {
-    SIGN_SPACE = 1,
-    SIGN_NEWLINE = 2,
-    SIGN_BLANK = 4, /* a second line end */
-    SIGN_DOT = 8,
-    SIGN_COMMA = 16,
-    SIGN_COLON = 32,
-    SIGN_END = 64,
-    SIGN_OPEN = 128,
-    SIGN_CLOSE = 256,
-    SIGN_AND = 512,
-    SIGN_CODE = 1024,
-    SIGN_HYPHEN = 2048,
-    SIGN_APOSTROPHE = 4096,
-    SIGN_POSSESSIVE = 8192
+    PUNCT_SPACE = 1,
+    PUNCT_NEWLINE = 2,
+    PUNCT_BLANK = 4, /* a second line end */
+    PUNCT_DOT = 8,
+    PUNCT_COMMA = 16,
+    PUNCT_COLON = 32,
+    PUNCT_END = 64,
+    PUNCT_OPEN = 128,
+    PUNCT_CLOSE = 256,
+    PUNCT_AND = 512,
+    PUNCT_CODE = 1024,
+    PUNCT_HYPHEN = 2048,
+    PUNCT_APOSTROPHE = 4096,
+    PUNCT_POSSESSIVE = 8192
 };
 
 static const uint16_t signs[128] = {
-    [' '] = SIGN_SPACE,  ['\t'] = SIGN_SPACE | SIGN_COLON,
-    ['\r'] = SIGN_SPACE, ['\n'] = SIGN_NEWLINE,
-    ['.'] = SIGN_DOT,    [','] = SIGN_COMMA,
-    [':'] = SIGN_COLON,  [';'] = SIGN_END,
-    ['!'] = SIGN_END,    ['?'] = SIGN_END,
-    ['('] = SIGN_OPEN,   ['['] = SIGN_OPEN,
-    ['{'] = SIGN_OPEN,   ['"'] = SIGN_OPEN,
-    [')'] = SIGN_CLOSE,  [']'] = SIGN_CLOSE,
-    ['}'] = SIGN_CLOSE,  ['&'] = SIGN_AND,
-    ['-'] = SIGN_HYPHEN, ['\''] = SIGN_APOSTROPHE,
-    ['@'] = SIGN_CODE,   ['#'] = SIGN_CODE,
-    ['_'] = SIGN_CODE,   ['/'] = SIGN_CODE,
-    ['\\'] = SIGN_CODE,  ['='] = SIGN_CODE,
-    ['<'] = SIGN_CODE,   ['>'] = SIGN_CODE,
-    ['*'] = SIGN_CODE,   ['$'] = SIGN_CODE,
-    ['%'] = SIGN_CODE,   ['+'] = SIGN_CODE,
-    ['|'] = SIGN_CODE,   ['^'] = SIGN_CODE,
-    ['~'] = SIGN_CODE,   ['`'] = SIGN_CODE,
+    [' '] = PUNCT_SPACE,  ['\t'] = PUNCT_SPACE | PUNCT_COLON,
+    ['\r'] = PUNCT_SPACE, ['\n'] = PUNCT_NEWLINE,
+    ['.'] = PUNCT_DOT,    [','] = PUNCT_COMMA,
+    [':'] = PUNCT_COLON,  [';'] = PUNCT_END,
+    ['!'] = PUNCT_END,    ['?'] = PUNCT_END,
+    ['('] = PUNCT_OPEN,   ['['] = PUNCT_OPEN,
+    ['{'] = PUNCT_OPEN,   ['"'] = PUNCT_OPEN,
+    [')'] = PUNCT_CLOSE,  [']'] = PUNCT_CLOSE,
+    ['}'] = PUNCT_CLOSE,  ['&'] = PUNCT_AND,
+    ['-'] = PUNCT_HYPHEN, ['\''] = PUNCT_APOSTROPHE,
+    ['@'] = PUNCT_CODE,   ['#'] = PUNCT_CODE,
+    ['_'] = PUNCT_CODE,   ['/'] = PUNCT_CODE,
+    ['\\'] = PUNCT_CODE,  ['='] = PUNCT_CODE,
+    ['<'] = PUNCT_CODE,   ['>'] = PUNCT_CODE,
+    ['*'] = PUNCT_CODE,   ['$'] = PUNCT_CODE,
+    ['%'] = PUNCT_CODE,   ['+'] = PUNCT_CODE,
+    ['|'] = PUNCT_CODE,   ['^'] = PUNCT_CODE,
+    ['~'] = PUNCT_CODE,   ['`'] = PUNCT_CODE,
 };
 
 /* Latin-1's and Latin Extended-A's letters without their accents, from U+00C0 on. */
@@ -53,13 +62,11 @@ _Static_assert(sizeof latin == 192 + 1, "U+00C0 to U+017F");
 static uint32_t fold(uint32_t c, bool *upper)
 {
     *upper = false;
+    c = unicode_narrow(c);
     if (c < 0x80) {
-        *upper = c >= 'A' && c <= 'Z';
-        uint32_t lower = c | 0x20;
-        return lower >= 'a' && lower <= 'z' ? lower : 0;
+        *upper = ascii_is_upper((int)c);
+        return ascii_is_letter((int)c) ? c | 0x20 : 0;
     }
-    if (c >= 0xFF21 && c <= 0xFF5A) /* full width */
-        return fold(c - 0xFF21 + 'A', upper);
     if (c < 0xC0 || c == 0xD7 || c == 0xF7)
         return 0;
     if (c < 0x180) {
@@ -88,16 +95,9 @@ static uint32_t fold(uint32_t c, bool *upper)
                : c < 0x1EF2 ? 'u'
                             : 'y';
     }
-    if (c >= 0x2B0 && c < 0x370) /* marks that combine */
+    if ((c >= 0x2B0 && c < 0x370) || unicode_is_invisible(c)) /* modifiers, combining accents */
         return 0;
     return c < 0x530 || (c >= 0x5D0 && c < 0x800) || (c >= 0x904 && c < 0xE50) ? c : 0;
-}
-
-/* Nothing is seen of these: combining accents, zero width, soft hyphen, direction marks. */
-static bool is_invisible(uint32_t c)
-{
-    return (c >= 0x300 && c < 0x370) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
-           (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF;
 }
 
 static uint16_t sign_of(uint32_t c)
@@ -105,18 +105,18 @@ static uint16_t sign_of(uint32_t c)
     if (c < 0x80)
         return signs[c];
     if (c == 0x2019 || c == 0x2018 || c == 0x2BC)
-        return SIGN_APOSTROPHE;
+        return PUNCT_APOSTROPHE;
     if (c == 0xAB || c == 0x201C || c == 0x201E || c == 0x300C)
-        return SIGN_OPEN;
+        return PUNCT_OPEN;
     if (c == 0xBB || c == 0x201D || c == 0x300D)
-        return SIGN_CLOSE;
+        return PUNCT_CLOSE;
     if (c >= 0x2010 && c <= 0x2015)
-        return c == 0x2010 || c == 0x2011 ? SIGN_HYPHEN : SIGN_HYPHEN | SIGN_SPACE;
-    if (c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x3000)
-        return SIGN_SPACE;
+        return c == 0x2010 || c == 0x2011 ? PUNCT_HYPHEN : PUNCT_HYPHEN | PUNCT_SPACE;
+    if (unicode_is_space(c))
+        return PUNCT_SPACE;
     if (c == 0x3002)
-        return SIGN_DOT | SIGN_SPACE;
-    return is_invisible(c) ? 0 : c == 0xFF0C || c == 0x3001 ? SIGN_COMMA : SIGN_CODE;
+        return PUNCT_DOT | PUNCT_SPACE;
+    return unicode_is_invisible(c) ? 0 : c == 0xFF0C || c == 0x3001 ? PUNCT_COMMA : PUNCT_CODE;
 }
 
 static uint8_t gap_of(uint16_t set)
@@ -125,26 +125,21 @@ static uint8_t gap_of(uint16_t set)
         uint16_t any;
         uint8_t gap;
     } order[] = {
-        {SIGN_BLANK, GAP_BLANK}, {SIGN_CODE, GAP_CODE},   {SIGN_END, GAP_END},
-        {SIGN_OPEN, GAP_OPEN},   {SIGN_CLOSE, GAP_CLOSE}, {SIGN_NEWLINE, GAP_NEWLINE},
-        {SIGN_AND, GAP_AND},     {SIGN_COLON, GAP_COLON}, {SIGN_COMMA, GAP_COMMA},
+        {PUNCT_BLANK, GAP_BLANK}, {PUNCT_CODE, GAP_CODE},   {PUNCT_END, GAP_END},
+        {PUNCT_OPEN, GAP_OPEN},   {PUNCT_CLOSE, GAP_CLOSE}, {PUNCT_NEWLINE, GAP_NEWLINE},
+        {PUNCT_AND, GAP_AND},     {PUNCT_COLON, GAP_COLON}, {PUNCT_COMMA, GAP_COMMA},
     };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (set & order[i].any)
             return order[i].gap;
-    bool space = set & SIGN_SPACE;
-    if (set & SIGN_DOT)
+    bool space = set & PUNCT_SPACE;
+    if (set & PUNCT_DOT)
         return space ? GAP_DOT_SPACE : GAP_DOT;
-    if (set & SIGN_HYPHEN)
+    if (set & PUNCT_HYPHEN)
         return space ? GAP_DASH : GAP_HYPHEN;
-    if (set & SIGN_POSSESSIVE)
+    if (set & PUNCT_POSSESSIVE)
         return GAP_POSSESSIVE;
-    return set & SIGN_APOSTROPHE ? (space ? GAP_OPEN : GAP_APOSTROPHE) : GAP_SPACE;
-}
-
-static inline bool is_ascii_digit(uint32_t c)
-{
-    return c - '0' < 10;
+    return set & PUNCT_APOSTROPHE ? (space ? GAP_OPEN : GAP_APOSTROPHE) : GAP_SPACE;
 }
 
 static inline uint32_t next_char(struct td_str text, size_t *at)
@@ -157,7 +152,7 @@ static inline uint32_t next_char(struct td_str text, size_t *at)
     return utf8_next(text, at);
 }
 
-/* Letters behind an apostrophe at `at`: "s", "t", "ll" and where they end. */
+/* The letters after an apostrophe ("s", "t", "ll"). Returns where they end. */
 static size_t tail_after(struct td_str text, size_t at, char tail[static 3])
 {
     size_t count = 0;
@@ -177,25 +172,23 @@ static size_t tail_after(struct td_str text, size_t at, char tail[static 3])
     return at;
 }
 
-/* Behind a word that ends at `end` stands an apostrophe that ends at `after`. A contraction is
- * eaten and becomes part of the gap; answers whether the word goes on ("O'Brien", "don't"). */
+/* After a word stands an apostrophe, which ends at `after`. A contraction ("'s", "'ll") becomes
+ * part of the gap. Does the word go on ("O'Brien", "don't")? */
 static bool apostrophe(struct tagger_reader *reader, size_t after, size_t length)
 {
     char tail[3];
     size_t end = tail_after(reader->text, after, tail);
-    if (tail[0] == '\0') {
+    if (tail[0] == '\0')
         return false;
-    }
-    if (tail[1] == '\0' && tail[0] == 't') {
+    if (tail[1] == '\0' && tail[0] == 't')
         return true;
-    }
     bool one = tail[1] == '\0' && (tail[0] == 's' || tail[0] == 'm' || tail[0] == 'd');
     bool two =
         tail[1] != '\0' && tail[2] == '\0' &&
         (memcmp(tail, "ll", 2) == 0 || memcmp(tail, "re", 2) == 0 || memcmp(tail, "ve", 2) == 0);
     if (one || two) {
         reader->at = end;
-        reader->pending = SIGN_POSSESSIVE;
+        reader->pending = PUNCT_POSSESSIVE;
         return false;
     }
     return length <= 2;
@@ -218,10 +211,10 @@ static uint8_t shape_of(size_t upper, size_t lower, size_t digits, bool first_up
 
 void tagger_reader_init(struct tagger_reader *reader, struct td_str text)
 {
-    *reader = (struct tagger_reader){.text = text, .pending = SIGN_BLANK};
+    *reader = (struct tagger_reader){.text = text, .pending = PUNCT_BLANK};
 }
 
-/* Signs up to the next word; false at the end of the text. */
+/* Reads the punctuation up to the next word; false at the end of the text. */
 static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
 {
     struct td_str text = reader->text;
@@ -230,7 +223,7 @@ static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
     bool found = false;
     if (set == 0 && at + 1 < text.len && text.data[at] == ' ') {
         unsigned char next = (unsigned char)text.data[at + 1];
-        if ((next | 0x20u) - 'a' < 26 || is_ascii_digit(next)) { /* most gaps are one space */
+        if (ascii_is_letter(next) || ascii_is_digit(next)) { /* most gaps are one space */
             reader->at = at + 1;
             word->gap = GAP_SPACE;
             word->sentence = false;
@@ -241,26 +234,27 @@ static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
         size_t next = at;
         uint32_t c = next_char(text, &next);
         bool upper;
-        if (fold(c, &upper) != 0 || is_ascii_digit(c)) {
+        if (fold(c, &upper) != 0 || ascii_is_digit((int)c)) {
             found = true;
             break;
         }
         uint16_t sign = sign_of(c);
-        if (sign & set & SIGN_NEWLINE)
-            sign |= SIGN_BLANK;
+        if (sign & set & PUNCT_NEWLINE)
+            sign |= PUNCT_BLANK;
         set |= sign;
         at = next;
     }
     reader->at = at;
     reader->pending = 0;
     word->gap = found ? gap_of(set) : GAP_BLANK;
-    word->sentence = word->gap == GAP_BLANK || word->gap == GAP_NEWLINE || (set & SIGN_END) ||
-                     ((set & SIGN_DOT) && (set & (SIGN_SPACE | SIGN_CLOSE)) && !reader->last_title);
+    word->sentence =
+        word->gap == GAP_BLANK || word->gap == GAP_NEWLINE || (set & PUNCT_END) ||
+        ((set & PUNCT_DOT) && (set & (PUNCT_SPACE | PUNCT_CLOSE)) && !reader->last_title);
     return found;
 }
 
-/* What the letters of a word add up to. Their hash takes eight bytes a step, letters beyond ASCII as
- * two, so that a word of ASCII letters is read eight letters at a time. */
+/* What the letters of a word add up to. Their hash takes eight bytes a step, letters beyond ASCII
+ * as two, so that a word of ASCII letters is read eight letters at a time. */
 struct letters {
     size_t upper, lower, digits;
     uint64_t hash, block;
@@ -288,7 +282,7 @@ static void finish_word(struct tagger_reader *reader, struct tagger_word *word,
                         const struct letters *letters)
 {
     size_t length = letters->upper + letters->lower + letters->digits;
-    /* An empty last block counts as well: the other way of reading has one behind eight letters. */
+    /* An empty last block counts, too: read_any leaves one after eight letters. */
     word->hash = tagger_mix((uint32_t)hash_block(letters->hash, letters->block));
     word->hash += word->hash == 0; /* 0 is kept for "says nothing" */
     word->length = (uint8_t)(length > 255 ? 255 : length);
@@ -299,8 +293,8 @@ static void finish_word(struct tagger_reader *reader, struct tagger_word *word,
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* A word of ASCII letters alone: answers its end, or 0 when there is anything else in it or the text
- * ends within eight bytes. */
+/* Reads a word of ASCII letters alone. Returns its end; 0 when there is anything else in it, or
+ * when the text ends within eight bytes. */
 static size_t read_ascii(struct td_str text, size_t begin, struct letters *letters)
 {
     const char *p = text.data;
@@ -328,19 +322,19 @@ static size_t read_ascii(struct td_str text, size_t begin, struct letters *lette
         }
         letters->block = lower & kept;
         unsigned char next = (unsigned char)p[at];
-        return next >= 0x80 || next == '\'' || is_ascii_digit(next) ? 0 : at;
+        return next >= 0x80 || next == '\'' || ascii_is_digit(next) ? 0 : at;
     }
 }
 
-/* A number of ASCII digits alone, all of which count as zeros: answers its end, or 0 when there is
- * anything else in it. */
+/* Reads a number of ASCII digits alone; every digit counts as a zero. Returns its end; 0 when there
+ * is anything else in it. */
 static size_t read_digits(struct td_str text, size_t begin, struct letters *letters)
 {
     size_t end = begin;
-    while (end < text.len && is_ascii_digit((unsigned char)text.data[end]))
+    while (end < text.len && ascii_is_digit(text.data[end]))
         end++;
     unsigned char next = end < text.len ? (unsigned char)text.data[end] : ' ';
-    if (end == begin || next >= 0x80 || (next | 0x20u) - 'a' < 26)
+    if (end == begin || next >= 0x80 || ascii_is_letter(next))
         return 0;
     size_t count = letters->digits = end - begin;
     for (; count >= 8; count -= 8)
@@ -349,14 +343,19 @@ static size_t read_digits(struct td_str text, size_t begin, struct letters *lett
     return end;
 }
 
-/* Of a folded letter: 1 Latin, 2 Greek or Cyrillic, 0 another script. */
+/* Scripts with letters that look like those of the other. */
+enum { SCRIPT_LATIN = 1, SCRIPT_GREEK_OR_CYRILLIC = 2, SCRIPTS_MIXED = 3 };
+
+/* Of a folded letter; 0 for all other scripts. */
 static unsigned script_of(uint32_t folded)
 {
-    return folded < 0x80 ? 1 : folded >= 0x370 && folded < 0x530 ? 2 : 0;
+    if (folded < 0x80)
+        return SCRIPT_LATIN;
+    return folded >= 0x370 && folded < 0x530 ? SCRIPT_GREEK_OR_CYRILLIC : 0;
 }
 
-/* A word of two scripts is Latin letters and others that look the same (Unicode's confusables): those
- * are taken for Latin ones. By folded letter; two look the same as capitals only. */
+/* In a word of two scripts, letters that look like Latin ones (Unicode's confusables) are taken for
+ * those. By folded letter; some look the same as capitals only. */
 static uint32_t look_alike(uint32_t folded, bool upper)
 {
     static const uint16_t both[][2] = {{0x3BF, 'o'}, {0x430, 'a'}, {0x435, 'e'}, {0x43E, 'o'},
@@ -375,7 +374,7 @@ static uint32_t look_alike(uint32_t folded, bool upper)
     return folded;
 }
 
-/* Any word, a character at a time. mixed: of two scripts. Answers the scripts in it. */
+/* Reads any word, one character at a time. mixed: it has two scripts. Returns the scripts in it. */
 static unsigned read_any(struct tagger_reader *reader, struct tagger_word *word,
                          struct letters *letters, bool mixed)
 {
@@ -387,7 +386,7 @@ static unsigned read_any(struct tagger_reader *reader, struct tagger_word *word,
         bool upper;
         uint32_t c = next_char(text, &next), folded = fold(c, &upper);
         size_t length = letters->upper + letters->lower;
-        if (folded == 0 && is_ascii_digit(c)) {
+        if (folded == 0 && ascii_is_digit((int)c)) {
             folded = '0';
             letters->digits++;
         } else if (folded != 0) {
@@ -396,13 +395,13 @@ static unsigned read_any(struct tagger_reader *reader, struct tagger_word *word,
             letters->upper += upper;
             letters->lower += !upper;
             letters->first_upper |= upper && word->end == word->begin;
-        } else if (sign_of(c) == SIGN_APOSTROPHE && length > 0) {
+        } else if (sign_of(c) == PUNCT_APOSTROPHE && length > 0) {
             reader->at = at;
             if (!apostrophe(reader, next, length))
                 return scripts;
             reader->at = at = next;
             continue;
-        } else if (is_invisible(c)) {
+        } else if (unicode_is_invisible(c)) {
             at = next;
             continue;
         } else {
@@ -433,10 +432,10 @@ bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
         do { /* a second time when it turns out to be of two scripts */
             letters = (struct letters){.hash = 0x811c9dc5u};
             reader->at = word->end = word->begin;
-            word->mixed = scripts == 3;
+            word->mixed = scripts == SCRIPTS_MIXED;
             reader->pending = 0;
             scripts = read_any(reader, word, &letters, word->mixed);
-        } while (scripts == 3 && !word->mixed);
+        } while (scripts == SCRIPTS_MIXED && !word->mixed);
     }
     finish_word(reader, word, &letters);
     return true;

@@ -1,6 +1,6 @@
-/* Text as a row of words for the tagger: what a word is, what stands before it, how it is written,
- * and what the lexicon knows of it. Signs are no words; they are the gap before the next one. Pure;
- * any thread. */
+/* Reads a text as a row of words for the tagger: what a word is, what stands before it, how it is
+ * written, and what the lexicon knows of it. Punctuation is no word; it is the gap before the next
+ * one. Pure; any thread. */
 #ifndef PRIVACY_TAGGER_WORDS_H
 #define PRIVACY_TAGGER_WORDS_H
 
@@ -73,7 +73,7 @@ struct tagger_word {
 struct tagger_reader {
     struct td_str text;
     size_t at;
-    uint16_t pending; /* signs that were already read behind the last word */
+    uint16_t pending; /* signs after the last word that are read already */
     uint8_t last_length;
     bool last_title; /* shape of the last word: initial or abbreviation */
 };

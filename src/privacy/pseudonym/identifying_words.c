@@ -1,3 +1,7 @@
+/* Two risks stand against each other: a word that identifies somebody is missed, or an ordinary
+ * word is replaced all over a text. Three sources decide: the tagger's word list, the lexicon of
+ * the detectors, and short lists here of names that are ordinary words and of mailboxes that belong
+ * to no person. */
 #include "privacy/pseudonym/identifying_words.h"
 
 #include "base/str.h"
@@ -68,7 +72,7 @@ bool identifying_words_is_handle(const struct name_finder *names, struct td_str 
            !identifying_words_is_common(word) && !is_role(word);
 }
 
-/* Nothing that is known of the word is anything but a name of people. */
+/* Is the word known as a name of people, and as nothing else? */
 static bool is_only_name(const struct name_finder *names, struct td_str word)
 {
     return (classes_of(names, word) & ~(CLASS_GIVEN | CLASS_SURNAME)) == 0 &&
@@ -122,6 +126,6 @@ bool identifying_words_is_joined(struct td_str text, size_t begin, size_t end)
         return true;
     if (end >= text.len || !is_joint(text.data[end]))
         return false;
-    struct sign behind = spell_at(text, end + 1, false);
-    return spell_is_significant(&behind);
+    struct sign next = spell_at(text, end + 1, false);
+    return spell_is_significant(&next);
 }

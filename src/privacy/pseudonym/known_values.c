@@ -1,5 +1,10 @@
-/* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over surrogates'; what
- * it finds is looked at as closely as an answer's surrogates are. */
+/* An Aho-Corasick automaton over the letters and digits of the values, as restore_table.c has one
+ * over those of surrogates. Each hit is then looked at as closely as a surrogate in an answer: with
+ * the same rules for separators and endings (restore_spell.h).
+ *
+ * Not every value is looked for. A short one, or a name that is an ordinary word, would be found in
+ * places where it means something else. What a detector found takes precedence over what is known,
+ * and of known values the longest wins. */
 #include "privacy/pseudonym/known_values.h"
 
 #include "base/buf.h"
@@ -15,8 +20,9 @@
 #include <stdlib.h>
 
 #define NODES_MAX (1u << 20)
-#define SIGNS_MIN 4 /* a shorter value, found elsewhere, may be anything */
-#define RING 8192   /* of the folded bytes' places; longer values are found by the detectors only */
+#define SIGNS_MIN 4      /* a shorter value may mean anything at another place */
+#define LONE_SIGNS_MIN 6 /* the same for values that are no words of a name */
+#define RING 8192        /* folded bytes whose places are kept; longer values are not looked for */
 #define NUMBER_DIGITS_MIN 8 /* shorter ones in other groups may be amounts and years */
 #define DATES_MAX 256       /* that are known in other forms, too */
 #define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
@@ -48,10 +54,11 @@ static bool can_stand_alone(const struct vault_entry *entry)
     if (entry->form == SURROGATE_WORD)
         return entry->kind == PRIVACY_PERSON && spell_case_of(entry->original) != SPELL_LOWER &&
                !identifying_words_is_common(entry->original);
-    return spell_count(entry->original) >= 6;
+    return spell_count(entry->original) >= LONE_SIGNS_MIN;
 }
 
-/* Of values that are spelled alike the first is kept, and dates. */
+/* Of values with the same letters and digits only the first is kept. Dates are all kept: their
+ * separators tell them apart. */
 static bool add_value(struct known_values *known, const struct value *value)
 {
     if (known->count == known->capacity) {
@@ -80,7 +87,7 @@ static bool add_value(struct known_values *known, const struct value *value)
     return ok;
 }
 
-/* So long that it is the same number however its digits are grouped. */
+/* Is the number so long that it is the same one however its digits are grouped? */
 static bool is_long_number(const struct vault_entry *entry)
 {
     size_t digits = 0;
@@ -105,7 +112,8 @@ static bool add_entry(struct known_values *known, const struct name_finder *name
     return !can_stand_alone(entry) || add_value(known, &value);
 }
 
-/* What stands before the @ is its owner's name at other places as well, and so are its words. */
+/* The part of a mail address before the @ names its owner at other places, too, and so do its
+ * words. */
 static bool add_local(struct known_values *known, const struct name_finder *names,
                       const struct vault_entry *mail)
 {
@@ -222,7 +230,8 @@ static void add_known(struct pass *pass, const struct value *value, size_t begin
     spans_add(all, &span);
 }
 
-/* A value as an entry for restore_spell's questions, which are about surrogates. */
+/* The entry with value and surrogate exchanged, for the functions of restore_spell.h, which look
+ * for surrogates. */
 static struct vault_entry turned(const struct vault_entry *entry)
 {
     struct vault_entry other = *entry;
@@ -231,7 +240,7 @@ static struct vault_entry turned(const struct vault_entry *entry)
     return other;
 }
 
-/* "84-57-12-33", as hosts are named after addresses. */
+/* "84-57-12-33": hosts are named after addresses like that. */
 static bool is_host_of_address(const struct vault_entry *entry, struct td_str raw)
 {
     if (entry->kind != PRIVACY_IP || raw.len != entry->original.len)
@@ -244,7 +253,7 @@ static bool is_host_of_address(const struct vault_entry *entry, struct td_str ra
     return true;
 }
 
-/* Does the known value stand here, and not only its letters? */
+/* Does the known value stand here, or only its letters by chance? */
 static bool is_known_at(const struct value *known, struct td_str text, size_t begin, size_t end)
 {
     const struct vault_entry *entry = &known->entry;
@@ -261,7 +270,7 @@ static bool is_known_at(const struct value *known, struct td_str text, size_t be
            (str_equal(raw, entry->original) || form == SPELL_UPPER || form == SPELL_TITLE);
 }
 
-/* The automaton's state behind a letter or digit. */
+/* The automaton's state after a letter or digit. */
 static uint32_t take_sign(struct pass *pass, const struct sign *sign, bool first, uint32_t state)
 {
     char bytes[4];

@@ -1,4 +1,6 @@
-/* Values that are known by now, wherever they stand in a text, also where no detector saw them. One owner. */
+/* Finds values that the vault knows by now wherever they stand in a text, also where no detector
+ * saw them. A value that was found once must not leave through a second place that looks harmless.
+ * One owner. */
 #ifndef PRIVACY_KNOWN_VALUES_H
 #define PRIVACY_KNOWN_VALUES_H
 
@@ -7,14 +9,15 @@
 
 struct known_values;
 
-/* Of the entries that were used. rule_of[VAULT_ENTRIES_MAX] (NULL: none): which rule found an entry of kind
- * PRIVACY_CUSTOM. **borrows** all until known_values_free. **returns new**; NULL when they are too long. */
+/* The values of the entries that were used. rule_of[VAULT_ENTRIES_MAX]: which rule found an entry
+ * of kind PRIVACY_CUSTOM (may be NULL). **borrows** all until known_values_free. **returns new**;
+ * NULL when the values are too long. */
 struct known_values *known_values_new(const struct name_finder *names, const struct vault *vault,
                                       const struct vault_uses *uses, const char *const *rule_of);
 void known_values_free(struct known_values *known);
 
-/* Adds to *all (which is empty), in order, what was found and beside it what is known. False without memory,
- * or when there are more than count_max. */
+/* Adds to *all (empty before), in order, the findings of the detectors and the known values between
+ * them. False without memory, or when there are more than count_max. */
 TD_MUST_CHECK bool known_values_find(struct known_values *known, struct td_str text,
                                      const struct spans *found, size_t count_max,
                                      struct spans *all);

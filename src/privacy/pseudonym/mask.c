@@ -1,42 +1,23 @@
-#include "privacy/pseudonym/mask.h"
-
+/* Masking the texts of one request: every private value is replaced by its surrogate, wherever it
+ * stands. mask_find.c finds the values and mask_write.c makes the masked reading. This file gives
+ * out the surrogates and makes sure that every value would come back.
+ *
+ * It does so by a trial: the restorer reads the masked texts as an answer that repeats them. A
+ * surrogate that it sees in a wrong place is drawn anew. A value that does not come back is joined
+ * with its neighbours and gets a word of letters. The trial uses the restorer's own rules, so the
+ * two cannot disagree. */
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/pseudonym/known_values.h"
-#include "privacy/pseudonym/round_trip.h"
-#include "privacy/scan/privacy.h"
+#include "privacy/pseudonym/mask_internal.h"
 #include "privacy/scan/scanner.h"
 #include "privacy/text/escaped.h"
-#include "privacy/text/spell.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#define TEXT_BYTES_MAX ((size_t)64 << 20)
-#define ROUNDS_MAX 8 /* of other surrogates */
-
-struct mask_text {
-    struct td_str text;
-    bool fixed; /* nothing is replaced */
-    struct spans found;
-    struct round_trip_place *places; /* [place_count] that are replaced */
-    size_t place_count;
-    struct buf masked; /* empty when nothing is replaced */
-};
-
-struct mask {
-    struct vault *vault;
-    struct mask_rules rules;
-    struct vault_uses *uses;
-    struct word_set words; /* of all texts: no surrogate is one */
-    const struct reading *reading;
-    struct mask_text *texts; /* [text_count], the reading's parts */
-    size_t text_count;
-    struct spans left; /* in the reading: what was found and is not wanted */
-    struct privacy_tally replaced;
-    const char **rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
-};
+#define ROUNDS_MAX 8 /* of drawing other surrogates */
 
 struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struct vault_uses *uses)
 {
@@ -71,205 +52,13 @@ void mask_free(struct mask *mask)
     free(mask);
 }
 
-/* --- finding --- */
-
-static enum td_status too_many(struct td_error *err)
-{
-    return error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
-                     MASK_SPANS_MAX);
-}
-
-static enum td_status scan(const struct mask *mask, const struct reading *reading, bool strict,
-                           struct spans *out, struct td_error *err)
-{
-    size_t capacity = 64;
-    *out = (struct spans){0};
-    for (;;) {
-        struct privacy_span *spans = realloc(out->spans, capacity * sizeof *spans);
-        if (spans == NULL)
-            break;
-        out->spans = spans;
-        out->count = privacy_scan_reading(mask->rules.scanner, reading, strict, spans, capacity);
-        if (out->count <= capacity)
-            return TD_OK;
-        if (out->count > MASK_SPANS_MAX)
-            break;
-        capacity = out->count;
-    }
-    free(out->spans);
-    return too_many(err);
-}
-
-static bool is_wanted(const struct mask *mask, const struct privacy_span *span)
-{
-    return mask->rules.classes[span->data_class <= TD_CLASS_RESTRICTED ? span->data_class
-                                                                       : TD_CLASS_RESTRICTED] ||
-           mask->rules.kinds[span->kind];
-}
-
-/* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with all
- * backslashes before it. */
-static size_t character_before(struct td_str text, size_t offset)
-{
-    if (escaped_ends_at(text, offset)) {
-        size_t before = offset >= 6 ? offset - 6 : 0;
-        while (before > 0 && text.data[before - 1] == '\\')
-            before--;
-        return before;
-    }
-    size_t before = offset - 1;
-    while (before > 0 && offset - before < 4 && ((unsigned char)text.data[before] & 0xc0) == 0x80)
-        before--;
-    return before;
-}
-
-/* Where a finding begins that has the digits of "%3D" or "%40" before the value: behind them. A
- * surrogate in their place could be read as the digits of another one. */
-static size_t behind_percent(struct td_str text, struct privacy_span span)
-{
-    size_t begin = span.begin, at = begin - (begin > 0 && text.data[begin - 1] == '%');
-    while (at + 3 < span.end && text.data[at] == '%' && spell_at(text, at, false).end == at + 3)
-        begin = at += 3;
-    return begin;
-}
-
-/* The word's edges around the finding, not before the floor: what was seen through an encoding may end in the
- * middle of a word, and a surrogate there would not be known again. */
-static struct privacy_span whole_words(struct td_str text, struct privacy_span span, size_t floor)
-{
-    struct sign last = {0}, sign = {.end = span.begin};
-    while (sign.end < span.end) {
-        sign = spell_at(text, sign.end, false);
-        last = sign;
-    }
-    while (spell_is_significant(&last) && !last.unspaced) {
-        sign = spell_at(text, span.end, false);
-        if (!spell_is_significant(&sign) || sign.unspaced)
-            break;
-        span.end = sign.end;
-    }
-    /* A quoted local part begins with no letter, but its surrogate does. */
-    sign = spell_at(text, span.begin, false);
-    if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
-        return span;
-    while (span.begin > floor) {
-        size_t before = character_before(text, span.begin);
-        sign = spell_at(str_slice(text, before, span.begin), 0, false);
-        if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
-            break;
-        span.begin = before;
-    }
-    span.begin = behind_percent(text, span);
-    return span;
-}
-
-/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at again (a
- * text may be one word with thousands of findings). */
-static size_t covered(const struct spans *found)
-{
-    return found->count > 0 ? found->spans[found->count - 1].end : 0;
-}
-
-/* One more finding of the text; what overlaps the ones before it becomes one with them. */
-static void join(struct spans *found, struct privacy_span span)
-{
-    while (found->count > 0 && span.begin < covered(found)) {
-        const struct privacy_span *last = &found->spans[--found->count];
-        size_t begin = span.begin < last->begin ? span.begin : last->begin;
-        size_t end = span.end > last->end ? span.end : last->end;
-        span = *last;
-        span.begin = begin;
-        span.end = end;
-    }
-    spans_add(found, &span);
-}
-
-static bool begin_texts(struct mask *mask, const struct reading *reading)
-{
-    mask->reading = reading;
-    mask->texts = calloc(reading->count + 1, sizeof *mask->texts);
-    if (mask->texts == NULL)
-        return false;
-    for (size_t i = 0; i < reading->count; i++) {
-        struct mask_text *text = &mask->texts[mask->text_count++];
-        *text = (struct mask_text){.text = reading_part_text(reading, i),
-                                   .fixed = reading->parts[i].fixed};
-        buf_init(&text->masked, TEXT_BYTES_MAX);
-        word_set_add(&mask->words, text->text);
-    }
-    return true;
-}
-
-/* A finding in the parts that it is in, from *part on: each piece is a value of its own. */
-static void find_in_parts(struct mask *mask, const struct privacy_span *span, size_t *part)
-{
-    const struct reading *reading = mask->reading;
-    while (*part < reading->count && reading->parts[*part].end <= span->begin)
-        ++*part;
-    for (size_t i = *part; i < reading->count && reading->parts[i].begin < span->end; i++) {
-        const struct reading_part *in = &reading->parts[i];
-        struct privacy_span piece = *span;
-        piece.begin = span->begin > in->begin ? span->begin - in->begin : 0;
-        piece.end = (span->end < in->end ? span->end : in->end) - in->begin;
-        bool cut = span->begin < in->begin || span->end > in->end;
-        if (cut && !surrogate_is_worded(span->kind) && span->kind != PRIVACY_CUSTOM)
-            piece.kind = PRIVACY_ID; /* half an address is none */
-        struct mask_text *text = &mask->texts[i];
-        size_t floor = covered(&text->found);
-        if (!in->fixed && piece.end > floor && piece.begin < piece.end)
-            join(&text->found, whole_words(text->text, piece, floor));
-    }
-}
-
-/* Strictness replaces more, it keeps no more here. */
-static bool is_strict_only(const struct mask *mask, const struct privacy_span *span)
-{
-    return mask->rules.strict && (span->kind == PRIVACY_PERSON || span->kind == PRIVACY_PLACE ||
-                                  span->kind == PRIVACY_ORGANIZATION || span->kind == PRIVACY_ID);
-}
-
-enum td_status mask_find(struct mask *mask, const struct reading *reading, struct td_error *err)
-{
-    struct spans all;
-    if (reading->failed)
-        return error_set(err, TD_LIMIT, "the request is too large or nested too deeply");
-    if (!begin_texts(mask, reading))
-        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    enum td_status status = scan(mask, reading, mask->rules.strict, &all, err);
-    if (status != TD_OK)
-        return status;
-    for (size_t i = 0, part = 0; i < all.count; i++) {
-        const struct privacy_span *span = &all.spans[i];
-        char day[DATE_DAY_BYTES];
-        if (is_wanted(mask, span)) {
-            find_in_parts(mask, span, &part);
-            continue;
-        }
-        if (span->data_class > TD_CLASS_PUBLIC && !is_strict_only(mask, span))
-            spans_add(&mask->left, span);
-        if (span->kind == PRIVACY_DATE &&
-            date_forms_day(str_slice(buf_view(&reading->text), span->begin, span->end), day))
-            word_set_add(&mask->words, str_from(day)); /* it is sent as it is, in whatever form */
-    }
-    free(all.spans);
-    bool failed = mask->left.failed;
-    size_t count = 0;
-    for (size_t i = 0; i < mask->text_count; i++) {
-        failed |= mask->texts[i].found.failed;
-        count += mask->texts[i].found.count;
-    }
-    if (failed)
-        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    return count <= MASK_SPANS_MAX ? TD_OK : too_many(err);
-}
-
 /* --- surrogates --- */
 
 typedef enum td_status replace_fn(struct vault *vault, enum privacy_kind kind, struct td_str value,
                                   const struct word_set *taken, struct vault_uses *uses,
                                   struct buf *out, struct td_error *err);
 
-/* The entry that was used last has a value of this rule. */
+/* Notes that this rule found the value of the entry that was used last. */
 static bool note_rule(struct mask *mask, const char *rule)
 {
     if (mask->rule_of == NULL)
@@ -284,7 +73,7 @@ static enum td_status replace(struct mask *mask, struct td_str text,
                               struct td_error *err)
 {
     struct td_str value = str_slice(text, span->begin, span->end);
-    struct buf plain; /* "M\u00fcller" is who else stands there as M\xc3\xbcller */
+    struct buf plain; /* "M\u00fcller" and "Müller" are one value */
     buf_init(&plain, value.len + 1);
     if (escaped_next(value, 0) != SIZE_MAX) {
         escaped_value(value, &plain);
@@ -304,7 +93,7 @@ static enum td_status replace_found(struct mask *mask, struct td_error *err)
 {
     enum td_status status = TD_OK;
     struct buf surrogate;
-    buf_init(&surrogate, TEXT_BYTES_MAX);
+    buf_init(&surrogate, MASK_TEXT_BYTES_MAX);
     for (size_t i = 0; i < mask->text_count; i++) {
         const struct mask_text *text = &mask->texts[i];
         for (size_t k = 0; status == TD_OK && k < text->found.count; k++) {
@@ -357,16 +146,16 @@ static enum td_status write_texts(struct mask *mask, struct td_error *err)
             continue;
         status = known_values_find(known, text->text, &text->found, MASK_SPANS_MAX, &all)
                      ? write_places(mask, text, &all, err)
-                     : too_many(err);
+                     : mask_too_many(err);
         free(all.spans);
     }
     known_values_free(known);
     return status;
 }
 
-/* --- until all comes back --- */
+/* --- until every value comes back --- */
 
-static struct round_trip_text round_trip_of(const struct mask_text *text)
+struct round_trip_text mask_round_trip(const struct mask_text *text)
 {
     return (struct round_trip_text){.text = text->text,
                                     .masked = text->place_count > 0 ? buf_view(&text->masked)
@@ -375,7 +164,7 @@ static struct round_trip_text round_trip_of(const struct mask_text *text)
                                     .place_count = text->place_count};
 }
 
-/* Is a day that the surrogate names in one of the texts, however it is written there? */
+/* Does the surrogate name a day that stands in a text, in whatever form? */
 static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *entry)
 {
     char day[DATE_DAY_BYTES];
@@ -383,9 +172,9 @@ static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *e
            word_set_has(&mask->words, str_from(day));
 }
 
-/* Marks the values that are lost, and retires the surrogates that stand where none was put. Words cannot be
- * the texts' (word_set.h), but a name's ending, a number's grouping and a day's form are an answer's
- * to choose. */
+/* Marks the values that do not come back, and retires the surrogates that are read where none was
+ * put. No surrogate is a word of the texts (word_set.h). But an answer chooses the ending of a
+ * name, the grouping of a number and the form of a day, so one of these may still be in a text. */
 static enum td_status check_texts(struct mask *mask, bool *good, struct td_error *err)
 {
     const struct vault_uses *uses = mask->uses;
@@ -394,7 +183,7 @@ static enum td_status check_texts(struct mask *mask, bool *good, struct td_error
     bool ok = table != NULL && strays != NULL;
     *good = true;
     for (size_t i = 0; ok && i < mask->text_count; i++) {
-        const struct round_trip_text text = round_trip_of(&mask->texts[i]);
+        const struct round_trip_text text = mask_round_trip(&mask->texts[i]);
         ok = round_trip_check(table, &text, strays);
         for (size_t k = 0; k < text.place_count; k++)
             *good &= !text.places[k].lost;
@@ -411,18 +200,18 @@ static enum td_status check_texts(struct mask *mask, bool *good, struct td_error
     return ok ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for surrogates");
 }
 
-/* What is lost is from now on found with what it is joined to, and a word stands for it. */
+/* A lost value is widened to what it is joined to, and gets a word of letters as surrogate. */
 static enum td_status widen_lost(struct mask *mask, struct mask_text *text, struct td_error *err)
 {
-    const struct round_trip_text echo = round_trip_of(text);
+    const struct round_trip_text echo = mask_round_trip(text);
     enum td_status status = TD_OK;
     struct spans found = {0};
     struct buf surrogate;
-    buf_init(&surrogate, TEXT_BYTES_MAX);
+    buf_init(&surrogate, MASK_TEXT_BYTES_MAX);
     for (size_t i = 0; i < echo.place_count; i++) {
         const struct round_trip_place *place = &echo.places[i];
-        if (place->span.end > covered(&found))
-            join(&found, place->lost ? round_trip_widen(&echo, place) : place->span);
+        if (place->span.end > mask_covered(&found))
+            mask_join(&found, place->lost ? round_trip_widen(&echo, place) : place->span);
     }
     for (size_t i = 0, k = 0; status == TD_OK && i < found.count; i++) {
         bool lost = false;
@@ -457,94 +246,8 @@ enum td_status mask_seal(struct mask *mask, struct td_error *err)
             return status;
     }
     return error_set(err, TD_LIMIT,
-                     "no surrogates are found with which all private values would come back: ask a "
-                     "tier that may see them");
-}
-
-/* --- writing --- */
-
-/* The masked parts, with what stood between them. surrogates, values: the places of both in the two
- * readings. */
-static void write_parts(struct mask *mask, struct reading *out, struct spans *surrogates,
-                        struct spans *values)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < mask->text_count; i++) {
-        const struct reading_part *part = &mask->reading->parts[i];
-        const struct round_trip_text text = round_trip_of(&mask->texts[i]);
-        size_t begin = reading_copy_part(out, mask->reading, i, done, text.masked);
-        for (size_t k = 0; k < text.place_count; k++) {
-            const struct round_trip_place *place = &text.places[k];
-            struct privacy_span value = place->span, surrogate = place->span;
-            privacy_tally_add(&mask->replaced, &value);
-            value.begin += part->begin;
-            value.end += part->begin;
-            surrogate.begin = begin + place->begin;
-            surrogate.end = begin + place->end;
-            spans_add(values, &value);
-            spans_add(surrogates, &surrogate);
-        }
-        done = part->end;
-    }
-}
-
-static void raise_to(enum td_data_class *rest, enum td_data_class found)
-{
-    if (found > *rest)
-        *rest = found;
-}
-
-/* What the masked reading still has. A finding that touches a surrogate is its own: what stands beside
- * it stood there before, and was no finding then. */
-static enum td_status judge_rest(const struct mask *mask, const struct reading *masked,
-                                 const struct spans *surrogates, enum td_data_class *rest,
-                                 struct td_error *err)
-{
-    struct spans all;
-    enum td_status status = scan(mask, masked, false, &all, err);
-    if (status != TD_OK)
-        return status;
-    for (size_t i = 0, next = 0; i < all.count; i++) {
-        while (next < surrogates->count && surrogates->spans[next].end <= all.spans[i].begin)
-            next++;
-        bool touches = next < surrogates->count && surrogates->spans[next].begin < all.spans[i].end;
-        if (!touches)
-            raise_to(rest, all.spans[i].data_class);
-    }
-    free(all.spans);
-    return TD_OK;
-}
-
-/* What was a finding and no value that is replaced has all of it. */
-static void judge_left(const struct spans *left, const struct spans *values,
-                       enum td_data_class *rest)
-{
-    for (size_t i = 0, next = 0; i < left->count; i++) {
-        const struct privacy_span *span = &left->spans[i];
-        while (next < values->count && values->spans[next].end <= span->begin)
-            next++;
-        bool covered = next < values->count && values->spans[next].begin <= span->begin &&
-                       values->spans[next].end >= span->end;
-        if (!covered)
-            raise_to(rest, span->data_class);
-    }
-}
-
-enum td_status mask_write(struct mask *mask, struct reading *out, enum td_data_class *rest,
-                          struct td_error *err)
-{
-    struct spans surrogates = {0}, values = {0};
-    write_parts(mask, out, &surrogates, &values);
-    enum td_status status = TD_OK;
-    if (surrogates.failed || values.failed || out->failed)
-        status = error_set(err, TD_LIMIT, "a request with its surrogates is too large");
-    if (status == TD_OK) {
-        judge_left(&mask->left, &values, rest);
-        status = judge_rest(mask, out, &surrogates, rest, err);
-    }
-    free(surrogates.spans);
-    free(values.spans);
-    return status;
+                     "no surrogates were found with which every private value would come back: ask "
+                     "a tier that may see the values");
 }
 
 enum td_status mask_one(struct mask *mask, struct td_str text, struct buf *out,

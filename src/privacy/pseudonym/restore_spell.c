@@ -1,6 +1,11 @@
+/* The rules for a surrogate in an answer. Separators: a rewriting may put markdown, spaces and the
+ * punctuation of numbers into it. Endings: a name takes those of its language. Case: the value
+ * takes the case in which the answer wrote the surrogate. They are rules of writing, not of any
+ * kind of data, so they hold for values in a text as well (known_values.c). */
 #include "privacy/pseudonym/restore_spell.h"
 
 #include "base/str.h"
+#include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
 
 /* --- separators --- */
@@ -82,24 +87,12 @@ bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw)
 
 /* --- the end --- */
 
-/* Endings that a name takes in a sentence: English and German s; Polish, Czech and other Slavic cases;
- * Swedish s; Turkish and Hungarian put theirs behind an apostrophe or are left alone. */
+/* Endings that a name takes in a sentence: English and German s; Polish, Czech and other Slavic
+ * cases; Swedish s; Turkish and Hungarian put theirs behind an apostrophe or are left alone. */
 static const char latin_endings[] = " s es n en a u i y e em om ov owi ovi ie iem ami ach mi om ou "
                                     "ovou ovi ova ové ą ę ego emu ym ów ům ům ";
 static const char other_endings[] =
     " а у ом е ы и ой ою ей ею ем ым ого ому ым ов ова овы ами ах ю я ям ями ях ια ος ου ον ε ";
-
-static bool is_ending(struct td_str letters, bool latin)
-{
-    char key[40];
-    if (letters.len == 0 || letters.len + 3 > sizeof key)
-        return false;
-    key[0] = ' ';
-    memcpy(key + 1, letters.data, letters.len);
-    key[letters.len + 1] = ' ';
-    key[letters.len + 2] = '\0';
-    return strstr(latin ? latin_endings : other_endings, key) != NULL;
-}
 
 #define ENDING_LETTERS_MAX 4
 
@@ -115,7 +108,8 @@ static enum restore_edge ending_at(struct td_str text, size_t offset, bool latin
             break;
         }
         if (!spell_is_significant(&sign)) {
-            edge = is_ending(buf_view(&letters), latin) ? EDGE_YES : EDGE_NO;
+            const char *endings = latin ? latin_endings : other_endings;
+            edge = word_list_has(endings, buf_view(&letters)) ? EDGE_YES : EDGE_NO;
             break;
         }
         spell_fold(str_slice(text, sign.begin, sign.end), &letters);

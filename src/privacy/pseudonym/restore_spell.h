@@ -1,19 +1,21 @@
-/* How an answer may write a surrogate, and how its value is written there then. Pure functions. */
+/* How an answer may write a surrogate, and how the value is then written there. Pure functions; any
+ * thread. */
 #ifndef PRIVACY_RESTORE_SPELL_H
 #define PRIVACY_RESTORE_SPELL_H
 
 #include "base/buf.h"
 #include "privacy/pseudonym/vault.h"
 
-/* Between two of a surrogate's letters or digits: more is a new sentence. */
+/* At most so many bytes of separators stand between two letters or digits of a surrogate. */
 #define RESTORE_GAP_BYTES_MAX 16
 
-/* raw has the surrogate's letters and digits: are what stands between them separators that a rewriting
- * could have put there? */
+/* raw has the letters and digits of the surrogate. Could a rewriting of the surrogate have put
+ * raw's separators between them? */
 bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw);
 
 enum restore_edge { EDGE_NO, EDGE_YES, EDGE_UNKNOWN };
-/* May the surrogate end at the offset, or does the word go on as another? */
+/* May the surrogate end at the offset, or does a longer word go on there? UNKNOWN: that depends on
+ * bytes after the text; more: such bytes may come. */
 enum restore_edge restore_edge_at(const struct vault_entry *entry, struct td_str text, size_t end,
                                   bool more);
 

@@ -1,3 +1,6 @@
+/* The restorer itself reads the masked text, so that the check can never be more lenient than an
+ * answer is. What it reports is compared with the places that were replaced. A surrogate that is
+ * read where none was put is a stray; a place where anything but its value comes back is lost. */
 #include "privacy/pseudonym/round_trip.h"
 
 #include "base/buf.h"
@@ -58,7 +61,7 @@ static void see(void *ctx, const struct restore_place *met)
     if (reading->next == text->place_count || met->begin < text->places[reading->next].begin ||
         met->end > text->places[reading->next].end) {
         reading->strays[met->owner] = true;
-        if (met->end > reading->done) /* in whatever places it ends: theirs are lost */
+        if (met->end > reading->done) /* the places that it reaches into are lost */
             reading->done = met->end;
         return;
     }
@@ -85,8 +88,8 @@ bool round_trip_check(const struct restore_table *table, const struct round_trip
 
 /* --- what did not come back --- */
 
-/* A byte that means the same whatever stands beside it: a word that is joined to nothing begins behind
- * it, and ends before it. */
+/* Does the byte always separate words, whatever stands beside it? Not a backslash or '%': they may
+ * begin an escape. */
 static bool separates(struct td_str text, size_t offset)
 {
     unsigned char c = (unsigned char)text.data[offset];

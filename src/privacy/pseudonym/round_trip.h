@@ -1,5 +1,5 @@
-/* Does a masked text come back? It is read as an answer that repeats it: in the place of each surrogate its
- * value must be put, and nowhere else anything. */
+/* Checks that a masked text comes back whole. The text is read as an answer that repeats it: in the
+ * place of each surrogate its value must be put, and nowhere else anything. */
 #ifndef PRIVACY_ROUND_TRIP_H
 #define PRIVACY_ROUND_TRIP_H
 
@@ -19,14 +19,14 @@ struct round_trip_text {
     size_t place_count;
 };
 
-/* A value with its escaped letters comes back as escaped_value writes it. strays: of every surrogate that is
- * read where none stands strays[i] becomes true, i the place in the uses that the table was made of. False
- * without memory. */
+/* Sets `lost` in the places whose values do not come back. Sets strays[i] for every surrogate that
+ * is read where none was put; i is its index in the uses that the table was made of. An escaped
+ * value must come back as escaped_value writes it. False without memory. */
 TD_MUST_CHECK bool round_trip_check(const struct restore_table *table,
                                     const struct round_trip_text *text, bool *strays);
 
-/* The place of a value that was lost, with what it is joined to on both sides: up to punctuation that has
- * nothing to do with what stands before and behind it. That is taken along where it was not enough. */
+/* The place of a lost value, widened on both sides up to the next character that separates words.
+ * When the value has been widened before, that character and the word behind it are taken along. */
 struct privacy_span round_trip_widen(const struct round_trip_text *text,
                                      const struct round_trip_place *place);
 

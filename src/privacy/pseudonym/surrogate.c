@@ -1,269 +1,115 @@
-/* Which form a kind's surrogates have, and the forms that are numbers. */
+/* Which surrogate a kind of value gets, as one table: the form in which answers may spell it, the
+ * function that writes it, and what else is special about the kind. To add a kind, add a row; the
+ * functions stand in surrogate_number.c, _net.c, _phone.c, _date.c and _secret.c. A kind whose row
+ * names no function gets a random text of the value's shape.
+ *
+ * A number with check digits is drawn again while a detector takes the surrogate for a true number.
+ * That asks the detectors themselves, so that no check-digit rule is written down twice. */
 #include "privacy/pseudonym/surrogate.h"
 
 #include "base/str.h"
 #include "base/utf8.h"
-#include "privacy/pseudonym/restore_spell.h"
+#include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/scan/scan.h"
 #include "privacy/text/spell.h"
 
-#include <ctype.h>
-#include <stdio.h>
+#include <assert.h>
 
-/* --- drawing --- */
+struct recipe {
+    enum surrogate_form form;
+    surrogate_writer *write; /* NULL: a text of the same shape */
+    bool worded;             /* vault_words.c writes it */
+    bool caseless;           /* STRICT: two values that differ in case are one */
+    bool sees_separators;    /* LOOSE: the function is given the separators, too */
+    bool has_check_digits;
+};
 
-void draw_init(struct draw *draw, const uint8_t key[static KEYED_KEY_BYTES], const char *label,
-               struct td_str text, uint32_t salt)
+/* clang-format off */
+#define WORDED  {.form = SURROGATE_LOOSE, .worded = true}
+#define SHAPE   {.form = SURROGATE_STRICT}
+#define CHECKED {.form = SURROGATE_LOOSE, .has_check_digits = true}
+
+static const struct recipe recipes[PRIVACY_KIND_COUNT] = {
+    [PRIVACY_PERSON] = WORDED,
+    [PRIVACY_PLACE] = WORDED,
+    [PRIVACY_ORGANIZATION] = WORDED,
+    [PRIVACY_ADDRESS] = WORDED,
+    [PRIVACY_EMAIL] = {.form = SURROGATE_STRICT, .write = surrogate_write_email, .caseless = true},
+    [PRIVACY_DOMAIN] = {.form = SURROGATE_STRICT,
+                        .write = surrogate_write_domain, .caseless = true},
+    [PRIVACY_IP] = {.form = SURROGATE_STRICT, .write = surrogate_write_ip, .caseless = true},
+    [PRIVACY_MAC] = {.form = SURROGATE_STRICT, .write = surrogate_write_mac, .caseless = true},
+    [PRIVACY_PHONE] = {.form = SURROGATE_LOOSE,
+                       .write = surrogate_write_phone, .sees_separators = true},
+    [PRIVACY_DATE] = {.form = SURROGATE_STRICT, .write = surrogate_write_date},
+    [PRIVACY_CARD] = {.form = SURROGATE_LOOSE,
+                      .write = surrogate_write_card, .has_check_digits = true},
+    [PRIVACY_IBAN] = {.form = SURROGATE_LOOSE,
+                      .write = surrogate_write_iban, .has_check_digits = true},
+    [PRIVACY_US_SSN] = {.form = SURROGATE_LOOSE, .write = surrogate_write_ssn},
+    [PRIVACY_US_MBI] = {.form = SURROGATE_LOOSE},
+    [PRIVACY_BANK_ACCOUNT] = {.form = SURROGATE_LOOSE},
+    [PRIVACY_API_KEY] = {.form = SURROGATE_STRICT, .write = surrogate_write_api_key},
+    [PRIVACY_PRIVATE_KEY] = {.form = SURROGATE_STRICT, .write = surrogate_write_private_key},
+    [PRIVACY_CRYPTO] = SHAPE, [PRIVACY_SWIFT] = SHAPE, [PRIVACY_PIN] = SHAPE, [PRIVACY_CVV] = SHAPE,
+    [PRIVACY_AGE] = SHAPE, [PRIVACY_TITLE] = SHAPE, [PRIVACY_NRP] = SHAPE, [PRIVACY_ZIP] = SHAPE,
+    [PRIVACY_COORDINATES] = SHAPE, [PRIVACY_PLATE] = SHAPE, [PRIVACY_US_PASSPORT] = SHAPE,
+    [PRIVACY_PASSPORT] = SHAPE, [PRIVACY_US_LICENSE] = SHAPE, [PRIVACY_LICENSE] = SHAPE,
+    [PRIVACY_MEDICAL_RECORD] = SHAPE, [PRIVACY_ICD10] = SHAPE, [PRIVACY_MEDICATION] = SHAPE,
+    [PRIVACY_ID] = SHAPE, [PRIVACY_CUSTOM] = SHAPE,
+    [PRIVACY_US_NPI] = CHECKED, [PRIVACY_DEA] = CHECKED, [PRIVACY_US_ITIN] = CHECKED,
+    [PRIVACY_UK_NHS] = CHECKED, [PRIVACY_UK_NINO] = CHECKED, [PRIVACY_DE_TAX_ID] = CHECKED,
+    [PRIVACY_FR_NIR] = CHECKED, [PRIVACY_ES_NIF] = CHECKED, [PRIVACY_ES_NIE] = CHECKED,
+    [PRIVACY_IT_FISCAL_CODE] = CHECKED, [PRIVACY_NL_BSN] = CHECKED, [PRIVACY_PL_PESEL] = CHECKED,
+    [PRIVACY_SE_PERSONNUMMER] = CHECKED, [PRIVACY_FI_HETU] = CHECKED, [PRIVACY_DK_CPR] = CHECKED,
+    [PRIVACY_NO_FNR] = CHECKED, [PRIVACY_BE_NN] = CHECKED, [PRIVACY_PT_NIF] = CHECKED,
+    [PRIVACY_CH_AHV] = CHECKED, [PRIVACY_AT_SVNR] = CHECKED, [PRIVACY_IE_PPS] = CHECKED,
+    [PRIVACY_CZ_RC] = CHECKED, [PRIVACY_RO_CNP] = CHECKED, [PRIVACY_BG_EGN] = CHECKED,
+    [PRIVACY_HR_OIB] = CHECKED, [PRIVACY_EE_IK] = CHECKED, [PRIVACY_GR_AMKA] = CHECKED,
+    [PRIVACY_TR_TCKN] = CHECKED, [PRIVACY_BR_CPF] = CHECKED, [PRIVACY_BR_CNPJ] = CHECKED,
+    [PRIVACY_MX_CURP] = CHECKED, [PRIVACY_CL_RUT] = CHECKED, [PRIVACY_AR_CUIT] = CHECKED,
+    [PRIVACY_IN_AADHAAR] = CHECKED, [PRIVACY_IN_PAN] = CHECKED, [PRIVACY_AU_TFN] = CHECKED,
+    [PRIVACY_AU_MEDICARE] = CHECKED, [PRIVACY_AU_ABN] = CHECKED, [PRIVACY_CA_SIN] = CHECKED,
+    [PRIVACY_SG_NRIC] = CHECKED, [PRIVACY_KR_RRN] = CHECKED, [PRIVACY_CN_ID] = CHECKED,
+    [PRIVACY_TW_ID] = CHECKED, [PRIVACY_HK_ID] = CHECKED, [PRIVACY_JP_MY_NUMBER] = CHECKED,
+    [PRIVACY_TH_TNIN] = CHECKED, [PRIVACY_ZA_ID] = CHECKED, [PRIVACY_RU_SNILS] = CHECKED,
+    [PRIVACY_RU_INN] = CHECKED, [PRIVACY_DE_KVNR] = CHECKED, [PRIVACY_MX_CLABE] = CHECKED,
+    [PRIVACY_IMEI] = CHECKED, [PRIVACY_VIN] = CHECKED, [PRIVACY_IL_ID] = CHECKED,
+};
+/* clang-format on */
+
+static const struct recipe *recipe_of(enum privacy_kind kind)
 {
-    struct buf bytes;
-    buf_init(&bytes, text.len + 128);
-    buf_printf(&bytes, "%s/%u/", label, salt);
-    buf_append_str(&bytes, text);
-    *draw = (struct draw){.used = KEYED_MAC_BYTES};
-    keyed_mac(key, bytes.data, bytes.len, draw->key);
-    buf_deinit(&bytes);
+    assert((unsigned)kind < PRIVACY_KIND_COUNT);
+    assert(recipes[kind].form != SURROGATE_WORD); /* the kind has a row */
+    return &recipes[kind];
 }
-
-uint64_t draw_u64(struct draw *draw)
-{
-    uint64_t number;
-    if (draw->used + sizeof number > KEYED_MAC_BYTES) {
-        draw->block_count++;
-        keyed_mac(draw->key, &draw->block_count, sizeof draw->block_count, draw->block);
-        draw->used = 0;
-    }
-    memcpy(&number, draw->block + draw->used, sizeof number);
-    draw->used += sizeof number;
-    return number;
-}
-
-uint32_t draw_below(struct draw *draw, uint32_t bound)
-{
-    /* 2^64 is so much larger than any bound here that the bias is below 2^-32. */
-    return (uint32_t)(draw_u64(draw) % bound);
-}
-
-/* --- kinds --- */
 
 enum surrogate_form surrogate_form_of(enum privacy_kind kind)
 {
-    switch (kind) {
-    case PRIVACY_PERSON:
-    case PRIVACY_PLACE:
-    case PRIVACY_ORGANIZATION:
-    case PRIVACY_ADDRESS:
-    case PRIVACY_PHONE:
-    case PRIVACY_CARD:
-    case PRIVACY_IBAN:
-    case PRIVACY_BANK_ACCOUNT:
-        return SURROGATE_LOOSE;
-    default:
-        return kind >= PRIVACY_US_MBI && kind <= PRIVACY_IL_ID ? SURROGATE_LOOSE
-               : kind == PRIVACY_US_SSN                        ? SURROGATE_LOOSE
-                                                               : SURROGATE_STRICT;
-    }
+    return recipe_of(kind)->form;
 }
 
 bool surrogate_is_worded(enum privacy_kind kind)
 {
-    return kind == PRIVACY_PERSON || kind == PRIVACY_PLACE || kind == PRIVACY_ORGANIZATION ||
-           kind == PRIVACY_ADDRESS;
+    return recipe_of(kind)->worded;
 }
 
 void surrogate_canonical(enum privacy_kind kind, struct td_str value, struct buf *out)
 {
-    if (surrogate_form_of(kind) == SURROGATE_LOOSE) {
+    const struct recipe *recipe = recipe_of(kind);
+    if (recipe->form == SURROGATE_LOOSE) {
         spell_fold(value, out);
         return;
     }
-    bool caseless = kind == PRIVACY_EMAIL || kind == PRIVACY_DOMAIN || kind == PRIVACY_IP ||
-                    kind == PRIVACY_MAC;
     size_t begin = out->len;
-    if (caseless)
+    if (recipe->caseless)
         spell_in_case(value, SPELL_LOWER, out);
     else
         buf_append_str(out, value);
     for (size_t i = begin; kind == PRIVACY_IP && i < out->len; i++)
         if (out->data[i] == '-' || out->data[i] == '_')
             out->data[i] = '.'; /* a host that is named after the address */
-}
-
-/* --- shapes --- */
-
-static void append_like(uint32_t c, bool first_digit, struct draw *draw, struct buf *out)
-{
-    if (c >= '0' && c <= '9') /* a number stays as long as it is */
-        buf_append_char(out, (char)(first_digit && c != '0' ? '1' + (char)draw_below(draw, 9)
-                                                            : '0' + (char)draw_below(draw, 10)));
-    else if (spell_lower(c) != c)
-        buf_append_char(out, (char)('A' + (char)draw_below(draw, 26)));
-    else
-        buf_append_char(out, (char)('a' + (char)draw_below(draw, 26)));
-}
-
-/* A longer gap would not be read as one of the surrogate's, not even in a JSON string where each byte may
- * be two; a control character is six there. */
-#define GAP_BYTES_KEPT (RESTORE_GAP_BYTES_MAX / 2)
-
-void surrogate_write_shape(struct td_str value, struct draw *draw, struct buf *out)
-{
-    bool in_number = false;
-    size_t gap_bytes = 0;
-    for (struct sign sign = spell_at(value, 0, false); sign.kind != SIGN_END;
-         sign = spell_at(value, sign.end, false)) {
-        bool separates = !spell_is_significant(&sign);
-        bool blank = sign.c == '\n' || sign.c == '\t' || sign.c == '\r';
-        gap_bytes = separates ? gap_bytes + sign.end - sign.begin : 0;
-        if (separates && gap_bytes <= GAP_BYTES_KEPT && (sign.c >= ' ' || blank))
-            buf_append_str(out, str_slice(value, sign.begin, sign.end));
-        else if (sign.kind == SIGN_DIGIT)
-            append_like(sign.c, !in_number, draw, out);
-        else if (!separates)
-            append_like(sign.upper ? 'A' : 'a', false, draw, out);
-        in_number = sign.kind == SIGN_DIGIT;
-    }
-}
-
-/* All digits of value are in place; numbers of a person keep their length and lose their meaning. */
-static void write_after(struct td_str value, size_t kept, struct draw *draw, struct buf *out)
-{
-    buf_append_str(out, str_slice(value, 0, kept));
-    surrogate_write_shape(str_slice(value, kept, value.len), draw, out);
-}
-
-/* Bytes of the value that hold its first `count` letters and digits; the value's length when it has
- * fewer. */
-static size_t prefix_of(struct td_str value, size_t count)
-{
-    size_t offset = 0;
-    while (count > 0) {
-        struct sign sign = spell_at(value, offset, false);
-        if (sign.kind == SIGN_END)
-            break;
-        count -= spell_is_significant(&sign);
-        offset = sign.end;
-    }
-    return offset;
-}
-
-static bool is_plain(struct td_str value)
-{
-    for (size_t i = 0; i < value.len; i++)
-        if ((unsigned char)value.data[i] >= 0x80 || value.data[i] == '\\')
-            return false;
-    return true;
-}
-
-/* The brand stays visible: one digit, of Mastercard and American Express two. */
-static void write_card(struct td_str value, struct draw *draw, struct buf *out)
-{
-    struct buf digits;
-    buf_init(&digits, 64);
-    spell_fold(value, &digits);
-    bool two = digits.len > 1 && (digits.data[0] == '5' || digits.data[0] == '3');
-    buf_deinit(&digits);
-    write_after(value, prefix_of(value, two ? 2 : 1), draw, out);
-}
-
-/* Numbers from 900-01 on are nobody's: neither a social security number, nor (group below 50) a
- * taxpayer's. */
-static void write_ssn(struct td_str value, struct draw *draw, struct buf *out)
-{
-    char digits[16];
-    snprintf(digits, sizeof digits, "9%02u%02u%04u", draw_below(draw, 100),
-             1 + draw_below(draw, 49), 1 + draw_below(draw, 9999));
-    spell_fill(value, str_from(digits), out);
-}
-
-/* A key shows by its beginning whose it is; that stays, so that an answer can be about it. */
-static size_t key_prefix(struct td_str value)
-{
-    static const char *const plain[] = {"AKIA", "ASIA", "AIza", "eyJ", "EAAC", NULL};
-    size_t kept = 0;
-    for (size_t i = 0; plain[i]; i++)
-        if (str_starts_with(value, str_from(plain[i])))
-            return strlen(plain[i]);
-    for (size_t i = 0; i < value.len && i < 12; i++) {
-        char c = value.data[i];
-        if (c == '-' || c == '_')
-            kept = i + 1;
-        else if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z'))
-            break;
-    }
-    return value.len - kept >= 8 ? kept : 0;
-}
-
-/* A line that frames a PEM block and nothing else: all of it may be seen. */
-static bool is_frame(struct td_str line, struct td_str begin)
-{
-    if (line.len < begin.len + 5 || !str_starts_with(line, begin) ||
-        !str_equal(str_slice(line, line.len - 5, line.len), STR("-----")))
-        return false;
-    for (size_t i = begin.len; i < line.len - 5; i++)
-        if (line.data[i] != ' ' && !(line.data[i] >= 'A' && line.data[i] <= 'Z'))
-            return false;
-    return true;
-}
-
-/* Of a PEM block the lines that frame it, and one line of characters. A finding that goes on behind the block (others have become one with it)
- * is none. */
-static bool write_private_key(struct td_str value, struct draw *draw, struct buf *out)
-{
-    static const char line[] = "MHcCAQEEIAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAoAoGCCqGSM49AwEH";
-    size_t head = str_find(value, STR("-----"), 5);
-    if (head == SIZE_MAX)
-        return false;
-    head += 5;
-    size_t end = str_find(value, STR("-----END"), head);
-    size_t tail = end == SIZE_MAX ? value.len : end;
-    if (!is_frame(str_slice(value, 0, head), STR("-----BEGIN")) ||
-        (tail < value.len && !is_frame(str_slice(value, tail, value.len), STR("-----END"))))
-        return false;
-    const char *newline = str_find(str_slice(value, head, tail), STR("\\n"), 0) == 0 ? "\\n" : "\n";
-    buf_append_str(out, str_slice(value, 0, head));
-    buf_append_str(out, str_from(newline));
-    surrogate_write_shape(STR(line), draw, out);
-    if (tail < value.len)
-        buf_append_str(out, str_from(newline));
-    buf_append_str(out, str_slice(value, tail, value.len));
-    return true;
-}
-
-static bool write_once(enum privacy_kind kind, struct td_str value, const uint8_t *key,
-                       uint32_t salt, struct draw *draw, struct buf *out)
-{
-    bool digits9 = spell_count(value) == 9;
-    switch (kind) {
-    case PRIVACY_EMAIL:
-        return surrogate_write_email(value, draw, out);
-    case PRIVACY_PHONE:
-        return is_plain(value) && surrogate_write_phone(value, draw, out);
-    case PRIVACY_IP:
-        return surrogate_write_ip(value, draw, out);
-    case PRIVACY_MAC:
-        return surrogate_write_mac(value, draw, out);
-    case PRIVACY_DOMAIN:
-        return surrogate_write_domain(value, draw, out);
-    case PRIVACY_DATE:
-        return surrogate_write_date(value, key, salt, out);
-    case PRIVACY_PRIVATE_KEY:
-        return write_private_key(value, draw, out);
-    case PRIVACY_CARD:
-        write_card(value, draw, out);
-        return true;
-    case PRIVACY_IBAN:
-        write_after(value, prefix_of(value, 2), draw, out);
-        return true;
-    case PRIVACY_US_SSN:
-        if (digits9)
-            write_ssn(value, draw, out);
-        return digits9;
-    case PRIVACY_API_KEY:
-        write_after(value, key_prefix(value), draw, out);
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* --- check digits --- */
@@ -279,13 +125,7 @@ static void see(void *ctx, const struct privacy_span *span)
     sighting->seen |= span->kind == sighting->kind;
 }
 
-static bool has_check_digits(enum privacy_kind kind)
-{
-    return kind == PRIVACY_CARD || kind == PRIVACY_IBAN ||
-           (kind >= PRIVACY_US_NPI && kind <= PRIVACY_IL_ID);
-}
-
-/* Would the detectors take it for a true one, beside a word that announces it? */
+/* Would the detectors take it for a true number after a word that announces one? */
 static bool passes_for_true(enum privacy_kind kind, struct td_str surrogate)
 {
     struct sighting sighting = {kind, false};
@@ -298,7 +138,17 @@ static bool passes_for_true(enum privacy_kind kind, struct td_str surrogate)
     return sighting.seen;
 }
 
-#define CHECKED_TRIES 12 /* one in ten passes a check digit by chance: 10^-12 */
+/* One surrogate in ten passes a check digit by chance: all tries do with probability 10^-12. */
+#define CHECKED_TRIES 12
+
+/* --- writing --- */
+
+static void write_once(const struct surrogate_request *request, struct draw *draw, struct buf *out)
+{
+    const struct recipe *recipe = recipe_of(request->kind);
+    if (recipe->write == NULL || !recipe->write(request, draw, out))
+        surrogate_write_shape(request->value, draw, out);
+}
 
 /* The value's letters and digits alone, in their case. */
 static void append_signs(struct td_str value, struct buf *out)
@@ -311,37 +161,38 @@ static void append_signs(struct td_str value, struct buf *out)
     }
 }
 
-/* Where separators do not count, they do not change the draws either. */
-static void write_try(enum privacy_kind kind, struct td_str value, const uint8_t *key,
-                      uint32_t salt, struct draw *draw, struct buf *out)
+/* Separators do not count in a LOOSE value, so they must not change the draws: the surrogate is
+ * written without them and put into the value's separators afterwards. */
+static void write_without_separators(const struct surrogate_request *request, struct draw *draw,
+                                     struct buf *out)
 {
-    struct buf signs, other;
-    if (surrogate_form_of(kind) != SURROGATE_LOOSE || kind == PRIVACY_PHONE) {
-        if (!write_once(kind, value, key, salt, draw, out))
-            surrogate_write_shape(value, draw, out);
-        return;
-    }
-    buf_init(&signs, value.len * 4 + 16);
-    buf_init(&other, value.len * 4 + 16);
-    append_signs(value, &signs);
-    if (!write_once(kind, buf_view(&signs), key, salt, draw, &other))
-        surrogate_write_shape(buf_view(&signs), draw, &other);
-    spell_fill(value, buf_view(&other), out);
+    struct surrogate_request bare = *request;
+    struct buf signs, surrogate;
+    buf_init(&signs, request->value.len * 4 + 16);
+    buf_init(&surrogate, request->value.len * 4 + 16);
+    append_signs(request->value, &signs);
+    bare.value = buf_view(&signs);
+    write_once(&bare, draw, &surrogate);
+    spell_fill(request->value, buf_view(&surrogate), out);
     buf_deinit(&signs);
-    buf_deinit(&other);
+    buf_deinit(&surrogate);
 }
 
-void surrogate_write(enum privacy_kind kind, struct td_str value,
-                     const uint8_t key[static KEYED_KEY_BYTES], struct td_str canonical,
-                     uint32_t salt, struct buf *out)
+void surrogate_write(const struct surrogate_request *request, struct buf *out)
 {
+    const struct recipe *recipe = recipe_of(request->kind);
     size_t begin = out->len;
+    assert(!recipe->worded && request->key != NULL);
     for (uint32_t try = 0; try < CHECKED_TRIES; try++) {
         struct draw draw;
-        draw_init(&draw, key, privacy_kind_name(kind), canonical, salt * CHECKED_TRIES + try);
-        write_try(kind, value, key, salt, &draw, out);
-        if (out->failed || !has_check_digits(kind) ||
-            !passes_for_true(kind, str_slice(buf_view(out), begin, out->len)))
+        draw_init(&draw, request->key, privacy_kind_name(request->kind), request->canonical,
+                  request->salt * CHECKED_TRIES + try);
+        if (recipe->form == SURROGATE_LOOSE && !recipe->sees_separators)
+            write_without_separators(request, &draw, out);
+        else
+            write_once(request, &draw, out);
+        if (out->failed || !recipe->has_check_digits ||
+            !passes_for_true(request->kind, str_slice(buf_view(out), begin, out->len)))
             return;
         if (try + 1 < CHECKED_TRIES) {
             out->len = begin;

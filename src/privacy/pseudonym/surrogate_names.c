@@ -1,7 +1,11 @@
 #include "privacy/pseudonym/surrogate_names.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
+#include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
+
+#include <assert.h>
 
 /* clang-format off */
 static const char *const lists[NAMES_GROUP_COUNT][NAME_PART_COUNT] = {
@@ -138,27 +142,9 @@ static const char particles[] =
     "madame mademoiselle signor signora signorina mme mlle pan pani jr sr ii iii iv phd md esq st saint o mc mac ";
 /* clang-format on */
 
-static bool in_words(const char *words, struct td_str word)
-{
-    char key[48];
-    struct buf folded;
-    buf_init(&folded, sizeof key - 3);
-    spell_fold(word, &folded);
-    bool found = false;
-    if (!folded.failed && folded.len > 0) {
-        key[0] = ' ';
-        memcpy(key + 1, folded.data, folded.len);
-        key[folded.len + 1] = ' ';
-        key[folded.len + 2] = '\0';
-        found = strstr(words, key) != NULL;
-    }
-    buf_deinit(&folded);
-    return found;
-}
-
 bool surrogate_names_is_particle(struct td_str word)
 {
-    return in_words(particles, word);
+    return word_list_has(particles, word);
 }
 
 static bool ends_with_any(struct td_str folded, const char *const *endings)
@@ -169,107 +155,89 @@ static bool ends_with_any(struct td_str folded, const char *const *endings)
     return false;
 }
 
-static enum name_group latin_group(struct td_str folded, uint32_t marks)
+/* Latin spellings that tell a language: by a letter beyond ASCII, or by the phrase's ending. The
+ * first row that fits counts. */
+static const struct spelling {
+    enum name_group group;
+    const char *letters;
+    const char *endings[12]; /* the last is NULL */
+} spellings[] = {
+    {NAMES_SLAVIC,
+     "ąćčďęěłńňřśšťůźżžđ",
+     {"ski", "ska", "cki", "cka", "wicz", "czyk", "ova", "ovic", "enko", "vic"}},
+    {NAMES_TURKISH, "ğış", {NULL}},
+    {NAMES_NORDIC, "åæø", {"sson", "ssen", "nsen", "rsen", "gaard", "strom", "qvist"}},
+    {NAMES_GERMAN,
+     "äöüß",
+     {"mann", "stein", "berger", "bauer", "huber", "schmidt", "müller", "meier", "meyer", "maier"}},
+    {NAMES_SPANISH, "ñãõíóáú", {"ez", "eira", "ção", "illo"}},
+    {NAMES_ITALIAN, "", {"ini", "elli", "etti", "ucci", "ione", "aldi", "ossi"}},
+    {NAMES_FRENCH, "èéêëçâôîï", {"eau", "eaux", "ier", "oux", "ois"}},
+};
+
+static bool has_any_letter(struct td_str folded, const char *letters)
 {
-    static const char *const slavic[] = {"ski", "ska",  "cki",  "cka", "wicz", "czyk",
-                                         "ova", "ovic", "enko", "vic", NULL};
-    static const char *const nordic[] = {"sson",  "ssen",  "nsen",  "rsen",
-                                         "gaard", "strom", "qvist", NULL};
-    static const char *const german[] = {"mann",   "stein", "berger", "bauer", "huber", "schmidt",
-                                         "müller", "meier", "meyer",  "maier", NULL};
-    static const char *const spanish[] = {"ez", "eira", "ção", "illo", NULL};
-    static const char *const italian[] = {"ini",  "elli", "etti", "ucci",
-                                          "ione", "aldi", "ossi", NULL};
-    static const char *const french[] = {"eau", "eaux", "ier", "oux", "ois", NULL};
-    enum { SLAVIC = 1, NORDIC = 2, GERMAN = 4, TURKISH = 8, SPANISH = 16, FRENCH = 32 };
-    if (marks & SLAVIC || ends_with_any(folded, slavic))
-        return NAMES_SLAVIC;
-    if (marks & TURKISH)
-        return NAMES_TURKISH;
-    if (marks & NORDIC || ends_with_any(folded, nordic))
-        return NAMES_NORDIC;
-    if (marks & GERMAN || ends_with_any(folded, german))
-        return NAMES_GERMAN;
-    if (marks & SPANISH || ends_with_any(folded, spanish))
-        return NAMES_SPANISH;
-    if (ends_with_any(folded, italian))
-        return NAMES_ITALIAN;
-    if (marks & FRENCH || ends_with_any(folded, french))
-        return NAMES_FRENCH;
+    struct td_str text = str_from(letters);
+    for (size_t at = 0; at < text.len;) {
+        size_t begin = at;
+        (void)utf8_next(text, &at);
+        if (str_find(folded, str_slice(text, begin, at), 0) != SIZE_MAX)
+            return true;
+    }
+    return false;
+}
+
+static enum name_group latin_group(struct td_str folded)
+{
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (has_any_letter(folded, spellings[i].letters) ||
+            ends_with_any(folded, spellings[i].endings))
+            return spellings[i].group;
     return NAMES_ENGLISH;
 }
 
-/* Which languages a letter beyond ASCII speaks for; the bits are latin_group's. */
-static uint32_t mark_of(uint32_t c)
-{
-    static const uint32_t slavic[] = {0x105, 0x107, 0x10d, 0x10f, 0x119, 0x11b,
-                                      0x142, 0x144, 0x148, 0x159, 0x15b, 0x161,
-                                      0x165, 0x16f, 0x17a, 0x17c, 0x17e, 0x111};
-    for (size_t i = 0; i < sizeof slavic / sizeof *slavic; i++)
-        if (c == slavic[i])
-            return 1;
-    if (c == 0xe5 || c == 0xe6 || c == 0xf8)
-        return 2;
-    if (c == 0xe4 || c == 0xf6 || c == 0xfc || c == 0xdf)
-        return 4;
-    if (c == 0x11f || c == 0x131 || c == 0x15f)
-        return 8;
-    if (c == 0xf1 || c == 0xe3 || c == 0xf5 || c == 0xed || c == 0xf3 || c == 0xe1 || c == 0xfa)
-        return 16;
-    if (c == 0xe8 || c == 0xe9 || c == 0xea || c == 0xeb || c == 0xe7 || c == 0xe2 || c == 0xf4 ||
-        c == 0xee || c == 0xef)
-        return 32;
-    return 0;
-}
-
+/* NAMES_GROUP_COUNT: Latin, or no script of ours. */
 static enum name_group script_group(uint32_t c)
 {
-    if (c >= 0x370 && c < 0x400)
-        return NAMES_GREEK;
-    if (c >= 0x400 && c < 0x530)
-        return NAMES_CYRILLIC;
-    if (c >= 0x5d0 && c < 0x600)
-        return NAMES_HEBREW;
-    if (c >= 0x620 && c < 0x700)
-        return NAMES_ARABIC;
-    if (c >= 0x900 && c < 0x980)
-        return NAMES_DEVANAGARI;
-    if (c >= 0x3041 && c < 0x3100)
-        return NAMES_KANA;
-    if (c >= 0xac00 && c < 0xd7b0)
-        return NAMES_KOREAN;
-    if ((c >= 0x3400 && c < 0xa000) || (c >= 0x20000 && c < 0x31350))
-        return NAMES_CHINESE;
+    static const struct {
+        uint32_t first, last;
+        enum name_group group;
+    } scripts[] = {
+        {0x370, 0x3FF, NAMES_GREEK},       {0x400, 0x52F, NAMES_CYRILLIC},
+        {0x5D0, 0x5FF, NAMES_HEBREW},      {0x620, 0x6FF, NAMES_ARABIC},
+        {0x900, 0x97F, NAMES_DEVANAGARI},  {0x3041, 0x30FF, NAMES_KANA},
+        {0xAC00, 0xD7AF, NAMES_KOREAN},    {0x3400, 0x9FFF, NAMES_CHINESE},
+        {0x20000, 0x3134F, NAMES_CHINESE},
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (c >= scripts[i].first && c <= scripts[i].last)
+            return scripts[i].group;
     return NAMES_GROUP_COUNT;
 }
 
 enum name_group surrogate_names_group_of(struct td_str phrase)
 {
-    uint32_t marks = 0;
     enum name_group group = NAMES_GROUP_COUNT;
-    for (struct sign sign = spell_at(phrase, 0, false); sign.kind != SIGN_END;
-         sign = spell_at(phrase, sign.end, false)) {
-        if (sign.kind != SIGN_LETTER)
-            continue;
-        if (group == NAMES_GROUP_COUNT)
+    for (struct sign sign = spell_at(phrase, 0, false);
+         sign.kind != SIGN_END && group == NAMES_GROUP_COUNT;
+         sign = spell_at(phrase, sign.end, false))
+        if (sign.kind == SIGN_LETTER)
             group = script_group(sign.c);
-        marks |= mark_of(sign.c);
-    }
     if (group != NAMES_GROUP_COUNT)
         return group;
     struct buf folded;
-    buf_init(&folded, 256);
+    buf_init(&folded, phrase.len * 4 + 16);
     spell_fold(phrase, &folded);
-    group = latin_group(buf_view(&folded), marks);
+    group = latin_group(buf_view(&folded));
     buf_deinit(&folded);
     return group;
 }
 
 enum name_part surrogate_names_part_of(struct td_str word)
 {
-    return in_words(common_female, word) ? NAME_FEMALE
-           : in_words(common_male, word) ? NAME_MALE
-                                         : NAME_FAMILY;
+    return word_list_has(common_female, word) ? NAME_FEMALE
+           : word_list_has(common_male, word) ? NAME_MALE
+                                              : NAME_FAMILY;
 }
 
 enum name_part surrogate_names_gender_of(struct td_str word)
@@ -288,6 +256,7 @@ enum name_part surrogate_names_gender_of(struct td_str word)
 
 size_t surrogate_names_count(enum name_group group, enum name_part part)
 {
+    assert((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
     size_t count = 0;
     struct td_str rest = str_from(lists[group][part]), word;
     while (str_next(&rest, ' ', &word))
@@ -297,6 +266,7 @@ size_t surrogate_names_count(enum name_group group, enum name_part part)
 
 struct td_str surrogate_names_at(enum name_group group, enum name_part part, size_t index)
 {
+    assert((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
     struct td_str rest = str_from(lists[group][part]), word = {NULL, 0};
     for (size_t i = 0; i <= index; i++)
         if (!str_next(&rest, ' ', &word))

@@ -1,6 +1,7 @@
-/* Names to put in the place of names: of the same script and, as far as the spelling tells, the same
- * language and gender. Lists of our own; words that are also ordinary words or months are left out, so
- * that an answer's "Grace" or "Mark" is not taken for one. Pure functions; any thread. */
+/* Names to replace names by: of the same script and, as far as the spelling tells, of the same
+ * language and gender. The lists are our own. They leave out names that are ordinary words or
+ * months, so that "Grace" or "Mark" in an answer is not taken for a surrogate. Pure functions; any
+ * thread. */
 #ifndef PRIVACY_SURROGATE_NAMES_H
 #define PRIVACY_SURROGATE_NAMES_H
 
@@ -28,22 +29,22 @@ enum name_group {
 
 enum name_part { NAME_FEMALE, NAME_MALE, NAME_FAMILY, NAME_PART_COUNT };
 
-/* By script, then by letters and endings. */
+/* Decides by script, then by letters and endings. */
 enum name_group surrogate_names_group_of(struct td_str phrase);
-/* Is it a common given name, and whose? NAME_FAMILY: not known. */
+/* Whose given name is it? NAME_FAMILY: it is no given name that we know. */
 enum name_part surrogate_names_part_of(struct td_str word);
-/* Of a given name, by the lists or else by its ending; NAME_FEMALE or NAME_MALE. */
+/* The gender of a given name, by the lists or else by its ending: NAME_FEMALE or NAME_MALE. */
 enum name_part surrogate_names_gender_of(struct td_str word);
 
-/* How many the list has, and one of them: **borrows** for ever. */
+/* How many names the list has, and one of them (**borrows** for ever). */
 size_t surrogate_names_count(enum name_group group, enum name_part part);
 struct td_str surrogate_names_at(enum name_group group, enum name_part part, size_t index);
 
 /* Words that stay: particles, titles, suffixes ("von", "Dr", "Jr"). */
 bool surrogate_names_is_particle(struct td_str word);
 
-/* A word that no language has, from syllables that number chooses: when a list is used up, and for
- * places and firms. Begins with a capital. */
+/* Appends a word that no language has, of syllables that the number chooses, with a capital. Used
+ * when a list is used up, and for places and organisations. */
 void surrogate_names_invent(uint64_t number, struct buf *out);
 
 #endif

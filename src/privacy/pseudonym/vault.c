@@ -1,108 +1,50 @@
-/* Pairs of value and surrogate, found by the value, by what the value has in common with other
- * spellings of it, and by the surrogate. Strings lie in one block a pair, so that they stay where they
- * are. Every table knows 64-bit hashes; where a false "the same" would hurt (a value), the bytes are
- * compared, where it only costs another try (a surrogate), not. */
+/* Pairs of value and surrogate. A pair is found by its value, by what the value has in common with
+ * its other spellings (its family), and by its surrogate. Three maps of 64-bit hashes serve that.
+ * Two values with one hash would be a fault, so there the bytes are compared. Two surrogates with
+ * one hash cost only another draw, so there they are not.
+ *
+ * A new surrogate is drawn until it is free: no word of the request's texts, no word of any value
+ * in the vault, and not another value's surrogate. When a kind has run out of surrogates, a word of
+ * random letters stands for the value. Each pair has one block for its strings, so that views of
+ * them stay valid while pairs are added. */
 #include "privacy/pseudonym/vault.h"
 
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "privacy/pseudonym/draw.h"
 #include "privacy/pseudonym/vault_internal.h"
 #include "privacy/text/spell.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-#define NONE UINT32_MAX
-#define TRIES_MAX 48u /* most of a list of fifty names, before a word is invented */
-#define TRIES_SCARCE \
-    4u /* where they were not enough once: addresses of machines have three short ranges */
+/* Most of a list of fifty names is tried before a word is invented. */
+#define TRIES_MAX 48u
+/* Of a kind that ran out once: addresses of machines have three short ranges. */
+#define TRIES_SCARCE 4u
 
 struct pair {
     struct vault_entry entry;
     const char *space;
     char *block;
-    uint64_t family;
-    uint32_t next_alike; /* the pair before it with the same letters and digits in its surrogate */
-};
-
-struct map {
-    uint64_t *keys; /* 0 = free */
-    uint32_t *values;
-    size_t capacity, count;
+    uint64_t family;     /* hash of what the value's spellings have in common */
+    uint32_t next_alike; /* an earlier pair with the same letters and digits in its surrogate */
 };
 
 struct vault {
     uint8_t key[KEYED_KEY_BYTES];
     struct pair *pairs;
     size_t count, capacity, bytes;
-    struct map by_original, by_family, by_surrogate;
+    struct vault_map by_original, by_family, by_surrogate;
     struct word_set originals;
-    bool scarce[PRIVACY_KIND_COUNT]; /* surrogates in the kind's own form have run out */
+    bool scarce[PRIVACY_KIND_COUNT]; /* the kind has run out of surrogates */
 };
 
-/* --- maps --- */
+/* --- hashes --- */
 
-static size_t map_place(const struct map *map, uint64_t key)
-{
-    size_t i = (size_t)key & (map->capacity - 1);
-    while (map->keys[i] != 0 && map->keys[i] != key)
-        i = (i + 1) & (map->capacity - 1);
-    return i;
-}
-
-static uint32_t map_get(const struct map *map, uint64_t key)
-{
-    if (map->capacity == 0)
-        return NONE;
-    size_t i = map_place(map, key);
-    return map->keys[i] == key ? map->values[i] : NONE;
-}
-
-/* Keys are hashes of private values: who has them can try values. */
-static void map_deinit(struct map *map)
-{
-    if (map->keys)
-        crypto_wipe(map->keys, map->capacity * sizeof *map->keys);
-    free(map->keys);
-    free(map->values);
-    *map = (struct map){0};
-}
-
-static bool map_grow(struct map *map)
-{
-    struct map larger = {.capacity = map->capacity ? 2 * map->capacity : 64};
-    larger.keys = calloc(larger.capacity, sizeof *larger.keys);
-    larger.values = calloc(larger.capacity, sizeof *larger.values);
-    if (larger.keys == NULL || larger.values == NULL) {
-        free(larger.keys);
-        free(larger.values);
-        return false;
-    }
-    larger.count = map->count;
-    for (size_t i = 0; i < map->capacity; i++) {
-        if (map->keys[i] == 0)
-            continue;
-        size_t to = map_place(&larger, map->keys[i]);
-        larger.keys[to] = map->keys[i];
-        larger.values[to] = map->values[i];
-    }
-    map_deinit(map);
-    *map = larger;
-    return true;
-}
-
-static bool map_put(struct map *map, uint64_t key, uint32_t value)
-{
-    if (2 * (map->count + 1) > map->capacity && !map_grow(map))
-        return false;
-    size_t i = map_place(map, key);
-    map->count += map->keys[i] == 0;
-    map->keys[i] = key;
-    map->values[i] = value;
-    return true;
-}
-
+/* The maps have no key 0. */
 static uint64_t nonzero(uint64_t hash)
 {
     hash = hash_mix64(hash);
@@ -153,9 +95,9 @@ void vault_free(struct vault *vault)
         free(vault->pairs[i].block);
     }
     drop_pairs(vault);
-    map_deinit(&vault->by_original);
-    map_deinit(&vault->by_family);
-    map_deinit(&vault->by_surrogate);
+    vault_map_deinit(&vault->by_original);
+    vault_map_deinit(&vault->by_family);
+    vault_map_deinit(&vault->by_surrogate);
     word_set_deinit(&vault->originals);
     crypto_wipe(vault->key, sizeof vault->key);
     free(vault);
@@ -168,6 +110,7 @@ const uint8_t *vault_key(const struct vault *vault)
 
 void vault_retire(struct vault *vault, uint32_t index)
 {
+    assert(index < vault->count);
     vault->pairs[index].entry.retired = true;
 }
 
@@ -183,6 +126,7 @@ size_t vault_bytes(const struct vault *vault)
 
 struct vault_entry vault_at(const struct vault *vault, uint32_t index)
 {
+    assert(index < vault->count);
     return vault->pairs[index].entry;
 }
 
@@ -201,6 +145,7 @@ void vault_uses_clear(struct vault_uses *uses)
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
 {
     struct vault_uses *uses = job->uses;
+    assert(index < VAULT_ENTRIES_MAX);
     if (uses != NULL)
         uses->last = index;
     if (uses == NULL || (uses->seen[index / 8] >> (index % 8) & 1))
@@ -232,25 +177,26 @@ enum td_status vault_uses_all(const struct vault *vault, struct vault_uses *uses
 
 uint32_t vault_find(const struct vault_job *job, const char *space, struct td_str original)
 {
-    uint32_t index = map_get(&job->vault->by_original, key_of(space, original));
-    if (index == NONE)
-        return NONE;
+    uint32_t index = vault_map_get(&job->vault->by_original, key_of(space, original));
+    if (index == VAULT_NONE)
+        return VAULT_NONE;
     struct pair *pair = &job->vault->pairs[index];
     if (pair->entry.retired || strcmp(pair->space, space) != 0 ||
         !str_equal(pair->entry.original, original))
-        return NONE;
+        return VAULT_NONE;
     if (job->taken && word_set_may_hold(job->taken, pair->entry.surrogate)) {
         pair->entry.retired = true;
-        return NONE;
+        return VAULT_NONE;
     }
     return index;
 }
 
 uint32_t vault_salt(const struct vault_job *job, const char *space, struct td_str original)
 {
-    uint32_t index = map_get(&job->vault->by_original, key_of(space, original));
-    return index != NONE && job->vault->pairs[index].entry.retired ? (uint32_t)job->vault->count
-                                                                   : 0;
+    uint32_t index = vault_map_get(&job->vault->by_original, key_of(space, original));
+    return index != VAULT_NONE && job->vault->pairs[index].entry.retired
+               ? (uint32_t)job->vault->count
+               : 0;
 }
 
 bool vault_is_free(const struct vault_job *job, struct td_str surrogate)
@@ -258,7 +204,7 @@ bool vault_is_free(const struct vault_job *job, struct td_str surrogate)
     return spell_count(surrogate) > 0 &&
            !(job->taken && word_set_may_hold(job->taken, surrogate)) &&
            !word_set_may_hold(&job->vault->originals, surrogate) &&
-           map_get(&job->vault->by_surrogate, nonzero(spell_hash(surrogate))) == NONE;
+           vault_map_get(&job->vault->by_surrogate, nonzero(spell_hash(surrogate))) == VAULT_NONE;
 }
 
 /* --- adding --- */
@@ -307,7 +253,7 @@ static enum td_status add_pair(const struct vault_job *job, const char *space,
                         .space = space,
                         .block = block,
                         .family = family,
-                        .next_alike = map_get(&vault->by_surrogate, alike)};
+                        .next_alike = vault_map_get(&vault->by_surrogate, alike)};
     if (block) {
         pair.entry.surrogate.data = block;
         pair.entry.original.data = block + entry->surrogate.len + 1;
@@ -317,8 +263,9 @@ static enum td_status add_pair(const struct vault_job *job, const char *space,
         word_set_add_joined(&vault->originals, entry->original);
     }
     if (!block || vault->originals.failed ||
-        !map_put(&vault->by_original, key_of(space, entry->original), index) ||
-        !map_put(&vault->by_family, family, index) || !map_put(&vault->by_surrogate, alike, index))
+        !vault_map_put(&vault->by_original, key_of(space, entry->original), index) ||
+        !vault_map_put(&vault->by_family, family, index) ||
+        !vault_map_put(&vault->by_surrogate, alike, index))
         return error_set(job->err, TD_NO_MEMORY, "no memory for a vault");
     return vault_use(job, index);
 }
@@ -329,17 +276,19 @@ enum td_status vault_add(const struct vault_job *job, const char *space,
     return add_pair(job, space, entry, key_of(space, entry->original));
 }
 
-/* Is the surrogate, byte for byte, that of another value? */
+/* Has another value exactly this surrogate? */
 static bool belongs_to_other(const struct vault *vault, uint32_t index, struct td_str surrogate,
                              struct td_str original)
 {
-    for (; index != NONE; index = vault->pairs[index].next_alike)
+    for (; index != VAULT_NONE; index = vault->pairs[index].next_alike)
         if (str_equal(vault->pairs[index].entry.surrogate, surrogate) &&
             !str_equal(vault->pairs[index].entry.original, original))
             return true;
     return false;
 }
 
+/* SPELLED_ALIKE: it is the surrogate of another value of the family, so that an answer could not
+ * tell the two apart. */
 enum try_result { TRY_TAKEN, TRY_FREE, TRY_SPELLED_ALIKE };
 
 static enum try_result judge(const struct vault_job *job, uint64_t family, struct td_str surrogate,
@@ -348,8 +297,8 @@ static enum try_result judge(const struct vault_job *job, uint64_t family, struc
     const struct vault *vault = job->vault;
     if (surrogate.len == 0 || str_equal(surrogate, original))
         return TRY_TAKEN;
-    uint32_t alike = map_get(&vault->by_surrogate, nonzero(spell_hash(surrogate)));
-    if (alike == NONE)
+    uint32_t alike = vault_map_get(&vault->by_surrogate, nonzero(spell_hash(surrogate)));
+    if (alike == VAULT_NONE)
         return vault_is_free(job, surrogate) ? TRY_FREE : TRY_TAKEN;
     if (vault->pairs[alike].family != family || vault->pairs[alike].entry.retired ||
         (job->taken && word_set_may_hold(job->taken, surrogate)))
@@ -357,7 +306,7 @@ static enum try_result judge(const struct vault_job *job, uint64_t family, struc
     return belongs_to_other(vault, alike, surrogate, original) ? TRY_SPELLED_ALIKE : TRY_FREE;
 }
 
-#define WORD_LETTERS 12 /* 26^12: no two are alike */
+#define WORD_LETTERS 12 /* of 26^12 no two are alike */
 
 static bool is_word(struct td_str surrogate)
 {
@@ -367,7 +316,7 @@ static bool is_word(struct td_str surrogate)
     return surrogate.len == WORD_LETTERS;
 }
 
-/* A word of letters: nothing beside it makes it another, and it is nobody's. */
+/* A word of random letters: whatever stands beside it, it stays that word, and it is no value. */
 static enum td_status add_word(const struct vault_job *job, const char *space,
                                enum privacy_kind kind, struct td_str value, struct buf *out)
 {
@@ -390,55 +339,88 @@ static enum td_status add_word(const struct vault_job *job, const char *space,
                      privacy_kind_name(kind));
 }
 
+/* The draws for one value: of its family, or of its own spelling when the family's are taken. */
+struct drawing {
+    const struct vault_job *job;
+    const struct vault_question *question;
+    struct td_str canonical;
+    uint64_t family;
+    uint32_t salt;
+};
+
+static struct drawing drawing_of(const struct vault_job *job, const struct vault_question *question)
+{
+    uint64_t family = key_of(question->space, question->canonical);
+    uint32_t relative = vault_map_get(&job->vault->by_family, family);
+    return (struct drawing){.job = job,
+                            .question = question,
+                            .canonical = question->canonical,
+                            .family = family,
+                            .salt = relative != VAULT_NONE ? job->vault->pairs[relative].entry.salt
+                                                           : 0};
+}
+
+/* Draws until a surrogate is free. False: none was within the tries. */
+static bool draw_free(struct drawing *drawing, uint32_t tries_max, struct buf *surrogate)
+{
+    const struct vault_question *question = drawing->question;
+    for (uint32_t tries = 0; tries < tries_max; tries++, drawing->salt++) {
+        buf_clear(surrogate);
+        question->write(question, drawing->job->vault->key, drawing->canonical, drawing->salt,
+                        surrogate);
+        if (surrogate->failed)
+            return false;
+        enum try_result result =
+            judge(drawing->job, drawing->family, buf_view(surrogate), question->value);
+        if (result == TRY_FREE)
+            return true;
+        if (result == TRY_SPELLED_ALIKE) { /* then it is a value of its own */
+            drawing->canonical = question->value;
+            drawing->family = key_of("own spelling", drawing->canonical);
+            drawing->salt = UINT32_MAX / 2; /* other draws than the relatives' */
+        }
+    }
+    return false;
+}
+
 enum td_status vault_pair(const struct vault_job *job, const struct vault_question *question,
                           struct buf *out)
 {
     struct vault *vault = job->vault;
     uint32_t known = vault_find(job, question->space, question->value);
-    if (known != NONE) {
+    if (known != VAULT_NONE) {
         buf_append_str(out, vault->pairs[known].entry.surrogate);
         return vault_use(job, known);
     }
-    struct td_str canonical = question->canonical;
-    uint64_t family = key_of(question->space, canonical);
-    uint32_t relative = map_get(&vault->by_family, family);
-    uint32_t salt = relative != NONE ? vault->pairs[relative].entry.salt : 0;
+    bool *scarce = &vault->scarce[question->kind];
+    struct drawing drawing = drawing_of(job, question);
     enum td_status status = TD_OK;
-    uint32_t tries_max = vault->scarce[question->kind] ? TRIES_SCARCE : TRIES_MAX;
-    bool added = false;
     struct buf surrogate;
     buf_init(&surrogate, VAULT_VALUE_BYTES_MAX * 2);
-    for (uint32_t tries = 0; !added && tries < tries_max; tries++, salt++) {
-        buf_clear(&surrogate);
-        question->write(question, vault->key, canonical, salt, &surrogate);
-        if (surrogate.failed)
-            break;
-        enum try_result result = judge(job, family, buf_view(&surrogate), question->value);
-        if (result == TRY_SPELLED_ALIKE) { /* then it is a value of its own */
-            canonical = question->value;
-            family = key_of("own spelling", canonical);
-            salt = UINT32_MAX / 2; /* other draws than the relatives' */
-        }
-        if (result != TRY_FREE)
-            continue;
+    bool found = draw_free(&drawing, *scarce ? TRIES_SCARCE : TRIES_MAX, &surrogate);
+    if (found) {
         struct vault_entry entry = {.kind = question->kind,
                                     .form = question->form,
                                     .surrogate = buf_view(&surrogate),
                                     .original = question->value,
-                                    .salt = salt};
-        status = add_pair(job, question->space, &entry, family);
+                                    .salt = drawing.salt};
+        status = add_pair(job, question->space, &entry, drawing.family);
         buf_append_str(out, buf_view(&surrogate));
-        added = true;
     }
     buf_deinit(&surrogate);
-    vault->scarce[question->kind] |= !added;
-    return added ? status : add_word(job, question->space, question->kind, question->value, out);
+    *scarce |= !found;
+    return found ? status : add_word(job, question->space, question->kind, question->value, out);
 }
 
 static void write_kind(const struct vault_question *question, const uint8_t *key,
                        struct td_str canonical, uint32_t salt, struct buf *out)
 {
-    surrogate_write(question->kind, question->value, key, canonical, salt, out);
+    const struct surrogate_request request = {.kind = question->kind,
+                                              .value = question->value,
+                                              .canonical = canonical,
+                                              .key = key,
+                                              .salt = salt};
+    surrogate_write(&request, out);
 }
 
 static enum td_status check_length(struct td_str value, struct td_error *err)
@@ -489,11 +471,11 @@ enum td_status vault_replace_by_word(struct vault *vault, enum privacy_kind kind
     if (status != TD_OK)
         return status;
     uint32_t known = vault_find(&job, space_of(kind), value);
-    if (known != NONE && is_word(vault->pairs[known].entry.surrogate)) {
+    if (known != VAULT_NONE && is_word(vault->pairs[known].entry.surrogate)) {
         buf_append_str(out, vault->pairs[known].entry.surrogate);
         return vault_use(&job, known);
     }
-    if (known != NONE)
+    if (known != VAULT_NONE)
         vault_retire(vault, known);
     return add_word(&job, space_of(kind), kind, value, out);
 }
@@ -501,7 +483,7 @@ enum td_status vault_replace_by_word(struct vault *vault, enum privacy_kind kind
 enum td_status vault_put(struct vault *vault, const struct vault_entry *entry, struct td_error *err)
 {
     struct vault_job job = {vault, NULL, NULL, err};
-    uint32_t alike = map_get(&vault->by_surrogate, nonzero(spell_hash(entry->surrogate)));
+    uint32_t alike = vault_map_get(&vault->by_surrogate, nonzero(spell_hash(entry->surrogate)));
     if (belongs_to_other(vault, alike, entry->surrogate, entry->original))
         return error_set(err, TD_CORRUPT, "two values have the same surrogate");
     struct buf canonical;

@@ -1,3 +1,6 @@
+/* Reading checks everything, because the file may have been changed: an entry that vault.c would
+ * not make is refused as corrupt. Retired pairs are not written; their surrogates may be drawn
+ * again. */
 #include "privacy/pseudonym/vault_json.h"
 
 #include "base/crypto.h"

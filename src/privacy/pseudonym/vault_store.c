@@ -1,3 +1,7 @@
+/* A hash table of holds, and a list of them by last use. The store has a mutex and so has each
+ * vault; the store's is never taken while a vault's is held. Each user of a hold and the store's
+ * list count as one user: whoever drops the last one frees the vault, so an exchange keeps its
+ * vault although the store has forgotten it. */
 #include "privacy/pseudonym/vault_store.h"
 
 #include "base/keyed.h"

@@ -1,7 +1,9 @@
-/* The vaults of all conversations: by a digest of how a conversation began, in memory, for as long as it
- * is used and some time after; the longest unused leaves first, and all leave wiped. Any thread. A vault
- * is one thread's between vault_hold_lock and _unlock; what it has handed out stays as long as it is
- * held. */
+/* The vaults of all conversations, by a digest of how a conversation began. A vault stays in memory
+ * while it is used and some time after. When the store is full, the longest unused one leaves; all
+ * leave wiped.
+ *
+ * Any thread. Between vault_hold_lock and vault_hold_unlock a vault belongs to one thread. The
+ * strings that it has given out stay valid as long as it is held. */
 #ifndef PRIVACY_VAULT_STORE_H
 #define PRIVACY_VAULT_STORE_H
 
@@ -15,29 +17,31 @@ struct vault_hold;
 struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
 void vault_store_free(struct vault_store *store);
 
-/* owner: a digest of whose it is, for vault_store_forget. The vault of the conversation, or a new one.
- * *out **returns new** (vault_hold_drop). */
+/* Finds the vault of the conversation, or makes one. owner: a digest of the user, for
+ * vault_store_forget. *out **returns new** (vault_hold_drop). */
 TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               const uint8_t key[static CRYPTO_SHA256_BYTES],
                                               const uint8_t owner[static CRYPTO_SHA256_BYTES],
                                               uint64_t now_ms, struct vault_hold **out,
                                               struct td_error *err);
 void vault_hold_drop(struct vault_hold *hold); /* accepts NULL */
-/* The vault may not be written to a disk: vault_store_each leaves it out. */
+/* Forbids to write the vault to a disk: vault_store_each leaves it out. */
 void vault_hold_forbid_keeping(struct vault_hold *hold);
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
-/* What stands for a caller's name of something (a user, a cache) where it says nothing: the same for the same
- * caller and name, under a key of this store. */
+/* Makes an alias for a name that a caller gives to something (a user, a cache), so that the name
+ * itself does not leave. The same caller and name give the same alias while the store lives. */
 #define VAULT_ALIAS_BYTES 33
 void vault_store_alias(const struct vault_store *store, struct td_str caller, struct td_str name,
                        char out[static VAULT_ALIAS_BYTES]);
 
-/* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the store.
- * In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is added. */
+/* Drops vaults that were not used for longer than ttl_ms. It drops at most `most`, so that nobody
+ * waits long for the store. Returns after how many ms to call again; 0: more are due now. A vault
+ * that is added meanwhile is not due earlier. */
 uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);
-/* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those were. */
+/* Drops all vaults of the owner, and returns how many. Running exchanges keep theirs until they
+ * end. */
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
@@ -48,12 +52,14 @@ struct vault_record {
     struct vault *vault;
 };
 
-/* Calls back with each vault that may be kept, locked; the record is lent until the call returns. */
+/* Is called with each vault that may be kept, under its lock. **borrows** the record during the
+ * call. */
 typedef enum td_status vault_store_fn(void *ctx, const struct vault_record *record,
                                       struct td_error *err);
 TD_MUST_CHECK enum td_status vault_store_each(struct vault_store *store, uint64_t now_ms,
                                               vault_store_fn *fn, void *ctx, struct td_error *err);
-/* **takes** record->vault, also on failure. What was not used for its time is wiped instead. */
+/* Puts back a vault that was kept. **takes** record->vault, also on failure. Wipes it instead when
+ * it was not used for longer than the store keeps vaults. */
 TD_MUST_CHECK enum td_status vault_store_put(struct vault_store *store,
                                              const struct vault_record *record, uint64_t now_ms,
                                              struct td_error *err);

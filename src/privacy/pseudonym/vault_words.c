@@ -1,10 +1,13 @@
-/* What is made of words: every word has its own surrogate in the whole conversation, so that parts of a
- * name go on meaning the same person. A phrase is a pair of its own only when something in it is not a
- * word of the vault (an initial, a house number): that part means something in the phrase alone. */
+/* Names, places, organisations and addresses. Every word has a surrogate of its own in the whole
+ * conversation, so that a part of a name still means the same person. Words that are no secret stay
+ * ("von", "Street", "GmbH"). A phrase becomes a pair of its own only when a part of it means
+ * nothing outside the phrase: an initial, a house number. */
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
+#include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/pseudonym/vault_internal.h"
+#include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
 #include "privacy/words/lexicon.h"
 
@@ -214,18 +217,6 @@ static const char *const street_endings[] = {
     "ring",   "ufer",    "straat", "laan", "plein", "gatan", "vägen", "gata",
     "veien",  "gade",    "vej",    "katu", "tie",   NULL};
 
-static bool in_list(const char *list, struct td_str word)
-{
-    struct buf key;
-    buf_init(&key, 128);
-    buf_append_char(&key, ' ');
-    spell_fold(word, &key);
-    buf_append_char(&key, ' ');
-    bool found = !key.failed && key.len > 2 && strstr(list, key.data) != NULL;
-    buf_deinit(&key);
-    return found;
-}
-
 /* Words that make an address one, and those that name a country or state. */
 static bool stays_in_address(struct td_str word)
 {
@@ -236,7 +227,7 @@ static bool stays_in_address(struct td_str word)
         if (entry->roles & (ROLE_STREET | ROLE_STREET_FIRST | ROLE_STREET_LAST | ROLE_UNIT |
                             ROLE_BOX | ROLE_STATE | ROLE_COUNTRY | ROLE_PARTICLE))
             return true;
-    return in_list(kept_in_places, word);
+    return word_list_has(kept_in_places, word);
 }
 
 static struct td_str street_ending(struct td_str word)
@@ -259,15 +250,15 @@ static bool stays(const struct phrase *phrase, size_t i)
     case PRIVACY_PERSON: /* a name's "Le" or "St" alone is the name */
         return phrase->count > 1 && surrogate_names_is_particle(word);
     case PRIVACY_ORGANIZATION:
-        return phrase->count > 1 && in_list(kept_in_firms, word);
+        return phrase->count > 1 && word_list_has(kept_in_firms, word);
     case PRIVACY_PLACE:
-        return phrase->count > 1 && in_list(kept_in_places, word);
+        return phrase->count > 1 && word_list_has(kept_in_places, word);
     default:
         return !phrase->tokens[i].digits && stays_in_address(word);
     }
 }
 
-/* *alone: the part means nothing outside this phrase. */
+/* Sets *alone when the part means nothing outside this phrase. */
 static enum td_status replace_token(const struct vault_job *job, const struct phrase *phrase,
                                     size_t i, uint32_t salt, bool *alone, struct buf *out)
 {
@@ -297,10 +288,10 @@ static enum td_status replace_token(const struct vault_job *job, const struct ph
     return replace_word(job, phrase, word, &wish, out);
 }
 
-/* A phrase of which nothing changed, or that has no words at all, still has to become another; so has
- * one whose parts are all another's ("2"). */
-static void write_shape(const struct vault_question *question, const uint8_t *key,
-                        struct td_str canonical, uint32_t salt, struct buf *out)
+/* A phrase of which nothing changed, or that has no words at all, still has to become another; so
+ * has one whose parts are all another's ("2"). */
+static void write_phrase_shape(const struct vault_question *question, const uint8_t *key,
+                               struct td_str canonical, uint32_t salt, struct buf *out)
 {
     struct draw draw;
     draw_init(&draw, key, "phrase", canonical, salt);
@@ -311,7 +302,7 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
                                    struct td_str value, struct buf *out)
 {
     uint32_t known = vault_find(job, VAULT_SPACE_PHRASE, value);
-    if (known != UINT32_MAX) {
+    if (known != VAULT_NONE) {
         buf_append_str(out, vault_at(job->vault, known).surrogate);
         return vault_use(job, known);
     }
@@ -336,7 +327,7 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
                                           .form = SURROGATE_STRICT,
                                           .value = value,
                                           .canonical = value,
-                                          .write = write_shape};
+                                          .write = write_phrase_shape};
         status = vault_pair(job, &question, out);
     } else if (status == TD_OK) {
         struct vault_entry entry = {.kind = kind,

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate.h"
 #include "privacy/pseudonym/surrogate_names.h"
+#include "privacy/scan/privacy.h"
 #include "privacy/text/spell.h"
 
 #include <stdbool.h>
@@ -26,7 +27,12 @@ static const char *write_one(enum privacy_kind kind, const char *value, const ui
     buf_init(&out, 65536);
     buf_init(&canonical, 65536);
     surrogate_canonical(kind, view(value), &canonical);
-    surrogate_write(kind, view(value), key, buf_view(&canonical), salt, &out);
+    surrogate_write(&(struct surrogate_request){.kind = kind,
+                                                .value = view(value),
+                                                .canonical = buf_view(&canonical),
+                                                .key = key,
+                                                .salt = salt},
+                    &out);
     buf_deinit(&canonical);
     return out.data ? out.data : "";
 }
