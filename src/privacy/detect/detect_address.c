@@ -167,13 +167,13 @@ static bool ends_sentence(struct td_str text, size_t from, const struct word *wo
 static size_t number_end(struct td_str text, const struct window *window, size_t run)
 {
     size_t end = window->end[run - 1];
-    if (end < text.len && is_alpha((unsigned char)text.data[end]) &&
+    if (end < text.len && ascii_is_letter((unsigned char)text.data[end]) &&
         (end + 1 >= text.len || !plain_is_word_byte((unsigned char)text.data[end + 1])))
         return end + 1;
-    if (window->c[run] == '/' && is_alpha(window->c[run + 1]) && end + 1 < text.len &&
+    if (window->c[run] == '/' && ascii_is_letter(window->c[run + 1]) && end + 1 < text.len &&
         (end + 2 >= text.len || !plain_is_word_byte((unsigned char)text.data[end + 2])))
         return end + 2; /* "4/b" */
-    if ((window->c[run] == '-' || window->c[run] == '/') && is_digit(window->c[run + 1])) {
+    if ((window->c[run] == '-' || window->c[run] == '/') && ascii_is_digit(window->c[run + 1])) {
         size_t second = window_digits(window, run + 1);
         if (second <= 4)
             return window->end[run + second];
@@ -221,7 +221,7 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
             break; /* "3, rue Pasteur", but not "3, Pasteur" */
         uint32_t roles = word.roles;
         bool rare = (roles & ROLE_STREET_RARE) && (large || at_home) && word.capital;
-        bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
+        bool ordinal = ascii_is_digit((unsigned char)text.data[word.begin]) && !word.digits;
         if (i == 0 && (roles & ROLE_STREET_FIRST) && stands_first(text, &word, NULL)) {
             first_form = true;
         } else if (names > 0 && !first_form && ((roles & ROLE_STREET) || rare) &&
@@ -438,7 +438,7 @@ static size_t address_tail(struct td_str text, size_t end)
         if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
             is_long_row(text, &word))
             break;
-        bool has_digit = is_digit((unsigned char)text.data[word.begin]);
+        bool has_digit = ascii_is_digit((unsigned char)text.data[word.begin]);
         if (unit) {
             taken = word.end;
             unit = false;
@@ -505,7 +505,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     size_t end = window->end[run - 1];
     size_t more =
         window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
-    bool piece = window->c[run] == '-' && is_alpha(window->c[run + 1]); /* AB-12345-XL */
+    bool piece = window->c[run] == '-' && ascii_is_letter(window->c[run + 1]); /* AB-12345-XL */
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
     size_t military = run == 5 ? military_begin(text, &before) : SIZE_MAX;
     if (military != SIZE_MAX)
@@ -537,7 +537,7 @@ static bool read_address(const struct place *place, struct privacy_span *out)
                         place->previous->end + 1 == place->begin;
     if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
         (place->before == '.' && !joined_point) ||
-        (place->before == ',' && is_digit(place->before2)))
+        (place->before == ',' && ascii_is_digit(place->before2)))
         return false;
     if (place->previous->digits && place->next->digits && window->c[run] != '-' &&
         !place_context(place, PRIVACY_ZIP, ZIP_REACH))
@@ -546,7 +546,8 @@ static bool read_address(const struct place *place, struct privacy_span *out)
     size_t begin = unit_before(text, *place->previous, place->begin, &alone),
            end = number_end(text, window, run);
     struct plain next = plain_at(text, end);
-    if (is_word(next.c) && !(run <= 4 && is_digit((unsigned char)text.data[end - 1]) == false))
+    if (is_word(next.c) &&
+        !(run <= 4 && ascii_is_digit((unsigned char)text.data[end - 1]) == false))
         end = window->end[run - 1];
     if (begin != SIZE_MAX && (alone || at_home))
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
@@ -607,9 +608,9 @@ static bool find_postcode(const struct place *place, struct privacy_span *out)
             space = len;
             next = plain_at(place->text, next.end);
         }
-        if (!is_digit(next.c) && !(next.c >= 'A' && next.c <= 'Z'))
+        if (!ascii_is_digit(next.c) && !(next.c >= 'A' && next.c <= 'Z'))
             break;
-        form[len] = is_digit(next.c) ? '9' : 'A';
+        form[len] = ascii_is_digit(next.c) ? '9' : 'A';
         end = offset = next.end;
         if (space != 0 && len - space == 2) {
             len++;

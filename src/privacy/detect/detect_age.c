@@ -77,7 +77,7 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     bool stops = word_in(text, &joint, "and but") || next.c == '.' || next.c == ',' ||
                  next.c == '!' || next.c == ';' || next.c == ')' || next.c == '\n' ||
                  next.c == PLAIN_END;
-    return stops && !is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
+    return stops && !ascii_is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
 }
 
 /* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas behind a word, before what somebody
@@ -100,7 +100,7 @@ static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 static bool is_birthday(const struct place *place, size_t end)
 {
     struct td_str text = place->text;
-    if (end >= text.len || !is_alpha((unsigned char)text.data[end]))
+    if (end >= text.len || !ascii_is_letter((unsigned char)text.data[end]))
         return false;
     struct word tail = spelled_after(text, end, 0), next = spelled_after(text, tail.end, 1);
     return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");

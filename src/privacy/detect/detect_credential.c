@@ -51,8 +51,8 @@ static bool stands_alone(const struct place *place, const struct window *window)
     struct plain after = plain_at(place->text, window->end[window->run - 1]);
     bool joins = behind == '-' || behind == '.' || behind == '/' || behind == ',';
     bool piece = place->before == '.' || place->before == ',' || place->before == '/';
-    return !is_word(behind) && !(joins && is_digit(plain_at(place->text, after.end).c)) &&
-           !(piece && is_digit(place->before2));
+    return !is_word(behind) && !(joins && ascii_is_digit(plain_at(place->text, after.end).c)) &&
+           !(piece && ascii_is_digit(place->before2));
 }
 
 static bool number_is_said(const struct place *place, int kind)
@@ -105,7 +105,7 @@ static bool says_about(struct td_str value)
                                           "aes",  "argon2", "pbkdf2", "rot13", "rsa",
                                           "fips", "oauth2", "ascii",  NULL};
     size_t digits = 0;
-    while (digits < value.len && is_digit((unsigned char)value.data[digits]))
+    while (digits < value.len && ascii_is_digit((unsigned char)value.data[digits]))
         digits++;
     bool words = digits > 0;
     for (size_t i = digits; i < value.len; i++)
@@ -115,7 +115,7 @@ static bool says_about(struct td_str value)
     for (size_t i = 0; ciphers[i] != NULL; i++) {
         size_t len = strlen(ciphers[i]);
         if (value.len > len && str_equal_nocase(str_slice(value, 0, len), str_from(ciphers[i])) &&
-            !is_alpha((unsigned char)value.data[len]))
+            !ascii_is_letter((unsigned char)value.data[len]))
             return true;
     }
     return strchr("$<{%*([/", value.data[0]) != NULL || str_find(value, STR("://"), 0) != SIZE_MAX;
@@ -127,7 +127,7 @@ static bool is_password(struct td_str text, struct td_str value, size_t end)
         return false;
     size_t digits = 0;
     for (size_t i = 0; i < value.len; i++)
-        digits += is_digit((unsigned char)value.data[i]);
+        digits += ascii_is_digit((unsigned char)value.data[i]);
     if (digits == value.len) { /* an amount of something, when a word follows */
         struct word next = spelled_after(text, end, 1);
         return digits >= 6 && next.begin == next.end;

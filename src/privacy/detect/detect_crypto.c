@@ -78,12 +78,12 @@ static bool bech32_holds(struct td_str text)
         return false;
     uint32_t sum = 1;
     for (size_t i = 0; i < one; i++)
-        sum = bech32_step(sum, (uint32_t)to_lower(text.data[i]) >> 5);
+        sum = bech32_step(sum, (uint32_t)ascii_lower(text.data[i]) >> 5);
     sum = bech32_step(sum, 0);
     for (size_t i = 0; i < one; i++)
-        sum = bech32_step(sum, (uint32_t)to_lower(text.data[i]) & 31);
+        sum = bech32_step(sum, (uint32_t)ascii_lower(text.data[i]) & 31);
     for (size_t i = one + 1; i < text.len; i++) {
-        int c = to_lower(text.data[i]);
+        int c = ascii_lower(text.data[i]);
         const char *at = c ? strchr(digits, c) : NULL;
         if (at == NULL)
             return false;
@@ -98,7 +98,7 @@ static bool is_ethereum(struct td_str text)
         return false;
     unsigned differ = 0;
     for (size_t i = 2; i < text.len; i++) {
-        if (!is_hex((unsigned char)text.data[i]))
+        if (!ascii_is_hex((unsigned char)text.data[i]))
             return false;
         differ += text.data[i] != text.data[i - 1];
     }
@@ -125,7 +125,7 @@ static bool read_address(const struct place *place, struct privacy_span *out)
     struct td_str word = str_slice(place->text, place->begin, word_end);
     if (word.len < 25 || word.len > 110 || is_word(place->before))
         return false;
-    char first = (char)to_lower((unsigned char)word.data[0]);
+    char first = (char)ascii_lower((unsigned char)word.data[0]);
     bool holds = word.len <= 35 && strchr("13lmdta29n", first) != NULL &&
                  base58check_holds(base58, word.data, word.len);
     if (!holds && word.len <= 35 && word.data[0] == 'r')
@@ -172,7 +172,7 @@ static bool read_random(const struct place *place, struct privacy_span *out)
         return false;
     for (size_t i = place->begin; i < place->text.len && len < sizeof body; i++) {
         unsigned char c = (unsigned char)place->text.data[i];
-        if (!is_alnum(c) && c != '+' && c != '/' && c != '_' && c != '-' && c != '=')
+        if (!ascii_is_alnum(c) && c != '+' && c != '/' && c != '_' && c != '-' && c != '=')
             break;
         body[len++] = (char)c;
         end = i + 1;
@@ -185,8 +185,8 @@ static bool read_random(const struct place *place, struct privacy_span *out)
     for (size_t i = 0; i < len; i++) {
         lower += body[i] >= 'a' && body[i] <= 'z';
         upper += body[i] >= 'A' && body[i] <= 'Z';
-        digits += is_digit(body[i]);
-        changes += i > 0 && (is_digit(body[i]) != is_digit(body[i - 1]) ||
+        digits += ascii_is_digit(body[i]);
+        changes += i > 0 && (ascii_is_digit(body[i]) != ascii_is_digit(body[i - 1]) ||
                              (body[i] >= 'a') != (body[i - 1] >= 'a'));
     }
     if (len < 32 || len > 128 || lower < 6 || upper < 6 || digits < 3 || changes * 4 < len ||

@@ -65,7 +65,7 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
     int hour = 0;
     for (; parts < 3; parts++) {
         int value = 0, digits = 0;
-        for (; is_digit(next.c) && digits < 3; next = plain_at(text, next.end), digits++) {
+        for (; ascii_is_digit(next.c) && digits < 3; next = plain_at(text, next.end), digits++) {
             value = value * 10 + next.c - '0';
             end = next.end;
         }
@@ -77,13 +77,13 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
         if (next.c != ':')
             break;
         struct plain after = plain_at(text, next.end);
-        if (!is_digit(after.c))
+        if (!ascii_is_digit(after.c))
             break;
         next = after;
     }
     if (parts < 3 && next.c == '.' && parts == 2) {
         struct plain digit = plain_at(text, next.end);
-        for (int i = 0; is_digit(digit.c) && i < 9; i++, digit = plain_at(text, digit.end))
+        for (int i = 0; ascii_is_digit(digit.c) && i < 9; i++, digit = plain_at(text, digit.end))
             end = digit.end;
         next = plain_at(text, end);
     }
@@ -115,7 +115,7 @@ static size_t with_time(struct td_str text, size_t end)
 {
     struct plain next = plain_at(text, end);
     /* a web server's log: 25/Oct/2024:11:57:06 +0000 */
-    if (next.c == ':' && is_digit(plain_at(text, next.end).c)) {
+    if (next.c == ':' && ascii_is_digit(plain_at(text, next.end).c)) {
         size_t time = time_end(text, next.end, true);
         struct plain zone = plain_at(text, plain_at(text, time).end);
         bool zoned = time != 0 && plain_at(text, time).c == ' ' && (zone.c == '+' || zone.c == '-');
@@ -126,14 +126,14 @@ static size_t with_time(struct td_str text, size_t end)
         next = plain_at(text, next.end);
         if (comma && next.c == ' ')
             next = plain_at(text, next.end);
-        size_t time = is_digit(next.c) ? time_end(text, next.begin, true) : 0;
+        size_t time = ascii_is_digit(next.c) ? time_end(text, next.begin, true) : 0;
         if (time == 0)
             return end;
         struct plain zone = plain_at(text, time);
-        if ((zone.c == '+' || zone.c == '-') && is_digit(plain_at(text, zone.end).c)) {
+        if ((zone.c == '+' || zone.c == '-') && ascii_is_digit(plain_at(text, zone.end).c)) {
             size_t offset_end = zone.end;
             for (zone = plain_at(text, zone.end);
-                 (is_digit(zone.c) || zone.c == ':') && zone.end - time < 8;
+                 (ascii_is_digit(zone.c) || zone.c == ':') && zone.end - time < 8;
                  zone = plain_at(text, zone.end))
                 offset_end = zone.end;
             return offset_end;
@@ -220,7 +220,7 @@ static size_t day_month(const struct place *place, const struct window *window, 
         window->c[run] == '.' ? word_after(text, end, 2) : *place->next; /* "3. Mai" */
     if (word.begin == word.end || word.digits)
         return 0;
-    if (end < text.len && is_alpha((unsigned char)text.data[end])) {
+    if (end < text.len && ascii_is_letter((unsigned char)text.data[end])) {
         if (!word_in(text, &word, "st nd rd th er"))
             return 0;
         end = word.end;
@@ -263,14 +263,15 @@ static bool year_alone(const struct place *place, const struct window *window, s
         return true;
     }
     if (is_word(next.c) || next.c == '%' || next.c == ':' ||
-        ((next.c == '.' || next.c == ',' || next.c == '/') && is_digit(plain_at(text, next.end).c)))
+        ((next.c == '.' || next.c == ',' || next.c == '/') &&
+         ascii_is_digit(plain_at(text, next.end).c)))
         return false;
     if (next.c == ')' && place->before == '(')
         return true;
     struct word before = *place->previous, after = *place->next;
     if (next.c == '-' && after.digits && after.end - after.begin == 4)
         return true; /* 1998-2003 */
-    if (place->before == '-' && is_digit(place->before2) && before.digits)
+    if (place->before == '-' && ascii_is_digit(place->before2) && before.digits)
         return true;
     if (before.begin == before.end)
         return false;
@@ -295,9 +296,10 @@ static bool read_date(const struct place *place, struct privacy_span *out)
     if (run == 0 || run > 4 ||
         ((place->before == '.' || place->before == '-' || place->before == '/' ||
           place->before == ':') &&
-         is_digit(place->before2) && run != 4))
+         ascii_is_digit(place->before2) && run != 4))
         return false;
-    bool behind_comma = place->before == ',' && is_digit(place->before2); /* "1,05" or a column */
+    bool behind_comma =
+        place->before == ',' && ascii_is_digit(place->before2); /* "1,05" or a column */
     float score = 0.85f;
     size_t numeric = numeric_date(window);
     if (numeric == 0)
@@ -307,7 +309,7 @@ static bool read_date(const struct place *place, struct privacy_span *out)
         int next = window->c[after];
         if (is_word(next) && next != 'T')
             return false;
-        if ((next == '-' || next == '/' || next == '.') && is_alnum(window->c[after + 1]))
+        if ((next == '-' || next == '/' || next == '.') && ascii_is_alnum(window->c[after + 1]))
             return false;
         end = with_time(place->text, window->end[after - 1]);
     } else if (behind_comma && run != 4) {
@@ -353,9 +355,9 @@ static bool find_month(const struct place *place, struct privacy_span *out)
         is_year(year_of(text, day.begin))) {
         last = day.end; /* May 1977 */
     } else if (day.end > day.begin && day.end - day.begin <= 4 &&
-               is_digit((unsigned char)text.data[day.begin])) {
+               ascii_is_digit((unsigned char)text.data[day.begin])) {
         size_t digits = day.begin;
-        while (digits < day.end && is_digit((unsigned char)text.data[digits]))
+        while (digits < day.end && ascii_is_digit((unsigned char)text.data[digits]))
             digits++;
         struct td_str tail = str_slice(text, digits, day.end);
         if (digits - day.begin <= 2 && (tail.len == 0 || tail.len == 2)) {

@@ -24,20 +24,20 @@ static bool read_token(const struct place *place, bool parted, struct token *tok
     *token = (struct token){0};
     for (;;) {
         struct plain next = plain_at(place->text, offset);
-        if (!is_alnum(next.c)) {
+        if (!ascii_is_alnum(next.c)) {
             struct plain after = plain_at(place->text, next.end);
             bool joins = next.c == '-' || next.c == ' ' || next.c == '.';
-            if (!parted || token->len == 0 || !joins || !is_alnum(after.c) ||
-                (next.c != '-' && !is_digit(after.c)))
+            if (!parted || token->len == 0 || !joins || !ascii_is_alnum(after.c) ||
+                (next.c != '-' && !ascii_is_digit(after.c)))
                 break;
             next = after;
         }
         if (token->len == TOKEN_MAX)
             return false;
         token->small |= next.c >= 'a' && next.c <= 'z';
-        token->digits += is_digit(next.c);
-        token->letters += is_alpha(next.c);
-        token->text[token->len++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        token->digits += ascii_is_digit(next.c);
+        token->letters += ascii_is_letter(next.c);
+        token->text[token->len++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         token->end = offset = next.end;
     }
     return token->len > 0 && !is_word(plain_at(place->text, token->end).c);
@@ -46,7 +46,7 @@ static bool read_token(const struct place *place, bool parted, struct token *tok
 static size_t leading_letters(const struct token *token)
 {
     size_t count = 0;
-    while (count < token->len && is_alpha(token->text[count]))
+    while (count < token->len && ascii_is_letter(token->text[count]))
         count++;
     return count;
 }
@@ -74,9 +74,9 @@ static bool is_uk_license(const struct token *t)
     if (t->len != 16 && t->len != 18)
         return false;
     for (size_t i = 5; i < 11; i++)
-        if (!is_digit(t->text[i]))
+        if (!ascii_is_digit(t->text[i]))
             return false;
-    return is_alpha(t->text[0]) && is_alpha(t->text[11]);
+    return ascii_is_letter(t->text[0]) && ascii_is_letter(t->text[11]);
 }
 
 static bool found(const struct place *place, const struct token *token, enum privacy_kind kind,
@@ -114,7 +114,7 @@ static int nearest_document(const struct place *place, size_t *gap)
         }
     if (nearest == 0)
         return 0;
-    bool digit = is_digit((unsigned char)place->text.data[place->begin]);
+    bool digit = ascii_is_digit((unsigned char)place->text.data[place->begin]);
     for (int kind = 0; kind < CONTEXT_COUNT; kind++)
         if (ended[kind] > last && announces_number(kind) &&
             (digit || (kind != PRIVACY_PHONE && kind != CONTEXT_BIRTH)))
@@ -165,11 +165,11 @@ static size_t plate_end(const struct place *place)
     for (size_t group = 0; group < GROUPS_MAX; group++) {
         struct plain next = plain_at(place->text, offset);
         size_t begin = count;
-        for (; is_digit(next.c) || (next.c >= 'A' && next.c <= 'Z');
+        for (; ascii_is_digit(next.c) || (next.c >= 'A' && next.c <= 'Z');
              next = plain_at(place->text, next.end)) {
             if (count == CHARACTERS_MAX)
                 return end;
-            form[count++] = is_digit(next.c) ? 'D' : 'L';
+            form[count++] = ascii_is_digit(next.c) ? 'D' : 'L';
             form[count] = '\0';
             offset = next.end;
         }
@@ -216,8 +216,9 @@ static bool find_license(const struct place *place, const struct token *solid,
     /* India: state, office, year, seven digits; Italy: two letters or U1, seven, a letter */
     if (whole->len == 15 && leading_letters(whole) == 2 && whole->digits == 13)
         return found(place, whole, PRIVACY_LICENSE, 0.9f, out);
-    if (solid->len == 10 && !solid->small && solid->digits >= 1 && is_alpha(solid->text[0]) &&
-        is_alpha(solid->text[9]) && (solid->text[1] == '1' || is_alpha(solid->text[1])))
+    if (solid->len == 10 && !solid->small && solid->digits >= 1 &&
+        ascii_is_letter(solid->text[0]) && ascii_is_letter(solid->text[9]) &&
+        (solid->text[1] == '1' || ascii_is_letter(solid->text[1])))
         return found(place, solid, PRIVACY_LICENSE, 0.8f, out);
     if (whole->digits >= 4 && is_us_license(whole))
         return found(place, whole, PRIVACY_US_LICENSE, 0.8f, out);
@@ -256,7 +257,7 @@ static bool find_russian_passport(const struct place *place, struct privacy_span
     size_t digits = 0, skipped = 0;
     struct plain next = plain_at(place->text, place->begin);
     for (; digits < 10; next = plain_at(place->text, next.end)) {
-        if (is_digit(next.c)) {
+        if (ascii_is_digit(next.c)) {
             digits++;
             *out = span_of(PRIVACY_PASSPORT, place->begin, next.end, 0.9f);
         } else if (next.c == PLAIN_END || next.c == '\n' || skipped++ == RUSSIAN_GAPS ||
@@ -274,7 +275,7 @@ static bool find_vehicle(const struct place *place, const struct token *solid,
     if (solid->len != 17 || solid->digits < 4 || strpbrk(solid->text, "IOQ") != NULL)
         return false;
     for (size_t i = 13; i < 17; i++)
-        if (!is_digit(solid->text[i]))
+        if (!ascii_is_digit(solid->text[i]))
             return false;
     return found(place, solid, PRIVACY_VIN, 0.95f, out);
 }

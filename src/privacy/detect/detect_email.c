@@ -31,7 +31,7 @@ static bool is_tld(const char *label, size_t len)
         return false;
     bool punycode = len > 4 && str_equal_nocase((struct td_str){label, 4}, STR("xn--"));
     for (size_t i = 0; i < len && !punycode; i++)
-        if (!is_alpha((unsigned char)label[i]) && label[i] != '\x01')
+        if (!ascii_is_letter((unsigned char)label[i]) && label[i] != '\x01')
             return false;
     return !is_file_suffix((struct td_str){label, len});
 }
@@ -237,11 +237,11 @@ static bool find_bracketed(const struct place *place, struct privacy_span *out)
         begin--;
     size_t name_end = begin;
     while (begin > 0 && name_end - begin < 64 &&
-           (is_alnum((unsigned char)text.data[begin - 1]) ||
+           (ascii_is_alnum((unsigned char)text.data[begin - 1]) ||
             strchr("._%+-", text.data[begin - 1]) != NULL ||
             (unsigned char)text.data[begin - 1] >= 0x80))
         begin--;
-    while (begin < name_end && !is_alnum((unsigned char)text.data[begin]) &&
+    while (begin < name_end && !ascii_is_alnum((unsigned char)text.data[begin]) &&
            (unsigned char)text.data[begin] < 0x80)
         begin++;
     if (begin == name_end)
@@ -251,7 +251,7 @@ static bool find_bracketed(const struct place *place, struct privacy_span *out)
             at++;
         struct word label = spelled_after(text, at, 0);
         while (label.end + 1 < text.len && text.data[label.end] == '-' &&
-               is_alnum((unsigned char)text.data[label.end + 1]))
+               ascii_is_alnum((unsigned char)text.data[label.end + 1]))
             label.end = spelled_after(text, label.end + 1, 0).end;
         if (label.begin == label.end)
             break;

@@ -63,7 +63,7 @@ static const uint8_t bank_letters[LETTERS * LETTERS] = {
 static bool fits(unsigned country, size_t at, int c)
 {
     unsigned letters = bank_letters[country];
-    return letters == DIGITS ? is_digit(c) : at >= letters || is_alpha(c);
+    return letters == DIGITS ? ascii_is_digit(c) : at >= letters || ascii_is_letter(c);
 }
 
 /* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow. */
@@ -71,8 +71,8 @@ static uint64_t mod97_of(const int *number, size_t count, uint64_t before)
 {
     for (size_t i = 0; i < count; i++) {
         int c = number[i];
-        before = is_digit(c) ? before * 10 + (unsigned)(c - '0')
-                             : before * 100 + (unsigned)(c - 'A' + 10);
+        before = ascii_is_digit(c) ? before * 10 + (unsigned)(c - '0')
+                                   : before * 100 + (unsigned)(c - 'A' + 10);
         if (before > UINT64_MAX / 1000)
             before %= 97;
     }
@@ -104,12 +104,12 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
             next = character_at(place->text, next.end);
             grouped = true;
         }
-        if (!is_alnum(next.c) || (count < 2 && !is_alpha(next.c)) ||
-            ((count == 2 || count == 3) && !is_digit(next.c)) ||
+        if (!ascii_is_alnum(next.c) || (count < 2 && !ascii_is_letter(next.c)) ||
+            ((count == 2 || count == 3) && !ascii_is_digit(next.c)) ||
             (count >= 4 && !fits(country, count - 4, next.c)))
             return false;
-        number[count++] = is_alpha(next.c) ? next.c & ~0x20 : next.c;
-        digits += is_digit(next.c);
+        number[count++] = ascii_is_letter(next.c) ? next.c & ~0x20 : next.c;
+        digits += ascii_is_digit(next.c);
         if (count == 2) {
             country = (unsigned)((number[0] - 'A') * LETTERS + (number[1] - 'A'));
             length = lengths[country];
@@ -118,7 +118,7 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
         }
         offset = end = next.end;
     }
-    if (is_alnum(plain_at(place->text, end).c))
+    if (ascii_is_alnum(plain_at(place->text, end).c))
         return false; /* runs on */
     if (digits < 2 + DIGITS_MIN || mod97_of(number, 4, mod97_of(number + 4, count - 4, 0)) != 1)
         return false;
@@ -134,9 +134,9 @@ static bool is_possible(const struct place *place)
         if (place->begin + k >= place->text.len)
             return false;
         unsigned char c = bytes[place->begin + k];
-        if (c >= 0x80 || (k >= 2 && is_digit(c)))
+        if (c >= 0x80 || (k >= 2 && ascii_is_digit(c)))
             return true;
-        if (k == 1 ? !is_alpha(c) : c != ' ' && c != '-' && c != '.')
+        if (k == 1 ? !ascii_is_letter(c) : c != ' ' && c != '-' && c != '.')
             return false;
     }
     return true;

@@ -24,11 +24,11 @@ static bool read_ip4(const struct place *place, const struct window *window,
             return false;
     }
     int next = window->c[i];
-    if (is_word(next) || next == '_' || (next == '.' && is_alnum(window->c[i + 1])) ||
-        (next == '-' && is_alpha(window->c[i + 1])))
+    if (is_word(next) || next == '_' || (next == '.' && ascii_is_alnum(window->c[i + 1])) ||
+        (next == '-' && ascii_is_letter(window->c[i + 1])))
         return false; /* 1.2.3.4.5, 1.2.3.4-rc1; but 10.0.0.1-20 is a range of addresses */
     if ((place->before == '.' && is_word(place->before2)) ||
-        (place->before == '-' && is_alpha(place->before2)))
+        (place->before == '-' && ascii_is_letter(place->before2)))
         return false;
     if (octets[0] == 0 || octets[0] == 127 || octets[0] == 255 ||
         context_before(place->text, place->begin, VERSION_REACH, version_words))
@@ -75,18 +75,18 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
                 ip->compressed = true;
                 ip->end = second.end;
                 offset = second.end;
-            } else if (ip->groups == 0 || !is_hex(second.c)) {
+            } else if (ip->groups == 0 || !ascii_is_hex(second.c)) {
                 return ip->groups > 0; /* a colon that ends the address */
             } else {
                 offset = next.end;
             }
             after_colon = true;
             next = plain_at(place->text, offset);
-            if (!is_hex(next.c))
+            if (!ascii_is_hex(next.c))
                 return ip->compressed && !is_word(next.c) && next.c != ':';
             continue;
         }
-        if (!is_hex(next.c))
+        if (!ascii_is_hex(next.c))
             return !is_word(next.c) && next.c != '_';
         if (ip->groups > 0 && !after_colon)
             return false;
@@ -99,8 +99,8 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
             return true;
         }
         unsigned chars = 0;
-        while (is_hex(next.c) && chars <= 4) {
-            ip->digits += is_digit(next.c);
+        while (ascii_is_hex(next.c) && chars <= 4) {
+            ip->digits += ascii_is_digit(next.c);
             ip->end = next.end;
             chars++;
             next = plain_at(place->text, next.end);
@@ -136,7 +136,7 @@ static bool find_ip6(const struct place *place, struct privacy_span *out)
 {
     const unsigned char *bytes = (const unsigned char *)place->text.data;
     size_t begin = place->last_word;
-    if (begin == SIZE_MAX || place->begin - begin > 4 || !is_hex(bytes[begin]))
+    if (begin == SIZE_MAX || place->begin - begin > 4 || !ascii_is_hex(bytes[begin]))
         return read_ip6(place, out);
     int before = begin == 0 ? PLAIN_END : bytes[begin - 1];
     struct place group = *place;

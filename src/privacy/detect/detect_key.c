@@ -14,15 +14,15 @@ static inline bool in_charset(int c, enum charset charset)
 {
     switch (charset) {
     case ALNUM_UPPER:
-        return is_digit(c) || (c >= 'A' && c <= 'Z');
+        return ascii_is_digit(c) || (c >= 'A' && c <= 'Z');
     case HEX_LOWER:
-        return is_digit(c) || (c >= 'a' && c <= 'f');
+        return ascii_is_digit(c) || (c >= 'a' && c <= 'f');
     case ALNUM:
-        return is_alnum(c);
+        return ascii_is_alnum(c);
     case TOKEN:
-        return is_alnum(c) || c == '_' || c == '-';
+        return ascii_is_alnum(c) || c == '_' || c == '-';
     default:
-        return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
+        return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
                c == '/' || c == '=';
     }
 }
@@ -174,7 +174,7 @@ static size_t read_word(struct td_str text, size_t offset, const char *word, boo
 {
     for (; *word; word++) {
         struct plain next = plain_at(text, offset);
-        if ((nocase ? to_lower(next.c) : next.c) != *word)
+        if ((nocase ? ascii_lower(next.c) : next.c) != *word)
             return 0;
         offset = next.end;
     }
@@ -197,8 +197,8 @@ static bool lacks_digit(struct digitless *row, struct td_str text, size_t offset
         row->begin = plain_at(text, row->begin).end;
     while (row->count < max) {
         struct plain next = plain_at(text, row->end);
-        if (!in_charset(next.c, charset) || is_digit(next.c))
-            return !is_digit(next.c);
+        if (!in_charset(next.c, charset) || ascii_is_digit(next.c))
+            return !ascii_is_digit(next.c);
         row->end = next.end;
         row->count++;
     }
@@ -220,7 +220,7 @@ static bool detect_prefixed(const struct place *place, int first, struct keys *k
             continue;
         size_t len = read_run(place->text, body_begin, formats[i].charset, body,
                               (size_t)formats[i].body_max + 1, &end);
-        while (len > 0 && !is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
+        while (len > 0 && !ascii_is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
             len--; /* "sk-...-" or a full stop: punctuation of the sentence */
             end--;
         }
@@ -326,7 +326,7 @@ static bool detect_spoken_secret(const struct place *place, struct privacy_span 
         struct plain next = plain_at(place->text, offset);
         if (next.c == PLAIN_END)
             break;
-        bool part = is_alnum(next.c) || next.c == '/' || next.c == '+';
+        bool part = ascii_is_alnum(next.c) || next.c == '/' || next.c == '+';
         if (part && boundary) {
             size_t len = read_run(place->text, next.begin, DOTTED, body, sizeof body, &end);
             if (len == 40 && entropy_classes((struct td_str){body, len}) >= 3 &&

@@ -22,16 +22,16 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
     if (!own && !place_context(place, CONTEXT_HEALTH, REACH))
         return false;
     next = plain_at(place->text, next.end);
-    if (!is_digit(next.c))
+    if (!ascii_is_digit(next.c))
         return false;
     next = plain_at(place->text, next.end);
-    if (!is_digit(next.c) && next.c != 'A' && next.c != 'B')
+    if (!ascii_is_digit(next.c) && next.c != 'A' && next.c != 'B')
         return false;
     size_t end = next.end, more = 0;
     next = plain_at(place->text, end);
     bool dotted = next.c == '.';
     if (dotted) {
-        for (next = plain_at(place->text, next.end); is_alnum(next.c) && more < 5; more++) {
+        for (next = plain_at(place->text, next.end); ascii_is_alnum(next.c) && more < 5; more++) {
             end = next.end;
             next = plain_at(place->text, end);
         }
@@ -69,7 +69,7 @@ static bool has_inn_stem(struct td_str text, const struct word *word)
     if (word->digits || len < 6 || len >= sizeof lower)
         return false;
     for (size_t i = 0; i < len; i++)
-        lower[i] = (char)to_lower((unsigned char)text.data[word->begin + i]);
+        lower[i] = (char)ascii_lower((unsigned char)text.data[word->begin + i]);
     lower[len] = '\0';
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         const char *at = strstr(lower, stems[i]);
@@ -91,7 +91,7 @@ static bool is_comma_or_sign(const struct place *place)
     if (end + 3 >= text.len)
         return false;
     if (text.data[end] == ',')
-        return is_digit((unsigned char)text.data[end + 1]);
+        return ascii_is_digit((unsigned char)text.data[end + 1]);
     end += text.data[end] == ' ';
     unsigned char c = (unsigned char)text.data[end];
     return c == 0xC2 || c == 0xCE;
@@ -116,17 +116,17 @@ static bool find_dose(const struct place *place, struct privacy_span *out)
     if (!(place->shape & (NUMBER_WORD_AFTER | NUMBER_DOT | NUMBER_SLASH)) &&
         !is_comma_or_sign(place))
         return false;
-    if (run == 0 || run > 5 || (place->before == '.' && is_digit(place->before2)))
+    if (run == 0 || run > 5 || (place->before == '.' && ascii_is_digit(place->before2)))
         return false;
-    if ((window->c[at] == '.' || window->c[at] == '/') && is_digit(window->c[at + 1]))
+    if ((window->c[at] == '.' || window->c[at] == '/') && ascii_is_digit(window->c[at + 1]))
         at += 1 + window_digits(window, at + 1);
     size_t end = window->end[at - 1];
     if (at == run && end + 1 < place->text.len && place->text.data[end] == ',' &&
-        is_digit((unsigned char)place->text.data[end + 1]))
+        ascii_is_digit((unsigned char)place->text.data[end + 1]))
         end = spelled_after(place->text, end + 1, 0).end; /* "2,5 mg", "2,5mg" */
-    if (place->before == ',' && is_digit(place->before2))
+    if (place->before == ',' && ascii_is_digit(place->before2))
         return false; /* the fraction of such a number */
-    while (end > window->end[run - 1] && !is_digit((unsigned char)place->text.data[end - 1]))
+    while (end > window->end[run - 1] && !ascii_is_digit((unsigned char)place->text.data[end - 1]))
         end--;
     struct word unit =
         at == run && end == window->end[run - 1] ? *place->next : word_after(place->text, end, 1);
@@ -138,7 +138,7 @@ static bool find_dose(const struct place *place, struct privacy_span *out)
     struct word name = *place->previous;
     if (has_inn_stem(place->text, &name)) {
         if (name.begin >= 2 && place->text.data[name.begin - 1] == '-' &&
-            is_alpha((unsigned char)place->text.data[name.begin - 2]))
+            ascii_is_letter((unsigned char)place->text.data[name.begin - 2]))
             name.begin -= 2; /* "L-Thyroxin" */
         *out = span_of(PRIVACY_MEDICATION, name.begin, unit.end, 0.85f);
         return true;

@@ -112,13 +112,13 @@ static bool shape_takes(char shape, int c)
 {
     switch (shape) {
     case 'd':
-        return is_digit(c);
+        return ascii_is_digit(c);
     case 'l':
-        return is_alpha(c);
+        return ascii_is_letter(c);
     case 'n':
-        return is_alnum(c);
+        return ascii_is_alnum(c);
     case '?':
-        return is_alpha(c) || c == '-' || c == '+';
+        return ascii_is_letter(c) || c == '-' || c == '+';
     default:
         return c == shape;
     }
@@ -143,7 +143,7 @@ static bool read_shape(const struct place *place, const char *shape, struct read
             return false;
         if (*shape == 'd' || *shape == 'l' || *shape == 'n' || *shape == '?') {
             reading->capitals &= !(next.c >= 'a' && next.c <= 'z');
-            reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+            reading->number[count++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         } else if (*shape == ' ') {
             separated = true;
         }
@@ -155,9 +155,9 @@ static bool read_shape(const struct place *place, const char *shape, struct read
     if (is_word(next.c))
         return false;
     int after = plain_at(place->text, next.end).c;
-    if ((next.c == '-' || next.c == '.' || next.c == '/' || next.c == '+') && is_alnum(after))
+    if ((next.c == '-' || next.c == '.' || next.c == '/' || next.c == '+') && ascii_is_alnum(after))
         return false; /* it goes on */
-    return !(separated && next.c == ' ' && is_digit(after));
+    return !(separated && next.c == ' ' && ascii_is_digit(after));
 }
 
 /* Does a word that could mean any country's number stand near, and none for a telephone behind it? */
@@ -226,7 +226,7 @@ static unsigned behind_of(int c)
     case '+':
         return BEHIND_PLUS;
     default:
-        return is_alpha(c) ? BEHIND_LETTER : BEHIND_OTHER;
+        return ascii_is_letter(c) ? BEHIND_LETTER : BEHIND_OTHER;
     }
 }
 
@@ -341,7 +341,7 @@ static bool may_fit(const char *shape, const struct window *window)
     size_t i = 0;
     for (; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?'; i++) {
         if (i > window->count ||
-            (shape[i] == 'd' ? !is_digit(window->c[i]) : window->c[i] != shape[i]))
+            (shape[i] == 'd' ? !ascii_is_digit(window->c[i]) : window->c[i] != shape[i]))
             return false;
         spaced |= shape[i] == ' ';
     }
@@ -349,13 +349,14 @@ static bool may_fit(const char *shape, const struct window *window)
         return shape[i] != '\0';
     int behind = window->c[i]; /* it must not go on, as in a row of numbers */
     return !is_word(behind) &&
-           !(is_digit(window->c[i + 1]) &&
+           !(ascii_is_digit(window->c[i + 1]) &&
              (behind == '-' || behind == '.' || behind == '/' || (spaced && behind == ' ')));
 }
 
 static bool stands_alone(const struct place *place)
 {
-    bool piece = place->before == ',' ? is_digit(place->before2) : is_alnum(place->before2);
+    bool piece =
+        place->before == ',' ? ascii_is_digit(place->before2) : ascii_is_alnum(place->before2);
     return !is_word(place->before) && place->before != '_' &&
            !((place->before == '.' || place->before == '-' || place->before == '/' ||
               place->before == ',') &&
@@ -378,13 +379,14 @@ static bool read_groups(const struct place *place, const char *shape, struct rea
         }
         if (!shape_takes(*shape, next.c))
             return false;
-        reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        reading->number[count++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         offset = next.end;
     }
     reading->end = offset;
     reading->number[count] = '\0';
     struct plain next = plain_at(place->text, offset);
-    return !is_word(next.c) && (next.c != '-' || !is_alnum(plain_at(place->text, next.end).c));
+    return !is_word(next.c) &&
+           (next.c != '-' || !ascii_is_alnum(plain_at(place->text, next.end).c));
 }
 
 /* A number whose own word stands before it may be written as one likes, and other numbers may follow: "NHS number
@@ -438,13 +440,13 @@ static struct opening read_opening(const struct place *place)
 {
     struct opening opening = {0};
     struct plain next = plain_at(place->text, place->begin);
-    for (; is_alpha(next.c) && opening.letters <= NUMBER_MAX; opening.letters++)
+    for (; ascii_is_letter(next.c) && opening.letters <= NUMBER_MAX; opening.letters++)
         next = plain_at(place->text, next.end);
     if (next.c == ' ' || next.c == '-') {
         opening.sign = (char)next.c;
         next = plain_at(place->text, next.end);
     }
-    for (; is_digit(next.c) && opening.digits <= NUMBER_MAX; opening.digits++)
+    for (; ascii_is_digit(next.c) && opening.digits <= NUMBER_MAX; opening.digits++)
         next = plain_at(place->text, next.end);
     return opening;
 }
@@ -464,7 +466,7 @@ static bool goes_on_as_number(const struct place *place)
     size_t len = place->run_end - place->begin;
     int next = place->run_end + 1 < text.len ? (unsigned char)text.data[place->run_end + 1] : 0;
     return (place->shape & WORD_HAS_DIGIT) || len == 0 || len > 3 || next >= 0x80 ||
-           (len == 3 ? is_alpha(next) : is_digit(next));
+           (len == 3 ? ascii_is_letter(next) : ascii_is_digit(next));
 }
 
 static bool find_word(const struct place *place, struct privacy_span *out)

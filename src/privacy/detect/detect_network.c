@@ -19,7 +19,7 @@ static bool is_mac_possible(const struct place *place)
     size_t begin = place->begin, len = place->run_end - begin;
     int first = plain_at(text, begin).c;
     int after = place->run_end < text.len ? bytes[place->run_end] : 0;
-    if (!is_hex(first) ||
+    if (!ascii_is_hex(first) ||
         (len == 4 ? after != '.'
                   : len != 2 || (after != ':' && after != '-' &&
                                  (after < 0x80 || !(place->shape & WORD_HAS_DIGIT)))))
@@ -48,7 +48,7 @@ static bool find_mac(const struct place *place, struct privacy_span *out)
     for (size_t i = 0; i < 12; i++) {
         struct plain next = plain_at(place->text, offset);
         if (i == 2 || (i > 2 && i % step == 0)) {
-            if (i == 2 && is_hex(next.c)) {
+            if (i == 2 && ascii_is_hex(next.c)) {
                 step = 4;
             } else {
                 if (separator ? next.c != separator
@@ -59,18 +59,18 @@ static bool find_mac(const struct place *place, struct privacy_span *out)
                 next = plain_at(place->text, next.end);
             }
         }
-        if (!is_hex(next.c))
+        if (!ascii_is_hex(next.c))
             return false;
         if (i == 0)
             first = next.c;
         differ |= next.c != first;
-        letters += is_alpha(next.c);
+        letters += ascii_is_letter(next.c);
         end = offset = next.end;
     }
     struct plain next = plain_at(place->text, end);
     struct plain after = plain_at(place->text, next.end);
-    if (is_word(next.c) || ((next.c == ':' || next.c == '-' || next.c == '.') && is_hex(after.c) &&
-                            next.c == separator))
+    if (is_word(next.c) || ((next.c == ':' || next.c == '-' || next.c == '.') &&
+                            ascii_is_hex(after.c) && next.c == separator))
         return false;
     if (!differ || (letters == 0 && separator != ':'))
         return false; /* broadcast and nothing say nothing; 12-34-56-78-90-12 is any number */
@@ -104,8 +104,8 @@ static bool is_top_level(const char *label, size_t len)
         "tel",       "cat",      "example", "test",  "local",   "internal", "onion",   "ai",
         "io"};
     if (len == 2) {
-        const char own[2] = {(char)to_lower((unsigned char)label[0]),
-                             (char)to_lower((unsigned char)label[1])};
+        const char own[2] = {(char)ascii_lower((unsigned char)label[0]),
+                             (char)ascii_lower((unsigned char)label[1])};
         size_t begin = 0, end = sizeof countries / 2; /* they are in order */
         while (begin < end) {
             size_t middle = (begin + end) / 2;
@@ -120,7 +120,7 @@ static bool is_top_level(const char *label, size_t len)
         return false;
     }
     for (size_t i = 0; i < sizeof generic / sizeof *generic && len > 2; i++)
-        if (generic[i][0] == to_lower((unsigned char)label[0]) &&
+        if (generic[i][0] == ascii_lower((unsigned char)label[0]) &&
             str_equal_nocase((struct td_str){label, len}, str_from(generic[i])))
             return true;
     return len > 4 && str_equal_nocase((struct td_str){label, 4}, STR("xn--"));
@@ -134,7 +134,7 @@ static size_t host_end(struct td_str text, size_t offset, bool any_top, size_t *
     for (;;) {
         size_t begin = offset;
         while (offset < text.len && offset - begin <= LABEL_MAX &&
-               (is_alnum((unsigned char)text.data[offset]) || text.data[offset] == '-' ||
+               (ascii_is_alnum((unsigned char)text.data[offset]) || text.data[offset] == '-' ||
                 (unsigned char)text.data[offset] >= 0xC3))
             offset += (unsigned char)text.data[offset] >= 0xC3 && offset + 1 < text.len ? 2 : 1;
         size_t len = offset - begin;
@@ -160,7 +160,7 @@ static size_t path_end(struct td_str text, size_t offset, struct stretch *path)
     if (offset < text.len && text.data[offset] == ':') {
         size_t digits = offset + 1;
         while (digits < text.len && digits - offset < 6 &&
-               is_digit((unsigned char)text.data[digits]))
+               ascii_is_digit((unsigned char)text.data[digits]))
             digits++;
         if (digits > offset + 1)
             offset = digits;
@@ -203,7 +203,7 @@ static bool find_url(const struct place *place, struct privacy_span *out)
             (end < text.len && (text.data[end] == '@' || text.data[end] == '%')))
             return false;
         if (end + 1 < text.len && text.data[end] == ':' &&
-            !is_digit((unsigned char)text.data[end + 1]))
+            !ascii_is_digit((unsigned char)text.data[end + 1]))
             return false;
         size_t last = path_end(text, end, path);
         if (end < last && text.data[end] == ':' && memchr(text.data + end, '@', last - end) != NULL)

@@ -135,7 +135,7 @@ static bool find_title(const struct place *place, struct privacy_span *out)
         return false; /* "12 Oak Dr" */
     bool number = false;
     for (size_t i = end; i < text.len && i < end + 3; i++)
-        number |= is_digit((unsigned char)text.data[i]);
+        number |= ascii_is_digit((unsigned char)text.data[i]);
     if (number)
         return false;
     *out = (struct privacy_span){

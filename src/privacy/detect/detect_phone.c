@@ -40,9 +40,9 @@ static size_t separator_len(const struct window *window, size_t i)
 {
     size_t len = 0, brackets = 0;
     if (i + 3 < window->count && window->c[i] == ' ' && window->c[i + 1] == '-' &&
-        window->c[i + 2] == ' ' && is_digit(window->c[i + 3]))
+        window->c[i + 2] == ' ' && ascii_is_digit(window->c[i + 3]))
         return 3;
-    while (i + len < window->count && !is_digit(window->c[i + len])) {
+    while (i + len < window->count && !ascii_is_digit(window->c[i + len])) {
         int c = window->c[i + len];
         brackets += c == '(' || c == ')';
         if (++len > 2)
@@ -72,7 +72,8 @@ static bool is_date(const struct window *window, size_t i)
     bool year_first = lens[0] == 4 && lens[1] <= 2 && lens[1] && lens[2] <= 2 && lens[2];
     bool year_last =
         lens[0] <= 2 && lens[0] && lens[1] <= 2 && lens[1] && (lens[2] == 4 || lens[2] == 2);
-    bool goes_on = (window->c[at] == '.' || window->c[at] == '-') && is_digit(window->c[at + 1]);
+    bool goes_on =
+        (window->c[at] == '.' || window->c[at] == '-') && ascii_is_digit(window->c[at + 1]);
     return year_first || (year_last && !goes_on);
 }
 
@@ -137,14 +138,14 @@ static size_t extension_end(struct td_str text, size_t end)
         next = plain_at(text, next.end);
     } else if (word_is(text, &word, "ext") == false && word.end - word.begin > 3 &&
                str_equal_nocase(str_slice(text, word.begin, word.begin + 3), STR("ext")) &&
-               is_digit((unsigned char)text.data[word.begin + 3])) {
+               ascii_is_digit((unsigned char)text.data[word.begin + 3])) {
         next = plain_at(text, word.begin + 3); /* "ext123" */
     } else {
         return end;
     }
     size_t digits = 0;
     size_t last = end;
-    while (is_digit(next.c) && digits < 6) {
+    while (ascii_is_digit(next.c) && digits < 6) {
         last = next.end;
         digits++;
         next = plain_at(text, next.end);
@@ -168,7 +169,7 @@ static bool find_plus(const struct place *place, struct privacy_span *out)
     bool apart =
         window.c[0] == ' ' && place_context(place, PRIVACY_PHONE, CONTEXT_BYTES); /* + 4 4 7 7 */
     size_t first = window.c[0] == '(' || apart ? 1 : 0;
-    if (!is_digit(window.c[first]) || window.c[first] == '0')
+    if (!ascii_is_digit(window.c[first]) || window.c[first] == '0')
         return false;
     size_t full = window.c[first] == '1' || window.c[first] == '7' ? 11 : 0;
     if (!number_read(&window, first, PHONE_MIN, full, &number) ||
@@ -185,8 +186,8 @@ static bool read_00(const struct window *window, struct number *number)
 {
     if (window->c[0] != '0' || window->c[1] != '0' || window->c[2] == '0')
         return false;
-    size_t i = 2 + (is_digit(window->c[2]) ? 0 : separator_len(window, 2));
-    if (!is_digit(window->c[i]) || window->c[i] == '0')
+    size_t i = 2 + (ascii_is_digit(window->c[2]) ? 0 : separator_len(window, 2));
+    if (!ascii_is_digit(window->c[i]) || window->c[i] == '0')
         return false;
     size_t full = window->c[i] == '1' || window->c[i] == '7' ? 11 : 0;
     if (!number_read(window, i, PHONE_MIN + 1, full, number) ||
@@ -333,16 +334,16 @@ static bool read_groups(const struct window *window, bool bracket, struct groups
                 return false;
             i += 1 + (window->c[i + 1] == ' ' || window->c[i + 1] == '-');
         } else if ((sign == ' ' || sign == '-' || sign == '.' || sign == '/') &&
-                   i + 1 < window->count && is_digit(window->c[i + 1])) {
+                   i + 1 < window->count && ascii_is_digit(window->c[i + 1])) {
             groups->sign[groups->count - 1] = (char)sign;
             i++;
         } else {
             break;
         }
-        if (!is_digit(window->c[i]))
+        if (!ascii_is_digit(window->c[i]))
             return false;
     }
-    return groups->count > 1 && !is_digit(window->c[groups->end]);
+    return groups->count > 1 && !ascii_is_digit(window->c[groups->end]);
 }
 
 /* Behind the first separator, which may differ ("0171/123 456"), all are alike. */
@@ -360,7 +361,7 @@ static bool first_fits(const struct window *window, const char *first)
     for (const char *p = first; *p;) {
         size_t len = strcspn(p, "|"), i = 0, at = 0;
         while (i < len && at < window->count) {
-            if (is_digit(window->c[at])) {
+            if (ascii_is_digit(window->c[at])) {
                 if (window->c[at] != p[i])
                     break;
                 i++;
@@ -393,7 +394,7 @@ static size_t phone_national(const struct place *place, const struct window *win
 {
     struct groups groups;
     bool bracket = place->before == '(';
-    if (place->before == ' ' && is_digit(place->before2))
+    if (place->before == ' ' && ascii_is_digit(place->before2))
         return 0; /* a piece of a longer row of numbers */
     if (!read_groups(window, bracket, &groups))
         return 0;
@@ -422,7 +423,7 @@ static bool find_phone(const struct place *place, struct privacy_span *out)
 {
     const struct window *window = place->window;
     if (((place->before == '.' || place->before == '-') && is_word(place->before2)) ||
-        (place->before == ',' && is_digit(place->before2)) || place->before == '+' ||
+        (place->before == ',' && ascii_is_digit(place->before2)) || place->before == '+' ||
         place->before == '$' || place->before == '#')
         return false; /* a piece of something longer, a sum of money, an order number */
     if (window->digits < 7)
@@ -455,7 +456,7 @@ static bool find_phone(const struct place *place, struct privacy_span *out)
     size_t end = extension_end(place->text, window->end[after - 1]);
     int next = plain_at(place->text, end).c;
     if (is_word(next) || next == '%' ||
-        (next == '-' && is_digit(plain_at(place->text, plain_at(place->text, end).end).c)))
+        (next == '-' && ascii_is_digit(plain_at(place->text, plain_at(place->text, end).end).c)))
         return false;
     *out = span_of(PRIVACY_PHONE, begin, end, score);
     return true;

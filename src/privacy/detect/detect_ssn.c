@@ -12,19 +12,19 @@ static size_t read_any_groups(const struct window *window, size_t at[static 9])
     size_t count = 0, i = 0;
     int separator = 0;
     while (i < window->count && count < 9) {
-        if (is_digit(window->c[i])) {
+        if (ascii_is_digit(window->c[i])) {
             at[count++] = i++;
             continue;
         }
         size_t len = window->c[i] == ' ' && window->c[i + 1] == '-' ? 3 : 1;
         int sign = window->c[i + len / 2];
         if ((sign != ' ' && sign != '-' && sign != '.') || (separator && sign != separator) ||
-            i + len >= window->count || !is_digit(window->c[i + len]))
+            i + len >= window->count || !ascii_is_digit(window->c[i + len]))
             return 0;
         separator = sign;
         i += len;
     }
-    return count == 9 && !is_digit(window->c[i]) ? i : 0;
+    return count == 9 && !ascii_is_digit(window->c[i]) ? i : 0;
 }
 
 static bool find_ssn(const struct place *place, struct privacy_span *out)
@@ -49,8 +49,8 @@ static bool find_ssn(const struct place *place, struct privacy_span *out)
         return false;
     if (is_word(window->c[i]) ||
         ((window->c[i] == '-' || window->c[i] == '.') && i + 1 < window->count &&
-         is_digit(window->c[i + 1])) ||
-        ((place->before == '-' || place->before == '.') && is_digit(place->before2)))
+         ascii_is_digit(window->c[i + 1])) ||
+        ((place->before == '-' || place->before == '.') && ascii_is_digit(place->before2)))
         return false; /* a piece of something longer */
     int value[9];
     for (size_t k = 0; k < 9; k++)

@@ -7,11 +7,11 @@ static bool context_in(const char *data, size_t len, const char *const *words)
 {
     for (; *words != NULL; words++)
         for (size_t i = 0; i < len; i++) {
-            if (i > 0 && is_alnum((unsigned char)data[i - 1]))
+            if (i > 0 && ascii_is_alnum((unsigned char)data[i - 1]))
                 continue;
             size_t matched = 0;
             while ((*words)[matched] != '\0' && i + matched < len &&
-                   to_lower((unsigned char)data[i + matched]) == (*words)[matched])
+                   ascii_lower((unsigned char)data[i + matched]) == (*words)[matched])
                 matched++;
             if ((*words)[matched] == '\0')
                 return true;

@@ -2,7 +2,8 @@
 
 static bool in_number(int c)
 {
-    return is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';
+    return ascii_is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' ||
+           c == ')';
 }
 
 /* What is asked of many places of a row is summed up once. Luhn's doubling: ISO/IEC 7812-1, annex B. */
@@ -14,7 +15,7 @@ static void window_sum_up(struct window *window)
         window->digits_before[i] = (uint8_t)digits;
         window->luhn[0][i] = (uint16_t)sums[0];
         window->luhn[1][i] = (uint16_t)sums[1];
-        if (i == count || !is_digit(window->chars[i]))
+        if (i == count || !ascii_is_digit(window->chars[i]))
             continue;
         unsigned digit = (unsigned)window->chars[i] - '0';
         sums[digits % 2] += digit > 4 ? 2 * digit - 9 : 2 * digit;
@@ -24,7 +25,7 @@ static void window_sum_up(struct window *window)
     window->digits = digits;
     window->runs[count] = 0;
     for (size_t i = count; i-- > 0;)
-        window->runs[i] = is_digit(window->chars[i]) ? (uint8_t)(window->runs[i + 1] + 1) : 0;
+        window->runs[i] = ascii_is_digit(window->chars[i]) ? (uint8_t)(window->runs[i + 1] + 1) : 0;
 }
 
 void window_read(struct td_str text, size_t offset, struct window *window)

@@ -34,11 +34,6 @@ static void emit_mapped(void *ctx, const struct privacy_span *span)
     piece->emit(piece->ctx, &mapped);
 }
 
-static int hex_value(unsigned char c)
-{
-    return is_digit(c) ? c - '0' : is_hex(c) ? (c | 0x20) - 'a' + 10 : -1;
-}
-
 static bool ends_value(unsigned char c)
 {
     return c <= ' ' || strchr("\"'<>&=?;,`{}|", c) != NULL;
@@ -62,10 +57,11 @@ size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *em
     while (at < text.len && at - begin < ESCAPED_MAX && !ends_value((unsigned char)text.data[at])) {
         unsigned char c = (unsigned char)text.data[at];
         size_t used = 1;
-        if (c == '%' && at + 2 < text.len && hex_value((unsigned char)text.data[at + 1]) >= 0 &&
-            hex_value((unsigned char)text.data[at + 2]) >= 0) {
-            c = (unsigned char)(hex_value((unsigned char)text.data[at + 1]) * 16 +
-                                hex_value((unsigned char)text.data[at + 2]));
+        if (c == '%' && at + 2 < text.len &&
+            ascii_hex_value((unsigned char)text.data[at + 1]) >= 0 &&
+            ascii_hex_value((unsigned char)text.data[at + 2]) >= 0) {
+            c = (unsigned char)(ascii_hex_value((unsigned char)text.data[at + 1]) * 16 +
+                                ascii_hex_value((unsigned char)text.data[at + 2]));
             used = 3;
             escapes++;
         } else if (c == '+') {
@@ -87,7 +83,7 @@ static int base64_value(unsigned char c)
         return c - 'A';
     if (c >= 'a' && c <= 'z')
         return c - 'a' + 26;
-    if (is_digit(c))
+    if (ascii_is_digit(c))
         return c - '0' + 52;
     return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }

@@ -130,7 +130,7 @@ enum td_status privacy_rules_add_pattern(struct privacy_rules *rules, const char
 
 static unsigned char lower(char c)
 {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    return (unsigned char)ascii_lower((unsigned char)c);
 }
 
 static bool is_white(char c)

@@ -140,8 +140,8 @@ static size_t scan_sign(struct pass *pass, int c)
     if (c == '%') {
         size_t *decoded_end = &pass->memory.decoded_end;
         if (pass->decodes && begin >= *decoded_end && begin + 2 < text.len &&
-            is_hex((unsigned char)text.data[begin + 1]) &&
-            is_hex((unsigned char)text.data[begin + 2]))
+            ascii_is_hex((unsigned char)text.data[begin + 1]) &&
+            ascii_is_hex((unsigned char)text.data[begin + 2]))
             *decoded_end = encoded_scan_escaped(place, *decoded_end, settle_add, &pass->found);
         return 0;
     }
@@ -261,7 +261,8 @@ static void scan_pass(struct td_str text, const struct sources *sources, span_fn
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
         struct run run = {0};
-        bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(place->before);
+        bool starts_word =
+            (trait & WORD) && next.c != PLAIN_LETTER && !ascii_is_alnum(place->before);
         if (starts_word && next.end == next.begin + 1 &&
             (place->before == ' ' || place->before == '\n')) {
             size_t skipped = skip_prose(&pass, next.begin);
@@ -271,7 +272,7 @@ static void scan_pass(struct td_str text, const struct sources *sources, span_fn
             }
         }
         place->begin = next.begin;
-        if (starts_word && (!is_digit(next.c) || place->before != PLAIN_LETTER)) {
+        if (starts_word && (!ascii_is_digit(next.c) || place->before != PLAIN_LETTER)) {
             run = read_run(text, next.begin);
             resume = scan_word(&pass, next.c, &run);
         } else if (trait & SIGN)

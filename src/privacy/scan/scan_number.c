@@ -26,7 +26,7 @@ static struct word previous_of(const struct numbers *numbers, const struct place
 static struct word next_of(const struct window *window, struct td_str text)
 {
     size_t i = window->run + 1, end = window->end[window->run - 1];
-    if (i < window->count && is_digit(window->c[i]) && parts_numbers(window->c[i - 1])) {
+    if (i < window->count && ascii_is_digit(window->c[i]) && parts_numbers(window->c[i - 1])) {
         size_t count = window_digits(window, i), begin = window->begin[i];
         if (i + count < window->count && begin == end + 1 &&
             window->end[i + count - 1] == begin + count &&
@@ -49,19 +49,19 @@ static uint32_t shape_of(const struct place *place)
 {
     const struct window *window = place->window;
     int after = window->c[window->run];
-    bool goes_on = is_digit(place->before2) && (place->before == ' ' || place->before == '-');
+    bool goes_on = ascii_is_digit(place->before2) && (place->before == ' ' || place->before == '-');
     uint32_t shape = SHAPE_ALWAYS | NUMBER_RUN(window->run < 9 ? window->run : 9);
     shape |= window->digits >= 4 && window->count >= 7 ? NUMBER_IN_GROUPS : 0;
     shape |= window->digits >= 7 ? NUMBER_7_DIGITS : 0;
     shape |= goes_on ? 0 : NUMBER_FIRST;
-    shape |= after == '.'           ? NUMBER_DOT
-             : after == '/'         ? NUMBER_SLASH
-             : after == '+'         ? NUMBER_PLUS
-             : is_alpha(after)      ? NUMBER_LETTER
-             : after == ','         ? NUMBER_COMMA
-             : after >= PLAIN_OTHER ? NUMBER_OTHER
-             : after == ' '         ? sign_after_blank(place)
-                                    : 0;
+    shape |= after == '.'             ? NUMBER_DOT
+             : after == '/'           ? NUMBER_SLASH
+             : after == '+'           ? NUMBER_PLUS
+             : ascii_is_letter(after) ? NUMBER_LETTER
+             : after == ','           ? NUMBER_COMMA
+             : after >= PLAIN_OTHER   ? NUMBER_OTHER
+             : after == ' '           ? sign_after_blank(place)
+                                      : 0;
     shape |= word_has_letters(place->previous) ? NUMBER_WORD_BEFORE : 0;
     shape |= word_has_letters(place->next) ? NUMBER_WORD_AFTER : 0;
     return shape;

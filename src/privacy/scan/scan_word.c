@@ -95,7 +95,7 @@ size_t scan_word(struct pass *pass, int first, const struct run *run)
     place->shape = shape_of(place, first, after, run->digits);
     look_into(pass);
     (void)detectors_ask(TRIGGER_RUN, place, settle_add, &pass->found);
-    if (is_digit(first)) {
+    if (ascii_is_digit(first)) {
         scan_number(pass, run);
         return 0;
     }

@@ -51,11 +51,10 @@ static size_t reference_at(struct td_str text, size_t at, uint32_t *code)
     size_t i = at + 2 + hex;
     *code = 0;
     for (; i < end; i++) {
-        int c = (unsigned char)text.data[i];
-        if (hex ? !is_hex(c) : !is_digit(c))
+        int digit = ascii_hex_value((unsigned char)text.data[i]);
+        if (digit < 0 || digit >= (hex ? 16 : 10))
             return 0;
-        uint32_t digit = (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-        *code = *code * (hex ? 16 : 10) + digit;
+        *code = *code * (hex ? 16 : 10) + (uint32_t)digit;
     }
     return *code >= ' ' && *code <= 0x10FFFF && end > at + 2 + hex ? end + 1 - at : 0;
 }
@@ -84,8 +83,8 @@ static char bracketed_at(struct td_str text, size_t at)
     if (at == 0 || at + 3 >= text.len || text.data[at] != '[' || text.data[at + 2] != ']')
         return 0;
     char sign = text.data[at + 1];
-    return (sign == '.' || sign == '@') && is_alnum((unsigned char)text.data[at - 1]) &&
-                   is_alnum((unsigned char)text.data[at + 3])
+    return (sign == '.' || sign == '@') && ascii_is_alnum((unsigned char)text.data[at - 1]) &&
+                   ascii_is_alnum((unsigned char)text.data[at + 3])
                ? sign
                : 0;
 }
@@ -106,7 +105,14 @@ static size_t next_bracket(struct td_str text, size_t from)
 
 static bool ascii_word_at(struct td_str text, size_t at)
 {
-    return at < text.len && is_alnum((unsigned char)text.data[at]);
+    return at < text.len && ascii_is_alnum((unsigned char)text.data[at]);
+}
+
+/* An accent on an ASCII letter is spelling, though nothing that a detector reads: "e" and U+0301 is "é". */
+static bool is_accent(struct td_str text, size_t begin, uint32_t code)
+{
+    return code >= 0x300 && code < 0x370 && code != 0x34F && begin > 0 &&
+           ascii_is_letter(text.data[begin - 1]);
 }
 
 /* Is the character between `begin` and `end` there to hide something? What typographers set is not: a
@@ -115,15 +121,15 @@ static bool is_disguise(struct td_str text, size_t begin, size_t end, uint32_t c
 {
     bool before = begin > 0 && ascii_word_at(text, begin - 1), after = ascii_word_at(text, end);
     int form = plain_form(code);
-    if (form == PLAIN_OTHER || (!before && !after && form < 0x80 && !is_alnum(form)))
+    if (form == PLAIN_OTHER || (!before && !after && form < 0x80 && !ascii_is_alnum(form)))
         return false;
     if (form == 0)
-        return true;
+        return !is_accent(text, begin, code);
     if (form == PLAIN_LETTER) {
         struct plain letter = {form, begin, end};
         return (before || after) && plain_look_alike(text, letter).c != PLAIN_LETTER;
     }
-    if (is_alnum(form))
+    if (ascii_is_alnum(form))
         return code < 0x660 ||
                code > 0x9EF; /* digits of other scripts: every detector knows them */
     if (form == '-')
@@ -190,7 +196,7 @@ static bool is_mixed_word(struct td_str text, size_t at, size_t *end)
         struct plain letter = {form, begin, offset};
         if (form == PLAIN_LETTER)
             alike &= plain_look_alike(text, letter).c != PLAIN_LETTER;
-        else if (form != 0 && !is_alnum(form)) {
+        else if (form != 0 && !ascii_is_alnum(form)) {
             offset = begin;
             break;
         } else
@@ -225,9 +231,9 @@ static size_t read_character(struct td_str text, size_t at, bool mixed, char byt
     struct plain letter = {plain_form(code), at, end};
     if (mixed)
         letter = plain_look_alike(text, letter);
-    if (letter.c == 0)
+    if (letter.c == 0 && !is_accent(text, at, code))
         return 0;
-    if (letter.c < 0x80) {
+    if (letter.c != 0 && letter.c < 0x80) {
         bytes[0] = (char)letter.c;
         return 1;
     }
