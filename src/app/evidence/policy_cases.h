@@ -1,4 +1,5 @@
-/* An operator's assertions about a policy: what is given of a request and of the moment, and where it must begin. */
+/* An operator's assertions about a policy: what is given of a request and of the moment, and where
+ * it must begin. */
 #ifndef APP_POLICY_CASES_H
 #define APP_POLICY_CASES_H
 
@@ -61,8 +62,8 @@ struct policy_subject {
     const struct privacy_scanner *scanner;
 };
 
-/* Decides as a server would, without models and without a network. TD_INVALID when the case names a tier or
- * route that is not there. */
+/* Decides as a server would, without models and without a network. TD_INVALID when the case names a
+ * tier or route that is not there. */
 TD_MUST_CHECK enum td_status policy_case_run(const struct policy_subject *subject,
                                              const struct policy_case *given,
                                              struct policy_outcome *out, struct td_error *err);

@@ -1,12 +1,13 @@
 /* What a detector is, and what it is told of a place in a text.
  *
- * The pass (scan/scan.c) reads a text once. Where a value may begin it fills in a struct place and asks the
- * detectors of one trigger, in the order of the table in detectors.c. A detector is a constant beside its
- * functions: the kinds that it finds, when it is asked, and the function that decides. That function reads
- * the text around the place, a bounded way, and answers with one finding or none. It remembers nothing but
- * what struct detect_memory has room for.
+ * The pass (scan/scan.c) reads a text once. Where a value may begin it fills in a struct place and
+ * asks the detectors of one trigger, in the order of the table in detectors.c. A detector is a
+ * constant beside its functions: the kinds that it finds, when it is asked, and the function that
+ * decides. That function reads the text around the place, a bounded way, and answers with one
+ * finding or none. It remembers nothing but what struct detect_memory has room for.
  *
- * To add a detector, write its file, name it in detectors.c, and give its kind a row in kind/kind.[ch]. */
+ * To add a detector, write its file, name it in detectors.c, and give its kind a row in
+ * kind/kind.[ch]. */
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
@@ -82,8 +83,8 @@ struct stretch {
 };
 
 #define KEY_CHARSETS 5
-/* What was read ahead for one key in vain and need not be read again for the next one, which may begin
- * after each sign of the same row of characters. */
+/* What was read ahead for one key in vain and need not be read again for the next one, which may
+ * begin after each sign of the same row of characters. */
 struct keys {
     size_t no_token_end; /* no JSON web token begins before it */
     /* By set of characters: characters without a digit among them, how many. */
@@ -180,7 +181,8 @@ bool script_announces(const struct place *place, int kind);
 #define DOCUMENT_REACH 40
 /* Builds the index of the forms of national numbers, once in a process. */
 void detect_national_init(void);
-/* A diagnosis at a capital letter of a word with a digit in it; a medical record's number is none. */
+/* A diagnosis at a capital letter of a word with a digit in it; a medical record's number is none.
+ */
 bool detect_icd10(const struct place *place, struct privacy_span *out);
 /* Is the label a top-level domain that exists? */
 bool domain_is_top_level(struct td_str label);

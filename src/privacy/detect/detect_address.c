@@ -1,6 +1,6 @@
 /* Street addresses, found from their numbers: "12 Oak Street", "Hauptstrasse 5", "Rua do Arenque
- * 1634", "Apt. 595", "P.O. Box 211", and after one of them whatever goes on over commas and line ends
- * to a state, a postal code or a country. Where a word says that a place of living follows, a
+ * 1634", "Apt. 595", "P.O. Box 211", and after one of them whatever goes on over commas and line
+ * ends to a state, a postal code or a country. Where a word says that a place of living follows, a
  * capital word and a number are enough. And postal codes that their form or a word announces. */
 #include "privacy/detect/detect.h"
 
@@ -97,9 +97,10 @@ static bool is_abbreviated(struct td_str text, const struct word *word)
            (memcmp(end - 3, "str", 3) == 0 || memcmp(end - 3, "Str", 3) == 0);
 }
 
-/* A word for a street that stands before its name. "av" is "of" in other languages: it has a point or a
- * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. name:
- * the word behind it; NULL where the number comes first, which no German one does ("9 am"). */
+/* A word for a street that stands before its name. "av" is "of" in other languages: it has a point
+ * or a capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no
+ * houses. name: the word after it; NULL where the number comes first, which no German one does ("9
+ * am"). */
 static bool stands_first(struct td_str text, const struct word *word, const struct word *name)
 {
     if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
@@ -119,8 +120,8 @@ static bool stands_first(struct td_str text, const struct word *word, const stru
                     "zimmer bild vergleich spiel");
 }
 
-/* "C/ Mayor", "V.le Monza", "P.zza Navona", "C.so Como": where what is the short word before the name begins,
- * or SIZE_MAX. word: the last piece of it. */
+/* "C/ Mayor", "V.le Monza", "P.zza Navona", "C.so Como": where what is the short word before the
+ * name begins, or SIZE_MAX. word: the last piece of it. */
 static size_t short_first(struct td_str text, const struct word *word)
 {
     if (word->end < text.len && text.data[word->end] == '/' && word_is(text, word, "c"))
@@ -181,7 +182,7 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     return end;
 }
 
-/* "Lindenweg 5 b": one small letter, after which the address ends or goes on behind a sign. */
+/* "Lindenweg 5 b": one small letter, after which the address ends or goes on after a sign. */
 static size_t with_house_letter(struct td_str text, size_t end)
 {
     if (end + 1 >= text.len || text.data[end] != ' ' || text.data[end + 1] < 'a' ||
@@ -190,7 +191,8 @@ static size_t with_house_letter(struct td_str text, size_t end)
     return end + 2 == text.len || strchr(",.;)\n", text.data[end + 2]) != NULL ? end + 2 : end;
 }
 
-/* Is it surely a word for a street, also behind a comma? "place" is when "de" or its like follows. */
+/* Is it surely a word for a street, also after a comma? "place" is when "de" or its like follows.
+ */
 static bool goes_before_name(struct td_str text, const struct word *word)
 {
     struct word particle = word_after(text, word->end, 1);
@@ -203,8 +205,8 @@ static inline bool ends_part(char c)
     return c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n' || c == '\0';
 }
 
-/* Number first: the end of the street's words, or 0. first: the word behind the number. large: a number
- * as long roads have them. */
+/* Number first: the end of the street's words, or 0. first: the word after the number. large: a
+ * number as long roads have them. */
 static size_t street_after(struct td_str text, size_t offset, const struct word *first,
                            bool at_home, bool large, float *score)
 {
@@ -264,8 +266,8 @@ static bool is_for_street(struct td_str text, const struct word *word)
            has_street_ending(text, word);
 }
 
-/* Is there a word for a street among those that street_after would read, the first of which this is? Rows of
- * numbers share the answer: no word is asked twice. */
+/* Is there a word for a street among those that street_after would read, the first of which this
+ * is? Rows of numbers share the answer: no word is asked twice. */
 static bool has_street_near(struct streets *streets, struct td_str text, const struct word *first)
 {
     size_t reach = first->end + NAME_WORDS_MAX * (2 + LEXICON_WORD_BYTES_MAX);
@@ -404,7 +406,7 @@ static bool is_state(struct td_str text, const struct word *word)
     return word->capital;
 }
 
-/* Two or more further groups of digits behind a number: a telephone number, no postal code. */
+/* Two or more further groups of digits after a number: a telephone number, no postal code. */
 static bool is_long_row(struct td_str text, const struct word *word)
 {
     if (!word->digits)
@@ -416,7 +418,7 @@ static bool is_long_row(struct td_str text, const struct word *word)
            third.end > third.begin;
 }
 
-/* Goes on behind a street over units, places, states and postal codes; only what ends in one of
+/* Goes on after a street over units, places, states and postal codes; only what ends in one of
  * the last two, a unit or a country is taken. */
 static size_t address_tail(struct td_str text, size_t end)
 {
@@ -482,8 +484,8 @@ static bool give(enum privacy_kind kind, size_t begin, size_t end, float score,
     return true;
 }
 
-/* Military post of the United States (USPS Publication 28, section 225): "USNS Lewis\nFPO AE 09517". From
- * the code back over the office to the ship. */
+/* Military post of the United States (USPS Publication 28, section 225): "USNS Lewis\nFPO AE
+ * 09517". From the code back over the office to the ship. */
 static size_t military_begin(struct td_str text, const struct word *state)
 {
     struct word office = spelled_before(text, state->begin, 1);
@@ -496,7 +498,7 @@ static size_t military_begin(struct td_str text, const struct word *state)
                : office.begin;
 }
 
-/* ZIP codes behind a state, with four more digits, or announced. */
+/* ZIP codes after a state, with four more digits, or announced. */
 static bool detect_zip(const struct place *place, const struct window *window, size_t run,
                        struct privacy_span *out)
 {

@@ -80,8 +80,8 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     return stops && !ascii_is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
 }
 
-/* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas behind a word, before what somebody
- * does. */
+/* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas after a word, before what
+ * somebody does. */
 static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 {
     struct td_str text = place->text;

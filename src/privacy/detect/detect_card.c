@@ -73,8 +73,9 @@ static size_t separator_at(const struct window *window, size_t i)
 
 #define WRAPPED_DIGITS 16
 
-/* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of them, of a brand, and no
- * rows of a table: neither a line before nor one behind ends or begins with a number. */
+/* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of
+ * them, of a brand, and no rows of a table: neither a line before nor one after ends or begins
+ * with a number. */
 static bool detect_wrapped(const struct place *place, const struct window *window,
                            struct privacy_span *out)
 {
@@ -119,16 +120,17 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
     return true;
 }
 
-/* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3 to
- * 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end where the
- * card ends, and be as many as cards of today have. */
+/* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3
+ * to 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end
+ * where the card ends, and be as many as cards of today have. */
 static bool find_card(const struct place *place, struct privacy_span *out)
 {
     const struct window *window = place->window;
     size_t count = 0, i = 0, found_end = 0, first_group = window->run, separator_len = 0;
     uint32_t lengths = 0; /* 0: not asked yet */
     int separator = 0;
-    /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year */
+    /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year
+     */
     bool announced = place_context(place, PRIVACY_CARD, CONTEXT_BYTES);
     bool small = first_group < 3, piece = ascii_is_digit(place->before2);
     if ((place->before == '.' && piece) ||

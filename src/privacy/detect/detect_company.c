@@ -1,5 +1,5 @@
-/* Firms by their legal form: "Expert Data Inc.", "Müller & Söhne GmbH", "Acme, LLC". The words with a
- * capital, the numbers and the & before it are the name. */
+/* Firms by their legal form: "Expert Data Inc.", "Müller & Söhne GmbH", "Acme, LLC". The words with
+ * a capital, the numbers and the & before it are the name. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"

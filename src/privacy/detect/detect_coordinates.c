@@ -130,7 +130,8 @@ static bool is_of_a_list(const struct place *place, size_t begin, size_t end)
            end < place->text.len && strchr("]}", place->text.data[end]) != NULL;
 }
 
-/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana. */
+/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana.
+ */
 static bool is_at_sea(const struct degrees *first, const struct degrees *second)
 {
     return first->value < 1 && first->value > -1 && second->value < 1 && second->value > -1;

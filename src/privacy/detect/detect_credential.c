@@ -1,6 +1,7 @@
-/* What people type to be let in, behind the word that says so: "my password is ...", "Passwort lautet ...", "PIN: ...",
- * "CVV ...". Most sentences with these words hold none, so a sign or a verb must stand between, and the value must look
- * like no word. `password = ...` of code and configurations is in detect_assignment.c. */
+/* What people type to be let in, after the word that says so: "my password is ...", "Passwort
+ * lautet ...", "PIN: ...", "CVV ...". Most sentences with these words hold none, so a sign or a
+ * verb must stand between, and the value must look like no word. `password = ...` of code and
+ * configurations is in detect_assignment.c. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"
@@ -13,13 +14,14 @@
 
 static const char being[] =
     "is was lautet ist est es \xc3\xa8 \xc3\xa9 \xc3\xa4r er jest to on je este";
-/* Behind these signs are those of code, too: detect_assignment.c judges them. */
+/* After these signs are those of code, too: detect_assignment.c judges them. */
 static const char of_assignments[] = "password passwd passphrase passcode passwort passe";
 static const char numbering[] = "code number no nr nummer kod codice";
 
 enum { SAID_NOT, SAID_BY_SIGN, SAID_BY_VERB };
 
-/* What leads on from the word's end, if nothing else stands between. *offset: behind what was read. */
+/* What leads on from the word's end, if nothing else stands between. *offset: after what was read.
+ */
 static int how_said(struct td_str text, size_t *offset, size_t limit)
 {
     int said = SAID_NOT;
@@ -61,7 +63,8 @@ static bool number_is_said(const struct place *place, int kind)
     return how_said(place->text, &offset, place->begin) != SAID_NOT && offset == place->begin;
 }
 
-/* Of a card: three digits, four of American Express. "CID" is much else where no card is spoken of. */
+/* Of a card: three digits, four of American Express. "CID" is much else where no card is spoken of.
+ */
 static bool is_verification(const struct place *place, const struct window *window)
 {
     if (window->run > 4 || !place_context(place, PRIVACY_CVV, PIN_REACH))

@@ -1,6 +1,6 @@
-/* Addresses of cryptocurrencies, by their checksums: base58check (Bitcoin, Litecoin, Dogecoin, Tron),
- * bech32 and bech32m (BIP 173, BIP 350), and Ethereum's 20 bytes in hex. And strings that are
- * long and look drawn by lot. */
+/* Addresses of cryptocurrencies, by their checksums: base58check (Bitcoin, Litecoin, Dogecoin,
+ * Tron), bech32 and bech32m (BIP 173, BIP 350), and Ethereum's 20 bytes in hex. And strings that
+ * are long and look drawn by lot. */
 #include "privacy/detect/detect.h"
 
 #include "base/crypto.h"
@@ -113,7 +113,8 @@ static bool is_base58(struct td_str text)
     return entropy_classes(text) >= 3;
 }
 
-/* Base58 of 69 bytes in blocks, the first the network's: no other thing is written so long in it. */
+/* Base58 of 69 bytes in blocks, the first the network's: no other thing is written so long in it.
+ */
 static bool is_monero(struct td_str text)
 {
     return (text.data[0] == '4' || text.data[0] == '8') && is_base58(text);
@@ -145,8 +146,8 @@ static bool read_address(const struct place *place, struct privacy_span *out)
     return true;
 }
 
-/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter in six stands
- * in a row of three small ones. */
+/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter
+ * in six stands in a row of three small ones. */
 static bool is_made_of_words(const char *body, size_t len)
 {
     size_t row = 0, in_words = 0;

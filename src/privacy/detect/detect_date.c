@@ -143,8 +143,8 @@ static size_t with_time(struct td_str text, size_t end)
     return end;
 }
 
-/* "02/1971", "05-2024", "20240501" and "30 03 2010": index after it, or 0. The last two are only dates
- * where every digit fits one. */
+/* "02/1971", "05-2024", "20240501" and "30 03 2010": index after it, or 0. The last two are only
+ * dates where every digit fits one. */
 static size_t sparse_date(const struct window *window, size_t run)
 {
     int first = value_of(window, 0, run);
@@ -165,7 +165,7 @@ static size_t sparse_date(const struct window *window, size_t run)
     return 0;
 }
 
-/* "20240501" behind a word that says so. */
+/* "20240501" after a word that says so. */
 static bool compact_date(const struct place *place, const struct window *window)
 {
     int year = value_of(window, 0, 4), month = value_of(window, 4, 2), day = value_of(window, 6, 2);

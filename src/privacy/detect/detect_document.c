@@ -125,9 +125,9 @@ static int nearest_document(const struct place *place, size_t *gap)
 
 /* --- licence plates ---
  *
- * The series that countries issue, letters and digits in groups. Beside a word that announces one other
- * series are taken too; here is what says where a plate ends, for "AB12 CDE was" goes on in capitals or
- * does not. */
+ * The series that countries issue, letters and digits in groups. Beside a word that announces one
+ * other series are taken too; here is what says where a plate ends, for "AB12 CDE was" goes on in
+ * capitals or does not. */
 
 #define CHARACTERS_MAX 11
 #define GROUPS_MAX 4

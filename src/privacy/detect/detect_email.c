@@ -155,8 +155,8 @@ static bool is_dot_word(struct td_str text, const struct word *word)
     return word_in(text, word, "dot punkt punto point ponto");
 }
 
-/* At "dot" between two words, of which the second can be a top-level domain: back over more of them to
- * "at", and over the name before it. */
+/* At "dot" between two words, of which the second can be a top-level domain: back over more of them
+ * to "at", and over the name before it. */
 static bool find_spelled(const struct place *place, struct privacy_span *out)
 {
     size_t word_end = place->word_end;
@@ -197,8 +197,8 @@ static bool find_spelled(const struct place *place, struct privacy_span *out)
     return true;
 }
 
-/* "ann.lee at example.com" where a word says that an address follows; at the first label of a host that was
- * just found. */
+/* "ann.lee at example.com" where a word says that an address follows; at the first label of a host
+ * that was just found. */
 static bool find_at_host(const struct place *place, struct privacy_span *out)
 {
     const struct stretch *host = &place->memory->host;

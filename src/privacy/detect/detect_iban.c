@@ -1,6 +1,6 @@
-/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One
- * to three spaces, dashes and dots may stand between groups of any size, for the check is strong; letters
- * may be small, or another script's that look the same. */
+/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One to
+ * three spaces, dashes and dots may stand between groups of any size, for the check is strong;
+ * letters may be small, or another script's that look the same. */
 #include "privacy/detect/detect.h"
 
 #define IBAN_MAX 34
@@ -34,9 +34,9 @@ static const uint8_t lengths[LETTERS * LETTERS] = {
     C('T', 'G', 28),
 };
 
-/* How the registry's account numbers begin, where it says more than letters and digits: letters of the bank's code, or DIGITS for those
- * that have no letter at all. "at 10 p.m. and wakes up at 6 a" is a good number by its check digits, and
- * none of Austria's. */
+/* How the registry's account numbers begin, where it says more than letters and digits: letters of
+ * the bank's code, or DIGITS for those that have no letter at all. "at 10 p.m. and wakes up at 6 a"
+ * is a good number by its check digits, and none of Austria's. */
 #define DIGITS 9
 static const uint8_t bank_letters[LETTERS * LETTERS] = {
     C('A', 'E', DIGITS), C('A', 'T', DIGITS), C('B', 'A', DIGITS), C('B', 'E', DIGITS),
@@ -66,7 +66,8 @@ static bool fits(unsigned country, size_t at, int c)
     return letters == DIGITS ? ascii_is_digit(c) : at >= letters || ascii_is_letter(c);
 }
 
-/* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow. */
+/* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow.
+ */
 static uint64_t mod97_of(const int *number, size_t count, uint64_t before)
 {
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +127,8 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
     return true;
 }
 
-/* Two letters and a digit, maybe after a separator, or characters whose plain form is not known yet. */
+/* Two letters and a digit, maybe after a separator, or characters whose plain form is not known
+ * yet. */
 static bool is_possible(const struct place *place)
 {
     const unsigned char *bytes = (const unsigned char *)place->text.data;

@@ -389,7 +389,8 @@ static bool find_key(const struct place *place, struct privacy_span *out)
 
 #define LABEL_BYTES_MAX 64 /* "BEGIN ENCRYPTED PRIVATE KEY" and the like are below 40 */
 
-/* A private key without an end goes on to the end of its own text, not into the next one of a reading. */
+/* A private key without an end goes on to the end of its own text, not into the next one of a
+ * reading. */
 static struct td_str text_until_end(const struct place *place)
 {
     const struct reading *reading = place->memory->reading;

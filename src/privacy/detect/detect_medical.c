@@ -9,8 +9,8 @@
 #define REACH 64
 #define NAME_REACH 128 /* three words of the longest kind before a dose */
 
-/* ICD-10(-CM): a letter (U is reserved), a digit, a digit or A or B, then maybe a dot and one to four
- * more. With a dot the form says much, but so do parts lists; a word of medicine must stand
+/* ICD-10(-CM): a letter (U is reserved), a digit, a digit or A or B, then maybe a dot and one to
+ * four more. With a dot the form says much, but so do parts lists; a word of medicine must stand
  * near. */
 bool detect_icd10(const struct place *place, struct privacy_span *out)
 {
@@ -45,9 +45,9 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
     return true;
 }
 
-/* Stems of international nonproprietary names (WHO, "The use of stems in the selection of INN", 2018), which
- * every language keeps while the ending changes: metformina, bisoprololo, sinvastatina, omeprazol. Those are left
- * out that other words end in as well. */
+/* Stems of international nonproprietary names (WHO, "The use of stems in the selection of INN",
+ * 2018), which every language keeps while the ending changes: metformina, bisoprololo,
+ * sinvastatina, omeprazol. Those are left out that other words end in as well. */
 static bool has_inn_stem(struct td_str text, const struct word *word)
 {
     static const char *const stems[] = {

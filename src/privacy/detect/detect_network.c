@@ -8,8 +8,8 @@
 #define LABEL_MAX 63
 #define URL_MAX 2048
 
-/* Two hex digits and a sign, which stands after the next two as well, or four and a dot; or characters
- * whose plain form is not known yet. */
+/* Two hex digits and a sign, which stands after the next two as well, or four and a dot; or
+ * characters whose plain form is not known yet. */
 static bool is_mac_possible(const struct place *place)
 {
     if (!(place->shape & (WORD_COLON | WORD_DASH | WORD_DOT | WORD_OTHER)))

@@ -1,8 +1,8 @@
 /* What somebody is: a form of address, an occupation, a nationality or religion.
  *
- * Occupations: "Court clerk" on a line of its own, "as a nurse", "Position: bus driver",
- * "Ann Lee, the mayor, said". A noun of an occupation ends it, and something before it must say that a
- * person is meant; the noun alone names nobody. */
+ * Occupations: "Court clerk" on a line of its own, "as a nurse", "Position: bus driver", "Ann Lee,
+ * the mayor, said". A noun of an occupation ends it, and something before it must say that a person
+ * is meant; the noun alone names nobody. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"

@@ -226,7 +226,8 @@ static size_t read_nanp(const struct place *place, const struct window *window)
     return window_digits(window, i) == 4 ? i + 4 : 0;
 }
 
-/* "contact us about order 12345678": the word right before it says that the number is something else. */
+/* "contact us about order 12345678": the word right before it says that the number is something
+ * else. */
 static bool counts_things(const struct place *place)
 {
     return word_has_letters(place->previous) &&
@@ -245,7 +246,7 @@ static bool read_national(const struct place *place, const struct window *window
     bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) ||
                   script_announces(place, PRIVACY_PHONE);
     if (!before && window->full)
-        return false; /* a word behind a row of numbers this long says nothing of the first */
+        return false; /* a word after a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            (number->groups <= 6 || number->groups == number->count) &&
            !(number->groups == 1 && number->count > 11) && !counts_things(place) &&
@@ -254,9 +255,9 @@ static bool read_national(const struct place *place, const struct window *window
 
 /* --- national numbers by their grouping ---
  *
- * What the numbering plans of these countries print. Digits alone say little, so a form has its trunk
- * prefix or its first digits, one kind of separator, and no grouping that thousands or dates have as
- * well. Beside a telling word any grouping is taken (read_national). */
+ * What the numbering plans of these countries print. Digits alone say little, so a form has its
+ * trunk prefix or its first digits, one kind of separator, and no grouping that thousands or dates
+ * have as well. Beside a telling word any grouping is taken (read_national). */
 
 #define GROUPS_MAX 6
 
@@ -264,7 +265,7 @@ struct groups {
     size_t count, digits, end; /* end: index after the last digit in the window */
     uint8_t lens[GROUPS_MAX];
     unsigned form;         /* lens as one decimal number */
-    char sign[GROUPS_MAX]; /* behind each but the last */
+    char sign[GROUPS_MAX]; /* after each but the last */
 };
 
 /* By lens, so that a number finds its own. */
@@ -346,7 +347,7 @@ static bool read_groups(const struct window *window, bool bracket, struct groups
     return groups->count > 1 && !ascii_is_digit(window->c[groups->end]);
 }
 
-/* Behind the first separator, which may differ ("0171/123 456"), all are alike. */
+/* After the first separator, which may differ ("0171/123 456"), all are alike. */
 static bool signs_fit(const struct groups *groups, const char *signs)
 {
     for (size_t i = 0; i + 1 < groups->count; i++)

@@ -5,8 +5,8 @@
 
 #define CONTEXT_BYTES 48 /* about eight words */
 
-/* Beside a word that announces it, nine digits in groups of any size with one kind of separator. Answers
- * the index behind them, 0 when there are others. */
+/* Beside a word that announces it, nine digits in groups of any size with one kind of separator.
+ * Answers the index after them, 0 when there are others. */
 static size_t read_any_groups(const struct window *window, size_t at[static 9])
 {
     size_t count = 0, i = 0;

@@ -1,9 +1,9 @@
-/* The table of all detectors. Each is a constant in the file of its functions: `detector_` and the name
- * that stands here.
+/* The table of all detectors. Each is a constant in the file of its functions: `detector_` and the
+ * name that stands here.
  *
- * The order matters where two detectors of one trigger find something in the same place: findings are
- * settled one after another (scan/settle.c), and a detector that resumes keeps those after it from being
- * asked. */
+ * The order matters where two detectors of one trigger find something in the same place: findings
+ * are settled one after another (scan/settle.c), and a detector that resumes keeps those after it
+ * from being asked. */
 #include "privacy/detect/detectors.h"
 
 #include <assert.h>
@@ -30,8 +30,8 @@ const struct detector *const detectors_all[] = {DETECTORS(ROW) NULL};
 struct detector_list detectors_by_trigger[TRIGGER_COUNT];
 static pthread_once_t sorted = PTHREAD_ONCE_INIT;
 
-/* The bits of which one makes the list look at the detector: those of `any`; without them one of `all`, the
- * highest, which is the rarest; without these too the bit that every shape has. */
+/* The bits of which one makes the list look at the detector: those of `any`; without them one of
+ * `all`, the highest, which is the rarest; without these too the bit that every shape has. */
 static uint32_t bits_of(const struct detector *detector)
 {
     if (detector->any != 0)

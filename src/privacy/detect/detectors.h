@@ -12,8 +12,8 @@ void detectors_init(void);
 /* All of them, ended by NULL. */
 extern const struct detector *const detectors_all[];
 
-/* Those of each trigger, in the order in which they are asked, and by the bits of a shape: a place asks a
- * handful of them. */
+/* Those of each trigger, in the order in which they are asked, and by the bits of a shape: a place
+ * asks a handful of them. */
 #define DETECTORS_PER_TRIGGER 16
 struct detector_list {
     uint32_t wanted;      /* bits that a detector waits for */
@@ -29,8 +29,9 @@ extern struct detector_list detectors_by_trigger[TRIGGER_COUNT];
 /* Does the table say that the detector finds the kind? */
 bool detector_has_kind(const struct detector *detector, enum privacy_kind kind);
 
-/* Asks the trigger's detectors that the place's shape concerns, and calls found for each finding. Answers
- * where the pass resumes, 0 when no detector says so. Inline: a megabyte of numbers asks six million times. */
+/* Asks the trigger's detectors that the place's shape concerns, and calls found for each finding.
+ * Answers where the pass resumes, 0 when no detector says so. Inline: a megabyte of numbers asks
+ * six million times. */
 static inline size_t detectors_ask(enum detect_trigger trigger, const struct place *place,
                                    span_fn *found, void *ctx)
 {

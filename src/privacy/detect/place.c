@@ -42,10 +42,10 @@ bool place_context_after(const struct place *place, size_t end, int kind)
 
 /* --- words of other scripts that announce a number ---
  *
- * The pass looks up words that begin with an ASCII letter, because most text is made of them. Words of
- * other scripts stand right before what they announce, without a space between in Chinese, Japanese and
- * Thai. So they are looked for from a number backwards, and only where a byte of such a script stands
- * there. */
+ * The pass looks up words that begin with an ASCII letter, because most text is made of them. Words
+ * of other scripts stand right before what they announce, without a space between in Chinese,
+ * Japanese and Thai. So they are looked for from a number backwards, and only where a byte of such
+ * a script stands there. */
 
 #define SCRIPT_REACH 24 /* bytes: a word of eight characters of three bytes */
 

@@ -1,4 +1,9 @@
+/* Reads digits and their separators ahead of a place, once for all detectors of numbers. In a row
+ * of numbers the window moves on over what it has read. Sums that many detectors want (Luhn's,
+ * digits so far, lengths of runs) are made in the same pass. */
 #include "privacy/detect/window.h"
+
+#include <assert.h>
 
 static bool in_number(int c)
 {
@@ -6,7 +11,8 @@ static bool in_number(int c)
            c == ')';
 }
 
-/* What is asked of many places of a row is summed up once. Luhn's doubling: ISO/IEC 7812-1, annex B. */
+/* What is asked of many places of a row is summed up once. Luhn's doubling: ISO/IEC 7812-1, annex
+ * B. */
 static void window_sum_up(struct window *window)
 {
     size_t count = window->count, digits = 0;
@@ -30,6 +36,7 @@ static void window_sum_up(struct window *window)
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
+    assert(offset <= text.len);
     size_t count = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {

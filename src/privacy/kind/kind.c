@@ -1,5 +1,5 @@
-/* One table: what a kind is called, which class it gives, how much harm an exposed value does, and what
- * sort of number it is.
+/* One table: what a kind is called, which class it gives, how much harm an exposed value does, and
+ * what sort of number it is.
  *
  * The severities follow the order of PRISM's type weights (arXiv 2511.22788): what identifies or
  * opens an account 0.9 and more, contact 0.7 to 0.9, what narrows down 0.2 to 0.5. */

@@ -1,5 +1,5 @@
-/* What kinds of private data there are: what each is called, which class one value of it gives, and how much
- * harm an exposed one does. A constant table; any thread. */
+/* What kinds of private data there are: what each is called, which class one value of it gives, and
+ * how much harm an exposed one does. A constant table; any thread. */
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 

@@ -1,4 +1,5 @@
-/* A finding: where in a text a private value stands and what it is; and a growing list of them. One owner. */
+/* A finding: where in a text a private value stands and what it is; and a growing list of them. One
+ * owner. */
 #ifndef PRIVACY_SPANS_H
 #define PRIVACY_SPANS_H
 

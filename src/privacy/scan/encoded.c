@@ -1,11 +1,14 @@
-/* What stands in %-escapes or base64, one level deep. Encoded text is decoded by pieces into a buffer on the
- * stack and scanned like any text; what is found covers the encoded characters. Escapes within escapes and
- * base64 within base64 are not looked into: each level would multiply the cost of a hostile text. */
+/* What stands in %-escapes or base64, one level deep. Encoded text is decoded by pieces into a
+ * buffer on the stack and scanned like any text; what is found covers the encoded characters.
+ * Escapes within escapes and base64 within base64 are not looked into: each level would multiply
+ * the cost of a hostile text. */
 #include "privacy/scan/encoded.h"
 
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/scan/scan.h"
+
+#include <assert.h>
 
 #define PIECE 3072       /* decoded bytes at a time */
 #define OVERLAP 96       /* of two pieces: longer than any finding but keys */
@@ -47,6 +50,7 @@ static void scan_piece(struct piece *piece)
 size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *emit, void *ctx)
 {
     struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
+    assert(place->begin < place->text.len && floor <= place->text.len);
     struct td_str text = place->text;
     size_t percent = place->begin, begin = percent, escapes = 0;
     while (begin > floor && percent - begin < ESCAPED_BACK &&
@@ -88,7 +92,7 @@ static int base64_value(unsigned char c)
     return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }
 
-/* Decodes at most PIECE bytes from `at`; *next: behind the last character. */
+/* Decodes at most PIECE bytes from `at`; *next: after the last character. */
 static void decode_base64(struct td_str text, size_t at, struct piece *piece, size_t *next)
 {
     uint32_t bits = 0;
@@ -114,8 +118,8 @@ static void decode_base64(struct td_str text, size_t at, struct piece *piece, si
     *next = i;
 }
 
-/* Text has no control characters but white space, and is UTF-8 up to a character that is cut. Answers the
- * first byte that is none, data.len when all is. */
+/* Text has no control characters but white space, and is UTF-8 up to a character that is cut.
+ * Answers the first byte that is none, data.len when all is. */
 static size_t text_len(struct td_str data)
 {
     for (size_t i = 0; i < data.len; i++) {
@@ -127,7 +131,7 @@ static size_t text_len(struct td_str data)
     return valid + 4 > data.len ? data.len : valid;
 }
 
-/* Is the piece text? If not *bad is behind the encoded characters of its first other byte. */
+/* Is the piece text? If not *bad is after the encoded characters of its first other byte. */
 static bool is_text(const struct piece *piece, size_t *bad)
 {
     size_t len = text_len((struct td_str){piece->data, piece->len});
@@ -141,6 +145,7 @@ enum encoded_base64 encoded_scan_base64(const struct place *place, size_t *end, 
                                         void *ctx)
 {
     struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
+    assert(place->begin < place->text.len);
     struct td_str text = place->text;
     size_t begin = place->begin, at = begin, next;
     *end = begin;
@@ -153,7 +158,8 @@ enum encoded_base64 encoded_scan_base64(const struct place *place, size_t *end, 
     }
     for (;;) {
         decode_base64(text, at, &piece, &next);
-        /* a piece may begin inside a character, so only the first must be text from its first byte */
+        /* a piece may begin inside a character, so only the first must be text from its first byte
+         */
         if (at == begin && !is_text(&piece, end))
             return BASE64_NO_TEXT;
         scan_piece(&piece);

@@ -1,5 +1,5 @@
-/* What the files of the pass share: scan.c moves on over the text, scan_word.c and scan_number.c tell the
- * detectors what stands at a word and at a number. */
+/* What the files of the pass share: scan.c moves on over the text, scan_word.c and scan_number.c
+ * tell the detectors what stands at a word and at a number. */
 #ifndef PRIVACY_PASS_H
 #define PRIVACY_PASS_H
 
@@ -27,15 +27,15 @@ struct pass {
 
 /* The rest of an ASCII word from some place on. */
 struct run {
-    /* The latter with the bytes of letters beyond ASCII, of which a word may begin after each: no more
-     * of them than a list's word has. */
+    /* The latter with the bytes of letters beyond ASCII, of which a word may begin after each: no
+     * more of them than a list's word has. */
     size_t end, long_end;
     uint64_t hash; /* the lexicon's, to long_end */
     bool digits;   /* has some */
 };
 
-/* A word begins at the pass's place with the plain character `first`. Answers where the pass resumes, 0:
- * after the word. */
+/* A word begins at the pass's place with the plain character `first`. Answers where the pass
+ * resumes, 0: after the word. */
 size_t scan_word(struct pass *pass, int first, const struct run *run);
 /* A number begins at the pass's place. */
 void scan_number(struct pass *pass, const struct run *run);

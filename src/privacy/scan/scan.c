@@ -1,12 +1,14 @@
-/* The one pass. Every character is looked at once. Those that can begin a finding (or, '@' and '=', stand
- * inside one) are a place at which detectors are asked; each looks at most a bounded way around, so the
- * whole is linear however the text is made. Private keys and tokens may be long, therefore the pass goes
- * on after them. Most of prose is words that concern no detector: they are skipped eight bytes at a time. */
+/* The one pass. Every character is looked at once. Those that can begin a finding (or, '@' and '=',
+ * stand inside one) are a place at which detectors are asked; each looks at most a bounded way
+ * around, so the whole is linear however the text is made. Private keys and tokens may be long,
+ * therefore the pass goes on after them. Most of prose is words that concern no detector: they are
+ * skipped eight bytes at a time. */
 #include "privacy/scan/scan.h"
 
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -69,8 +71,8 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
-/* Is a word of one to three letters with a capital no beginning of a number? For what may be announced
- * (see scan_mixed_word) see who calls. */
+/* Is a word of one to three letters with a capital no beginning of a number? For what may be
+ * announced (see scan_mixed_word) see who calls. */
 static inline bool short_is_plain(const char *word, unsigned len, bool announced)
 {
     char after = word[len], next = word[len + 1];
@@ -79,9 +81,9 @@ static inline bool short_is_plain(const char *word, unsigned len, bool announced
                              (next >= 'A' && next <= 'Z' && len < 3 && !announced)));
 }
 
-/* Most of prose: ASCII words that no detector wants to see, each with a space or line end behind it,
- * or one sign and that. From the beginning of a word to that of the first one that is not so. announced: a
- * document, maybe. */
+/* Most of prose: ASCII words that no detector wants to see, each with a space or line end after
+ * it, or one sign and that. From the beginning of a word to that of the first one that is not so.
+ * announced: a document, maybe. */
 static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
 {
     const char *p = text.data;
@@ -239,6 +241,7 @@ static size_t skip_prose(struct pass *pass, size_t begin)
 
 static void scan_pass(struct td_str text, const struct sources *sources, span_fn *emit, void *ctx)
 {
+    assert(emit != NULL && (text.data != NULL || text.len == 0));
     struct name_source *names = sources->names;
     const struct privacy_span *others = sources->beside.others;
     size_t others_taken = 0, other_count = sources->beside.other_count;

@@ -1,6 +1,7 @@
-/* Tells the detectors of numbers what stands at one. Rows of numbers are what is cheapest to write and dearest
- * to judge. So the digits ahead and the words beside a number are read once for all detectors and all
- * numbers of a row, and what shows at once (the shape) spares most detectors the question. */
+/* Tells the detectors of numbers what stands at one. Rows of numbers are what is cheapest to write
+ * and dearest to judge. So the digits ahead and the words beside a number are read once for all
+ * detectors and all numbers of a row, and what shows at once (the shape) spares most detectors the
+ * question. */
 #include "privacy/scan/pass.h"
 
 static bool parts_numbers(int c)
@@ -9,8 +10,8 @@ static bool parts_numbers(int c)
            c == ':';
 }
 
-/* The words beside a number. In a row of numbers these are numbers, which need not be read again; nor
- * need a word between two numbers. */
+/* The words beside a number. In a row of numbers these are numbers, which need not be read again;
+ * nor need a word between two numbers. */
 static struct word previous_of(const struct numbers *numbers, const struct place *place)
 {
     size_t end = numbers->last.end;

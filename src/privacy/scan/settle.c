@@ -1,8 +1,9 @@
 /* Settles findings that overlap.
  *
- * Findings that overlap become one that covers both, of the kind with the higher class (then the longer, then
- * the surer): nothing that a detector saw stays uncovered. They wait in a short list before they go out,
- * because an address is found at its '@', after what stands in its local part. */
+ * Findings that overlap become one that covers both, of the kind with the higher class (then the
+ * longer, then the surer): nothing that a detector saw stays uncovered. They wait in a short list
+ * before they go out, because an address is found at its '@', after what stands in its local part.
+ */
 #include "privacy/scan/settle.h"
 
 #include "base/str.h"
@@ -11,8 +12,8 @@
 
 #include <assert.h>
 
-/* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no street lies
- * within a date. */
+/* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no
+ * street lies within a date. */
 static bool never_within(const struct privacy_span *guess, const struct privacy_span *sure)
 {
     bool name = guess->kind == PRIVACY_PERSON || guess->kind == PRIVACY_PLACE ||
@@ -23,8 +24,8 @@ static bool never_within(const struct privacy_span *guess, const struct privacy_
             inside);
 }
 
-/* By class, then by length, then by score. What is surely one thing (a checksum, an announcing word)
- * is not swallowed by a guess of the same class. */
+/* By class, then by length, then by score. What is surely one thing (a checksum, an announcing
+ * word) is not swallowed by a guess of the same class. */
 static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
 {
     size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
@@ -56,8 +57,8 @@ static void append(struct settle *settle, const struct privacy_span *span)
     settle->pending[settle->pending_count++] = *span;
 }
 
-/* What stands behind the backslash of an escape in a text within a text belongs to the escape, not to the
- * word that follows it: behind it, or the place itself. */
+/* What stands after the backslash of an escape in a text within a text belongs to the escape, not
+ * to the word that follows it: after it, or the place itself. */
 static size_t behind_escape(struct td_str text, size_t at)
 {
     if (at == 0 || at >= text.len || text.data[at - 1] != '\\')

@@ -1,3 +1,8 @@
+/* Finds the places where a text hides something, and reads it as it is meant.
+ *
+ * Three sorts are looked for, each with memchr or eight bytes at a time, because nearly all texts
+ * have none: character references of HTML, signs in brackets, and characters beyond ASCII among
+ * ASCII letters and digits. Reading writes the meant text and, for each byte, where it stood. */
 #include "privacy/text/disguise.h"
 
 #include "base/str.h"
@@ -7,8 +12,8 @@
 #define REFERENCE_MAX 10 /* bytes of "&#x10FFFF;" */
 #define WORD_MAX 64      /* bytes of a word that are looked at */
 
-/* What HTML names and texts hide behind: signs of addresses and numbers, what is invisible, letters of names.
- * https://html.spec.whatwg.org/multipage/named-characters.html */
+/* What HTML names, which texts hide values with: signs of addresses and numbers, what is invisible,
+ * letters of names. https://html.spec.whatwg.org/multipage/named-characters.html */
 static const struct {
     const char *name;
     uint32_t code;
@@ -76,8 +81,8 @@ static size_t next_reference(struct td_str text, size_t from)
     return SIZE_MAX;
 }
 
-/* "[.]" or "[@]" between two characters of a word, as those write addresses who fear links: the middle one, 0
- * when it is none. */
+/* "[.]" or "[@]" between two characters of a word, as those write addresses who fear links: the
+ * middle one, 0 when it is none. */
 static char bracketed_at(struct td_str text, size_t at)
 {
     if (at == 0 || at + 3 >= text.len || text.data[at] != '[' || text.data[at + 2] != ']')
@@ -108,15 +113,16 @@ static bool ascii_word_at(struct td_str text, size_t at)
     return at < text.len && ascii_is_alnum((unsigned char)text.data[at]);
 }
 
-/* An accent on an ASCII letter is spelling, though nothing that a detector reads: "e" and U+0301 is "é". */
+/* An accent on an ASCII letter is spelling, though nothing that a detector reads: "e" and U+0301 is
+ * "é". */
 static bool is_accent(struct td_str text, size_t begin, uint32_t code)
 {
     return code >= 0x300 && code < 0x370 && code != 0x34F && begin > 0 &&
            ascii_is_letter(text.data[begin - 1]);
 }
 
-/* Is the character between `begin` and `end` there to hide something? What typographers set is not: a
- * no-break space before a sign, dashes between words, letters of a script among their like. */
+/* Is the character between `begin` and `end` there to hide something? What typographers set is not:
+ * a no-break space before a sign, dashes between words, letters of a script among their like. */
 static bool is_disguise(struct td_str text, size_t begin, size_t end, uint32_t code)
 {
     bool before = begin > 0 && ascii_word_at(text, begin - 1), after = ascii_word_at(text, end);
@@ -183,8 +189,8 @@ size_t disguise_next(struct disguise_cursor *cursor, struct td_str text, size_t 
     return next;
 }
 
-/* Has the word at the place ASCII letters or digits, and of other letters only those that look like Latin
- * ones? *end: behind what was looked at. */
+/* Has the word at the place ASCII letters or digits, and of other letters only those that look like
+ * Latin ones? *end: after what was looked at. */
 static bool is_mixed_word(struct td_str text, size_t at, size_t *end)
 {
     bool ascii = false, alike = true;

@@ -1,3 +1,5 @@
+/* Finds and reads JSON's escapes in a text. A \uXXXX may be half of a pair; both halves are read as
+ * one character. What is no whole escape stays as it stands, so that reading never loses a byte. */
 #include "privacy/text/escaped.h"
 
 #include "base/ascii.h"
@@ -21,7 +23,8 @@ static uint32_t unit_at(struct td_str text, size_t at)
     return unit;
 }
 
-/* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes: none. */
+/* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes:
+ * none. */
 static size_t character_at(struct td_str text, size_t at, uint32_t *character)
 {
     uint32_t unit = unit_at(text, at), low;

@@ -1,5 +1,6 @@
-/* Characters in plain form. One table of bytes answers for most of a text, one function for the rest; both are
- * asked for every character that a detector reads, so nothing is copied and nothing is kept. */
+/* Characters in plain form. One table of bytes answers for most of a text, one function for the
+ * rest; both are asked for every character that a detector reads, so nothing is copied and nothing
+ * is kept. */
 #include "privacy/text/plain.h"
 
 #include "base/unicode.h"
@@ -17,7 +18,8 @@ const bool plain_word_bytes[256] = {
 };
 /* clang-format on */
 
-/* Most letters beyond ASCII are below U+0530; no other set has members there but what is invisible. */
+/* Most letters beyond ASCII are below U+0530; no other set has members there but what is invisible.
+ */
 int plain_form(uint32_t c)
 {
     if (c >= 0xC0 && c < 0x530)

@@ -1,6 +1,6 @@
-/* Signs of a text as a reader compares them. The sets of letters are blocks, coarse on purpose: what is not
- * listed separates words, and that decides where a value ends. What is invisible is said in
- * base/unicode.h, so that detectors and the tagger do not see it either. */
+/* Signs of a text as a reader compares them. The sets of letters are blocks, coarse on purpose:
+ * what is not listed separates words, and that decides where a value ends. What is invisible is
+ * said in base/unicode.h, so that detectors and the tagger do not see it either. */
 #include "privacy/text/spell.h"
 
 #include "base/ascii.h"
@@ -39,14 +39,15 @@ static const struct range letters[] = {
     {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0x20000, 0x3134f},
 };
 /* Thai, Lao, Burmese, Khmer, the Chinese and Japanese scripts. Korean has spaces, but puts its
- * particles directly behind a name. */
+ * particles directly after a name. */
 static const struct range unspaced[] = {
     {0xe00, 0xeff},   {0x1000, 0x103f}, {0x1780, 0x17d3}, {0x3005, 0x3007}, {0x3041, 0x30ff},
     {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0x20000, 0x3134f},
 };
 #define IN(ranges, c) in_ranges(ranges, sizeof(ranges) / sizeof *(ranges), c)
 
-/* Latin letters beyond Latin-1 stand in pairs, the capital at an even number; in these at an odd. */
+/* Latin letters beyond Latin-1 stand in pairs, the capital at an even number; in these at an odd.
+ */
 static bool is_odd_pair(uint32_t c)
 {
     return (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e) || (c >= 0x4c1 && c <= 0x4ce);

@@ -20,7 +20,8 @@ static struct td_str hide(const char *text, size_t at, uint32_t c)
     return (struct td_str){out, len + used};
 }
 
-/* Is the whole value found, which begins at `begin` and ends `after` bytes before the text's end? */
+/* Is the whole value found, which begins at `begin` and ends `after` bytes before the text's end?
+ */
 static bool is_found(struct td_str text, enum privacy_kind kind, size_t begin, size_t after)
 {
     struct privacy_span spans[8];
