@@ -1,69 +1,69 @@
-/* A request's way through this file: CORS and origin, key, route, method, handler. Every refusal
- * is in OpenAI's shape, because every client of this server parses that, but those of
- * /v1/messages, whose clients parse Anthropic's.
+/* The table of endpoints, and a request's way to its handler: origin, path, method, key.
  *
- * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A
- * page that was not allowed could so spend the user's money; therefore a request with an Origin
- * that is neither this server's own nor configured is refused before anything runs. Programs send
- * no Origin. */
+ * An endpoint is a row here: method, path, handler, and the form of its errors where that is not
+ * OpenAI's. A handler that does not reply at once keeps a call (http/call.h), which this file stops
+ * when the server does. */
 #include "api/api.h"
 
-#include "api/http/api_internal.h"
-
-#include "api/http/metrics.h"
+#include "api/admin/handlers.h"
+#include "api/http/access.h"
+#include "api/http/call.h"
+#include "api/http/reply.h"
+#include "api/inference/handlers.h"
 #include "api/wire/messages_response.h"
 #include "base/crypto.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
-struct route_row {
-    enum http_method method;
-    const char *path; /* a final "*" matches one non-empty rest without '/' */
-    bool open;        /* no key needed */
-    api_handler_fn *handler;
-};
+#define KEYED false
+#define OPEN true
+#define OPENAI NULL
+#define MESSAGES (&messages_fault_form)
 
 /* With and without /v1: Open WebUI and Continue users configure both kinds of base URL. */
-static const struct route_row routes[] = {
-    {HTTP_POST, "/v1/chat/completions", false, chat_handle},
-    {HTTP_POST, "/chat/completions", false, chat_handle},
-    {HTTP_POST, "/v1/messages", false, messages_handle},
-    {HTTP_POST, "/v1/messages/count_tokens", false, messages_handle_count},
-    {HTTP_POST, "/v1/responses", false, responses_handle},
-    {HTTP_POST, "/responses", false, responses_handle},
-    {HTTP_POST, "/v1/completions", false, completions_handle},
-    {HTTP_POST, "/completions", false, completions_handle},
-    {HTTP_POST, "/v1/embeddings", false, embeddings_handle},
-    {HTTP_POST, "/embeddings", false, embeddings_handle},
-    {HTTP_GET, "/v1/models", false, models_handle_list},
-    {HTTP_GET, "/models", false, models_handle_list},
-    {HTTP_GET, "/v1/models/*", false, models_handle_one},
-    {HTTP_GET, "/models/*", false, models_handle_one},
-    {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
-    {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
-    {HTTP_GET, "/tandem/v1/shadows", false, shadows_handle_list},
-    {HTTP_GET, "/tandem/v1/ramps", false, ramps_handle_list},
-    {HTTP_POST, "/tandem/v1/ramps/*", false, ramps_handle_restart},
-    {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
-    {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
-    {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
-    {HTTP_GET, "/tandem/v1/consents", false, consents_handle_list},
-    {HTTP_DELETE, "/tandem/v1/consents/*", false, consents_handle_revoke},
-    {HTTP_POST, "/tandem/v1/forget", false, forget_handle},
-    {HTTP_GET, "/healthz", true, health_handle_live},
-    {HTTP_GET, "/health", true, health_handle_live},
-    {HTTP_GET, "/readyz", true, health_handle_ready},
-    {HTTP_GET, "/metrics", false, health_handle_metrics},
-    {HTTP_GET, "/", true, health_handle_hello},
+static const struct api_endpoint endpoints[] = {
+    {HTTP_POST, "/v1/chat/completions", chat_handle, KEYED, OPENAI},
+    {HTTP_POST, "/chat/completions", chat_handle, KEYED, OPENAI},
+    {HTTP_POST, "/v1/messages", messages_handle, KEYED, MESSAGES},
+    {HTTP_POST, "/v1/messages/count_tokens", messages_handle_count, KEYED, MESSAGES},
+    {HTTP_POST, "/v1/responses", responses_handle, KEYED, OPENAI},
+    {HTTP_POST, "/responses", responses_handle, KEYED, OPENAI},
+    {HTTP_POST, "/v1/completions", completions_handle, KEYED, OPENAI},
+    {HTTP_POST, "/completions", completions_handle, KEYED, OPENAI},
+    {HTTP_POST, "/v1/embeddings", embeddings_handle, KEYED, OPENAI},
+    {HTTP_POST, "/embeddings", embeddings_handle, KEYED, OPENAI},
+    {HTTP_GET, "/v1/models", models_handle_list, KEYED, OPENAI},
+    {HTTP_GET, "/models", models_handle_list, KEYED, OPENAI},
+    {HTTP_GET, "/v1/models/*", models_handle_one, KEYED, OPENAI},
+    {HTTP_GET, "/models/*", models_handle_one, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/exchanges", exchanges_handle_list, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/exchanges/*", exchanges_handle_one, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/shadows", shadows_handle_list, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/ramps", ramps_handle_list, KEYED, OPENAI},
+    {HTTP_POST, "/tandem/v1/ramps/*", ramps_handle_restart, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/alarms", alarms_handle, KEYED, OPENAI},
+    {HTTP_POST, "/tandem/v1/feedback", feedback_handle, KEYED, OPENAI},
+    {HTTP_POST, "/tandem/v1/consents", consents_handle_grant, KEYED, OPENAI},
+    {HTTP_GET, "/tandem/v1/consents", consents_handle_list, KEYED, OPENAI},
+    {HTTP_DELETE, "/tandem/v1/consents/*", consents_handle_revoke, KEYED, OPENAI},
+    {HTTP_POST, "/tandem/v1/forget", forget_handle, KEYED, OPENAI},
+    {HTTP_GET, "/healthz", health_handle_live, OPEN, OPENAI},
+    {HTTP_GET, "/health", health_handle_live, OPEN, OPENAI},
+    {HTTP_GET, "/readyz", health_handle_ready, OPEN, OPENAI},
+    {HTTP_GET, "/metrics", metrics_handle, KEYED, OPENAI},
+    {HTTP_GET, "/", health_handle_hello, OPEN, OPENAI},
 };
+
+enum { ENDPOINT_COUNT = sizeof endpoints / sizeof *endpoints };
 
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard)
 {
+    assert(loop && host);
     struct api *api = calloc(1, sizeof *api);
     uint64_t seed;
     if (!api || rng_system_seed(&seed, NULL) != TD_OK) {
@@ -74,16 +74,14 @@ struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t sha
     api->loop = loop;
     api->host = host;
     api->shard = shard;
+    api->endpoints = endpoints;
+    api->endpoint_count = ENDPOINT_COUNT;
     return api;
 }
 
 void api_cancel(struct api *api)
 {
-    chat_cancel_all(api);
-    completions_cancel_all(api);
-    embeddings_cancel_all(api);
-    exchanges_cancel_all(api);
-    forget_cancel_all(api);
+    api_call_stop_all(api);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     if (services->shadow_pool)
         shadow_pool_cancel(services->shadow_pool, api->loop);
@@ -101,60 +99,7 @@ void api_free(struct api *api)
 
 uint32_t api_active(const struct api *api)
 {
-    return api->chat_count + api->completion_count + api->embedding_count;
-}
-
-/* --- replies --- */
-
-void api_count_code(struct api *api, int code)
-{
-    char labels[METRICS_LABELS_BYTES] = "", text[16];
-    snprintf(text, sizeof text, "%d", code);
-    metrics_label(labels, "code", text);
-    metrics_add(api->host->metrics, api->shard, METRICS_REQUESTS, labels, 1);
-}
-
-void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
-                    struct td_str body)
-{
-    api_count_code(api, code);
-    http_reply(request, code, type, body);
-}
-
-void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body)
-{
-    if (body->failed) {
-        struct fault fault;
-        fault_set(&fault, 500, "server_error", "answer_too_large",
-                  "the answer is larger than this server can send whole; ask for a stream");
-        api_reply_fault(api, request, &fault);
-        return;
-    }
-    api_reply_text(api, request, code, "application/json", buf_view(body));
-}
-
-static bool speaks_messages(const char *path)
-{
-    return str_starts_with(str_from(path), STR("/v1/messages"));
-}
-
-void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault)
-{
-    struct buf body;
-    buf_init(&body, 16384);
-    if (speaks_messages(http_request_path(request)))
-        messages_write_fault(fault, &body);
-    else
-        fault_write(fault, &body);
-    if (fault->no_retry)
-        http_reply_header(request, "x-should-retry", "false");
-    if (fault->retry_after_s) {
-        char seconds[16];
-        snprintf(seconds, sizeof seconds, "%u", fault->retry_after_s);
-        http_reply_header(request, "retry-after", seconds);
-    }
-    api_reply_text(api, request, fault->code, "application/json", buf_view(&body));
-    buf_deinit(&body);
+    return api->running;
 }
 
 /* net/ refuses before a handler runs: bad framing, too large, too many connections. */
@@ -176,98 +121,6 @@ void api_refuse(void *ctx, int code, const char *reason, struct td_str *body)
         *body = (struct td_str){text, json.len};
     }
     buf_deinit(&json);
-}
-
-/* --- who may ask --- */
-
-static bool origin_configured(const struct api_host *host, const char *origin)
-{
-    for (const char *const *at = host->cors_origins; at && *at; at++)
-        if (strcmp(*at, "*") == 0 || strcmp(*at, origin) == 0)
-            return true;
-    return false;
-}
-
-/* Can a stranger's page have such a host? A name with a dot can be the stranger's own, made to
- * resolve to this machine once his page has loaded (DNS rebinding): the browser then calls it the
- * same origin. An address, "localhost" and a name without a dot cannot be. */
-static bool host_is_ours_alone(const char *host)
-{
-    if (*host == '[')
-        return true; /* an IPv6 address */
-    size_t len = strcspn(host, ":");
-    if (!memchr(host, '.', len) ||
-        (len > 10 && strncasecmp(host + len - 10, ".localhost", 10) == 0))
-        return true;
-    return strspn(host, "0123456789.") == len;
-}
-
-static bool origin_is_own(const struct http_request *request, const char *origin)
-{
-    const char *host = http_request_header(request, "Host");
-    const char *scheme_end = strstr(origin, "://");
-    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 && host_is_ours_alone(host);
-}
-
-/* False when the request was answered here. */
-static bool check_origin(struct api *api, struct http_request *request)
-{
-    const char *origin = http_request_header(request, "Origin");
-    if (!origin)
-        return true;
-    if (origin_configured(api->host, origin)) {
-        http_reply_header(request, "access-control-allow-origin", origin);
-        http_reply_header(request, "vary", "origin");
-        http_reply_header(request, "access-control-expose-headers",
-                          "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
-                          "x-tandem-disclosure, x-request-id");
-        return true;
-    }
-    if (origin_is_own(request, origin))
-        return true;
-    struct fault fault;
-    fault_set(&fault, 403, "permission_error", "origin_not_allowed",
-              "pages of this origin may not use this server; allow it in server.cors_origins");
-    api_reply_fault(api, request, &fault);
-    return false;
-}
-
-static void reply_preflight(struct api *api, struct http_request *request)
-{
-    http_reply_header(request, "access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
-    const char *asked = http_request_header(request, "Access-Control-Request-Headers");
-    http_reply_header(request, "access-control-allow-headers",
-                      asked && strlen(asked) < 1024 ? asked : "authorization, content-type");
-    http_reply_header(request, "access-control-max-age", "600");
-    api_reply_text(api, request, 204, "text/plain", STR(""));
-}
-
-static bool check_key(struct api *api, struct http_request *request)
-{
-    if (auth_allows(api->host->auth, http_request_header(request, "Authorization"),
-                    http_request_header(request, "x-api-key"),
-                    http_request_header(request, "api-key")))
-        return true;
-    struct fault fault;
-    fault_set(&fault, 401, "authentication_error", "invalid_api_key",
-              "this server needs an API key: send it as 'Authorization: Bearer KEY'");
-    http_reply_header(request, "www-authenticate", "Bearer");
-    api_reply_fault(api, request, &fault);
-    return false;
-}
-
-void api_find_caller(const struct api *api, const struct http_request *request,
-                     char out[static AUTH_DIGEST_BYTES])
-{
-    if (!auth_digest(api->host->auth, http_request_header(request, "Authorization"),
-                     http_request_header(request, "x-api-key"),
-                     http_request_header(request, "api-key"), out))
-        snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
-}
-
-const char *api_find_header(void *http, const char *name)
-{
-    return http_request_header(http, name);
 }
 
 /* --- routing --- */
@@ -297,6 +150,25 @@ static void reply_wrong_method(struct api *api, struct http_request *request,
     api_reply_fault(api, request, &fault);
 }
 
+/* Where to look: every path of models and of Tandem's own that takes no further name. */
+static void reply_unknown_path(struct api *api, struct http_request *request)
+{
+    struct fault fault;
+    char known[sizeof fault.message / 2] = "";
+    for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
+        const char *path = endpoints[i].path;
+        size_t len = strlen(known);
+        bool named =
+            strchr(path, '*') || (strncmp(path, "/v1/", 4) && strncmp(path, "/tandem/", 8));
+        bool repeated = i > 0 && strcmp(path, endpoints[i - 1].path) == 0;
+        if (!named && !repeated)
+            snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", path);
+    }
+    fault_set(&fault, 404, "invalid_request_error", "unknown_url", "no such path: '%.200s'; see %s",
+              http_request_path(request), known);
+    api_reply_fault(api, request, &fault);
+}
+
 static void set_request_id(struct api *api, struct http_request *request)
 {
     /* A sequence under a per-process random start: unique enough to find a log line, no secret. */
@@ -307,46 +179,39 @@ static void set_request_id(struct api *api, struct http_request *request)
     snprintf(id, sizeof id, "req_%016llx",
              (unsigned long long)(salt + api->request_count * UINT64_C(0x9e3779b97f4a7c15)));
     api->request_count++;
+    const char *own = api_fault_form(api, http_request_path(request))->id_header;
     http_reply_header(request, "x-request-id", id);
-    if (speaks_messages(http_request_path(request)))
-        http_reply_header(request, "request-id", id); /* where Anthropic's clients look for it */
+    if (own)
+        http_reply_header(request, own, id);
 }
 
 void api_handle(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
     set_request_id(api, request);
-    if (!check_origin(api, request))
+    if (!access_check_origin(api, request))
         return;
     enum http_method method = http_request_method(request);
     if (method == HTTP_OPTIONS) {
-        reply_preflight(api, request);
+        access_reply_preflight(api, request);
         return;
     }
-    const char *path = http_request_path(request);
-    const struct route_row *other = NULL;
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+    const struct api_endpoint *other = NULL;
+    for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
+        const struct api_endpoint *endpoint = &endpoints[i];
         const char *rest;
-        if (!path_matches(routes[i].path, path, &rest))
+        if (!path_matches(endpoint->path, http_request_path(request), &rest))
             continue;
-        if (routes[i].method != method && !(routes[i].method == HTTP_GET && method == HTTP_HEAD)) {
-            other = &routes[i];
+        if (endpoint->method != method && !(endpoint->method == HTTP_GET && method == HTTP_HEAD)) {
+            other = endpoint;
             continue;
         }
-        if (routes[i].open || check_key(api, request))
-            routes[i].handler(api, request, rest);
+        if (endpoint->open || access_check_key(api, request))
+            endpoint->handler(api, request, rest);
         return;
     }
-    if (other) {
+    if (other)
         reply_wrong_method(api, request, other->method);
-        return;
-    }
-    struct fault fault;
-    fault_set(&fault, 404, "invalid_request_error", "unknown_url",
-              "no such path: '%.200s'; see /v1/chat/completions, /v1/responses, /v1/messages, "
-              "/v1/completions, /v1/embeddings, "
-              "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
-              "/tandem/v1/alarms, /tandem/v1/shadows, /tandem/v1/ramps",
-              path);
-    api_reply_fault(api, request, &fault);
+    else
+        reply_unknown_path(api, request);
 }

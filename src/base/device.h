@@ -3,7 +3,7 @@
 #ifndef BASE_DEVICE_H
 #define BASE_DEVICE_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 struct device;
 struct clock;

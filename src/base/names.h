@@ -11,6 +11,36 @@
 #include "base/outcome.h"
 #include "tandem/types.h"
 
+/* How far data travels to reach a tier, in order: data that may reach a place may also reach nearer
+ * ones. */
+enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
+
+/* Ordered from free to most protected. Within a conversation the class only rises.
+ * TD_CLASS_RESTRICTED never leaves the device. */
+enum td_data_class {
+    TD_CLASS_PUBLIC,
+    TD_CLASS_SENSITIVE,
+    TD_CLASS_CONTRACTUAL, /* goes only where a contract or a certificate allows it */
+    TD_CLASS_RESTRICTED
+};
+
+enum td_mode {
+    TD_MODE_AUTO,
+    TD_MODE_ONLY_LOCAL,
+    TD_MODE_PREFER_LOCAL,
+    TD_MODE_PREFER_CLOUD,
+    TD_MODE_ONLY_CLOUD
+};
+
+/* Whose work the local engine does first when there is more than it can do at once. */
+enum td_priority {
+    TD_PRIORITY_INTERACTIVE, /* somebody waits */
+    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn after a long wait */
+    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) when its place is needed */
+};
+
+enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
+
 /* For any table: the name of a value ("unknown" when it has none), and the value of an exact name.
  * *value is untouched when the answer is false. */
 const char *names_table_name(const char *const *names, size_t value);

@@ -4,7 +4,7 @@
 #include "ledger/forget.h"
 
 #include "base/error.h"
-#include "ledger/file.h"
+#include "ledger/database.h"
 
 #include <assert.h>
 #include <unistd.h>
@@ -61,12 +61,12 @@ enum td_status ledger_forget(const char *path, const char *user, struct ledger_f
         return error_set(err, TD_INVALID, "a user without a name cannot be forgotten");
     if (access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "there is no ledger %s", path);
-    enum td_status status = file_open_writer(path, &db, err);
+    enum td_status status = database_open_writer(path, &db, err);
     if (status != TD_OK)
         return status;
     int code = run_steps(db, user, out);
     if (code != SQLITE_OK)
-        status = error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
+        status = error_set(err, database_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
     if (!sqlite3_get_autocommit(db))
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     if (status == TD_OK &&

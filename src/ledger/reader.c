@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "ledger/file.h"
+#include "ledger/database.h"
 
 #include <assert.h>
 #include <math.h>
@@ -91,7 +91,7 @@ static const struct column shadow_columns[] = {
 
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
-    return error_set(err, file_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
+    return error_set(err, database_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
                      sqlite3_errmsg(reader->db));
 }
 
@@ -121,7 +121,7 @@ enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
     struct ledger_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a ledger reader");
-    enum td_status status = file_open_reader(path, &reader->db, err);
+    enum td_status status = database_open_reader(path, &reader->db, err);
     if (status != TD_OK) {
         free(reader);
         return status;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
-#include "ledger/file.h"
+#include "ledger/database.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,7 +36,7 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
 {
     assert(path != NULL && writer != NULL);
     *writer = (struct writer){0};
-    enum td_status status = file_open_writer(path, &writer->db, err);
+    enum td_status status = database_open_writer(path, &writer->db, err);
     if (status != TD_OK)
         return status;
     int code = sqlite3_prepare_v3(writer->db, insert_exchange_sql, -1, SQLITE_PREPARE_PERSISTENT,
@@ -51,8 +51,8 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
         code = sqlite3_prepare_v3(writer->db, insert_shadow_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_shadow, NULL);
     if (code != SQLITE_OK) {
-        status =
-            error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(writer->db));
+        status = error_set(err, database_status(code), "ledger %s: %s", path,
+                           sqlite3_errmsg(writer->db));
         writer_close(writer);
     }
     return status;
@@ -227,7 +227,7 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
     if (code == SQLITE_OK)
         return TD_OK;
     enum td_status status =
-        error_set(err, file_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
+        error_set(err, database_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
     if (!sqlite3_get_autocommit(writer->db))
         sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
     return status;

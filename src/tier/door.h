@@ -7,6 +7,7 @@
 #ifndef TIER_DOOR_H
 #define TIER_DOOR_H
 
+#include "base/names.h"
 #include "ledger/egress_log.h"
 #include "net/client.h"
 #include "router/plan/facts.h"

@@ -1,25 +1,13 @@
-/* Sampling members of a request's body under llama.cpp's names that td_sampling does not hold
- * (dry_sequence_breakers, dry_penalty_last_n, ignore_eos), and the model's recommended settings for
- * what the body leaves open. No state; any thread. */
+/* What a request says of sampling, as the engine's scheduler takes it. No state. */
 #ifndef TIER_JOB_SAMPLING_H
 #define TIER_JOB_SAMPLING_H
 
-#include "base/json.h"
 #include "engine/session/scheduler.h"
+#include "request/request.h"
 
-/* Reads them into job->dry and job->options; body may be NULL. On TD_INVALID, *member (unless NULL)
- * is the name of the faulty member. */
-TD_MUST_CHECK enum td_status job_sampling_read(const struct json *body, struct job_request *job,
-                                               const char **member, struct td_error *err);
-
-/* A copy of the members that concern sampling. A request that goes on without its body keeps them,
- * so that the model's recommendations still fill only what the body left open. **returns new**
- * (json_free); NULL for NULL or without memory. */
-struct json *job_sampling_members(const struct json *body);
-
-/* Writes the model's recommended settings to *sampling, except those that the body sets. With body
- * NULL nothing is written: the settings then come from a program, which means all of them. */
-void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
-                            struct td_sampling *sampling);
+/* Into job->options.sampling, job->options.ignore_eos and job->dry. What the request leaves to the
+ * model is what the model's file recommends. */
+void job_sampling_set(const struct td_request *request, const struct td_sampling *recommended,
+                      struct job_request *job);
 
 #endif

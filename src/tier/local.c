@@ -248,8 +248,7 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
 {
     struct job_request job = {
         .priority = request->priority,
-        .options = {.sampling = request->sampling,
-                    .tokens_max = tokens_max,
+        .options = {.tokens_max = tokens_max,
                     .grammar = request->grammar,
                     .stops = request->stops,
                     .stop_count = request->stop_count,
@@ -307,21 +306,8 @@ static enum td_status choose_adapters(const struct local *local, const struct td
 /* The tools that may be called, or NULL. */
 static const struct json *tools_of(const struct td_request *request)
 {
-    const struct json *tools = json_get(request->body, "tools");
-    bool none = request->completion ||
-                str_equal(json_text(json_get(request->body, "tool_choice")), STR("none"));
-    return none || json_count(tools) == 0 ? NULL : tools;
-}
-
-/* Whether the conversation has tool calls or their results, which only the client's JSON holds. */
-static bool has_calls(const struct td_request *request)
-{
-    const struct json *messages = json_get(request->body, "messages");
-    for (size_t i = 0; i < json_count(messages); i++)
-        if (json_count(json_get(json_at(messages, i), "tool_calls")) > 0 ||
-            str_equal(json_text(json_get(json_at(messages, i), "role")), STR("tool")))
-            return true;
-    return false;
+    bool none = request->completion || request->tool_choice == TOOL_CHOICE_NONE;
+    return none || request->tool_count == 0 ? NULL : request_value(request, REQUEST_TOOLS);
 }
 
 /* Reads the prompt as `tandem score` and `generate` do: with BOS where the vocabulary wants it, and
@@ -356,9 +342,9 @@ static enum td_status tokenize(const struct local *local, const struct td_reques
     if (request->completion)
         return tokenize_text(local->model, request->completion, ids, count, err);
     const struct json *tools = tools_of(request);
-    if (local->tool_format != TOOL_FORMAT_NONE && (tools || has_calls(request)))
-        return chat_tools_tokenize(local->model, json_get(request->body, "messages"), tools, ids,
-                                   count, err);
+    if (local->tool_format != TOOL_FORMAT_NONE && (tools || request->has_calls))
+        return chat_tools_tokenize(local->model, request_value(request, REQUEST_MESSAGES), tools,
+                                   ids, count, err);
     return td_chat_tokenize(local->model, request->messages, request->message_count, ids, count,
                             err);
 }
@@ -443,11 +429,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                            tier->facts.name, local->context_tokens);
         goto out;
     }
-    job_sampling_recommend(request->body, &td_model_get_info(local->model)->sampling,
-                           &job.options.sampling);
-    status = job_sampling_read(request->body, &job, NULL, err);
-    if (status == TD_OK)
-        status = choose_adapters(local, request, &job.adapters, err);
+    job_sampling_set(request, &td_model_get_info(local->model)->sampling, &job);
+    status = choose_adapters(local, request, &job.adapters, err);
     if (status != TD_OK)
         goto out;
     attempt = calloc(1, sizeof *attempt);

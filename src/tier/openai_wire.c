@@ -93,8 +93,8 @@ static struct json *body_from_messages(const struct td_request *request)
     json_put(body, "messages", messages_of(request));
     if (request->tokens_max)
         json_put(body, "max_tokens", json_new_int(request->tokens_max));
-    /* A setting that the body leaves out is left to the tier: some models take no temperature. */
-    if (!request->body || !json_absent(json_get(request->body, "temperature")))
+    /* What a client leaves open is left to the tier: some models take no temperature. */
+    if (!(request->left_to_model & SETTING_TEMPERATURE))
         json_put(body, "temperature", number_of(sampling->temperature));
     if (sampling->top_p < 1)
         json_put(body, "top_p", number_of(sampling->top_p));
@@ -110,6 +110,14 @@ static struct json *body_from_messages(const struct td_request *request)
         json_put(body, "logprobs", json_new_bool(true));
         json_put(body, "top_logprobs", json_new_int(request->top_logprobs));
     }
+    return body;
+}
+
+static struct json *body_from_members(const struct td_request *request)
+{
+    struct json *body = json_new_object();
+    for (size_t i = 0; body && i < request->member_count; i++)
+        json_put(body, request->members[i].name, json_clone(request->members[i].value));
     return body;
 }
 
@@ -144,12 +152,11 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
                                  struct buf *out, struct td_error *err)
 {
     assert(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
-    bool chat = json_kind_of(json_get(request->body, "messages")) == JSON_KIND_ARRAY;
+    assert(request->member_count > 0 || !request->completion);
     struct json *body =
-        chat || request->completion ? json_clone(request->body) : body_from_messages(request);
+        request->member_count > 0 ? body_from_members(request) : body_from_messages(request);
     if (!body)
         return error_set(err, TD_NO_MEMORY, "no memory for a request to %s", facts->name);
-    json_remove(body, "tandem"); /* our own options stay here */
     if (request->no_retention && json_bool(json_get(body, "store"), false))
         json_put(body, "store", json_new_bool(false)); /* nothing may be kept */
     json_put(body, "model", json_new_cstr(facts->model));

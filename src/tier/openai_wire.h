@@ -7,6 +7,7 @@
 #define TIER_OPENAI_WIRE_H
 
 #include "net/sse.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
 /* Accepts https URLs, and http URLs of a loopback host or with allow_http. A URL with user:password

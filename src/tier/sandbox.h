@@ -14,6 +14,7 @@
 #define TIER_SANDBOX_H
 
 #include "engine/embedding/embedding_service.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
 struct sandbox;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/sampling/sampler.h"
 
 #include <assert.h>
 #include <string.h>
@@ -75,13 +76,16 @@ static void put_adapters(struct buf *out, const struct td_request *request)
     buf_append_char(out, request->names_adapters);
 }
 
-enum request_kind { REQUEST_ANSWER, REQUEST_EMBEDDING };
+/* Of the members only what a chat template reads: nothing is sent on from there. */
+static const enum request_kind kinds[SANDBOX_MEMBERS] = {REQUEST_MESSAGES, REQUEST_TOOLS};
+
+enum work { WORK_ANSWER, WORK_EMBEDDING };
 
 void sandbox_write_request(const char *tier, const struct td_request *request, struct buf *out)
 {
     assert(tier != NULL && request != NULL);
     struct td_sampling sampling = request->sampling;
-    put_u32(out, REQUEST_ANSWER);
+    put_u32(out, WORK_ANSWER);
     put_cstr(out, tier);
     put_u32(out, request->message_count);
     for (size_t i = 0; i < request->message_count; i++) {
@@ -101,17 +105,27 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     buf_append_char(out, request->logprobs);
     buf_append_char(out, (char)request->top_logprobs);
     put_u32(out, (size_t)request->format);
+    put_json(out, request->schema);
+    put_text(out, request->grammar_source);
+    put_u32(out, request->left_to_model);
+    put_text(out, request->dry_breakers);
+    put_u32(out, request->dry_window);
+    buf_append_char(out, request->ignore_eos);
+    put_u32(out, request->tool_count);
+    put_u32(out, (size_t)request->tool_choice);
+    buf_append_char(out, request->has_calls);
     put_adapters(out, request);
     put_u32(out, (size_t)request->priority);
     buf_append_char(out, request->keep_nothing);
     put_cstr(out, request->caller);
-    put_json(out, request->body);
+    for (size_t i = 0; i < SANDBOX_MEMBERS; i++)
+        put_json(out, request_value(request, kinds[i]));
 }
 
 void sandbox_write_embedding(const struct embedding_request *request, struct buf *out)
 {
     assert(request != NULL && (request->input_count == 0 || request->inputs != NULL));
-    put_u32(out, REQUEST_EMBEDDING);
+    put_u32(out, WORK_EMBEDDING);
     put_u32(out, request->input_count);
     for (size_t i = 0; i < request->input_count; i++) {
         const struct embedding_input *input = &request->inputs[i];
@@ -345,6 +359,17 @@ static void get_sampling(struct source *source, struct sandbox_request *out)
     sampling->bias_count = count;
 }
 
+static void get_members(struct source *source, struct sandbox_request *out)
+{
+    struct td_request *request = &out->request;
+    request->members = out->members;
+    for (size_t i = 0; i < SANDBOX_MEMBERS; i++) {
+        struct json *value = out->values[i] = get_json(source);
+        if (value)
+            out->members[request->member_count++] = (struct request_member){"", kinds[i], value};
+    }
+}
+
 static void get_request(struct source *source, struct sandbox_request *out)
 {
     struct td_request *request = &out->request;
@@ -360,11 +385,21 @@ static void get_request(struct source *source, struct sandbox_request *out)
     request->logprobs = get_bool(source);
     get_bytes(source, &request->top_logprobs, 1);
     request->format = (enum td_format)get_choice(source, TD_FORMAT_GRAMMAR);
+    request->schema = out->schema = get_json(source);
+    request->grammar_source = get_view(source);
+    request->left_to_model = get_u32(source);
+    request->dry_breakers = get_view(source);
+    request->dry_window = get_u32(source);
+    request->ignore_eos = get_bool(source);
+    request->tool_count = get_u32(source);
+    request->tool_choice = (enum request_tool_choice)get_choice(source, TOOL_CHOICE_FORCED);
+    request->has_calls = get_bool(source);
+    source->failed |= request->dry_breakers.len >= SAMPLER_BREAKERS_BYTES;
     get_adapters(source, out);
     request->priority = (enum td_priority)get_choice(source, TD_PRIORITY_BATCH);
     request->keep_nothing = get_bool(source);
     request->caller = get_cstr(source, out->arena);
-    request->body = out->body = get_json(source);
+    get_members(source, out);
     source->failed |= !out->tier || request->top_logprobs > TD_TOP_LOGPROBS_MAX;
 }
 
@@ -393,7 +428,7 @@ enum td_status sandbox_read_request(struct td_str bytes, struct sandbox_request 
     *out = (struct sandbox_request){.arena = arena_new(2 * (size_t)SANDBOX_REQUEST_BYTES_MAX)};
     if (!out->arena)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
-    if (get_choice(&source, REQUEST_EMBEDDING) == REQUEST_EMBEDDING)
+    if (get_choice(&source, WORK_EMBEDDING) == WORK_EMBEDDING)
         get_embedding(&source, out);
     else
         get_request(&source, out);
@@ -404,7 +439,9 @@ enum td_status sandbox_read_request(struct td_str bytes, struct sandbox_request 
 
 void sandbox_request_deinit(struct sandbox_request *request)
 {
-    json_free(request->body);
+    for (size_t i = 0; i < SANDBOX_MEMBERS; i++)
+        json_free(request->values[i]);
+    json_free(request->schema);
     arena_free(request->arena);
     *request = (struct sandbox_request){0};
 }

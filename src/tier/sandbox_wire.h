@@ -8,15 +8,19 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "engine/embedding/embedding_service.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
-/* The texts, tokens and body of a request: each may be as large as a server accepts a body. */
+/* The texts, tokens and members of a request: each may be as large as a server accepts a body. */
 #define SANDBOX_REQUEST_BYTES_MAX (256u << 20)
 #define SANDBOX_FRAME_BYTES_MAX (8u << 20)
 /* floats in one frame */
 #define SANDBOX_FLOATS_MAX (256u << 10)
 
-/* A request with everything that it points to. */
+/* Members of a request that the worker reads: the messages with their calls, and the tools. */
+#define SANDBOX_MEMBERS 2
+
+/* A request with everything that it points to; it must not be moved. */
 struct sandbox_request {
     /* The texts to embed. NULL: the request is for an answer and has the members from `tier` on. */
     struct embedding_input *inputs; /* [input_count] */
@@ -25,7 +29,8 @@ struct sandbox_request {
     const char *tier;
     struct td_request request; /* without grammar */
     struct td_completion completion;
-    struct json *body;
+    struct request_member members[SANDBOX_MEMBERS];
+    struct json *values[SANDBOX_MEMBERS], *schema;
     struct arena *arena;
 };
 

@@ -8,6 +8,7 @@
 #define TIER_TIER_H
 
 #include "base/loop.h"
+#include "request/request.h"
 #include "router/plan/facts.h"
 #include "tandem/engine.h"
 

@@ -138,7 +138,7 @@ def test_a_forgotten_user_starts_anew_and_the_file_names_nobody():
             code, _, err = run(
                 "forget", "annalisa", env=tandem.environment
             )  # it listens on any free port
-            assert code == 1 and "name it with --url" in err, err
+            assert code == 1 and "name its address with --url" in err, err
             code, out, err = run(
                 "forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment
             )

@@ -455,7 +455,7 @@ def test_another_machine_is_never_the_device():
             "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said
         ), said
         code, out, err = run("doctor", env=tandem.environment)
-        assert code == 1 and "place: device is for 127.0.0.1" in out.decode() + err, (out, err)
+        assert code == 1 and "place: device is only for 127.0.0.1" in out.decode() + err, (out, err)
 
 
 @case

@@ -190,7 +190,7 @@ def test_the_total_cost_has_units_and_a_crossover():
     assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
     for bad, word in [
         (["--price-in", "0.15"], "no unit"),
-        (["--price-in", "0.15 EUR/Mtok"], "another unit"),
+        (["--price-in", "0.15 EUR/Mtok"], "wrong unit"),
         (["--hardware", "2400 W"], "--hardware"),
     ]:
         code, _, err = run("tco", *PRICES, *bad)

@@ -193,11 +193,11 @@ def test_lines_that_make_no_probe_are_refused():
             (short, "10 lines are too few for a probe: at least 50"),
             ("", "0 lines are too few"),
             (good + "{\n", "line 161: "),
-            (good + '{"prompt": "x"}', "line 161: 'right' is missing"),
-            ('{"right": true}', "line 1: one of 'prompt' and 'messages'"),
-            ('{"right": true, "prompt": 5}', "line 1: 'prompt' is no string"),
+            (good + '{"prompt": "x"}', "line 161: 'right' must be true or false"),
+            ('{"right": true}', "line 1: give exactly one of 'prompt' and 'messages'"),
+            ('{"right": true, "prompt": 5}', "line 1: 'prompt' must be a string"),
             ('{"right": true, "messages": []}', "line 1: messages"),
-            ("[]", "line 1: no JSON object"),
+            ("[]", "line 1: the line must be a JSON object"),
             ('{"right": true, "prompt": "' + "x y" * 9000 + '"}', "line 1: "),
         ):
             lines.write_text(text)

@@ -285,7 +285,7 @@ def test_policy_check_knows_hedging():
             " tiers: [local], climb: hedged}\n"
         )
         code, said = check(one)
-        assert "there is none to ask beside it" in said, said
+        assert "there is no second tier to ask" in said, said
         code, said = check(one.replace("climb: hedged", "climb: fast"))
         assert code != 0 and "sequential" in said, said
         code, said = check(one.replace("climb: hedged", "hedge: {requests_share: 2}"))

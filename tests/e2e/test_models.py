@@ -419,7 +419,7 @@ def test_what_is_no_source_is_refused_with_the_reason():
             ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")),
             ("hf:a:f.gguf", "ORG/REPO"),
             ("hf:a/../b:f.gguf", "ORG/REPO"),
-            ("hf:a/b:../f.gguf", "no file"),
+            ("hf:a/b:../f.gguf", "not a file"),
             ("hf:a/b:f.gguf@", "revision"),
             ("ftp://x/y.gguf", "neither"),
             ("/nowhere.gguf", "neither"),

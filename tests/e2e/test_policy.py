@@ -58,7 +58,7 @@ def test_rules_see_tags_users_sizes_and_the_network():
         assert (
             code == 0
             and b"rule 'interns' matched" in out
-            and b"It flips: with another user rule 'interns' would not have matched" in out
+            and b"What would change it: with another user rule 'interns' would not have matched" in out
         ), (out, err)
 
 
@@ -247,7 +247,7 @@ def test_a_failing_assertion_prints_the_difference_and_gives_exit_code_one():
     code, out, err = run("policy", "test", tests)
     assert code == 1 and "line 3" in err and "clod" in err, err
     code, _, err = run("policy", "test")
-    assert code == 2 and "assertions" in err, err
+    assert code == 2 and "file of tests" in err, err
 
 
 @case

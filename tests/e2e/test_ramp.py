@@ -241,13 +241,13 @@ def test_feedback_counts_once_an_exchange():
 def test_contradictions_are_refused_with_line_and_reason():
     with World() as world:
         for ramp_text, start, mode, words in (
-            ("{to: local}", "local", "auto", "is where the route starts anyway"),
-            ("{to: nowhere}", "cloud", "auto", "is not among the route's tiers"),
+            ("{to: local}", "local", "auto", "the tier on which the route starts anyway"),
+            ("{to: nowhere}", "cloud", "auto", "is not one of the tiers of the route"),
             ("{to: local}", "cloud", "prefer-cloud", "would never be tried"),
-            ("{steps: [1, 2]}", "cloud", "auto", "lead nowhere"),
-            ("{to: local, steps: [5, 5]}", "cloud", "auto", "larger than the one before"),
-            ("{to: local, steps: [0, 5]}", "cloud", "auto", "over 0 and at most 100"),
-            ("{to: local, steps: [5, 101]}", "cloud", "auto", "over 0 and at most 100"),
+            ("{steps: [1, 2]}", "cloud", "auto", "need ramp.to"),
+            ("{to: local, steps: [5, 5]}", "cloud", "auto", "must be larger than the one before"),
+            ("{to: local, steps: [0, 5]}", "cloud", "auto", "above 0 and at most 100"),
+            ("{to: local, steps: [5, 101]}", "cloud", "auto", "above 0 and at most 100"),
             ("{to: local, steps: [5, much]}", "cloud", "auto", "much"),
             ("{to: local, disagreement_max: 1}", "cloud", "auto", "disagreement_max"),
         ):

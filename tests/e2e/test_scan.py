@@ -94,7 +94,7 @@ def test_redact_and_restore_give_the_text_back():
         code, back, err = run("redact", "--restore", "--vault", vault, stdin=hidden.encode())
         equal(code, 0, err)
         equal(back.decode(), text)
-        assert "1 places" in err, err
+        assert "1 placeholders" in err, err
         # A second text goes on with the vault: the same value, the same placeholder.
         code, out, err = run(
             "redact", "--json", "--vault", vault, stdin=b"to other@example.org and new@example.org"

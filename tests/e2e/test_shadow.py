@@ -95,7 +95,7 @@ def test_the_device_answers_in_the_shadow_of_the_cloud_and_the_user_sees_the_clo
         code, out, err = run("report", env=tandem.environment)
         assert (
             code == 0
-            and b"local in the shadow of cloud: 1 of 2 the same" in out
+            and b"shadow answers of local beside cloud: 1 of 2 the same" in out
             and b"95% interval" in out
         ), (out, err)
         code, out, err = run("report", "--json", env=tandem.environment)

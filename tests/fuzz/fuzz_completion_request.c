@@ -7,6 +7,34 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool has_member(const struct td_request *td, const char *name)
+{
+    for (size_t i = 0; i < td->member_count; i++)
+        if (strcmp(td->members[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void look_at_choice(const struct completion_request *request, size_t index)
+{
+    struct completion_choice choice;
+    if (!completion_choice_init(request, index, &choice))
+        return;
+    const struct td_request *td = &choice.td;
+    if (td->message_count != 1 || td->messages[0].content.len == 0 || td->completion == NULL ||
+        td->completion->ids || td->stop_count > TD_STOPS_MAX || td->top_logprobs > 5 ||
+        json_kind_of(request_value(td, REQUEST_PROMPT)) != JSON_KIND_TEXT || has_member(td, "n") ||
+        has_member(td, "tandem"))
+        abort();
+    volatile char sink = 0; /* every byte must be readable */
+    for (size_t b = 0; b < td->completion->text.len; b++)
+        sink = td->completion->text.data[b];
+    (void)sink;
+    completion_choice_deinit(&choice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void look_at_choice(const struct completion_request *request, size_t index)
 {
     struct td_request td;

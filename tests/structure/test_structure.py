@@ -17,7 +17,7 @@ SRC = ROOT / "src"
 # The folders of src/, level by level: a file includes its own folder and those of lower levels.
 LEVELS = [
     ["base"],
-    ["kernels", "privacy", "net", "ledger"],
+    ["kernels", "privacy", "net", "ledger", "request"],
     ["engine", "router"],
     ["tier"],
     ["exchange"],
@@ -304,6 +304,27 @@ def objects_beside_the_door():
         yield f"client_start is called in {', '.join(senders)}"
 
 
+# A request is parsed once: these members of a body have typed places in request/request.h. Who may still know their
+# names: api/, which reads them, tier/openai*, which writes them, app/, whose commands are clients, and engine/, whose
+# chat templates have the same names.
+REQUEST_MEMBERS = ("messages", "content", "role", "prompt", "tools", "tool_choice", "functions", "response_format", "grammar",
+                   "samplers", "temperature", "stream", "stop", "tandem")
+MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai")
+
+
+def second_parses():
+    """Files that look up a request's members by name where only its typed form should be known."""
+    pattern = re.compile(r'json_get\([^;"]*"(' + "|".join(REQUEST_MEMBERS) + r')"\)')
+    for path in sorted(SRC.rglob("*.[ch]")):
+        name = str(path.relative_to(SRC))
+        if name.startswith(MEMBERS_KNOWN_IN):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = pattern.search(line)
+            if found:
+                yield f"src/{name}:{number}: reads '{found.group(1)}' of a body: use request/request.h"
+
+
 def exported_symbols_without_td():
     libraries = sorted((ROOT / "build" / "src").glob("libtandem.so*"))
     if not libraries:
@@ -348,6 +369,7 @@ def main():
     check("every byte for a tier passes the door", ways_out_beside_the_door)
     check("no object calls what sends beside the door", objects_beside_the_door)
     check("the drawing of the rooms is up to date", drawing_out_of_date)
+    check("a request is parsed once", second_parses)
     check("headers include each other without circles", circles)
     check("third-party headers stay in their folder", library_types_that_escaped)
     check("every header stands alone", lambda: headers_that_do_not_stand_alone(only))

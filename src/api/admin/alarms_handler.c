@@ -3,8 +3,10 @@
  *   {object: "list", data: [{alarm, kind, caller, begun, ended (null: it lasts), value, usual,
  *    text}], phrases: [{phrase, seen, escalated, lift}], escalation_share, score_psi,
  *    calibration_error (null: not known yet)} */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
+#include "api/http/reply.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "exchange/limits/watch.h"
@@ -85,18 +87,17 @@ void alarms_handle(struct api *api, struct http_request *request, const char *re
         api_reply_fault(api, request, &fault);
         return;
     }
-    struct buf body;
-    buf_init(&body, ALARMS_BYTES_MAX);
-    json_write(value, &body);
-    json_free(value);
-    api_reply_json(api, request, 200, &body);
-    buf_deinit(&body);
+    api_reply_value(api, request, value, ALARMS_BYTES_MAX);
 }
 
-void alarms_write_metrics(struct watch *watch, struct buf *out)
+void alarms_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                          struct buf *out)
 {
+    (void)host;
+    if (!services->watch)
+        return;
     struct watch_numbers numbers;
-    watch_numbers(watch, &numbers);
+    watch_numbers(services->watch, &numbers);
     buf_printf(out, "# HELP tandem_alarms_active Alarms that last, by kind\n"
                     "# TYPE tandem_alarms_active gauge\n");
     for (int kind = 0; kind < WATCH_KIND_COUNT; kind++)

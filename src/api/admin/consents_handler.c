@@ -3,7 +3,9 @@
  * Each caller's own: an API key's, or an address's where no keys are asked for.
  *
  *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}   id, user: optional */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/http/access.h"
+#include "api/http/reply.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -13,35 +15,17 @@
 
 #define REPLY_BYTES_MAX (16u << 20)
 
-static void reply_json(struct api *api, struct http_request *request, struct json *value)
-{
-    struct buf body;
-    buf_init(&body, REPLY_BYTES_MAX);
-    json_write(value, &body);
-    json_free(value);
-    api_reply_json(api, request, 200, &body);
-    buf_deinit(&body);
-}
-
-static void reply_status(struct api *api, struct http_request *request, enum td_status status,
-                         const struct td_error *err)
-{
-    struct fault fault;
-    fault_from_status(&fault, status, err->message, NULL);
-    api_reply_fault(api, request, &fault);
-}
-
 /* The one consent of that id, as an object. */
 static void reply_one(struct api *api, struct http_request *request, struct consents *consents,
                       const char *id)
 {
     char caller[AUTH_DIGEST_BYTES];
-    api_find_caller(api, request, caller);
+    access_find_caller(api, request, caller);
     struct json *list = consents_list(consents, caller, id, clock_wall_ms(NULL));
     struct json *object = json_clone(json_at(list, 0));
     json_free(list);
     json_put(object, "object", json_new_cstr("consent"));
-    reply_json(api, request, object);
+    api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
 
 static bool read_wish(const struct json *body, struct consent *out, struct fault *fault)
@@ -84,7 +68,7 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
         api_reply_fault(api, request, &fault);
         return;
     }
-    api_find_caller(api, request, caller);
+    access_find_caller(api, request, caller);
     wish.caller = caller;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
@@ -93,7 +77,7 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
     if (status == TD_OK)
         reply_one(api, request, services->consents, id);
     else
-        reply_status(api, request, status, &err);
+        api_reply_status(api, request, status, &err, NULL);
     api->host->release(api->host->ctx, services);
 }
 
@@ -101,26 +85,26 @@ void consents_handle_list(struct api *api, struct http_request *request, const c
 {
     (void)rest;
     char caller[AUTH_DIGEST_BYTES];
-    api_find_caller(api, request, caller);
+    access_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("list"));
     json_put(object, "data", consents_list(services->consents, caller, NULL, clock_wall_ms(NULL)));
     api->host->release(api->host->ctx, services);
-    reply_json(api, request, object);
+    api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
 
 void consents_handle_revoke(struct api *api, struct http_request *request, const char *rest)
 {
     struct td_error err = {0};
     char caller[AUTH_DIGEST_BYTES];
-    api_find_caller(api, request, caller);
+    access_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
         consents_revoke(services->consents, caller, rest, clock_wall_ms(NULL), &err);
     if (status == TD_OK)
         reply_one(api, request, services->consents, rest);
     else
-        reply_status(api, request, status, &err);
+        api_reply_status(api, request, status, &err, NULL);
     api->host->release(api->host->ctx, services);
 }

@@ -1,5 +1,5 @@
 /* What starting where earlier exchanges did comes to (exchange/memory/consistency.h), for GET /metrics. */
-#include "api/http/api_internal.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "exchange/memory/consistency.h"
 
@@ -13,10 +13,14 @@ static void write_results(const char *what, const uint64_t counts[static CONSIST
                    keeping_name((enum keeping)(i + KEEPING_SAME)), (unsigned long long)counts[i]);
 }
 
-void consistency_write_metrics(struct consistency *consistency, struct buf *out)
+void consistency_write_metrics(const struct api_host *host,
+                               const struct exchange_services *services, struct buf *out)
 {
+    (void)host;
+    if (!services->consistency)
+        return;
     struct consistency_numbers numbers;
-    consistency_numbers(consistency, &numbers);
+    consistency_numbers(services->consistency, &numbers);
     buf_printf(out,
                "# HELP tandem_remembered_starts_total Requests with a remembered start, by what "
                "came of it; moved and barred are flips\n"

@@ -4,7 +4,10 @@
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
  * yet. The loop must not wait for the disk: a look-up that finds nothing is tried again by a
  * timer until a commit interval has surely passed. */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/admin/lookup.h"
+#include "api/http/call.h"
+#include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
@@ -21,8 +24,7 @@
 #define LIST_LIMIT_MAX 1000
 
 struct lookup {
-    struct lookup *previous, *next; /* in api->lookups */
-    struct api *api;
+    struct api_call base;      /* first */
     struct http_request *http; /* NULL when the client left */
     struct loop_timer *timer;
     uint32_t tries;
@@ -33,14 +35,8 @@ struct lookup {
 
 static void lookup_free(struct lookup *lookup)
 {
-    struct api *api = lookup->api;
-    if (lookup->previous)
-        lookup->previous->next = lookup->next;
-    else
-        api->lookups = lookup->next;
-    if (lookup->next)
-        lookup->next->previous = lookup->previous;
-    loop_timer_free(api->loop, lookup->timer);
+    api_call_end(&lookup->base);
+    loop_timer_free(lookup->base.api->loop, lookup->timer);
     free(lookup->ctx);
     free(lookup);
 }
@@ -60,26 +56,19 @@ static void reply_value(struct api *api, struct http_request *request, struct js
                         void *ctx)
 {
     (void)ctx;
-    struct buf body;
-    buf_init(&body, EXCHANGES_BYTES_MAX);
-    json_write(value, &body);
-    json_free(value);
-    api_reply_json(api, request, 200, &body);
-    buf_deinit(&body);
+    api_reply_value(api, request, value, EXCHANGES_BYTES_MAX);
 }
 
 static void reply_error(struct api *api, struct http_request *request, enum td_status status,
                         const struct td_error *err)
 {
-    struct fault fault;
-    fault_from_status(&fault, status, err->message, status == TD_NOT_FOUND ? "id" : NULL);
-    api_reply_fault(api, request, &fault);
+    api_reply_status(api, request, status, err, status == TD_NOT_FOUND ? "id" : NULL);
 }
 
 /* True when it was answered. `last`: also answer that there is none. */
 static bool lookup_try(struct lookup *lookup, bool last)
 {
-    struct api *api = lookup->api;
+    struct api *api = lookup->base.api;
     struct td_error err = {0};
     struct json *value = NULL;
     enum td_status status = open_reader(api, &err);
@@ -101,7 +90,7 @@ static void lookup_again(void *ctx)
     if (!lookup->http || lookup_try(lookup, lookup->tries >= LOOKUP_TRIES_MAX))
         lookup_free(lookup);
     else
-        loop_timer_start(lookup->api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
+        loop_timer_start(lookup->base.api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
 }
 
 static void lookup_gone(void *ctx)
@@ -110,18 +99,17 @@ static void lookup_gone(void *ctx)
     lookup->http = NULL; /* the timer frees it */
 }
 
-void exchanges_cancel_all(struct api *api)
+static void lookup_stop(struct api_call *call)
 {
-    while (api->lookups) {
-        struct http_request *request = api->lookups->http;
-        lookup_free(api->lookups);
-        if (!request)
-            continue;
-        struct fault fault; /* answering also takes lookup_gone off the request */
-        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
-        fault.retry_after_s = 1;
-        api_reply_fault(api, request, &fault);
-    }
+    struct lookup *lookup = (struct lookup *)call;
+    struct api *api = call->api;
+    struct http_request *request = lookup->http;
+    lookup_free(lookup);
+    if (!request)
+        return;
+    struct fault fault; /* answering also takes lookup_gone off the request */
+    fault_stopping(&fault);
+    api_reply_fault(api, request, &fault);
 }
 
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
@@ -142,15 +130,11 @@ void exchanges_find(struct api *api, struct http_request *request, const char *i
         api_reply_fault(api, request, &fault);
         return;
     }
-    lookup->api = api;
+    api_call_begin(api, &lookup->base, lookup_stop, false);
     lookup->http = request;
     lookup->found = found;
     lookup->ctx = ctx;
     memcpy(lookup->id, id, strlen(id) + 1);
-    lookup->next = api->lookups;
-    if (lookup->next)
-        lookup->next->previous = lookup;
-    api->lookups = lookup;
     if (lookup_try(lookup, false)) {
         lookup_free(lookup);
         return;

@@ -6,7 +6,9 @@
  * beside the exchange; `tandem router tune` reads it as a label, `tandem report` shows it. */
 #include "api/admin/feedback.h"
 
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/admin/lookup.h"
+#include "api/http/reply.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -63,16 +65,11 @@ bool feedback_read(const struct json *body, struct feedback *out, struct fault *
 static void reply_stored(struct api *api, struct http_request *request,
                          const struct feedback *feedback)
 {
-    struct buf body;
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("feedback"));
     json_put(object, "id", json_new_cstr(feedback->id));
     json_put(object, "score", json_new_double(feedback->score));
-    buf_init(&body, REPLY_BYTES_MAX);
-    json_write(object, &body);
-    json_free(object);
-    api_reply_json(api, request, 200, &body);
-    buf_deinit(&body);
+    api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
 
 /* An exchange that a ramp took, or might have taken, is evidence. */

@@ -6,7 +6,9 @@
  * The ledger's part takes the disk's time and runs in the background; what is in memory follows on the
  * loop. Computed prompts are not kept by user, so that all of them go: caches is true when there were
  * engines to ask. The egress ledger keeps its lines: they hold hashes and no user. */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/http/call.h"
+#include "api/http/reply.h"
 #include "base/background.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -30,21 +32,14 @@ struct forget_work {
 };
 
 struct forget_call {
-    struct forget_call *previous, *next; /* in api->forgets */
-    struct api *api;
+    struct api_call base;      /* first */
     struct http_request *http; /* NULL when the client left: it is done all the same */
     struct background_task *task;
 };
 
 static void call_free(struct forget_call *call)
 {
-    struct api *api = call->api;
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        api->forgets = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    api_call_end(&call->base);
     free(call);
 }
 
@@ -71,15 +66,14 @@ static void reply(struct forget_call *call, const struct forget_work *work,
         return;
     if (work->status != TD_OK) {
         fault_from_status(&fault, work->status, work->err.message, NULL);
-        api_reply_fault(call->api, call->http, &fault);
+        api_reply_fault(call->base.api, call->http, &fault);
         return;
     }
     if (memory->failed) {
         fault_from_status(&fault, TD_IO, "a file of the state folder could not be written", NULL);
-        api_reply_fault(call->api, call->http, &fault);
+        api_reply_fault(call->base.api, call->http, &fault);
         return;
     }
-    struct buf body;
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("forgotten"));
     json_put(object, "exchanges", json_new_int((int64_t)work->forgotten.exchanges));
@@ -89,22 +83,31 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "consents", json_new_int((int64_t)memory->consents));
     json_put(object, "similar", json_new_int((int64_t)memory->similar));
     json_put(object, "caches", json_new_bool(memory->caches));
-    buf_init(&body, REPLY_BYTES_MAX);
-    json_write(object, &body);
-    json_free(object);
-    api_reply_json(call->api, call->http, 200, &body);
-    buf_deinit(&body);
+    api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
 }
 
 static void work_done(void *ctx, void *owner)
 {
     struct forget_work *work = ctx;
     struct forget_call *call = owner;
-    const struct api_host *host = call->api->host;
+    const struct api_host *host = call->base.api->host;
     struct api_forgotten memory = {0};
     if (host->forget)
         host->forget(host->ctx, work->user, &memory);
     reply(call, work, &memory);
+    call_free(call);
+}
+
+/* What runs in the background goes on to its end: there is nothing to ask again. */
+static void call_stop(struct api_call *base)
+{
+    struct forget_call *call = (struct forget_call *)base;
+    struct fault fault;
+    background_cancel(call->task);
+    fault_stopping(&fault);
+    fault.retry_after_s = 0;
+    if (call->http)
+        api_reply_fault(base->api, call->http, &fault);
     call_free(call);
 }
 
@@ -115,7 +118,6 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
     struct forget_work *work = calloc(1, sizeof *work);
     enum td_status status = TD_NO_MEMORY;
     if (call && work) {
-        call->api = api;
         call->http = request;
         work->ledger = api->host->ledger;
         work->path = api->host->ledger_path;
@@ -133,10 +135,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         free(work);
         return status;
     }
-    call->next = api->forgets;
-    if (call->next)
-        call->next->previous = call;
-    api->forgets = call;
+    api_call_begin(api, &call->base, call_stop, false);
     http_request_on_gone(request, call_gone, call);
     return TD_OK;
 }
@@ -161,17 +160,4 @@ void forget_handle(struct api *api, struct http_request *request, const char *re
     json_free(body);
     if (!begun)
         api_reply_fault(api, request, &fault);
-}
-
-void forget_cancel_all(struct api *api)
-{
-    while (api->forgets) {
-        struct forget_call *call = api->forgets;
-        struct fault fault; /* what runs in the background goes on to its end */
-        background_cancel(call->task);
-        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
-        if (call->http)
-            api_reply_fault(api, call->http, &fault);
-        call_free(call);
-    }
 }

@@ -1,14 +1,18 @@
 /* What asking beside slow tiers comes to (exchange/limits/hedge_allowance.h), for GET /metrics. */
 #include "exchange/limits/hedge_allowance.h"
 
-#include "api/http/api_internal.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "base/str.h"
 
-void hedging_write_metrics(struct hedge_allowance *hedging, struct buf *out)
+void hedging_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                           struct buf *out)
 {
+    (void)host;
+    if (!services->hedge_allowance)
+        return;
     struct hedge_numbers numbers;
-    hedge_allowance_numbers(hedging, &numbers);
+    hedge_allowance_numbers(services->hedge_allowance, &numbers);
     metrics_write_value(out, "tandem_hedgeable_requests_total", "counter",
                         "Requests of hedged routes that had another tier to ask",
                         (double)numbers.requests);
@@ -22,8 +26,7 @@ void hedging_write_metrics(struct hedge_allowance *hedging, struct buf *out)
                        "answer given\n# TYPE tandem_hedges_total counter\n"));
     for (int i = 0; i < HEDGE_RESULT_COUNT; i++)
         buf_printf(out, "tandem_hedges_total{result=\"%s\"} %llu\n",
-                   hedge_result_name((enum hedge_result)i),
-                   (unsigned long long)numbers.ended[i]);
+                   hedge_result_name((enum hedge_result)i), (unsigned long long)numbers.ended[i]);
     metrics_write_value(out, "tandem_hedges_cost_usd_total", "counter",
                         "Spent on the answers of the two that nobody was given", numbers.spent_usd);
 }

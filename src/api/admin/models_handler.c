@@ -1,6 +1,7 @@
 /* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers,
  * and the models and adapters of the tiers. */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/http/reply.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"

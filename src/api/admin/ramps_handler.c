@@ -3,11 +3,13 @@
  *
  *   {object: "list", data: [{route, to, percent, step (from 1), steps, stopped, cause (null: it goes on), cause_loss, changed,
  *    evidence: {agreement, outcomes, feedback: {judged, loss (null: none)}}}]} */
-#include "api/http/api_internal.h"
+#include "api/admin/handlers.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
+#include "api/http/reply.h"
 #include "base/json.h"
-#include "exchange/memory/ramp_table.h"
 #include "exchange/memory/ramp_file.h"
+#include "exchange/memory/ramp_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,12 +54,7 @@ static struct ramp_view *views_of(struct ramp_table *ramps, size_t *count)
 
 static void reply(struct api *api, struct http_request *request, struct json *value)
 {
-    struct buf body;
-    buf_init(&body, REPLY_BYTES_MAX);
-    json_write(value, &body);
-    json_free(value);
-    api_reply_json(api, request, 200, &body);
-    buf_deinit(&body);
+    api_reply_value(api, request, value, REPLY_BYTES_MAX);
 }
 
 static struct json *list_json(struct ramp_table *ramps)
@@ -100,8 +97,9 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
         return;
     }
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    enum td_status status =
-        services->ramp_table ? ramp_table_restart(services->ramp_table, rest, &err) : (enum td_status)TD_NOT_FOUND;
+    enum td_status status = services->ramp_table
+                                ? ramp_table_restart(services->ramp_table, rest, &err)
+                                : (enum td_status)TD_NOT_FOUND;
     struct json *value = status == TD_OK ? list_json(services->ramp_table) : NULL;
     api->host->release(api->host->ctx, services);
     if (status == TD_OK) {
@@ -112,10 +110,14 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
     api_reply_fault(api, request, &fault);
 }
 
-void ramps_write_metrics(struct ramp_table *ramps, struct buf *out)
+void ramps_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                         struct buf *out)
 {
+    (void)host;
+    if (!services->ramp_table)
+        return;
     size_t count = 0;
-    struct ramp_view *views = views_of(ramps, &count);
+    struct ramp_view *views = views_of(services->ramp_table, &count);
     if (count > 0)
         buf_printf(out, "# HELP tandem_ramp_percent Share of a route's users that its ramp takes\n"
                         "# TYPE tandem_ramp_percent gauge\n");

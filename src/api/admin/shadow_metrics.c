@@ -1,6 +1,6 @@
 /* What shadows came to (exchange/parts/shadow_pool.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
  * intervals, are GET /tandem/v1/shadows. */
-#include "api/http/api_internal.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "exchange/parts/shadow_pool.h"
 
@@ -13,8 +13,12 @@ static void write_family(struct buf *out, const char *name, const char *help,
         buf_printf(out, "%s{place=\"%s\"} %.10g\n", name, places[i], values[i]);
 }
 
-void shadows_write_metrics(struct shadow_pool *shadows, struct buf *out)
+void shadows_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                           struct buf *out)
 {
+    (void)host;
+    if (!services->shadow_pool)
+        return;
     static const struct {
         const char *name, *help;
     } families[] = {
@@ -28,7 +32,7 @@ void shadows_write_metrics(struct shadow_pool *shadows, struct buf *out)
         {"tandem_shadows_cost_usd_total", "What shadows cost, in USD"},
     };
     struct shadow_numbers numbers;
-    shadow_pool_numbers(shadows, &numbers);
+    shadow_pool_numbers(services->shadow_pool, &numbers);
     double values[sizeof families / sizeof *families][SHADOW_PLACE_COUNT];
     for (int i = 0; i < SHADOW_PLACE_COUNT; i++) {
         const struct shadow_count *of = &numbers.of[i];

@@ -2,6 +2,7 @@
 #ifndef API_API_HOST_H
 #define API_API_HOST_H
 
+#include "base/names.h"
 #include "exchange/machine/exchange.h"
 
 struct auth;

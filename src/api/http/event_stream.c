@@ -1,6 +1,7 @@
 #include "api/http/event_stream.h"
 
 #include "api/http/obfuscation.h"
+#include "api/http/reply.h"
 #include "base/log.h"
 #include "base/str.h"
 

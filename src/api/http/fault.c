@@ -108,6 +108,18 @@ void fault_upstream_denied(struct fault *fault, const char *message)
     fault->error_code = "upstream_denied";
 }
 
+void fault_too_large(struct fault *fault)
+{
+    fault_set(fault, 500, "server_error", "answer_too_large",
+              "the answer is larger than this server can send whole; ask for a stream");
+}
+
+void fault_stopping(struct fault *fault)
+{
+    fault_set(fault, 503, "server_error", "shutting_down", "the server is stopping");
+    fault->retry_after_s = 1;
+}
+
 static void write_text_or_null(const char *text, struct buf *out)
 {
     if (text && *text)
@@ -128,3 +140,5 @@ void fault_write(const struct fault *fault, struct buf *out)
     write_text_or_null(fault->error_code, out);
     buf_append_str(out, STR("}}"));
 }
+
+const struct fault_form fault_form_openai = {.write = fault_write};

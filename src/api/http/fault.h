@@ -32,7 +32,19 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
  * and 403 would tell the client that it may not ask. */
 void fault_upstream_denied(struct fault *fault, const char *message);
 
+/* An answer that is larger than this server can send whole. */
+void fault_too_large(struct fault *fault);
+/* The server stops: ask again, another process may answer. */
+void fault_stopping(struct fault *fault);
+
 /* Appends {"error": {...}}. */
 void fault_write(const struct fault *fault, struct buf *out);
+
+/* How a dialect's clients read an error. */
+struct fault_form {
+    void (*write)(const struct fault *fault, struct buf *out); /* appends a whole body */
+    const char *id_header; /* where they look for the request's id, beside x-request-id; or NULL */
+};
+extern const struct fault_form fault_form_openai;
 
 #endif

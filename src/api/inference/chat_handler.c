@@ -12,18 +12,20 @@
  *   DONE               headers, whole reply    its last events
  *   FAILED             status and error body   the same before a byte; else an error event
  */
-#include "api/http/api_internal.h"
-#include "api/http/metrics.h"
+#include "api/http/access.h"
+#include "api/http/call.h"
+#include "api/http/reply.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
+#include "api/inference/handlers.h"
 #include "api/wire/dialect.h"
+#include "api/wire/openai_format.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 
 struct chat {
-    struct chat *previous, *next; /* in api->chats */
-    struct api *api;
+    struct api_call base; /* first */
     const struct dialect *dialect;
     struct event_stream stream;        /* its http is NULL once replied or gone */
     struct background_task *compiling; /* what the exchange waits for, or NULL */
@@ -48,22 +50,15 @@ static void chat_cancel(struct chat *chat)
         return;
     exchange_cancel(chat->exchange);
     chat->exchange = NULL;
-    exchange_reply_count(chat->api, NULL, "cancelled");
+    exchange_reply_count(chat->base.api, NULL, "cancelled");
 }
 
 static void chat_free(void *ctx)
 {
     struct chat *chat = ctx;
-    struct api *api = chat->api;
+    struct api *api = chat->base.api;
     chat_cancel(chat);
-    if (chat->previous)
-        chat->previous->next = chat->next;
-    else
-        api->chats = chat->next;
-    if (chat->next)
-        chat->next->previous = chat->previous;
-    api->chat_count--;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
+    api_call_end(&chat->base);
     loop_timer_free(api->loop, chat->reaper);
     openai_request_deinit(&chat->request);
     response_answer_deinit(&chat->reply.answer);
@@ -80,7 +75,7 @@ static void chat_free(void *ctx)
 static void chat_end(struct chat *chat)
 {
     event_stream_forget(&chat->stream);
-    loop_timer_start(chat->api->loop, chat->reaper, 0);
+    loop_timer_start(chat->base.api->loop, chat->reaper, 0);
 }
 
 static void chat_gone(void *ctx)
@@ -89,28 +84,25 @@ static void chat_gone(void *ctx)
     if (!chat->in_event)
         chat_cancel(chat);
     if (!chat->stream.started)
-        api_count_code(chat->api, 499);
+        api_count_code(chat->base.api, 499);
     chat_end(chat);
 }
 
-void chat_cancel_all(struct api *api)
+static void chat_stop(struct api_call *call)
 {
-    while (api->chats) {
-        struct chat *chat = api->chats;
-        chat_cancel(chat);
-        struct event_stream *stream = &chat->stream;
-        struct fault fault;
-        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
-        fault.retry_after_s = 1;
-        if (stream->http && !stream->started) {
-            api_reply_fault(api, stream->http, &fault);
-        } else if (stream->http) {
-            event_stream_send_fault(stream, &fault);
-            event_stream_done(stream);
-        }
-        event_stream_forget(stream);
-        chat_free(chat);
+    struct chat *chat = (struct chat *)call;
+    struct event_stream *stream = &chat->stream;
+    struct fault fault;
+    chat_cancel(chat);
+    fault_stopping(&fault);
+    if (stream->http && !stream->started) {
+        api_reply_fault(call->api, stream->http, &fault);
+    } else if (stream->http) {
+        event_stream_send_fault(stream, &fault);
+        event_stream_done(stream);
     }
+    event_stream_forget(stream);
+    chat_free(chat);
 }
 
 /* --- writing --- */
@@ -157,14 +149,14 @@ static void finish_whole(struct chat *chat, const struct exchange_summary *summa
     struct fault fault = {0};
     struct buf body;
     size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
-    buf_init(&body, 4 * chat->api->host->answer_bytes_max + repeated + 65536);
+    buf_init(&body, 4 * chat->base.api->host->answer_bytes_max + repeated + 65536);
     if (!chat->dialect->write_answer(&chat->reply, summary, &body, &fault))
         body.failed = true;
     exchange_reply_headers(chat->stream.http, summary);
     if (fault.code)
-        api_reply_fault(chat->api, chat->stream.http, &fault);
+        api_reply_fault(chat->base.api, chat->stream.http, &fault);
     else
-        api_reply_json(chat->api, chat->stream.http, 200, &body);
+        api_reply_json(chat->base.api, chat->stream.http, 200, &body);
     buf_deinit(&body);
     chat_end(chat);
 }
@@ -178,7 +170,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
     dialect_name_fault(chat->dialect, &fault);
     if (!chat->stream.started) {
         exchange_reply_headers(chat->stream.http, event->summary);
-        api_reply_fault(chat->api, chat->stream.http, &fault);
+        api_reply_fault(chat->base.api, chat->stream.http, &fault);
         chat_end(chat);
         return;
     }
@@ -190,7 +182,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
     struct fault fault = {0};
-    if (!chat->request.stream) {
+    if (!chat->request.td.streamed) {
         response_answer_add(&chat->reply.writer, &chat->reply.answer, event->piece);
         return;
     }
@@ -204,7 +196,7 @@ static void on_text(struct chat *chat, const struct exchange_event *event)
 
 static void on_correction(struct chat *chat, const struct exchange_event *event)
 {
-    if (!chat->request.stream) {
+    if (!chat->request.td.streamed) {
         response_answer_clear(&chat->reply.answer);
         return;
     }
@@ -220,7 +212,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     chat->in_event = true;
     switch (event->kind) {
     case EXCHANGE_START:
-        if (chat->request.stream)
+        if (chat->request.td.streamed)
             start_stream(chat, event->summary);
         break;
     case EXCHANGE_TEXT:
@@ -231,15 +223,15 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_DONE:
         chat->exchange = NULL;
-        exchange_reply_count(chat->api, event->summary, "answered");
-        if (chat->request.stream)
+        exchange_reply_count(chat->base.api, event->summary, "answered");
+        if (chat->request.td.streamed)
             finish_stream(chat, event->summary);
         else
             finish_whole(chat, event->summary);
         break;
     case EXCHANGE_FAILED:
         chat->exchange = NULL;
-        exchange_reply_count(chat->api, event->summary, "failed");
+        exchange_reply_count(chat->base.api, event->summary, "failed");
         finish_failed(chat, event);
         break;
     }
@@ -249,7 +241,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         chat_end(chat);
     }
     if (!chat->exchange || !chat->stream.http) /* also when the client left inside a write */
-        loop_timer_start(chat->api->loop, chat->reaper, 0);
+        loop_timer_start(chat->base.api->loop, chat->reaper, 0);
 }
 
 /* --- the request --- */
@@ -260,7 +252,6 @@ static struct chat *chat_new(struct api *api, const struct dialect *dialect,
     struct chat *chat = calloc(1, sizeof *chat);
     if (!chat)
         return NULL;
-    chat->api = api;
     chat->dialect = dialect;
     chat->arena = arena_new(api->host->arena_bytes_max);
     chat->reply.request = &chat->request;
@@ -276,26 +267,21 @@ static struct chat *chat_new(struct api *api, const struct dialect *dialect,
         free(chat);
         return NULL;
     }
-    chat->next = api->chats;
-    if (chat->next)
-        chat->next->previous = chat;
-    api->chats = chat;
-    api->chat_count++;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", 1);
+    api_call_begin(api, &chat->base, chat_stop, true);
     return chat;
 }
 
 static void refuse(struct chat *chat, struct fault *fault)
 {
     dialect_name_fault(chat->dialect, fault);
-    api_reply_fault(chat->api, chat->stream.http, fault);
+    api_reply_fault(chat->base.api, chat->stream.http, fault);
     event_stream_forget(&chat->stream);
     chat_free(chat);
 }
 
 static void begin_exchange(struct chat *chat)
 {
-    struct api *api = chat->api;
+    struct api *api = chat->base.api;
     struct fault fault = {0};
     struct td_error err = {0};
     chat->services = api->host->acquire(api->host->ctx);
@@ -318,8 +304,7 @@ static void format_compiled(void *owner, enum td_status status, struct td_gramma
     struct chat *chat = owner;
     struct fault fault = {0};
     chat->compiling = NULL;
-    if (openai_format_accept(&chat->request.format, status, grammar, err, &chat->request.td,
-                             &fault))
+    if (openai_format_accept(status, grammar, err, &chat->request.td, &fault))
         begin_exchange(chat);
     else
         refuse(chat, &fault);
@@ -328,9 +313,9 @@ static void format_compiled(void *owner, enum td_status status, struct td_gramma
 static void compile_format(struct chat *chat)
 {
     struct td_error err = {0};
-    const struct format_task_options options = {.background = chat->api->host->background,
-                                                .loop = chat->api->loop,
-                                                .format = &chat->request.format,
+    const struct format_task_options options = {.background = chat->base.api->host->background,
+                                                .loop = chat->base.api->loop,
+                                                .request = &chat->request.td,
                                                 .on_done = format_compiled,
                                                 .owner = chat};
     enum td_status status = format_task_start(&options, &chat->compiling, &err);
@@ -350,7 +335,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!dialect_read(dialect, http_request_body(request), api_find_header, request, chat->arena,
+    if (!dialect_read(dialect, http_request_body(request), access_find_header, request, chat->arena,
                       &chat->request, &fault)) {
         refuse(chat, &fault);
         return;
@@ -358,7 +343,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
     if (chat->request.include_obfuscation)
         event_stream_obfuscate(&chat->stream);
     char caller[AUTH_DIGEST_BYTES];
-    api_find_caller(api, request, caller);
+    access_find_caller(api, request, caller);
     chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
     if (!chat->request.td.caller) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
@@ -366,7 +351,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
         return;
     }
     http_request_on_gone(request, chat_gone, chat);
-    if (chat->request.format.source)
+    if (openai_format_is_due(&chat->request.td))
         compile_format(chat);
     else
         begin_exchange(chat);

@@ -6,10 +6,12 @@
  *
  * A struct call lives until one turn of the loop after its end, as a chat does (chat_handler.c):
  * exchanges look at the request's strings when they call back for the last time. */
-#include "api/http/api_internal.h"
+#include "api/http/access.h"
+#include "api/http/call.h"
 #include "api/http/event_stream.h"
-#include "api/http/metrics.h"
+#include "api/http/reply.h"
 #include "api/inference/exchange_reply.h"
+#include "api/inference/handlers.h"
 #include "api/wire/completion_request.h"
 #include "api/wire/completion_response.h"
 #include "base/str.h"
@@ -21,15 +23,13 @@
 struct choice {
     struct completion_call *call;
     struct exchange *exchange; /* NULL before it began and once final */
-    struct td_request td;
-    struct json *body;
+    struct completion_choice request;
     struct text_answer answer;
     struct buf written; /* of a whole answer, once the choice is final */
 };
 
 struct completion_call {
-    struct completion_call *previous, *next; /* in api->completions */
-    struct api *api;
+    struct api_call base;       /* first */
     struct event_stream stream; /* its http is NULL once replied or gone */
     struct exchange_services *services;
     struct arena *arena;
@@ -53,24 +53,17 @@ static void cancel_exchanges(struct completion_call *call)
         if (!exchange)
             continue;
         exchange_cancel(exchange);
-        exchange_reply_count(call->api, NULL, "cancelled");
+        exchange_reply_count(call->base.api, NULL, "cancelled");
     }
 }
 
 static void call_free(struct completion_call *call)
 {
-    struct api *api = call->api;
+    struct api *api = call->base.api;
     cancel_exchanges(call);
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        api->completions = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    api->completion_count--;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
+    api_call_end(&call->base);
     for (size_t i = 0; i < call->choice_count; i++) {
-        json_free(call->choices[i].body);
+        completion_choice_deinit(&call->choices[i].request);
         text_answer_deinit(&call->choices[i].answer);
         buf_deinit(&call->choices[i].written);
     }
@@ -89,14 +82,14 @@ static void call_end(struct completion_call *call)
 {
     call->over = true;
     event_stream_forget(&call->stream);
-    loop_timer_start(call->api->loop, call->step, 0);
+    loop_timer_start(call->base.api->loop, call->step, 0);
 }
 
 static void call_gone(void *ctx)
 {
     struct completion_call *call = ctx;
     if (!call->stream.started)
-        api_count_code(call->api, 499);
+        api_count_code(call->base.api, 499);
     call_end(call);
 }
 
@@ -105,7 +98,7 @@ static void fail(struct completion_call *call, const struct fault *fault)
 {
     struct event_stream *stream = &call->stream;
     if (stream->http && !stream->started) {
-        api_reply_fault(call->api, stream->http, fault);
+        api_reply_fault(call->base.api, stream->http, fault);
     } else if (stream->http) {
         event_stream_send_fault(stream, fault);
         event_stream_done(stream);
@@ -113,16 +106,13 @@ static void fail(struct completion_call *call, const struct fault *fault)
     call_end(call);
 }
 
-void completions_cancel_all(struct api *api)
+static void call_stop(struct api_call *base)
 {
-    while (api->completions) {
-        struct completion_call *call = api->completions;
-        struct fault fault;
-        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
-        fault.retry_after_s = 1;
-        fail(call, &fault);
-        call_free(call);
-    }
+    struct completion_call *call = (struct completion_call *)base;
+    struct fault fault;
+    fault_stopping(&fault);
+    fail(call, &fault);
+    call_free(call);
 }
 
 /* --- answers --- */
@@ -165,7 +155,7 @@ static void finish_stream(struct completion_call *call, const struct exchange_su
 /* Of a whole answer: texts as JSON, and what is told of each token. */
 static size_t choices_bytes_max(const struct completion_call *call)
 {
-    return 8 * call->api->host->answer_bytes_max;
+    return 8 * call->base.api->host->answer_bytes_max;
 }
 
 static void finish_whole(struct completion_call *call, const struct exchange_summary *summary)
@@ -187,7 +177,7 @@ static void finish_whole(struct completion_call *call, const struct exchange_sum
         exchange_reply_headers(call->stream.http, summary);
     }
     buf_append_char(&body, '}');
-    api_reply_json(call->api, call->stream.http, 200, &body);
+    api_reply_json(call->base.api, call->stream.http, 200, &body);
     buf_deinit(&body);
     call_end(call);
 }
@@ -210,7 +200,7 @@ static void on_done(struct completion_call *call, struct choice *choice,
     add_usage(call, index, &summary->usage);
     if (!call->stream.http)
         return;
-    if (call->request.common.stream) {
+    if (call->request.common.td.streamed) {
         send_piece(call, summary, index, NULL);
         if (call->ended == call->choice_count && call->stream.http)
             finish_stream(call, summary);
@@ -220,8 +210,7 @@ static void on_done(struct completion_call *call, struct choice *choice,
     if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
                            &choice->written)) {
         struct fault fault;
-        fault_set(&fault, 500, "server_error", "answer_too_large",
-                  "the answer is larger than this server can send whole; ask for a stream");
+        fault_too_large(&fault);
         fail(call, &fault);
         return;
     }
@@ -238,19 +227,19 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct fault fault;
     switch (event->kind) {
     case EXCHANGE_TEXT:
-        if (call->request.common.stream)
+        if (call->request.common.td.streamed)
             send_piece(call, event->summary, (size_t)(choice - call->choices), event->piece);
         else
             text_answer_add(&choice->answer, event->piece);
         break;
     case EXCHANGE_DONE:
         choice->exchange = NULL;
-        exchange_reply_count(call->api, event->summary, "answered");
+        exchange_reply_count(call->base.api, event->summary, "answered");
         on_done(call, choice, event->summary);
         break;
     case EXCHANGE_FAILED:
         choice->exchange = NULL;
-        exchange_reply_count(call->api, event->summary, "failed");
+        exchange_reply_count(call->base.api, event->summary, "failed");
         exchange_reply_fault(event, &fault);
         if (call->stream.http && !call->stream.started && call->choice_count == 1)
             exchange_reply_headers(call->stream.http, event->summary);
@@ -267,7 +256,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     if (!call->stream.http)
         call->over = true;
     if (call->over || !choice->exchange) /* also when the client left inside a write */
-        loop_timer_start(call->api->loop, call->step, 0);
+        loop_timer_start(call->base.api->loop, call->step, 0);
 }
 
 /* --- the request --- */
@@ -278,18 +267,18 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     struct choice *choice = &call->choices[index];
     struct td_error err = {0};
     choice->call = call;
-    text_answer_init(&choice->answer, call->api->host->answer_bytes_max);
+    text_answer_init(&choice->answer, call->base.api->host->answer_bytes_max);
     enum td_status status = TD_OK;
-    if (!completion_request_choice(&call->request, index, &choice->td, &choice->body))
+    if (!completion_choice_init(&call->request, index, &choice->request))
         status = TD_NO_MEMORY;
     if (status == TD_OK)
-        status = exchange_start(call->services, call->api->loop, &choice->td, on_event, choice,
-                                &choice->exchange, &err);
+        status = exchange_start(call->services, call->base.api->loop, &choice->request.td, on_event,
+                                choice, &choice->exchange, &err);
     if (status == TD_OK && index == 0) {
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
-                             (int64_t)(clock_wall_ms(call->services->clock) / 1000), &choice->td,
-                             call->api->host->model);
+                             (int64_t)(clock_wall_ms(call->services->clock) / 1000),
+                             &choice->request.td, call->base.api->host->model);
         call->writer.include_usage = usage;
     }
     if (status == TD_OK)
@@ -299,14 +288,12 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     return false;
 }
 
-/* Of two hundred choices with a large body each, only those that run have one. */
-static void free_ended_bodies(struct completion_call *call)
+/* Of two hundred choices with a large prompt each, only those that run have one. */
+static void free_ended_requests(struct completion_call *call)
 {
     for (size_t i = 0; i < call->begun; i++)
-        if (!call->choices[i].exchange) {
-            json_free(call->choices[i].body);
-            call->choices[i].body = NULL;
-        }
+        if (!call->choices[i].exchange)
+            completion_choice_deinit(&call->choices[i].request);
 }
 
 /* In a turn of the loop of its own. */
@@ -318,7 +305,7 @@ static void step(void *ctx)
         call_free(call);
         return;
     }
-    free_ended_bodies(call);
+    free_ended_requests(call);
     while (call->begun < call->choice_count && call->begun - call->ended < RUNNING_MAX) {
         if (begin_choice(call, &fault))
             continue;
@@ -332,7 +319,6 @@ static struct completion_call *call_new(struct api *api, struct http_request *ht
     struct completion_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
-    call->api = api;
     call->arena = arena_new(api->host->arena_bytes_max);
     call->step = loop_timer_new(api->loop, step, call);
     if (!event_stream_init(&call->stream, api, http, &event_form_openai, NULL) || !call->arena ||
@@ -343,12 +329,7 @@ static struct completion_call *call_new(struct api *api, struct http_request *ht
         free(call);
         return NULL;
     }
-    call->next = api->completions;
-    if (call->next)
-        call->next->previous = call;
-    api->completions = call;
-    api->completion_count++;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", 1);
+    api_call_begin(api, &call->base, call_stop, true);
     return call;
 }
 
@@ -358,12 +339,12 @@ static bool read_request(struct completion_call *call, struct http_request *http
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
     char caller[AUTH_DIGEST_BYTES];
-    if (!completion_request_parse(http_request_body(http), call->api->host->model, call->arena,
+    if (!completion_request_parse(http_request_body(http), call->base.api->host->model, call->arena,
                                   request, fault) ||
-        !openai_request_read_headers(api_find_header, http, call->arena, td, fault))
+        !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
-    api_find_caller(call->api, http, caller);
+    access_find_caller(call->base.api, http, caller);
     td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
     if (td->caller && call->choices) {

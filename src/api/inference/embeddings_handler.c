@@ -4,8 +4,11 @@
  *
  * A struct embedding_call lives from the request until its job's end, the client's leaving or the
  * api's. */
-#include "api/http/api_internal.h"
+#include "api/http/access.h"
+#include "api/http/call.h"
 #include "api/http/metrics.h"
+#include "api/http/reply.h"
+#include "api/inference/handlers.h"
 #include "api/wire/embeddings_request.h"
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -27,8 +30,7 @@
 #define ID_BYTES 28
 
 struct embedding_call {
-    struct embedding_call *previous, *next; /* in api->embeddings */
-    struct api *api;
+    struct api_call base;          /* first */
     struct http_request *http;     /* NULL once replied or gone */
     struct embedding_job *job;     /* NULL once it ended */
     struct sandbox_call *confined; /* in its place; NULL once it ended */
@@ -41,19 +43,11 @@ struct embedding_call {
 
 static void call_free(struct embedding_call *call)
 {
-    struct api *api = call->api;
     if (call->job)
         embedding_cancel(call->job);
     if (call->confined)
         sandbox_cancel(call->confined);
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        api->embeddings = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    api->embedding_count--;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
+    api_call_end(&call->base);
     embeddings_request_deinit(&call->request);
     free(call);
 }
@@ -63,8 +57,8 @@ static void call_free(struct embedding_call *call)
 static void count_call(const struct embedding_call *call, const char *status, uint64_t token_count,
                        double total_ms)
 {
-    struct metrics *metrics = call->api->host->metrics;
-    uint32_t shard = call->api->shard;
+    struct metrics *metrics = call->base.api->host->metrics;
+    uint32_t shard = call->base.api->shard;
     char tier[METRICS_LABELS_BYTES] = "", labels[METRICS_LABELS_BYTES] = "";
     metrics_label(tier, "tier", call->tier);
     snprintf(labels, sizeof labels, "%s", tier);
@@ -80,7 +74,7 @@ static void count_call(const struct embedding_call *call, const char *status, ui
 static void record_call(const struct embedding_call *call, enum td_status status,
                         uint64_t token_count, const char *error)
 {
-    const struct api_host *host = call->api->host;
+    const struct api_host *host = call->base.api->host;
     if (!host->ledger)
         return;
     const char *model = td_model_get_info(embedding_service_model(host->embeddings))->name;
@@ -134,29 +128,26 @@ static void call_cancelled(struct embedding_call *call)
 static void call_gone(void *ctx)
 {
     struct embedding_call *call = ctx;
-    api_count_code(call->api, 499);
+    api_count_code(call->base.api, 499);
     call_cancelled(call);
     call_free(call);
 }
 
-void embeddings_cancel_all(struct api *api)
+static void call_stop(struct api_call *base)
 {
-    while (api->embeddings) {
-        struct embedding_call *call = api->embeddings;
-        struct fault fault;
-        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
-        fault.retry_after_s = 1;
-        call_cancelled(call);
-        api_reply_fault(api, call->http, &fault);
-        call_free(call);
-    }
+    struct embedding_call *call = (struct embedding_call *)base;
+    struct fault fault;
+    fault_stopping(&fault);
+    call_cancelled(call);
+    api_reply_fault(base->api, call->http, &fault);
+    call_free(call);
 }
 
 static void on_done(void *ctx, enum td_status status, const struct embedding_answer *answer,
                     const struct td_error *err)
 {
     struct embedding_call *call = ctx;
-    struct api *api = call->api;
+    struct api *api = call->base.api;
     call->job = NULL;
     call->confined = NULL;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
@@ -201,7 +192,7 @@ static const char *find_tier(const struct api *api, const struct exchange_servic
 
 static bool choose_tier(struct embedding_call *call, struct fault *fault)
 {
-    struct api *api = call->api;
+    struct api *api = call->base.api;
     if (!api->host->embeddings) {
         fault_set(fault, 503, "server_error", "no_tier_available",
                   "there is no model on this device to embed with; set engine.embedding_model");
@@ -237,7 +228,7 @@ static bool classify(struct embedding_call *call, struct fault *fault)
                              "x-tandem-data-class: unknown data class '%.40s'", declared);
     if (declared)
         raise_class(call, data_class);
-    const struct api_host *host = call->api->host;
+    const struct api_host *host = call->base.api->host;
     raise_class(call, host->data_class);
     struct exchange_services *services = host->acquire(host->ctx);
     for (size_t i = 0; i < call->request.input_count; i++) {
@@ -251,11 +242,11 @@ static bool classify(struct embedding_call *call, struct fault *fault)
 
 static bool submit(struct embedding_call *call, struct fault *fault)
 {
-    struct api *api = call->api;
+    struct api *api = call->base.api;
     struct td_error err = {0};
     uint8_t random[(ID_BYTES - 4) / 2];
     char caller[AUTH_DIGEST_BYTES];
-    api_find_caller(api, call->http, caller);
+    access_find_caller(api, call->http, caller);
     struct embedding_request job = {.inputs = call->request.inputs,
                                     .input_count = call->request.input_count,
                                     .caller = caller,
@@ -289,13 +280,9 @@ void embeddings_handle(struct api *api, struct http_request *request, const char
         api_reply_fault(api, request, &fault);
         return;
     }
-    *call = (struct embedding_call){
-        .api = api, .http = request, .next = api->embeddings, .start_ms = clock_monotonic_ms(NULL)};
-    if (call->next)
-        call->next->previous = call;
-    api->embeddings = call;
-    api->embedding_count++;
-    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", 1);
+    call->http = request;
+    call->start_ms = clock_monotonic_ms(NULL);
+    api_call_begin(api, &call->base, call_stop, true);
     const struct td_model *model =
         api->host->embeddings ? embedding_service_model(api->host->embeddings) : NULL;
     if (!embeddings_request_parse(http_request_body(request), model, &call->request, &fault) ||

@@ -2,7 +2,7 @@
 #ifndef API_EXCHANGE_REPLY_H
 #define API_EXCHANGE_REPLY_H
 
-#include "api/http/api_internal.h"
+#include "api/http/reply.h"
 
 /* The x-tandem-* headers. */
 void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary);

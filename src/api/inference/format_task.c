@@ -4,10 +4,13 @@
 #include "tandem/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct work {
-    struct json *source; /* a copy: the request may be gone while it is compiled */
-    struct openai_format format;
+    /* Copies: the request may be gone while they are compiled. */
+    struct json *schema;
+    char *grammar_source;
+    struct td_request request; /* nothing but the format */
     format_done_fn *on_done;
     enum td_status status;
     struct td_grammar *grammar;
@@ -17,7 +20,7 @@ struct work {
 static void work_run(void *ctx)
 {
     struct work *work = ctx;
-    work->status = openai_format_compile(&work->format, &work->grammar, &work->err);
+    work->status = openai_format_compile(&work->request, &work->grammar, &work->err);
 }
 
 static void work_done(void *ctx, void *owner)
@@ -32,7 +35,8 @@ static void work_free(void *ctx)
 {
     struct work *work = ctx;
     td_grammar_free(work->grammar);
-    json_free(work->source);
+    json_free(work->schema);
+    free(work->grammar_source);
     free(work);
 }
 
@@ -43,8 +47,13 @@ enum td_status format_task_start(const struct format_task_options *options,
     struct work *work = calloc(1, sizeof *work);
     if (!work)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
-    work->source = json_clone(options->format->source);
-    work->format = (struct openai_format){work->source, options->format->is_schema};
+    const struct td_request *request = options->request;
+    struct td_str grammar = request->grammar_source;
+    work->schema = json_clone(request->schema);
+    work->grammar_source = strndup(grammar.data ? grammar.data : "", grammar.len);
+    work->request = (struct td_request){.format = request->format,
+                                        .schema = work->schema,
+                                        .grammar_source = {work->grammar_source, grammar.len}};
     work->on_done = options->on_done;
     const struct background_work background_work = {.run = work_run,
                                                     .done = work_done,
@@ -53,7 +62,7 @@ enum td_status format_task_start(const struct format_task_options *options,
                                                     .owner = options->owner,
                                                     .loop = options->loop};
     enum td_status status = TD_OK;
-    if (!work->source)
+    if (!work->grammar_source || (request->schema && !work->schema))
         status = error_set(err, TD_NO_MEMORY, "no memory for a copy of the schema");
     else
         status = background_submit(options->background, &background_work, out, err);

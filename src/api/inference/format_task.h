@@ -6,6 +6,7 @@
 
 #include "api/wire/openai_format.h"
 #include "base/background.h"
+#include "request/request.h"
 
 /* On the loop, as openai_format_compile returned; `grammar` is given away. */
 typedef void format_done_fn(void *owner, enum td_status status, struct td_grammar *grammar,
@@ -14,8 +15,8 @@ typedef void format_done_fn(void *owner, enum td_status status, struct td_gramma
 struct format_task_options {
     struct background *background;
     struct loop *loop;
-    const struct openai_format *format; /* its source is copied */
-    format_done_fn *on_done;            /* exactly once unless background_cancel was called */
+    const struct td_request *request; /* what it says of the format is copied */
+    format_done_fn *on_done;          /* exactly once unless background_cancel was called */
     void *owner;
 };
 

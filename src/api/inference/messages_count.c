@@ -1,6 +1,8 @@
 /* POST /v1/messages/count_tokens: how many tokens the local model would read. Nothing is asked and
  * nothing leaves. Without a local model the first tier estimates, as it does for the router. */
-#include "api/http/api_internal.h"
+#include "api/http/access.h"
+#include "api/http/reply.h"
+#include "api/inference/handlers.h"
 #include "api/wire/dialect.h"
 #include "api/wire/messages_request.h"
 #include "base/str.h"
@@ -36,7 +38,7 @@ void messages_handle_count(struct api *api, struct http_request *request, const 
     struct arena *arena = arena_new(api->host->arena_bytes_max);
     if (!arena)
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    if (arena && dialect_read(&counting, http_request_body(request), api_find_header, request,
+    if (arena && dialect_read(&counting, http_request_body(request), access_find_header, request,
                               arena, &asked, &fault))
         reply_count(api, request, &asked.td);
     else

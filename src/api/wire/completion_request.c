@@ -1,8 +1,11 @@
 #include "api/wire/completion_request.h"
 
+#include "api/wire/openai_sampling.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* OpenAI's default for a request that names no number. */
 #define TOKENS_DEFAULT 16
@@ -67,20 +70,19 @@ static bool read_ids(const struct json *list, const char *param, const struct td
 }
 
 static bool read_prompt(const struct json *value, const char *param, const struct td_model *model,
-                        struct arena *arena, struct completion_prompt *out, struct fault *fault)
+                        struct arena *arena, struct td_completion *out, struct fault *fault)
 {
     if (is_ids(value)) {
-        if (!read_ids(value, param, model, arena, &out->completion, fault))
+        if (!read_ids(value, param, model, arena, out, fault))
             return false;
     } else if (json_kind_of(value) != JSON_KIND_TEXT) {
         return fault_request(fault, param, "%s must be a string or an array of token ids, not %s",
                              param, json_kind_name(json_kind_of(value)));
     } else {
-        out->completion.text = json_text(value);
-        if (out->completion.text.len == 0)
+        out->text = json_text(value);
+        if (out->text.len == 0)
             return fault_request(fault, param, "%s must not be empty", param);
     }
-    out->message = (struct td_message){TD_ROLE_USER, out->completion.text};
     return true;
 }
 
@@ -121,7 +123,7 @@ static bool refuse(struct fault *fault, const char *param, const char *message)
 
 /* A chat's, and what no tier here does: refused, as an answer would silently mean something else. */
 static const char *const unsupported[] = {"suffix", "grammar", "response_format", "tools"};
-/* One choice's body has its own. */
+/* One choice has its own. */
 static const char *const of_choices[] = {"prompt", "n", "best_of"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -178,8 +180,8 @@ static bool read_members(const struct json *body, const struct td_model *model, 
     if (!refuse_unsupported(body, out->n, fault) || !read_prompts(body, model, arena, out, fault))
         return false;
     for (size_t i = 0; i < out->prompt_count; i++) {
-        out->prompts[i].completion.echo = json_bool(echo, false);
-        out->prompts[i].completion.prompt_only = tokens_max == 0;
+        out->prompts[i].echo = json_bool(echo, false);
+        out->prompts[i].prompt_only = tokens_max == 0;
     }
     return true;
 }
@@ -201,30 +203,58 @@ void completion_request_deinit(struct completion_request *request)
     openai_request_deinit(&request->common);
 }
 
-bool completion_request_choice(const struct completion_request *request, size_t index,
-                               struct td_request *out, struct json **body)
+/* The member of that name, or a new one at the end, has this value. */
+static void put_member(struct completion_choice *choice, const char *name, enum request_kind kind,
+                       const struct json *value)
 {
-    const struct completion_prompt *prompt = &request->prompts[index / request->n];
-    void *iterator = NULL;
-    const char *key;
-    const struct json *value;
-    *body = json_new_object();
-    if (!*body)
+    size_t at = 0;
+    while (at < choice->td.member_count && strcmp(choice->members[at].name, name) != 0)
+        at++;
+    choice->members[at] = (struct request_member){name, kind, value};
+    choice->td.member_count += at == choice->td.member_count;
+}
+
+bool completion_choice_init(const struct completion_request *request, size_t index,
+                            struct completion_choice *out)
+{
+    assert(index < request->prompt_count * request->n);
+    const struct td_completion *prompt = &request->prompts[index / request->n];
+    const struct td_request *whole = &request->common.td;
+    *out = (struct completion_choice){
+        .td = *whole, .members = calloc(whole->member_count + 2, sizeof *out->members)};
+    if (!out->members)
         return false;
-    while (json_next(request->common.body, &iterator, &key, &value))
-        if (!is_one_of(key, of_choices, COUNT_OF(of_choices)) &&
-            !is_one_of(key, unsupported, COUNT_OF(unsupported)))
-            json_put(*body, key, json_clone(value));
-    if (!prompt->completion.ids) /* ids stay here */
-        json_put(*body, "prompt", json_new_text(prompt->completion.text));
-    *out = request->common.td;
-    out->body = *body;
-    out->completion = &prompt->completion;
-    out->messages = &prompt->message;
-    out->message_count = 1;
-    if (out->sampling.seed_set && index % request->n > 0) { /* else all n were the same */
-        out->sampling.seed += index % request->n;
-        json_put(*body, "seed", json_new_int((int64_t)(out->sampling.seed & INT64_MAX)));
+    struct td_request *td = &out->td;
+    td->members = out->members;
+    td->member_count = 0;
+    for (size_t i = 0; i < whole->member_count; i++) {
+        const struct request_member *member = &whole->members[i];
+        if (!is_one_of(member->name, of_choices, COUNT_OF(of_choices)) &&
+            !is_one_of(member->name, unsupported, COUNT_OF(unsupported)))
+            out->members[td->member_count++] = *member;
     }
-    return true;
+    out->completion = *prompt;
+    if (!prompt->ids) { /* ids stay here */
+        out->prompt = json_new_text(prompt->text);
+        out->completion.text = json_text(out->prompt);
+        put_member(out, "prompt", REQUEST_PROMPT, out->prompt);
+    }
+    out->message = (struct td_message){TD_ROLE_USER, out->completion.text};
+    td->completion = &out->completion;
+    td->messages = &out->message;
+    td->message_count = 1;
+    if (td->sampling.seed_set && index % request->n > 0) { /* else all n were the same */
+        td->sampling.seed += index % request->n;
+        out->seed = json_new_int((int64_t)(td->sampling.seed & INT64_MAX));
+        put_member(out, "seed", REQUEST_OTHER, out->seed);
+    }
+    return prompt->ids || out->prompt;
+}
+
+void completion_choice_deinit(struct completion_choice *choice)
+{
+    free(choice->members);
+    json_free(choice->prompt);
+    json_free(choice->seed);
+    *choice = (struct completion_choice){.members = NULL};
 }

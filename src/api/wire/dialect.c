@@ -22,7 +22,7 @@ void dialect_name_fault(const struct dialect *dialect, struct fault *fault)
     }
 }
 
-bool dialect_read(const struct dialect *dialect, struct td_str body, openai_header_fn *header,
+bool dialect_read(const struct dialect *dialect, struct td_str body, request_header_fn *header,
                   void *header_ctx, struct arena *arena, struct chat_request *out,
                   struct fault *fault)
 {

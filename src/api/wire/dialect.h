@@ -54,7 +54,7 @@ struct dialect {
 extern const struct dialect dialect_chat, dialect_messages, dialect_responses;
 
 /* As openai_request_parse. *out is to be freed with openai_request_deinit. */
-bool dialect_read(const struct dialect *dialect, struct td_str body, openai_header_fn *header,
+bool dialect_read(const struct dialect *dialect, struct td_str body, request_header_fn *header,
                   void *header_ctx, struct arena *arena, struct chat_request *out,
                   struct fault *fault);
 /* Names the place at fault as the client knows it. */

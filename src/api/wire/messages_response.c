@@ -27,7 +27,7 @@ static const char *fault_type(int code)
     return code >= 500 ? "api_error" : "invalid_request_error";
 }
 
-void messages_write_fault(const struct fault *fault, struct buf *out)
+static void write_fault(const struct fault *fault, struct buf *out)
 {
     buf_printf(out, "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":",
                fault_type(fault->code));
@@ -41,11 +41,13 @@ void messages_write_fault(const struct fault *fault, struct buf *out)
     buf_append_str(out, STR("}}"));
 }
 
+const struct fault_form messages_fault_form = {.write = write_fault, .id_header = "request-id"};
+
 static void write_fault_event(void *ctx, const struct fault *fault, struct buf *out)
 {
     (void)ctx;
     sse_begin(out, "error");
-    messages_write_fault(fault, out);
+    write_fault(fault, out);
     sse_end(out);
 }
 

@@ -14,6 +14,6 @@
 
 /* Appends {"type": "error", "error": {"type", "message"}}, and beside these two our `code` and
  * `param` where there are any. */
-void messages_write_fault(const struct fault *fault, struct buf *out);
+extern const struct fault_form messages_fault_form;
 
 #endif

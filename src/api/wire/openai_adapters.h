@@ -5,7 +5,7 @@
 #define API_OPENAI_ADAPTERS_H
 
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "request/request.h"
 #include "tandem/types.h"
 
 /* `list` is the member's value; param is its name. Names are borrowed from it. */

@@ -2,8 +2,9 @@
 
 #include "base/str.h"
 #include "engine/grammar/json_schema.h"
+#include "tandem/engine.h"
 
-#include <stdio.h>
+#include <assert.h>
 
 static bool unsupported(struct fault *fault, const char *param, const char *message)
 {
@@ -27,7 +28,7 @@ static bool read_object(struct td_request *request, struct fault *fault)
 }
 
 static bool read_response_format(const struct json *value, struct td_request *request,
-                                 struct openai_format *format, struct fault *fault)
+                                 struct fault *fault)
 {
     struct td_str type = json_text(json_get(value, "type"));
     if (json_kind_of(value) != JSON_KIND_OBJECT || type.len == 0)
@@ -48,17 +49,15 @@ static bool read_response_format(const struct json *value, struct td_request *re
                              "json_schema must be an object with name and schema");
     if (json_absent(json_get(named, "schema")))
         return read_object(request, fault);
-    *format = (struct openai_format){.source = json_get(named, "schema"), .is_schema = true};
+    request->schema = json_get(named, "schema");
     return true;
 }
 
-bool openai_format_read(const struct json *body, struct td_request *request,
-                        struct openai_format *format, struct fault *fault)
+bool openai_format_read(const struct json *body, struct td_request *request, struct fault *fault)
 {
     const struct json *response_format = json_get(body, "response_format");
     const struct json *grammar = json_get(body, "grammar");
-    if (!json_absent(response_format) &&
-        !read_response_format(response_format, request, format, fault))
+    if (!json_absent(response_format) && !read_response_format(response_format, request, fault))
         return false;
     bool is_empty = json_kind_of(grammar) == JSON_KIND_TEXT && json_text(grammar).len == 0;
     if (json_absent(grammar) || is_empty) /* llama.cpp's clients send an empty one for none */
@@ -68,61 +67,38 @@ bool openai_format_read(const struct json *body, struct td_request *request,
     if (json_kind_of(grammar) != JSON_KIND_TEXT)
         return fault_request(fault, "grammar", "grammar must be a string of GBNF, not %s",
                              json_kind_name(json_kind_of(grammar)));
-    *format = (struct openai_format){.source = grammar};
+    request->grammar_source = json_text(grammar);
     request->format = TD_FORMAT_GRAMMAR;
     return true;
 }
 
-enum td_status openai_format_compile(const struct openai_format *format, struct td_grammar **out,
-                                     struct td_error *err)
+bool openai_format_is_due(const struct td_request *request)
 {
-    return format->is_schema ? json_schema_compile(format->source, out, err)
-                             : td_grammar_parse(json_text(format->source), out, err);
+    return request->format != TD_FORMAT_TEXT && !request->grammar;
 }
 
-bool openai_format_accept(const struct openai_format *format, enum td_status status,
-                          struct td_grammar *grammar, const struct td_error *err,
-                          struct td_request *request, struct fault *fault)
+enum td_status openai_format_compile(const struct td_request *request, struct td_grammar **out,
+                                     struct td_error *err)
+{
+    assert(request->format != TD_FORMAT_TEXT);
+    if (request->format == TD_FORMAT_GRAMMAR)
+        return td_grammar_parse(request->grammar_source, out, err);
+    return request->schema ? json_schema_compile(request->schema, out, err)
+                           : compile_object(out, err);
+}
+
+bool openai_format_accept(enum td_status status, struct td_grammar *grammar,
+                          const struct td_error *err, struct td_request *request,
+                          struct fault *fault)
 {
     const char *param = "response_format.json_schema.schema";
     request->grammar = grammar;
     if (status == TD_OK)
         return true;
-    if (!format->is_schema)
+    if (request->format == TD_FORMAT_GRAMMAR)
         return fault_request(fault, "grammar", "%s", err->message);
     bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;
     if (!elsewhere)
         return fault_request(fault, param, "%s", err->message);
     return request->mode != TD_MODE_ONLY_LOCAL || unsupported(fault, param, err->message);
-}
-
-bool openai_format_read_biases(const struct json *body, struct arena *arena,
-                               struct td_sampling *sampling, struct fault *fault)
-{
-    const struct json *biases = json_get(body, "logit_bias"), *value;
-    size_t count = json_count(biases);
-    void *iterator = NULL;
-    const char *key;
-    if (json_absent(biases) || (json_kind_of(biases) == JSON_KIND_OBJECT && count == 0))
-        return true;
-    if (json_kind_of(biases) != JSON_KIND_OBJECT || count > TD_LOGIT_BIASES_MAX)
-        return fault_request(fault, "logit_bias",
-                             "logit_bias must be an object of at most %d token ids with a bias",
-                             TD_LOGIT_BIASES_MAX);
-    struct td_logit_bias *out = arena_alloc_array(arena, count, sizeof *out);
-    if (!out)
-        return fault_request(fault, "logit_bias", "the request is too large");
-    sampling->biases = out;
-    while (json_next(biases, &iterator, &key, &value)) {
-        uint64_t id;
-        double bias = json_number(value, -1000);
-        if (!str_to_u64(str_from(key), &id) || id > INT32_MAX || !(bias >= -100 && bias <= 100))
-            return fault_request(
-                fault, "logit_bias",
-                "logit_bias: '%.40s' must be a token id, and its bias a number from "
-                "-100 to 100",
-                key);
-        out[sampling->bias_count++] = (struct td_logit_bias){(int32_t)id, (float)bias};
-    }
-    return true;
 }

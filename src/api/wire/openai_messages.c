@@ -66,8 +66,9 @@ static bool read_part(const struct json *part, size_t message, size_t index, str
     return true;
 }
 
+/* Several parts: their texts one by one in *texts, and joined in *out. */
 static bool read_parts(const struct json *parts, size_t message, struct arena *arena,
-                       struct td_str *out, struct fault *fault)
+                       struct request_parts *texts, struct td_str *out, struct fault *fault)
 {
     char param[64];
     snprintf(param, sizeof param, "messages[%zu].content", message);
@@ -77,15 +78,18 @@ static bool read_parts(const struct json *parts, size_t message, struct arena *a
     if (count == 1)
         return read_part(json_at(parts, 0), message, 0, out, fault);
 
+    struct td_str *list = arena_alloc_array(arena, count, sizeof *list);
+    if (!list)
+        return fault_request(fault, param, "the content is larger than this server accepts");
+    *texts = (struct request_parts){list, count};
     struct buf text;
     buf_init(&text, CONTENT_BYTES_MAX);
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
-        struct td_str part = {NULL, 0};
-        ok = read_part(json_at(parts, i), message, i, &part, fault);
+        ok = read_part(json_at(parts, i), message, i, &list[i], fault);
         if (i)
             buf_append_char(&text, '\n');
-        buf_append_str(&text, part);
+        buf_append_str(&text, list[i]);
     }
     if (ok) {
         const char *copy = text.failed ? NULL : arena_copy(arena, buf_view(&text));
@@ -99,7 +103,8 @@ static bool read_parts(const struct json *parts, size_t message, struct arena *a
 }
 
 static bool read_content(const struct json *message, enum td_role role, size_t index,
-                         struct arena *arena, struct td_str *out, struct fault *fault)
+                         struct arena *arena, struct request_parts *parts, struct td_str *out,
+                         struct fault *fault)
 {
     char param[64];
     snprintf(param, sizeof param, "messages[%zu].content", index);
@@ -109,7 +114,7 @@ static bool read_content(const struct json *message, enum td_role role, size_t i
         *out = json_text(content);
         return true;
     case JSON_KIND_ARRAY:
-        return read_parts(content, index, arena, out, fault);
+        return read_parts(content, index, arena, parts, out, fault);
     case JSON_KIND_ABSENT:
     case JSON_KIND_NULL:
         /* An assistant that only called tools has no text of its own. */
@@ -123,6 +128,13 @@ static bool read_content(const struct json *message, enum td_role role, size_t i
         return fault_request(fault, param, "content must be a string or a list of parts, not %s",
                              json_kind_name(json_kind_of(content)));
     }
+}
+
+/* A message that calls tools, or answers a call. */
+static bool has_calls(const struct json *message)
+{
+    return json_count(json_get(message, "tool_calls")) > 0 ||
+           str_equal(json_text(json_get(message, "role")), STR("tool"));
 }
 
 bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
@@ -142,7 +154,8 @@ bool openai_messages_read(const struct json *body, struct arena *arena, struct t
                              OPENAI_MESSAGES_MAX);
 
     struct td_message *messages = arena_alloc_array(arena, count, sizeof *messages);
-    if (!messages)
+    struct request_parts *parts = arena_alloc_array(arena, count, sizeof *parts);
+    if (!messages || !parts)
         return fault_request(fault, "messages", "the messages do not fit the memory of a request");
     for (size_t i = 0; i < count; i++) {
         const struct json *message = json_at(list, i);
@@ -153,10 +166,13 @@ bool openai_messages_read(const struct json *body, struct arena *arena, struct t
                                  json_kind_name(json_kind_of(message)));
         }
         if (!read_role(message, i, &messages[i].role, fault) ||
-            !read_content(message, messages[i].role, i, arena, &messages[i].content, fault))
+            !read_content(message, messages[i].role, i, arena, &parts[i], &messages[i].content,
+                          fault))
             return false;
+        request->has_calls |= has_calls(message);
     }
     request->messages = messages;
+    request->parts = parts;
     request->message_count = count;
     return true;
 }

@@ -4,9 +4,9 @@
 
 #include "api/http/fault.h"
 #include "base/arena.h"
-#include "base/json.h"
+#include "request/request.h"
 
-/* Reads body.messages into request->messages (arena). False with *fault naming the place. */
+/* Reads body.messages into request->messages, parts and has_calls (arena). False with *fault naming the place. */
 bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault);
 

@@ -10,6 +10,7 @@
 #include "api/http/fault.h"
 #include "base/buf.h"
 #include "exchange/machine/exchange.h"
+#include "request/request.h"
 
 #define RESPONSE_ID_BYTES 64
 

@@ -4,7 +4,7 @@
 #ifndef API_SAMPLING_KEYS_H
 #define API_SAMPLING_KEYS_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 enum { SAMPLING_KEYS_MAX = 32 };
 
@@ -16,8 +16,9 @@ struct sampling_key {
     double min, max;
     double body_max; /* where OpenAI's limit is lower; 0 = max */
     bool has_minus_one;
-    double minus_one; /* what -1 stands for */
-    size_t offset;    /* in struct td_sampling, when there is no `set`: float or uint32_t */
+    double minus_one;             /* what -1 stands for */
+    enum request_setting setting; /* which a model's file may recommend; 0 = it cannot */
+    size_t offset; /* in struct td_sampling, when there is no `set`: float or uint32_t */
     void (*set)(struct td_sampling *sampling, double number);
 };
 

@@ -1,3 +1,5 @@
+/* What every verb needs: its input as a file or standard input, its output whole or not at all,
+ * and one form for failures. Exit codes are made here and in the verbs, nowhere below. */
 #include "app/cli/command.h"
 
 #include "app/setup/model/model_file.h"
@@ -15,27 +17,22 @@
 #define INPUT_BYTES_MAX (256u << 20)
 #define OUTPUT_BYTES_MAX (1u << 30)
 
-int command_run_verb(const char *command, const struct command_verb *verbs, size_t count, int argc,
-                     char **argv)
-{
-    for (size_t i = 0; argc > 1 && i < count; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    FILE *out = help ? stdout : stderr;
-    if (!help && argc > 1)
-        fprintf(out, "tandem %s: unknown verb '%.60s'\n", command, argv[1]);
-    fprintf(out, "Usage: tandem %s VERB [options]\n\n", command);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
-    return help ? 0 : 2;
-}
-
 int command_fail(const char *verb, const struct td_error *err)
 {
     fflush(stdout);
     fprintf(stderr, "tandem %s: %s\n", verb,
             *err->message ? err->message : td_status_name(err->status));
+    return 1;
+}
+
+int command_fail_as(const char *verb, const struct td_error *err, bool json)
+{
+    if (!json)
+        return command_fail(verb, err);
+    struct json *report = json_new_object();
+    json_put(report, "ok", json_new_bool(false));
+    json_put(report, "error", json_new_cstr(err->message));
+    command_print_json(report);
     return 1;
 }
 
@@ -77,7 +74,8 @@ enum td_status command_tokenize(const struct td_model *model, struct td_str text
             return error_set(err, status, "%s", first.message);
         capacity = *count;
     }
-    return error_set(err, TD_INTERNAL, "the number of tokens changed between two tries");
+    return error_set(err, TD_INTERNAL,
+                     "the tokenizer gave different counts of tokens for one text");
 }
 
 enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
@@ -127,36 +125,6 @@ enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
         return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
                          path);
     return ledger_reader_open(path, out, err);
-}
-
-/* "90s", "15m", "24h", "7d" in milliseconds. */
-static bool parse_span(struct td_str text, uint64_t *ms)
-{
-    static const struct {
-        char unit;
-        uint64_t ms;
-    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
-    uint64_t number;
-    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (units[i].unit != text.data[text.len - 1])
-            continue;
-        if (number > UINT64_MAX / units[i].ms)
-            return false;
-        *ms = number * units[i].ms;
-        return true;
-    }
-    return false;
-}
-
-bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms)
-{
-    uint64_t span_ms = UINT64_MAX;
-    if (strcmp(text, "all") != 0 && !parse_span(str_from(text), &span_ms))
-        return false;
-    *since_wall_ms = span_ms > now_wall_ms ? 0 : now_wall_ms - span_ms;
-    return true;
 }
 
 bool command_print(struct td_str text)

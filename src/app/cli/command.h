@@ -1,6 +1,5 @@
-/* The subcommands, one file each (cmd_<verb>.c), and what they share. A command gets argv from
- * its own name on, prints results to stdout and complaints to stderr, and returns the exit code:
- * 0 done, 1 failed, 2 used wrongly. */
+/* What the verbs share: reading files, ids and models, and printing results and failures. For one
+ * thread, like the verbs themselves. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 
@@ -10,25 +9,11 @@
 struct json;
 struct ledger_reader;
 
-typedef int command_fn(int argc, char **argv);
-
-command_fn cmd_serve, cmd_chat, cmd_confined, cmd_egress, cmd_forget, cmd_explain, cmd_doctor,
-    cmd_models, cmd_tokenize, cmd_detokenize, cmd_template, cmd_generate, cmd_logits, cmd_embed,
-    cmd_perplexity, cmd_score, cmd_bench, cmd_policy, cmd_policy_pareto, cmd_replay, cmd_report,
-    cmd_probe, cmd_redact, cmd_router, cmd_router_audit, cmd_router_confidence, cmd_router_tune,
-    cmd_scan, cmd_tco, cmd_version;
-
-/* A command of verbs: runs the one that is named, with argv from it on; else prints what there are, which is an error but for --help. */
-struct command_verb {
-    const char *name;
-    command_fn *run;
-    const char *help;
-};
-int command_run_verb(const char *command, const struct command_verb *verbs, size_t count, int argc,
-                     char **argv);
-
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);
+
+/* The same; as JSON it is {"ok": false, "error": MESSAGE} on standard output. */
+int command_fail_as(const char *verb, const struct td_error *err, bool json);
 
 /* Opens the model that -m named (NULL = the embedded one). **returns new** (td_model_close). */
 TD_MUST_CHECK enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
@@ -57,9 +42,6 @@ bool command_take_ids(void *ctx, const char *text);
  * **returns new** (ledger_reader_close). */
 TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
                                                  struct td_error *err);
-
-/* When a span ("90s", "15m", "24h", "7d", or "all") before now began. */
-bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms);
 
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);

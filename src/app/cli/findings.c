@@ -1,3 +1,5 @@
+/* The findings of a scan as JSON. Positions are given in bytes and in characters, because
+ * programs in other languages count characters; they are counted in one pass over the text. */
 #include "app/cli/findings.h"
 
 #include "base/error.h"
@@ -5,6 +7,7 @@
 #include "base/names.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,6 +17,7 @@
 enum td_status findings_of(struct td_str text, const struct findings_options *options,
                            struct findings *out, struct td_error *err)
 {
+    assert(text.data || text.len == 0);
     size_t capacity = FIRST_CAPACITY;
     *out = (struct findings){0};
     for (;;) {

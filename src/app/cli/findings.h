@@ -2,6 +2,7 @@
 #ifndef APP_FINDINGS_H
 #define APP_FINDINGS_H
 
+#include "base/names.h"
 #include "privacy/scan/privacy.h"
 
 struct json;
@@ -23,8 +24,8 @@ TD_MUST_CHECK enum td_status findings_of(struct td_str text, const struct findin
                                          struct findings *out, struct td_error *err);
 void findings_deinit(struct findings *findings);
 
-/* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}: start and
- * end in bytes, char_* in code points. **returns new** (json_free). */
+/* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}:
+ * start and end in bytes, char_* in code points. **returns new** (json_free). */
 struct json *findings_json(struct td_str text, const struct findings *findings);
 
 #endif

@@ -22,14 +22,15 @@ TD_MUST_CHECK enum td_status lora_options_apply(const struct lora_options *lora,
                                                 const struct td_model *model,
                                                 struct td_session *session, struct td_error *err);
 
-#define OPTION_ROW_LORA(variable)                                                                 \
-    {                                                                                             \
-        "lora", 0, OPTION_EACH, &(variable).file_option, "FILE", "LoRA adapter; may be repeated", \
-            0, 0                                                                                  \
+#define OPTION_ROW_LORA(variable)                                \
+    {                                                            \
+        "lora", 0, OPTION_EACH, &(variable).file_option, "FILE", \
+            "LoRA adapter to use; may be repeated", 0, 0         \
     }
-#define OPTION_ROW_LORA_SCALE(variable)                                                           \
-    {                                                                                             \
-        "lora-scale", 0, OPTION_EACH, &(variable).scale_option, "S", "its scale; default 1", 0, 0 \
+#define OPTION_ROW_LORA_SCALE(variable)                              \
+    {                                                                \
+        "lora-scale", 0, OPTION_EACH, &(variable).scale_option, "S", \
+            "scale of the adapter before it; default 1", 0, 0        \
     }
 
 #endif

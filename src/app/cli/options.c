@@ -1,9 +1,16 @@
+/* The parser walks the table of a verb for each argument: a verb has at most some sixty options,
+ * so that a linear search is enough. Mistakes are refused at once, with the nearest name;
+ * nothing is ignored. */
 #include "app/cli/options.h"
 
+#include "app/cli/help.h"
+#include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
 
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #define OPTIONS_MAX 96
@@ -15,12 +22,31 @@ struct parser {
     int at; /* next argument */
 };
 
-static bool mistake(const struct option_spec *spec, const char *format, const char *what,
-                    const char *more)
+TD_PRINTF(2, 0)
+static void print_misuse(const char *verb, const char *format, va_list args)
 {
-    fprintf(stderr, "tandem %s: ", spec->verb);
-    fprintf(stderr, format, what, more);
-    fprintf(stderr, "\nTry 'tandem %s --help'.\n", spec->verb);
+    fprintf(stderr, "tandem %s: ", verb);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nTry 'tandem %s --help'.\n", verb);
+}
+
+int options_misuse(const char *verb, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_misuse(verb, format, args);
+    va_end(args);
+    return 2;
+}
+
+/* False, so that a parser can return it. */
+TD_PRINTF(2, 3)
+static bool mistake(const struct option_spec *spec, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_misuse(spec->verb, format, args);
+    va_end(args);
     return false;
 }
 
@@ -47,11 +73,8 @@ static bool unknown_long(const struct option_spec *spec, struct td_str name)
     for (; count < spec->option_count && count < OPTIONS_MAX - 1; count++)
         names[count] = spec->options[count].name;
     names[count++] = "help";
-    const char *near = str_nearest(name, names, count);
-    char text[96];
-    snprintf(text, sizeof text, STR_FMT, STR_ARG(str_slice(name, 0, 60)));
-    return near ? mistake(spec, "unknown option --%s; did you mean --%s?", text, near)
-                : mistake(spec, "unknown option --%s%s", text, "");
+    return mistake(spec, "unknown option --" STR_FMT "%s", STR_ARG(str_slice(name, 0, 60)),
+                   error_suggest(name, names, count).text);
 }
 
 static bool set_number(const struct option_spec *spec, const struct option *option,
@@ -88,10 +111,10 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
         return true;
     case OPTION_CPU:
         return kernels_cpu_parse(text, option->value) ||
-               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'%s", text, "");
+               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'", text);
     case OPTION_KV_TYPE:
         return names_kv_type_parse(str_from(text), option->value) ||
-               mistake(spec, "--kv-type is one of f16, f32, q8_0, not '%s'%s", text, "");
+               mistake(spec, "--kv-type is one of f16, f32, q8_0, not '%s'", text);
     case OPTION_EACH: {
         const struct option_each *each = option->value;
         return each->add(each->ctx, text) ||
@@ -112,7 +135,7 @@ static bool parse_long(struct parser *parser, const char *argument)
         return unknown_long(parser->spec, name);
     if (option->type == OPTION_FLAG) {
         if (equals)
-            return mistake(parser->spec, "--%s takes no value%s", option->name, "");
+            return mistake(parser->spec, "--%s takes no value", option->name);
         *(bool *)option->value = true;
         return true;
     }
@@ -128,10 +151,10 @@ static bool parse_short(struct parser *parser, const char *argument)
     const struct option *option = find_short(parser->spec, argument[1]);
     char letter[2] = {argument[1], '\0'};
     if (!option)
-        return mistake(parser->spec, "unknown option -%s%s", letter, "");
+        return mistake(parser->spec, "unknown option -%s", letter);
     if (option->type == OPTION_FLAG) {
         if (argument[2])
-            return mistake(parser->spec, "-%s takes no value%s", letter, "");
+            return mistake(parser->spec, "-%s takes no value", letter);
         *(bool *)option->value = true;
         return true;
     }
@@ -145,6 +168,7 @@ static bool parse_short(struct parser *parser, const char *argument)
 enum options_outcome options_parse(const struct option_spec *spec, int argc, char **argv,
                                    const char **positional, size_t *positional_count)
 {
+    assert(argc > 0 && spec->option_count < OPTIONS_MAX && (positional || !spec->positional_max));
     struct parser parser = {spec, argc, argv, 1};
     size_t count = 0;
     bool only_positional = false;
@@ -165,7 +189,7 @@ enum options_outcome options_parse(const struct option_spec *spec, int argc, cha
         } else if (count < spec->positional_max) {
             positional[count++] = argument;
         } else {
-            mistake(spec, "unexpected argument '%s'%s", argument, "");
+            options_misuse(spec->verb, "unexpected argument '%s'", argument);
             return OPTIONS_USAGE;
         }
     }
@@ -174,18 +198,31 @@ enum options_outcome options_parse(const struct option_spec *spec, int argc, cha
     return OPTIONS_RUN;
 }
 
+static void print_option(const struct option *option)
+{
+    char left[80], letter[5] = "    ";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
+    help_row(stdout, left, HELP_OPTION_COLUMN, option->help);
+}
+
 void options_print_help(const struct option_spec *spec)
 {
-    printf("Usage: tandem %s%s%s%s%s\n\n%s\n", spec->verb, spec->option_count ? " [options]" : "",
-           *spec->arguments ? " " : "", spec->arguments, "", spec->summary);
+    printf("Usage: tandem %s%s%s%s\n\n", spec->verb, spec->option_count ? " [options]" : "",
+           spec->arguments ? " " : "", spec->arguments ? spec->arguments : "");
+    help_text(stdout, 0, spec->summary);
+    if (spec->example)
+        printf("\nExample:\n");
+    if (spec->example)
+        help_text(stdout, 0, spec->example);
     if (spec->option_count)
         printf("\nOptions:\n");
-    for (size_t i = 0; i < spec->option_count; i++) {
-        const struct option *option = &spec->options[i];
-        char left[80];
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", option->letter ? '-' : ' ',
-                 option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
-                 option->argument ? " " : "", option->argument ? option->argument : "");
-        printf("  %-34s %s\n", left, option->help);
-    }
+    for (size_t i = 0; i < spec->option_count; i++)
+        print_option(&spec->options[i]);
+    if (spec->json)
+        printf("\nWith --json:\n");
+    if (spec->json)
+        help_text(stdout, 2, spec->json);
 }

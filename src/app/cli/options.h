@@ -34,14 +34,18 @@ struct option {
     double min, max;
 };
 
+/* The texts are sentences; help.h breaks them into lines. NULL and 0 = there is none. */
 struct option_spec {
     const char *verb;
-    const char *arguments; /* "[TEXT]" or "" */
-    const char *summary;   /* what the verb does, one or more lines */
+    const char *arguments; /* "[TEXT]" */
+    const char *summary;   /* what the verb does */
+    const char *example;   /* a command line that a newcomer can type */
+    const char *json;      /* what --json prints */
     const struct option *options;
     size_t option_count;
     size_t positional_max;
 };
+#define OPTION_TABLE(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_USAGE };
 
@@ -51,33 +55,39 @@ enum options_outcome options_parse(const struct option_spec *spec, int argc, cha
                                    const char **positional, size_t *positional_count);
 void options_print_help(const struct option_spec *spec);
 
+/* Says on standard error how a verb was used wrongly, and where its help is. Returns the exit
+ * code. */
+int options_misuse(const char *verb, const char *format, ...) TD_PRINTF(2, 3);
+
 /* Rows that many verbs share. */
-#define OPTION_ROW_MODEL(variable)                                                                 \
-    {                                                                                              \
-        "model", 'm', OPTION_TEXT, &(variable), "FILE", "GGUF model; default the embedded one", 0, \
-            0                                                                                      \
+#define OPTION_ROW_MODEL(variable)                                               \
+    {                                                                            \
+        "model", 'm', OPTION_TEXT, &(variable), "FILE",                          \
+            "a GGUF file or a downloaded model; default: the embedded one", 0, 0 \
     }
-#define OPTION_ROW_CPU(variable)                                                               \
-    {                                                                                          \
-        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512|neon", "kernel variant", 0, 0 \
+#define OPTION_ROW_CPU(variable)                                              \
+    {                                                                         \
+        "cpu", 0, OPTION_CPU, &(variable), "VARIANT",                         \
+            "kernels to use: auto (default), ref, avx2, avx512 or neon", 0, 0 \
     }
-#define OPTION_ROW_KV_TYPE(variable)                                                       \
-    {                                                                                      \
-        "kv-type", 0, OPTION_KV_TYPE, &(variable), "f16|f32|q8_0", "of the KV cache", 0, 0 \
+#define OPTION_ROW_KV_TYPE(variable)                                \
+    {                                                               \
+        "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",          \
+            "number format of the KV cache: f16, f32 or q8_0", 0, 0 \
     }
-#define OPTION_ROW_JSON(variable)                                              \
-    {                                                                          \
-        "json", 0, OPTION_FLAG, &(variable), NULL, "output for programs", 0, 0 \
+#define OPTION_ROW_JSON(variable)                                                   \
+    {                                                                               \
+        "json", 0, OPTION_FLAG, &(variable), NULL, "print JSON, for programs", 0, 0 \
     }
-#define OPTION_ROW_THREADS(variable)                                                               \
-    {                                                                                              \
-        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a fast core", \
-            0, 1024                                                                                \
+#define OPTION_ROW_THREADS(variable)                                    \
+    {                                                                   \
+        "threads", 't', OPTION_UINT, &(variable), "N",                  \
+            "compute threads; default: one for each fast core", 0, 1024 \
     }
-#define OPTION_ROW_CONFIG(variable)                         \
-    {                                                       \
-        "config", 'c', OPTION_TEXT, &(variable), "FILE",    \
-            "configuration; see 'tandem help config'", 0, 0 \
+#define OPTION_ROW_CONFIG(variable)                                  \
+    {                                                                \
+        "config", 'c', OPTION_TEXT, &(variable), "FILE",             \
+            "the configuration file; see 'tandem help config'", 0, 0 \
     }
 
 /* Parses, and leaves the calling command when there is nothing to run. Exit codes: 0 help, 2

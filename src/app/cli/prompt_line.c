@@ -1,3 +1,5 @@
+/* A line of a file of prompts goes the way of a chat request: its messages through the model's
+ * template. */
 #include "app/cli/prompt_line.h"
 
 #include "api/wire/openai_messages.h"
@@ -12,11 +14,11 @@ static enum td_status as_messages(struct json *line, struct td_error *err)
     const struct json *prompt = json_get(line, "prompt");
     bool chat = json_get(line, "messages") != NULL;
     if ((prompt != NULL) == chat)
-        return error_set(err, TD_INVALID, "one of 'prompt' and 'messages' is needed");
+        return error_set(err, TD_INVALID, "give exactly one of 'prompt' and 'messages'");
     if (chat)
         return TD_OK;
     if (json_kind_of(prompt) != JSON_KIND_TEXT)
-        return error_set(err, TD_INVALID, "'prompt' is no string");
+        return error_set(err, TD_INVALID, "'prompt' must be a string");
     struct json *message = json_new_object(), *messages = json_new_array();
     json_put(message, "role", json_new_cstr("user"));
     json_put(message, "content", json_clone(prompt));
@@ -35,7 +37,7 @@ enum td_status prompt_line_read(const struct td_model *model, struct td_str text
     *ids = NULL;
     enum td_status status = json_parse(text, line, err);
     if (status == TD_OK && json_kind_of(*line) != JSON_KIND_OBJECT)
-        status = error_set(err, TD_INVALID, "no JSON object");
+        status = error_set(err, TD_INVALID, "the line must be a JSON object");
     if (status == TD_OK)
         status = as_messages(*line, err);
     struct arena *arena = arena_new(LINE_ARENA_BYTES);

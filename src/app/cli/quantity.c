@@ -1,9 +1,13 @@
+/* Units are rows with a dimension and a factor. A rate has two of them, so that "USD/Mtok" and
+ * "ct/query" need no rows of their own, and a unit of another dimension is refused instead of
+ * converted. */
 #include "app/cli/quantity.h"
 
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -118,20 +122,22 @@ static bool read_units(struct td_str text, bool dollar, enum dimension *over, en
 enum td_status quantity_read(struct td_str text, enum quantity_kind kind, double *out,
                              struct td_error *err)
 {
+    assert(kind < QUANTITY_COUNT_KINDS);
     struct td_str rest = str_trim(text);
     bool dollar;
     double number, factor = 0;
     enum dimension over = NOTHING, under = NOTHING;
     struct td_str digits = take_number(&rest, &dollar);
     if (!str_to_double(digits, &number) || number < 0)
-        return error_set(err, TD_INVALID, "'%.*s' does not begin with a number, as in %s",
+        return error_set(err, TD_INVALID,
+                         "'%.*s' must begin with a number that is not negative, as in %s",
                          (int)(text.len < 60 ? text.len : 60), text.data, kinds[kind].example);
     if (rest.len == 0 && !dollar)
         return error_set(err, TD_INVALID, "'%.*s' has no unit; write it as in %s",
                          (int)(text.len < 60 ? text.len : 60), text.data, kinds[kind].example);
     if (!read_units(rest, dollar, &over, &under, &factor) || over != kinds[kind].over ||
         under != kinds[kind].under)
-        return error_set(err, TD_INVALID, "'%.*s' is of another unit than %s",
+        return error_set(err, TD_INVALID, "'%.*s' has the wrong unit; write it as in %s",
                          (int)(text.len < 60 ? text.len : 60), text.data, kinds[kind].example);
     *out = number * factor * kinds[kind].factor;
     if (!isfinite(*out))

@@ -1,3 +1,5 @@
+/* A blocking call on an event loop of its own: the verbs have nothing else to do meanwhile.
+ * Answers that are streamed are handed on piece by piece, all others are collected. */
 #include "app/cli/remote.h"
 
 #include "app/setup/files/secret_source.h"
@@ -9,8 +11,10 @@
 #include "net/loop_event.h"
 #include "net/sse.h"
 
+#include <assert.h>
 #include <stdio.h>
 
+#define CONNECT_TIMEOUT_MS 3000
 #define EVENT_BYTES_MAX (4u << 20)
 #define ANSWER_BYTES_MAX (64u << 20)
 
@@ -88,52 +92,60 @@ static void make_url(const struct remote_request *request, char *out, size_t siz
     snprintf(out, size, STR_FMT "%s", STR_ARG(base), request->path);
 }
 
+static enum td_status send_and_wait(struct call *call, struct client *client,
+                                    const char *authorization, struct td_error *err)
+{
+    const struct remote_request *request = call->request;
+    struct client_transfer *transfer = NULL;
+    char url[2048];
+    make_url(request, url, sizeof url);
+    const char *headers[] = {"Content-Type: application/json",
+                             *authorization ? authorization : NULL, NULL};
+    struct client_request http = {
+        .method = request->body.len ? "POST" : "GET",
+        .url = url,
+        .headers = headers,
+        .body = request->body,
+        .allow_http = true,
+        .connect_timeout_ms = CONNECT_TIMEOUT_MS,
+        .first_timeout_ms = request->timeout_ms,
+        .idle_timeout_ms = request->timeout_ms,
+        .response_bytes_max = ANSWER_BYTES_MAX,
+        .on_headers = on_headers,
+        .on_body = on_body,
+        .on_done = on_done,
+        .ctx = call,
+    };
+    enum td_status status = client_start(client, &http, &transfer, err);
+    if (status != TD_OK)
+        return status;
+    loop_event_run(call->loop);
+    if (request->code)
+        *request->code = call->code;
+    return judge(call, err);
+}
+
 enum td_status remote_call(const struct remote_request *request, struct td_error *err)
 {
+    assert(request->base && request->path && request->answer && request->timeout_ms > 0);
     struct call call = {.request = request};
     struct client *client = NULL;
-    struct client_transfer *transfer = NULL;
     struct secret *key = NULL;
-    char url[2048], authorization[1024] = "";
-    make_url(request, url, sizeof url);
+    char authorization[1024] = "";
+    sse_reader_init(&call.sse, EVENT_BYTES_MAX);
     enum td_status status = secret_source_read("TANDEM_API_KEY", NULL, &key, err);
     if (status == TD_OK)
         status = loop_event_new(&call.loop, err);
     if (status == TD_OK)
         status = client_new(call.loop, &client, err);
-    if (status == TD_OK) {
-        struct td_str bearer = secret_reveal(key);
-        if (key && bearer.len < sizeof authorization - 32)
-            snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
-                     STR_ARG(bearer));
-        const char *headers[] = {"Content-Type: application/json",
-                                 *authorization ? authorization : NULL, NULL};
-        struct client_request http = {
-            .method = request->body.len ? "POST" : "GET",
-            .url = url,
-            .headers = headers,
-            .body = request->body,
-            .allow_http = true,
-            .connect_timeout_ms = 3000,
-            .first_timeout_ms = request->timeout_ms,
-            .idle_timeout_ms = request->timeout_ms,
-            .response_bytes_max = ANSWER_BYTES_MAX,
-            .on_headers = on_headers,
-            .on_body = on_body,
-            .on_done = on_done,
-            .ctx = &call,
-        };
-        sse_reader_init(&call.sse, EVENT_BYTES_MAX);
-        status = client_start(client, &http, &transfer, err);
-        if (status == TD_OK) {
-            loop_event_run(call.loop);
-            status = judge(&call, err);
-            if (request->code)
-                *request->code = call.code;
-        }
-        sse_reader_deinit(&call.sse);
-    }
+    struct td_str bearer = key ? secret_reveal(key) : STR("");
+    if (key && bearer.len < sizeof authorization - 32)
+        snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
+                 STR_ARG(bearer));
+    if (status == TD_OK)
+        status = send_and_wait(&call, client, authorization, err);
     crypto_wipe(authorization, sizeof authorization);
+    sse_reader_deinit(&call.sse);
     client_free(client);
     if (call.loop)
         loop_event_free(call.loop);

@@ -1,3 +1,5 @@
+/* The rows come from the table of sampling keys, so that a new key of requests is an option as
+ * well. */
 #include "app/cli/sampling_options.h"
 
 #include "base/str.h"

@@ -1,3 +1,5 @@
+/* The two ways of `tandem chat` give the same answer: text as it comes, then the `tandem`
+ * object. In this process that object is written by the same code as for the wire (api/wire). */
 #include "app/cli/talk.h"
 
 #include "api/wire/openai_response.h"
@@ -9,6 +11,8 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loop_event.h"
+
+#include <assert.h>
 
 #define ANSWER_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 300000
@@ -81,6 +85,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
                           const struct talk_request *request, struct talk_answer *answer,
                           struct td_error *err)
 {
+    assert(request->message_count > 0 && !answer->tandem);
     struct td_error failure = {0};
     struct local_talk talk = {.answer = answer, .loop = loop, .err = &failure};
     struct td_request td = {

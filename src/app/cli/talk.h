@@ -4,6 +4,7 @@
 #define APP_TALK_H
 
 #include "base/buf.h"
+#include "base/names.h"
 
 struct json;
 struct loop;

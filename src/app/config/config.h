@@ -1,14 +1,15 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * The tables of keys (keys.h) drive parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
  * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H
 #define APP_CONFIG_H
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/error.h"
 #include "exchange/private/minimise.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
@@ -83,7 +84,8 @@ struct config_weights {
     double latency, privacy, cost;
 };
 
-/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/routing_rules.h). */
+/* An operator's rule as it stands in the file. config_rules.c compiles it
+ * (router/plan/routing_rules.h). */
 struct config_rule {
     uint32_t line; /* 0 = of a preset */
     const char *name;
@@ -265,13 +267,16 @@ TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text,
                                           void *env_ctx, struct config **out, struct td_error *err);
 void config_free(struct config *config);
 
+/* The tier of that name; NULL when there is none. */
+const struct config_tier *config_tier_find(const struct config *config, const char *name);
+/* The end of a message about an unknown tier. */
+struct error_suggestion config_suggest_tier(const struct config *config, const char *name);
+bool config_route_lists(const struct config_route *route, const char *tier);
+
 /* weights with `set` when one of them is given; the others are then 0. */
 struct td_weights config_weights_read(const struct config_weights *weights);
 
 /* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
 bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
-
-/* Every key with type, default and meaning, as `tandem help config` prints it. */
-void config_write_help(struct buf *out);
 
 #endif

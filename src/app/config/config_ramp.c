@@ -1,12 +1,17 @@
+/* A ramp that could never move anybody, or would move everybody at once, is a mistake that
+ * nobody would see: its tier must be on the route, must not be the start already, and its steps
+ * must grow. */
 #include "app/config/config_ramp.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Each takes some five times as many as the one before: what is lost at one is seen before many are there. */
+/* Each step takes about five times as many users as the one before, so that a loss is seen
+ * before many users have it. */
 static const double steps_usual[] = {1, 5, 20, 50, 100};
 
 static bool read_step(const char *text, double *out)
@@ -23,46 +28,40 @@ static enum td_status check_steps(const struct config *config, const struct conf
     for (size_t i = 0; i < route->ramp.steps.count; i++) {
         const char *text = route->ramp.steps.items[i];
         if (!read_step(text, &step))
-            return error_set(err, TD_INVALID,
-                             "%s:%u: ramp.steps of route '%.60s': a step is a number of percent "
-                             "over 0 and at most 100, not '%.40s'",
-                             config->label, route->line, route->name, text);
+            return error_set(
+                err, TD_INVALID,
+                "%s:%u: ramp.steps of route '%.60s': a step must be a percentage above 0 "
+                "and at most 100, not '%.40s'",
+                config->label, route->line, route->name, text);
         if (!(step > before))
             return error_set(err, TD_INVALID,
                              "%s:%u: ramp.steps of route '%.60s': each step must be larger than "
-                             "the one before, %g is not",
+                             "the one before; %g is not",
                              config->label, route->line, route->name, step);
         before = step;
     }
     return TD_OK;
 }
 
-static bool lists(const struct config_route *route, const char *tier)
-{
-    for (size_t i = 0; i < route->tiers.count; i++)
-        if (strcmp(route->tiers.items[i], tier) == 0)
-            return true;
-    return false;
-}
-
 enum td_status config_ramp_check(const struct config *config, const struct config_route *route,
                                  struct td_error *err)
 {
+    assert(route->tiers.count > 0);
     const char *to = route->ramp.to, *wrong = NULL;
     const char *start = route->start ? route->start : route->tiers.items[0];
     if (!to)
         return route->ramp.steps.count == 0
                    ? TD_OK
                    : error_set(err, TD_INVALID,
-                               "%s:%u: ramp.steps of route '%.60s' lead nowhere: ramp.to names "
-                               "the tier that is tried",
+                               "%s:%u: ramp.steps of route '%.60s' need ramp.to, the tier that is "
+                               "tried",
                                config->label, route->line, route->name);
-    if (!lists(route, to))
-        wrong = "is not among the route's tiers";
+    if (!config_route_lists(route, to))
+        wrong = "is not one of the tiers of the route";
     else if (strcmp(to, start) == 0)
-        wrong = "is where the route starts anyway";
+        wrong = "is the tier on which the route starts anyway";
     else if (route->mode != TD_MODE_AUTO)
-        wrong = "would never be tried: the route's mode says where its exchanges start";
+        wrong = "would never be tried, because the mode of the route decides where requests start";
     if (wrong)
         return error_set(err, TD_INVALID, "%s:%u: ramp.to of route '%.60s': '%.60s' %s",
                          config->label, route->line, route->name, to, wrong);
@@ -71,10 +70,8 @@ enum td_status config_ramp_check(const struct config *config, const struct confi
 
 static bool is_on_device(const struct config *config, const char *name)
 {
-    for (size_t i = 0; i < config->tier_count; i++)
-        if (strcmp(config->tiers[i].name, name) == 0)
-            return config->tiers[i].place == TD_PLACE_DEVICE;
-    return false;
+    const struct config_tier *tier = config_tier_find(config, name);
+    return tier && tier->place == TD_PLACE_DEVICE;
 }
 
 void config_ramp_read(const struct config *config, const struct config_route *route,

@@ -1,8 +1,13 @@
+/* Who may see a class of data. Each class has places that it may go to without any rule; a rule
+ * in privacy.classes replaces them and may ask for regions, certificates or tiers. Restricted
+ * data never leaves the device, whatever a rule says. A class may not reach further than the
+ * class below it. */
 #include "app/config/config_reach.h"
 
 #include "base/error.h"
 #include "base/names.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const unsigned default_places[CLASS_COUNT] = {
@@ -58,15 +63,8 @@ static void fill_facts(const struct config *config, const struct config_tier *ti
 void config_reach_apply(const struct config *config, const struct config_tier *tier,
                         struct tier_facts *facts)
 {
+    assert(tier >= config->tiers && tier < config->tiers + config->tier_count);
     fill_facts(config, tier, facts);
-}
-
-static bool tier_exists(const struct config *config, const char *name)
-{
-    for (size_t i = 0; i < config->tier_count; i++)
-        if (strcmp(config->tiers[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 static enum td_status check_rule(const struct config *config, size_t index, struct td_error *err)
@@ -82,17 +80,18 @@ static enum td_status check_rule(const struct config *config, size_t index, stru
         if (place_bit(rule->places.items[i]) == 0)
             return error_set(
                 err, TD_INVALID,
-                "%s:%u: '%.40s' is no place; there are device, premises, region, cloud",
+                "%s:%u: '%.40s' is no place; the places are device, premises, region and cloud",
                 config->label, rule->line, rule->places.items[i]);
     for (size_t i = 0; i < rule->tiers.count; i++)
-        if (!tier_exists(config, rule->tiers.items[i]))
-            return error_set(err, TD_INVALID, "%s:%u: no tier is named '%.64s'", config->label,
-                             rule->line, rule->tiers.items[i]);
+        if (!config_tier_find(config, rule->tiers.items[i]))
+            return error_set(err, TD_INVALID, "%s:%u: no tier is named '%.64s'%s", config->label,
+                             rule->line, rule->tiers.items[i],
+                             config_suggest_tier(config, rule->tiers.items[i]).text);
     if (rule->data_class == TD_CLASS_RESTRICTED &&
         (rule_of(rule).places & ~(1u << TD_PLACE_DEVICE)) != 0)
         return error_set(err, TD_INVALID,
-                         "%s:%u: restricted data never leaves the device; use class contractual "
-                         "for what certain tiers may see",
+                         "%s:%u: restricted data never leaves the device; use the class "
+                         "contractual for data that some tiers may see",
                          config->label, rule->line);
     return TD_OK;
 }
@@ -109,7 +108,7 @@ static enum td_status check_order(const struct config *config, const struct conf
             return error_set(
                 err, TD_INVALID,
                 "%s:%u: privacy.classes lets tier '%.64s' see %s data but not %s data, "
-                "which is less; give %s a rule that allows it",
+                "which needs less protection; give %s a rule that allows it",
                 config->label, tier->line, tier->name, names_class((enum td_data_class)c),
                 names_class((enum td_data_class)(c - 1)), names_class((enum td_data_class)(c - 1)));
     return TD_OK;

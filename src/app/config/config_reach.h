@@ -1,15 +1,16 @@
-/* privacy.classes of the configuration: who may see which class. */
+/* privacy.classes of the configuration: which tier may see data of which class. */
 #ifndef APP_CONFIG_REACH_H
 #define APP_CONFIG_REACH_H
 
 #include "app/config/config.h"
 #include "router/plan/reach.h"
 
-/* A rule that names what is not there, lets restricted data off the device, or lets a class reach further
- * than the class below it, is TD_INVALID with its line. */
+/* TD_INVALID, with file and line, for a rule that names something unknown, lets restricted data
+ * off the device, or lets a class reach further than the class below it. */
 TD_MUST_CHECK enum td_status config_reach_check(const struct config *config, struct td_error *err);
 
-/* The tier's region, certificates, and what it may see. Of a checked configuration. */
+/* Fills in the tier's region and certificates, and which classes it may see. The configuration
+ * must have been checked. */
 void config_reach_apply(const struct config *config, const struct config_tier *tier,
                         struct tier_facts *facts);
 

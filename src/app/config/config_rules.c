@@ -1,3 +1,7 @@
+/* Rules as they stand in the file become rules as the router matches them: names become bits,
+ * hours and days become masks, bounds become ranges. A rule that can never match, leaves no tier
+ * or does nothing is refused with its line, because nobody would notice it at run time. Rules of
+ * a preset are not checked against the tiers, which a preset does not know. */
 #include "app/config/config_rules.h"
 
 #include "app/config/keys.h"
@@ -5,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,9 +74,10 @@ static enum td_status compile_names(struct config *config, const struct config_r
             uint64_t bit = routing_rules_add_name(&config->rule_set, (enum rule_choice)choice,
                                                   names->items[i]);
             if (!bit)
-                return refuse(config, from, err,
-                              "is one too many: all rules together may name %d of %s",
-                              RULE_NAMES_MAX, rule_choice_name((enum rule_choice)choice));
+                return refuse(
+                    config, from, err,
+                    "names too many: all rules together may name at most %d different values of %s",
+                    RULE_NAMES_MAX, rule_choice_name((enum rule_choice)choice));
             bits |= bit;
         }
         to->any[choice] = names->count ? bits : RULE_WHATEVER;
@@ -110,7 +116,7 @@ static enum td_status compile_when(struct config *config, const struct config_ru
         return status;
     for (size_t i = 0; i < from->hours.count; i++)
         if (!read_hours(str_from(from->hours.items[i]), &hours))
-            return refuse(config, from, err, "has hours '%.30s'; they read 9, 9-17 or 22-6",
+            return refuse(config, from, err, "has hours '%.30s'; write 9, 9-17 or 22-6",
                           from->hours.items[i]);
     const struct {
         enum rule_choice choice;
@@ -143,23 +149,18 @@ static enum td_status compile_when(struct config *config, const struct config_ru
 
 /* --- then --- */
 
+/* The tier's index, SIZE_MAX when there is none. */
 static size_t find_tier(const struct config *config, const char *name)
 {
-    for (size_t i = 0; i < config->tier_count; i++)
-        if (strcmp(config->tiers[i].name, name) == 0)
-            return i;
-    return SIZE_MAX;
+    const struct config_tier *tier = config_tier_find(config, name);
+    return tier ? (size_t)(tier - config->tiers) : SIZE_MAX;
 }
 
 static enum td_status unknown_tier(const struct config *config, const struct config_rule *rule,
                                    const char *name, struct td_error *err)
 {
-    const char *names[CONFIG_TIERS_MAX];
-    size_t count = 0;
-    for (; count < config->tier_count && count < CONFIG_TIERS_MAX; count++)
-        names[count] = config->tiers[count].name;
     return refuse(config, rule, err, "names an unknown tier '%.60s'%s", name,
-                  error_suggest(str_from(name), names, count).text);
+                  config_suggest_tier(config, name).text);
 }
 
 static bool rule_keeps(const struct config *config, const struct routing_rule *rule, size_t tier)
@@ -192,11 +193,13 @@ static enum td_status check_keeps(const struct config *config, const struct conf
     }
     if (!keeps)
         return refuse(config, from, err,
-                      "leaves no tier on any route that it applies to; say deny: REASON to refuse");
+                      "leaves no tier on any route that it applies to; write deny: REASON to "
+                      "refuse requests");
     if (!starts)
-        return refuse(config, from, err,
-                      "starts on '%.60s', which it removes or which no route of it has",
-                      from->start);
+        return refuse(
+            config, from, err,
+            "starts on '%.60s', which the rule itself removes, or which is on none of its routes",
+            from->start);
     return TD_OK;
 }
 
@@ -228,7 +231,7 @@ static enum td_status compile_then(const struct config *config, const struct con
     bool restricts = to->only || to->tiers || to->places || from->start || from->escalate >= 0 ||
                      to->weights.set;
     if (to->deny && (restricts || to->data_class >= 0))
-        return refuse(config, from, err, "denies, so that nothing else in `then` has a meaning");
+        return refuse(config, from, err, "denies the request, so nothing else may stand in `then`");
     if (!to->deny && !restricts && to->data_class < 0)
         return refuse(config, from, err, "does nothing: `then` is empty");
     /* A preset does not know which tiers there are. */
@@ -258,7 +261,7 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
     enum td_status status =
         yaml_tree_read(preset->name, str_from(preset->rules), config->arena, &tree, err);
     if (status == TD_OK)
-        status = keys_read(preset->name, &config_root, tree, "", config->arena, part, err);
+        status = keys_read(preset->name, &keys_root, tree, "", config->arena, part, err);
     if (status != TD_OK)
         return status;
     size_t count = config->rule_count + part->rule_count;
@@ -285,13 +288,14 @@ static enum td_status check_reachable(const struct config *config, size_t index,
     if (by == SIZE_MAX)
         return TD_OK;
     return refuse(config, rule, err,
-                  "can never be reached: %s '%.60s' in line %u match%s before it",
+                  "can never be reached: %s '%.60s' in line %u already match%s everything",
                   alone ? "rule" : "the rules down to", config->rules[by].name,
-                  config->rules[by].line, alone ? "es all that it would" : " all that it would");
+                  config->rules[by].line, alone ? "es" : "");
 }
 
 enum td_status config_rules_compile(struct config *config, struct td_error *err)
 {
+    assert(config->rule_set.rules == NULL && config->rule_count <= CONFIG_RULES_MAX);
     enum td_status status = config->policy.preset ? append_preset(config, err) : TD_OK;
     if (status != TD_OK || config->rule_count == 0)
         return status;
@@ -304,7 +308,7 @@ enum td_status config_rules_compile(struct config *config, struct td_error *err)
         const struct config_rule *from = &config->rules[i];
         for (size_t j = 0; j < i; j++)
             if (strcmp(config->rules[j].name, from->name) == 0)
-                return refuse(config, from, err, "has the name of the one in line %u",
+                return refuse(config, from, err, "has the same name as the rule in line %u",
                               config->rules[j].line);
         rules[i].name = from->name;
         rules[i].line = from->line;

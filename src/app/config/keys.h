@@ -1,4 +1,11 @@
-/* The key table of the configuration, and reading a YAML map by it. */
+/* The keys of the configuration: what can be written into the file, and how it is read.
+ *
+ * To add a key, touch two files: add a member to struct config (config.h), and a row to the
+ * section in which the key stands (keys_*.c). Reading, the check of the range, the default, "did
+ * you mean" and `tandem help config` follow from the row. The third file is the one that uses
+ * the member. A check that concerns several keys belongs in config_check.c.
+ *
+ * The tables are constant; any thread may read them. */
 #ifndef APP_KEYS_H
 #define APP_KEYS_H
 
@@ -11,13 +18,13 @@ enum config_key_type {
     CONFIG_KEY_UINT_ALL, /* uint32_t; the word "all" is UINT32_MAX */
     CONFIG_KEY_NUMBER,   /* double; NAN when it is left out and has no default */
     CONFIG_KEY_BOOL,     /* bool */
-    CONFIG_KEY_CHOICE,   /* int: index in choices */
+    CONFIG_KEY_CHOICE,   /* int: index in choices; -1 when it is left out and has no default */
     CONFIG_KEY_TEXTS,    /* struct config_texts */
     CONFIG_KEY_WORDS,    /* the same; a single text is a list of one */
     CONFIG_KEY_MASK,     /* uint32_t: a bit for each choice in a list, or of one; 0 = left out */
-    CONFIG_KEY_SECTION,  /* members of the same struct */
-    CONFIG_KEY_SECTIONS, /* pointer and count: a list of maps */
-    CONFIG_KEY_REFUSED   /* a key that people try; help says what to do instead */
+    CONFIG_KEY_SECTION,  /* a map: members of the same struct */
+    CONFIG_KEY_SECTIONS, /* a list of maps: pointer and count */
+    CONFIG_KEY_REFUSED   /* a key that people try; help says what to write instead */
 };
 
 struct config_section;
@@ -25,34 +32,64 @@ struct config_section;
 struct config_key {
     const char *name;
     enum config_key_type type;
-    size_t offset;
-    const char *otherwise;      /* default, as it would stand in the file; NULL = none */
-    double min, max;            /* numbers; TEXTS and SECTIONS: most entries */
-    const char *const *choices; /* NULL-terminated */
+    size_t offset;              /* of the member in the section's struct */
+    const char *otherwise;      /* the default, as it would stand in the file; NULL = none */
+    double min, max;            /* of numbers; for TEXTS, WORDS and SECTIONS max is most entries */
+    const char *const *choices; /* ends with NULL */
     const struct config_section *section;
     bool required;
-    const char *help;
-    size_t count_offset; /* SECTIONS */
+    const char *help;    /* what the key means, as a part of a sentence */
+    size_t count_offset; /* SECTIONS: of the member that counts them */
 };
 
 struct config_section {
     const struct config_key *keys;
     size_t key_count;
     size_t bytes;       /* of the struct; SECTIONS only */
-    size_t line_offset; /* SECTIONS only */
+    size_t line_offset; /* of its line in the file; SECTIONS only */
 };
 
-extern const struct config_section config_root;
-/* Of the policy (keys_rules.c). */
-extern const struct config_section config_rule_section, config_app_section, config_budget_section,
-    config_policy_section, config_consistency_section, config_device_section,
-    config_route_weights_section;
-/* NULL-terminated names of choices; the index is the value. */
+/* A section for CONFIG_KEY_SECTION, and one for CONFIG_KEY_SECTIONS with its struct, which has a
+ * member `line`. */
+#define KEYS_MAP(table)                              \
+    {                                                \
+        table, sizeof(table) / sizeof *(table), 0, 0 \
+    }
+#define KEYS_LIST(table, type)                                                     \
+    {                                                                              \
+        table, sizeof(table) / sizeof *(table), sizeof(type), offsetof(type, line) \
+    }
+#define MINUTES_MS(n) ((n)*60000.0)
+
+/* Weights, which stand in several structs: AT names the member, as in every table of keys. */
+#define KEYS_WEIGHTS                                                                              \
+    {"latency", CONFIG_KEY_NUMBER, AT(weights.latency), NULL, 0, 1, .help = "weight of waiting"}, \
+        {"privacy",                                                                               \
+         CONFIG_KEY_NUMBER,                                                                       \
+         AT(weights.privacy),                                                                     \
+         NULL,                                                                                    \
+         0,                                                                                       \
+         1,                                                                                       \
+         .help = "weight of how far the prompt travels"},                                         \
+    {                                                                                             \
+        "cost", CONFIG_KEY_NUMBER, AT(weights.cost), NULL, 0, 1,                                  \
+            .help = "weight of what answers and errors cost"                                      \
+    }
+
+extern const struct config_section keys_root;                          /* keys.c */
+extern const struct config_section keys_server, keys_ledger, keys_log; /* keys_server.c */
+extern const struct config_section keys_engine, keys_models;           /* keys_engine.c */
+extern const struct config_section keys_tier;                          /* keys_tiers.c */
+extern const struct config_section keys_route;                         /* keys_routes.c */
+extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy; /* keys_rules.c */
+extern const struct config_section keys_privacy; /* keys_privacy.c */
+
+/* Names of choices that tests of policies read too; each ends with NULL, the index is the value. */
 extern const char *const config_yes_no[], *const config_languages[], *const config_priorities[],
                                                                          *const config_days[];
 
-/* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
- * path so far, "" at the root. */
+/* Fills the struct at `base` by `section`: defaults first, then the map (NULL = only defaults).
+ * `where` is the path so far, "" at the root. TD_INVALID with "label:line: what". */
 TD_MUST_CHECK enum td_status keys_read(const char *label, const struct config_section *section,
                                        const struct yaml_node *map, const char *where,
                                        struct arena *arena, void *base, struct td_error *err);

@@ -1,12 +1,15 @@
-/* The frameworks decide by what an application is; these rules decide by what a request is. Where a framework asks for what no request shows, a tag
- * stands for it (tandem.tags: quality, frontier, multimodal), and the tokens of the last day stand for volume and utilisation. Each preset has
- * its truth table beside it: examples/policies/NAME.test.yaml. */
+/* Published decision frameworks as rules. The frameworks decide by what an application is; these
+ * rules decide by what a request is. Where a framework asks for something that no request shows,
+ * a tag stands for it (tandem.tags: quality, frontier, multimodal); the tokens of the last day
+ * stand for volume and utilisation. Each preset has its truth table in
+ * examples/policies/NAME.test.yaml. */
 #include "app/config/presets.h"
 
 #include <string.h>
 
-/* "Hybrid Cloud-Edge LLM Inference: When On-Device Models Beat the Cloud": the lists "Route to edge when" and "Route to cloud when", an
- * entry a rule. What nothing else may override stands first: data that cannot leave, no connection, a first text under 100 ms. */
+/* "Hybrid Cloud-Edge LLM Inference: When On-Device Models Beat the Cloud": its lists "Route to
+ * edge when" and "Route to cloud when", one rule for each entry. What nothing else may override
+ * comes first: data that cannot leave, no connection, a first text within 100 ms. */
 static const char s0_lists[] =
     "rules:\n"
     "- {name: s0-edge-data, when: {class: restricted}, then: {only: local}}\n"
@@ -24,8 +27,9 @@ static const char s0_lists[] =
     " then: {start: local}}\n"
     "- {name: s0-edge-volume, when: {day_tokens_over: 10000000}, then: {start: local}}\n";
 
-/* "The Edge Inference Decision Framework", its practical decision matrix: latency, data, volume, capability. Data and latency bind;
- * capability decides between 150 and 500 ms; volume only where the other three leave both open. "In between: run the actual math" is the
+/* "The Edge Inference Decision Framework": its practical decision matrix of latency, data,
+ * volume and capability. Data and latency bind. Capability decides between 150 and 500 ms, and
+ * volume only where the other three leave both open. "In between: run the actual math" is the
  * score by cost. */
 static const char s2_matrix[] =
     "rules:\n"
@@ -39,8 +43,9 @@ static const char s2_matrix[] =
     "- {name: s2-volume-edge, when: {day_tokens_over: 10000000}, then: {start: local}}\n"
     "- {name: s2-volume-math, then: {weights: {cost: 1}}}\n";
 
-/* The same text's bands of the latency objective. Below 100 ms only the device; below 150 it is "almost certainly required"; below 300 the
- * cloud is "marginal"; a second try elsewhere is viable from 2 s on. */
+/* The bands of the latency objective in the same text. Below 100 ms only the device is possible;
+ * below 150 ms it is "almost certainly required"; below 300 ms the cloud is "marginal"; from 2 s
+ * on a second attempt elsewhere is viable. */
 static const char s2_slo[] =
     "rules:\n"
     "- {name: s2-slo-100, when: {slo_ms_under: 100}, then: {only: local}}\n"
@@ -49,7 +54,8 @@ static const char s2_slo[] =
     "- {name: s2-slo-2000, when: {slo_ms_under: 2000}, then: {escalate: false}}\n"
     "- {name: s2-slo-viable, when: {slo_ms_over: 1999}, then: {start: local}}\n";
 
-/* "Serving AI at the Edge": three unconditional cases, then its rough decision rule. A low day's volume stands for low utilisation. */
+/* "Serving AI at the Edge": its three unconditional cases, then its rough decision rule. A low
+ * volume of the day stands for low utilisation. */
 static const char s3_rule[] =
     "rules:\n"
     "- {name: s3-no-exit, when: {class: restricted}, then: {only: local}}\n"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <yaml.h>
 
 struct builder {
@@ -49,7 +50,8 @@ static enum td_status attach(struct builder *builder, struct yaml_node *node)
 {
     if (builder->depth == 0) {
         if (builder->root)
-            return fail(builder, node->line, "only one document is read");
+            return fail(builder, node->line,
+                        "the file must have only one document; remove what follows ---");
         builder->root = node;
         return TD_OK;
     }
@@ -72,7 +74,7 @@ static enum td_status attach(struct builder *builder, struct yaml_node *node)
 static struct yaml_node *node_new(struct builder *builder, enum yaml_kind kind, uint32_t line)
 {
     if (++builder->node_count > YAML_NODES_MAX) {
-        fail(builder, line, "too many values for a configuration");
+        fail(builder, line, "the file has too many values");
         return NULL;
     }
     struct yaml_node *node = arena_alloc(builder->arena, sizeof *node);
@@ -88,7 +90,7 @@ static struct yaml_node *node_new(struct builder *builder, enum yaml_kind kind, 
 static enum td_status open_node(struct builder *builder, enum yaml_kind kind, uint32_t line)
 {
     if (builder->depth == YAML_DEPTH_MAX)
-        return fail(builder, line, "nested too deeply");
+        return fail(builder, line, "maps and lists are nested too deeply");
     if (builder->depth && builder->stack[builder->depth - 1]->kind == YAML_MAP &&
         !builder->key[builder->depth - 1])
         return fail(builder, line, "a key must be a plain name");
@@ -173,6 +175,7 @@ static enum td_status take_event(struct builder *builder, const yaml_event_t *ev
 enum td_status yaml_tree_read(const char *label, struct td_str text, struct arena *arena,
                               struct yaml_node **out, struct td_error *err)
 {
+    assert(label && arena && (text.data || text.len == 0));
     struct builder builder = {.label = label, .arena = arena, .err = err};
     yaml_parser_t parser;
     enum td_status status = TD_OK;

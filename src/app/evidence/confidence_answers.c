@@ -1,3 +1,6 @@
+/* Each prompt is answered at temperature 0. What the decode loop knows is kept at the end of the
+ * answer, and at fixed numbers of tokens on the way, because a gate judges running answers as
+ * well as complete ones. */
 #include "app/evidence/confidence_answers.h"
 
 #include "app/cli/command.h"
@@ -84,18 +87,18 @@ static enum td_status judge(const struct json *line, struct td_str text, bool *r
 {
     const struct json *given = json_get(line, "right"), *answer = json_get(line, "answer");
     if ((json_kind_of(given) == JSON_KIND_ABSENT) == (json_kind_of(answer) == JSON_KIND_ABSENT))
-        return error_set(err, TD_INVALID, "one of 'right' and 'answer' is needed");
+        return error_set(err, TD_INVALID, "give exactly one of 'right' and 'answer'");
     *right = json_bool(given, false);
     if (json_kind_of(given) == JSON_KIND_BOOL)
         return TD_OK;
     if (json_kind_of(given) != JSON_KIND_ABSENT)
-        return error_set(err, TD_INVALID, "'right' is neither true nor false");
+        return error_set(err, TD_INVALID, "'right' must be true or false");
     bool list = json_kind_of(answer) == JSON_KIND_ARRAY;
     size_t count = list ? json_count(answer) : 1;
     for (size_t i = 0; i < count; i++) {
         const struct json *one = list ? json_at(answer, i) : answer;
         if (json_kind_of(one) != JSON_KIND_TEXT)
-            return error_set(err, TD_INVALID, "'answer' is neither a text nor a list of texts");
+            return error_set(err, TD_INVALID, "'answer' must be a text or a list of texts");
         *right = *right || confidence_answers_same(json_text(one), text);
     }
     return TD_OK;
@@ -116,7 +119,7 @@ static enum td_status answer_prompt(struct reading *reading, const int32_t *ids,
     if (reading->no_memory)
         return error_set(err, TD_NO_MEMORY, "no memory for the answers");
     if (status == TD_OK && reading->confidence.count == 0)
-        return error_set(err, TD_INVALID, "the model gives no answer to it");
+        return error_set(err, TD_INVALID, "the model gives no answer to this prompt");
     confidence_end(&reading->confidence, result.finish != TD_FINISH_LENGTH);
     return status;
 }

@@ -1,3 +1,5 @@
+/* Writes SVG by hand: axes with round steps, a dot for each plan, and a line through those that
+ * no other plan beats. */
 #include "app/evidence/front_svg.h"
 
 #include <math.h>

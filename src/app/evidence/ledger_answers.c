@@ -1,3 +1,5 @@
+/* Reads judged answers row by row, so that the memory does not depend on the size of the ledger.
+ * The header says why questions that left the tier are added. */
 #include "app/evidence/ledger_answers.h"
 
 #include "base/json.h"

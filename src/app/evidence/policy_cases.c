@@ -1,3 +1,6 @@
+/* Tests of a policy are YAML maps, read with the tables of keys like the configuration itself. A
+ * case becomes the signals that a request would have had, and goes through the same functions as
+ * a request. */
 #include "app/evidence/policy_cases.h"
 
 #include "app/config/keys.h"
@@ -7,6 +10,7 @@
 #include "exchange/private/classify.h"
 #include "router/plan/signals.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -183,7 +187,7 @@ static enum td_status check_names(const struct config *config, const struct poli
                 tier++;
             if (tier == config->tier_count)
                 return error_set(err, TD_INVALID,
-                                 "line %u: test '%.60s': %s names no tier: '%.60s'", c->line,
+                                 "line %u: test '%.60s': %s names an unknown tier '%.60s'", c->line,
                                  c->name, lists[l].what, lists[l].names->items[i]);
         }
     }
@@ -194,8 +198,8 @@ static enum td_status check_names(const struct config *config, const struct poli
             tier++;
         if (tier == config->tier_count)
             return error_set(err, TD_INVALID,
-                             "line %u: test '%.60s': measured names no tier: '%.60s'", m->line,
-                             c->name, m->tier);
+                             "line %u: test '%.60s': measured names an unknown tier '%.60s'",
+                             m->line, c->name, m->tier);
         world->states[tier].ttft_p95_ms = m->ttft_p95_ms;
         world->states[tier].total_p50_ms = m->total_p50_ms;
         world->states[tier].total_p95_ms = m->total_p95_ms;
@@ -328,6 +332,7 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
 {
     const struct config *config = subject->config;
     const struct policy *policy = subject->policy;
+    assert(config->tier_count <= CONFIG_TIERS_MAX);
     struct world world = {.named = SIZE_MAX};
     *out = (struct policy_outcome){.tier = "none", .rule = "none", .by = "none"};
     fill_request(c, &world);

@@ -1,5 +1,5 @@
-/* An operator's assertions about a policy: what is given of a request and of the moment, and where
- * it must begin. */
+/* An operator's tests of a policy: what is known of a request and of the moment, and where the
+ * request must start. For one thread. */
 #ifndef APP_POLICY_CASES_H
 #define APP_POLICY_CASES_H
 
@@ -54,7 +54,7 @@ TD_MUST_CHECK enum td_status policy_cases_read(const char *label, struct td_str 
                                                struct arena *arena, struct policy_cases *out,
                                                struct td_error *err);
 
-/* What the assertions are about. */
+/* What the tests are about. */
 struct policy_subject {
     const struct config *config;
     const struct policy *policy;
@@ -62,8 +62,8 @@ struct policy_subject {
     const struct privacy_scanner *scanner;
 };
 
-/* Decides as a server would, without models and without a network. TD_INVALID when the case names a
- * tier or route that is not there. */
+/* Decides as a server would, without models and without a network. TD_INVALID when the case names an
+ * unknown tier or route. */
 TD_MUST_CHECK enum td_status policy_case_run(const struct policy_subject *subject,
                                              const struct policy_case *given,
                                              struct policy_outcome *out, struct td_error *err);

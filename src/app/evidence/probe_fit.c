@@ -1,12 +1,14 @@
-/* States are standardised first (mean 0, variance 1 of each entry), which is folded into the first
- * stage at the end, so that the probe reads them as they are. Weights decay, because states have more
- * entries than a file usually has lines. Rejected: choosing the number of passes by a held-out part,
- * which cost a tenth of the lines and changed the AUROC by less than folds differ. */
+/* States are standardised first (mean 0, variance 1 of each entry). The last step folds that
+ * into the first stage, so that the probe reads states as they are. Weights decay, because
+ * states have more entries than a file usually has lines. Rejected: choosing the number of
+ * passes by a held-out part, which cost a tenth of the lines and changed the AUROC by less than
+ * folds differ. */
 #include "app/evidence/probe_fit.h"
 
 #include "base/error.h"
 #include "base/rng.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,8 @@
 #define BETA_2 0.999
 #define ADAM_EPSILON 1e-8
 
-/* All numbers of a fit under way: W1 [rows, width], b1 [rows], W2 [rows], b2; without a hidden layer
- * rows is 1 and W2, b2 are not used. */
+/* All numbers of a fit: W1 [rows, width], b1 [rows], W2 [rows], b2. Without a hidden layer rows
+ * is 1, and W2 and b2 are not used. */
 struct network {
     size_t rows, width, count; /* count: numbers of all */
     bool deep;
@@ -318,6 +320,7 @@ static bool cross_validate(const struct probe_data *data, const struct probe_fit
 enum td_status probe_fit(const struct probe_data *data, const struct probe_fit_options *options,
                          struct probe_fit *out, struct td_error *err)
 {
+    assert(data->width > 0 && (data->states || data->count == 0));
     *out = (struct probe_fit){.auroc = NAN};
     enum td_status status = check(data, err);
     if (status != TD_OK)

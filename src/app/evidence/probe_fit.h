@@ -1,6 +1,6 @@
-/* Fits a probe (docs/heads.md) to states of prompts and whether their answers were right: one hidden
- * layer with ReLU, or none, by minibatch Adam on the log loss. Pure arithmetic, the same for the same
- * seed; any thread. */
+/* Fits a probe (docs/heads.md) to states of prompts and whether their answers were right: one
+ * hidden layer with ReLU, or none, by minibatch Adam on the log loss. Pure arithmetic, the same
+ * for the same seed; any thread. */
 #ifndef APP_PROBE_FIT_H
 #define APP_PROBE_FIT_H
 

@@ -1,3 +1,5 @@
+/* Runs each prompt through the model in blocks of rows, and keeps only what the probe will read:
+ * the state of the last token, the mean over all tokens, or both. */
 #include "app/evidence/probe_lines.h"
 
 #include "app/cli/command.h"
@@ -51,7 +53,7 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
     struct probe_lines *out = reading->out;
     enum td_status status = prompt_line_read(reading->model, text, &line, &ids, &count, err);
     if (status == TD_OK && json_kind_of(json_get(line, "right")) != JSON_KIND_BOOL)
-        status = error_set(err, TD_INVALID, "'right' is missing or neither true nor false");
+        status = error_set(err, TD_INVALID, "'right' must be true or false");
     if (status == TD_OK)
         status = run_prompt(reading, ids, count, out->states + out->count * out->width, err);
     if (status == TD_OK) {

@@ -1,5 +1,5 @@
-/* What a probe is trained from: lines of prompts and whether their answers were right, and the states
- * that a model has after each prompt. */
+/* What a probe is trained from: lines of prompts and whether their answers were right, and the
+ * states that a model has after each prompt. */
 #ifndef APP_PROBE_LINES_H
 #define APP_PROBE_LINES_H
 

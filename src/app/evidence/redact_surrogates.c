@@ -1,3 +1,5 @@
+/* `tandem redact --surrogates` uses the same mask and restorer as an exchange
+ * (privacy/pseudonym), so that what is tried in the terminal is what a server does. */
 #include "app/evidence/redact_surrogates.h"
 
 #include "base/error.h"

@@ -1,3 +1,5 @@
+/* Two passes over the ledger: the first learns how long tiers took and how confident the device
+ * was, the second decides each exchange again. The header says what counts in part. */
 #include "app/evidence/replay.h"
 
 #include "app/evidence/replay_signals.h"
@@ -6,6 +8,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +274,7 @@ static void replay_one(const struct replay *replay, const struct json *root,
 
 enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td_error *err)
 {
+    assert(((struct replay *)ctx)->policy); /* replay_prepare comes before */
     struct replay *replay = ctx;
     struct json *root = NULL;
     bool usable = false;

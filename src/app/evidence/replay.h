@@ -1,15 +1,16 @@
-/* Yesterday's exchanges under another policy, without running anything.
+/* Exchanges of the ledger under another policy, without running anything.
  *
- * What was known of a request stands in its record (signals, tokens by tier) and gives the plan that
- * the other policy makes. The plan's tiers are then walked: a tier on the device is left where the
- * recorded confidence or probe is below the other policy's gates, or where its first token had said
- * "not mine". What a tier would have taken is what it took in this exchange; where it was not asked,
- * the tokens of the exchange at the new prices, and the mean time of the tier's answers. Whether a
- * device answer that was never made would be kept is not known: it counts in part, by the share of
- * the recorded confidences that reach the gate.
+ * The record of a request says what was known of it (signals, tokens by tier), and that gives
+ * the plan that the other policy makes. The tiers of the plan are then walked. A tier on the
+ * device is left when the recorded confidence or probe is below the other policy's gates, or
+ * when its first token said "not mine". The time and the cost of a tier are what it took in this
+ * exchange. If it was not asked, its cost is that of the exchange's tokens at the new prices,
+ * and its time is the mean of the tier's answers. Whether a device answer that was never made
+ * would be kept is not known: it counts in part, by the share of the recorded confidences that
+ * reach the gate.
  *
- * Quality: a table of outcomes where one is given, feedback where the answering tier is the same,
- * else the classifier's probabilities; an exchange with none of these has none. */
+ * Quality is a table of outcomes if one is given, else feedback if the answering tier is the
+ * same, else the classifier's probabilities. An exchange with none of these has no quality. */
 #ifndef APP_REPLAY_H
 #define APP_REPLAY_H
 

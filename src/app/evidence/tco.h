@@ -1,15 +1,16 @@
 /* What owning a local tier costs and saves against a cloud, over its life.
  *
- * A query of p prompt and a answer tokens costs c = p in + a out in the cloud. On the device it takes
- * t = p / prefill + a / decode seconds and v = t W tariff of energy; what moves between device and
- * cloud costs bandwidth. One breach costs X, and P are expected in a million queries that leave:
- * each of them costs b = X P / 1e6 more. A share s of the queries stays local.
- *   split       the router decides before:      saving a query  s (c + b - v)
- *   edge-first  the device tries every query:   saving a query  s (c + b) - v
- * Fixed a month: hardware and development over the lifetime, operations, and the power that an idle
- * machine draws. Crossover: fixed / saving queries a month; where the saving is not above zero, no
- * volume pays. At Q queries a month with a share d tried on the device (s, or 1 edge-first) local
- * pays where P is above  1e6 ((fixed / Q + d v) / s - c) / X. Pure. */
+ * A query of p prompt and a answer tokens costs c = p in + a out in the cloud. On the device it
+ * takes t = p / prefill + a / decode seconds and v = t W tariff of energy; what moves between
+ * device and cloud costs bandwidth. One breach costs X, and P breaches are expected in a million
+ * queries that leave, so each of these costs b = X P / 1e6 more. A share s of the queries stays
+ * local.
+ *   split       the router decides before:      saving of a query  s (c + b - v)
+ *   edge-first  the device tries every query:   saving of a query  s (c + b) - v
+ * Fixed costs a month: hardware and development over the lifetime, operations, and the power of
+ * an idle machine. Crossover: fixed / saving queries a month; when the saving is not above zero,
+ * no volume pays. At Q queries a month, with a share d tried on the device (s, or 1 for
+ * edge-first), local pays when P is above 1e6 ((fixed / Q + d v) / s - c) / X. Pure. */
 #ifndef APP_TCO_H
 #define APP_TCO_H
 

@@ -12,7 +12,7 @@
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 #define PACE_STREAMS_MAX 32
 

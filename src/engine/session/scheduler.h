@@ -9,6 +9,7 @@
 #define ENGINE_SCHEDULER_H
 
 #include "base/loop.h"
+#include "base/names.h"
 #include "engine/forward/prefix_index.h"
 #include "engine/sampling/sampler.h"
 #include "tandem/engine.h"

@@ -1,5 +1,9 @@
+/* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX. Nothing is
+ * allocated while tokens come. Numbers of a tier's server are not trusted: what is no
+ * log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +33,6 @@ static double calibrate(const struct confidence *confidence, double value)
 
 void confidence_add(struct confidence *confidence, const struct td_token_stats *stats)
 {
-    /* A peer's numbers are not ours: what is no log-probability counts as "impossible". */
     float logprob = stats->logprob <= 0 ? stats->logprob : stats->logprob < 1e-3f ? 0 : -INFINITY;
     if (confidence->count == 0 && stats->not_mine > 0)
         confidence->not_mine = stats->not_mine < 1 ? stats->not_mine : 1;
@@ -76,6 +79,7 @@ static double log_odds(double p)
 void confidence_features(const struct confidence *confidence, struct confidence_features *out)
 {
     static const unsigned percents[] = {5, 10, 25};
+    assert(confidence->count > 0);
     float sorted[CONFIDENCE_TOKENS_MAX];
     uint32_t count = sort_logprobs(confidence, sorted);
     double tokens = (double)confidence->token_count, *value = out->value;

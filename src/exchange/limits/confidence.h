@@ -1,14 +1,19 @@
-/* Confidence of a (partial) answer from the free features of the decode loop:
- *   c = (1 - p_first(not mine)) * exp(mean of the lowest quarter (at least one) of the tokens'
- *       log-probabilities, the end token included).
- * The tail mean follows the finding that low quantiles of token probability tell more than the mean
- * (Gupta et al. 2024, "Language Model Cascades: Token-level uncertainty and beyond"). 0..1.
- * Where the model brings a calibration its log-odds are scaled and moved (Platt 1999, with the
+/* Confidence of a (partial) answer, from what the decode loop knows for free:
+ *
+ *   c = (1 - p_first(not mine)) * exp(mean of the lowest quarter of the tokens' log-probabilities)
+ *
+ * At least one token counts, and the end token counts, too. The mean of the tail follows the
+ * finding that low quantiles of token probability tell more than the mean (Gupta et al. 2024,
+ * "Language Model Cascades: Token-level uncertainty and beyond"). The result lies in 0..1.
+ *
+ * Where the model brings a calibration, its log-odds are scaled and moved (Platt 1999, with the
  * slope written as a temperature as in Guo et al. 2017, "On Calibration of Modern Neural
  * Networks"):
+ *
  *   log-odds(c') = log-odds(c) / temperature + bias
- * With a confidence model (router/judge/confidence_model.h) that is bound to the tier's model, it is the
- * model's probability of being right, and neither rule nor calibration are used. */
+ *
+ * With a confidence model (router/judge/confidence_model.h) that is bound to the tier's model, the
+ * result is that model's probability of being right; rule and calibration are not used then. */
 #ifndef EXCHANGE_CONFIDENCE_H
 #define EXCHANGE_CONFIDENCE_H
 

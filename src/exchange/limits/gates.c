@@ -1,8 +1,9 @@
 /* The gates of an answer as a table: when each one looks, what makes it leave, and its sentence.
  *
- * The first gate that leaves decides. `look` is asked after each token and `judge` when the answer is
- * whole; a gate that has no such moment has NULL there. The local model's own doubts ("not mine", the
- * probe) are known with its first token, so that nothing of a hopeless answer is written. */
+ * The first gate that leaves decides. `look` is asked after each token and `judge` when the answer
+ * is whole; a gate that has no such moment has NULL there. The local model's own doubts ("not
+ * mine", the probe) are known with its first token, so that nothing of a hopeless answer is
+ * written. */
 #include "exchange/limits/gates.h"
 
 #include <assert.h>
@@ -128,7 +129,8 @@ static bool g2_judge(const struct gate_view *view, struct gate_verdict *out)
            is_under(view, view->settings->g2_confidence_min, out);
 }
 
-/* An answer that has become hopeless is not written to its end. Where G2 looks, it decides alone. */
+/* An answer that has become hopeless is not written to its end. Where G2 looks, it decides
+ * alone. */
 static bool abandon_look(const struct gate_view *view, struct gate_verdict *out)
 {
     const struct gate_settings *gates = view->settings;

@@ -1,7 +1,7 @@
 /* The gates that look at an answer: at what the model expects of it (G1), while it comes (G2), and
- * when it is whole (G3). G0 chooses the start and is part of the plan. Pure functions of settings and
- * confidence: what is done about a verdict is the exchange's business. A gate is
- * added by its functions and a row in gates.c, its number in struct gate_settings, and a key of the
+ * when it is whole (G3). G0 chooses the start and is part of the plan. Pure functions of settings
+ * and confidence: what is done about a verdict is the exchange's business. A gate is added by its
+ * functions and a row in gates.c, its number in struct gate_settings, and a key of the
  * configuration (app/config/keys.c). */
 #ifndef EXCHANGE_GATES_H
 #define EXCHANGE_GATES_H
@@ -29,7 +29,7 @@ struct gate_verdict {
 
 bool gates_on(const struct gate_settings *gates); /* one of them judges answers */
 
-/* After each token. The verdict says `stays` for most of them. */
+/* After each token. */
 struct gate_verdict gates_look(const struct gate_view *view);
 /* The whole answer. */
 struct gate_verdict gates_judge(const struct gate_view *view);

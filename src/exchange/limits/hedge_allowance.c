@@ -1,12 +1,14 @@
+/* The allowance is a bucket with an upper bound: what a quiet time saves up is bounded, because
+ * spikes come in bursts and an outage must not find a full purse. */
 #include "exchange/limits/hedge_allowance.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What a quiet time can save up: spikes come in bursts, and outages must not find a full purse. One at the beginning, so that a machine with few
- * requests need not wait for its first hedge. */
 #define SAVED_MAX 10.0
+/* So that a machine with few requests need not wait for its first hedge. */
 #define SAVED_AT_FIRST 1.0
 
 struct hedge_allowance {
@@ -35,6 +37,7 @@ void hedge_allowance_free(struct hedge_allowance *allowance)
 
 void hedge_allowance_pay(struct hedge_allowance *allowance, double share)
 {
+    assert(share >= 0);
     pthread_mutex_lock(&allowance->lock);
     allowance->saved = fmin(allowance->saved + share, SAVED_MAX);
     allowance->numbers.requests++;
@@ -65,6 +68,7 @@ const char *hedge_result_name(enum hedge_result result)
 void hedge_allowance_count(struct hedge_allowance *allowance, enum hedge_result result,
                            double spent_usd)
 {
+    assert((unsigned)result < HEDGE_RESULT_COUNT);
     pthread_mutex_lock(&allowance->lock);
     allowance->numbers.ended[result]++;
     allowance->numbers.spent_usd += spent_usd;

@@ -1,3 +1,5 @@
+/* A held piece owns one block with all that it points to, so that it can be shown after the tier
+ * has forgotten it. Appending either copies the whole piece or changes nothing. */
 #include "exchange/limits/hold.h"
 
 #include "base/json.h"

@@ -1,13 +1,13 @@
-/* The commit point: an answer's pieces are held back here until enough tokens have been generated,
- * and are then shown in order, with their stats. What is left before that was never seen by
- * anyone. */
+/* The pieces of an answer that nobody has seen yet.
+ *
+ * Until the commit point an answer is held back here. Then its pieces are shown in order, with
+ * their stats. An attempt that is left before that leaves no trace with the client. */
 #ifndef EXCHANGE_HOLD_H
 #define EXCHANGE_HOLD_H
 
 #include "tier/tier.h"
 
-/* Held text and stats of one answer: past it the commit point is reached whatever the settings
- * say. */
+/* Of text and stats of one answer. An answer that is larger is shown, whatever the settings say. */
 #define HOLD_BYTES_MAX (4 * 1024 * 1024)
 
 struct held;

@@ -1,8 +1,12 @@
+/* An open-addressed table of sums. Its slots are at least twice as many as its entries, so that a
+ * search always ends. A day's sums are set to zero when the first call of a new day comes, and
+ * tokens lie in a ring of hours; no timer is needed. */
 #include "exchange/limits/spending.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +56,7 @@ void spending_free(struct spending *spending)
 
 uint64_t spending_key(const char *budget, const char *whom)
 {
+    assert(budget && whom);
     uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS);
     key = hash_mix64(hash_fnv1a64(whom, strlen(whom), key));
     return key ? key : 1;
@@ -117,6 +122,7 @@ double spending_today(struct spending *spending, uint64_t key)
 
 void spending_promise(struct spending *spending, uint64_t key, double usd)
 {
+    assert(key != 0 && usd >= 0);
     pthread_mutex_lock(&spending->lock);
     turn_day_locked(spending);
     entry_locked(spending, key)->promised_usd += usd;

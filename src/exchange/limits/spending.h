@@ -1,5 +1,9 @@
-/* What was spent today, by budget and by whom, and how many tokens went through in the last 24 hours. In memory (a server fills it
- * from its ledger when it starts), bounded: when the table is full, newcomers of a budget share one entry, so that nobody spends uncounted. A day begins at local midnight. Thread-safe. */
+/* What was spent today, by budget and by whom, and how many tokens went through in the last 24
+ * hours.
+ *
+ * It is kept in memory; a server fills it from its ledger when it starts. Its size is bounded: when
+ * the table is full, newcomers of all budgets share one entry, so that nobody spends uncounted. A
+ * day begins at local midnight. One for the process; any thread. */
 #ifndef EXCHANGE_SPENDING_H
 #define EXCHANGE_SPENDING_H
 
@@ -17,12 +21,13 @@ uint64_t spending_key(const char *budget, const char *whom);
 
 /* Spent today and promised to exchanges that run, in USD. */
 double spending_today(struct spending *spending, uint64_t key);
-/* An exchange may come to cost this; taken back with what it did cost. */
+/* A running exchange may come to cost that much; spending_settle replaces it by the real cost. */
 void spending_promise(struct spending *spending, uint64_t key, double usd);
 void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd);
 
 void spending_add_tokens(struct spending *spending, uint64_t tokens);
-/* Of an earlier hour, since the epoch; one that is 24 hours old, or to come, counts nothing. */
+/* Tokens of an earlier hour, counted since the epoch. An hour that is 24 hours old or lies in the
+ * future counts nothing. */
 void spending_add_tokens_of(struct spending *spending, uint64_t hour, uint64_t tokens);
 double spending_day_tokens(struct spending *spending); /* of the last 24 hours, by whole hours */
 

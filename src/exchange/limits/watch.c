@@ -1,9 +1,16 @@
+/* The watch learns what is usual, and then looks for changes.
+ *
+ * The first exchanges tell the usual shares; after that sequential tests (router/watch/drift.h) say
+ * when they have changed. Callers lie in a table of buckets of eight places, where the one that was
+ * not used for longest makes room. An alarm begins and ends by itself with its test: `lasting`
+ * holds its number while it lasts. */
 #include "exchange/limits/watch.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "router/watch/drift.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -12,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is feared: so much more than usual. */
+/* A share that is higher than usual by this much is an alarm. */
 #define SHARE_SHIFT 0.15
 #define LEARN_ALL 500
 /* A caller's own share counts as usual where it is above that of all. */
 #define LEARN_CALLER 200
 #define CALLERS_MAX 1024
-/* A shift of .2 in the mean of confidence - right is feared; .25 is the most that a yes or no can
- * vary. */
+/* A mean of confidence - right that is off by this much is an alarm. A yes or no varies by .25 at
+ * most. */
 #define CALIBRATION_SHIFT 0.2
 #define CALIBRATION_VARIANCE 0.25
 #define SURE_FROM 0.9
@@ -33,7 +40,7 @@ struct caller {
     uint32_t seen, escalated; /* while learning */
     bool watched;             /* learnt */
     struct drift_share share;
-    uint64_t share_alarm, cap_alarm; /* numbers of those that last; 0 = none */
+    uint64_t share_alarm, cap_alarm; /* numbers of the alarms that last; 0 = none */
     double tokens, filled_ms;        /* of the bucket; filled_ms 0: not used yet */
 };
 
@@ -48,7 +55,7 @@ struct watch {
     struct drift_mean calibration;
     struct drift_share sure_wrong;
     double recent_share, recent_error;  /* exponential means; NAN before any */
-    uint64_t lasting[WATCH_KIND_COUNT]; /* of those over all */
+    uint64_t lasting[WATCH_KIND_COUNT]; /* alarms over all callers that last */
     uint64_t begun[WATCH_KIND_COUNT];
     struct watch_alarm alarms[WATCH_ALARMS_MAX];
     size_t alarm_count;
@@ -109,7 +116,7 @@ void watch_set_usual_share(struct watch *watch, double share)
 
 /* --- alarms --- */
 
-/* Room for one more: the oldest that has ended goes, else the oldest. */
+/* Room for one more: the oldest one that has ended goes, otherwise the oldest. */
 static struct watch_alarm *new_alarm_locked(struct watch *watch)
 {
     if (watch->alarm_count == WATCH_ALARMS_MAX) {
@@ -261,6 +268,7 @@ static void watch_score_locked(struct watch *watch, double confidence)
 
 void watch_add(struct watch *watch, const struct watch_exchange *exchange)
 {
+    assert(watch && exchange);
     if (!exchange->could_stay)
         return;
     pthread_mutex_lock(&watch->lock);

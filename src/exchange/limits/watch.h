@@ -1,11 +1,14 @@
-/* What is watched over all exchanges of a process: the share that escalates (over all, and for each
- * caller), the distribution of confidences, their calibration by what people say of answers, the
- * share of sure answers that are wrong, phrases that come with escalations, and each caller's
- * escalations an hour against a cap. What is out of the ordinary is an alarm, with a beginning, an
- * end, a value and a sentence; it is logged and counted.
+/* What is watched over all exchanges of a process, and the alarms that follow.
  *
- * One for the process, shared by all loops; any thread. A few microseconds an exchange under one
- * lock. Callers are told apart by a hash of their identity; texts are seen only of public data. */
+ * Watched are the share that escalates (over all, and for each caller), the distribution of
+ * confidences, how well they fit what people say of answers, the share of sure answers that are
+ * wrong, phrases that come with escalations, and each caller's escalations an hour against its cap.
+ * What is out of the ordinary is an alarm with a beginning, an end, a value and a sentence; it is
+ * logged and counted.
+ *
+ * One for the process, shared by all loops; any thread. It costs a few microseconds an exchange
+ * under one lock. Callers are told apart by a hash of their identity. Only texts of public data are
+ * seen. */
 #ifndef EXCHANGE_WATCH_H
 #define EXCHANGE_WATCH_H
 
@@ -23,7 +26,7 @@ enum watch_kind {
     WATCH_OVERCONFIDENT,
     WATCH_UNDERCONFIDENT,
     WATCH_SURE_WRONG,   /* wrong answers among those with a confidence of .9 and more */
-    WATCH_RAMP_STOPPED, /* a ramp lost more than it may (ramp_table.h) */
+    WATCH_RAMP_STOPPED, /* a ramp lost more than it may (memory/ramp_table.h) */
     WATCH_KIND_COUNT
 };
 
@@ -48,8 +51,8 @@ void watch_set_usual_share(struct watch *watch, double share);
 
 struct watch_exchange {
     const char *caller; /* identity; NULL = unknown */
-    bool escalated;     /* a tier off the device was asked ... */
-    bool could_stay;    /* ... although one on it was allowed: else it says nothing */
+    bool escalated;     /* a tier off the device was asked */
+    bool could_stay;    /* one on the device was allowed; otherwise the exchange is not counted */
     double confidence;  /* of the first answer on the device; NAN = none */
     const struct utterance *utterance; /* NULL: not to be looked at */
 };
@@ -63,11 +66,13 @@ bool watch_reserve(struct watch *watch, const char *caller, uint32_t per_hour);
 /* What was reserved was not needed. */
 void watch_give_back(struct watch *watch, const char *caller, uint32_t per_hour);
 
-/* An alarm that somebody else decides on: *lasting (0 = none) follows `on`. numbers: the value, and what is usual. */
+/* An alarm that the caller decides on: *lasting (0 = none) follows `on`. numbers: the value, and
+ * the usual one. */
 void watch_follow(struct watch *watch, uint64_t *lasting, bool on, enum watch_kind kind,
                   const double numbers[static 2], const char *text);
 
-#define WATCH_ALARMS_MAX 128 /* that are kept; those that last go before the newest ended ones */
+/* That are kept. When there are more, the oldest one that has ended is forgotten first. */
+#define WATCH_ALARMS_MAX 128
 /* Newest first. */
 size_t watch_alarms(struct watch *watch, struct watch_alarm *out, size_t capacity);
 /* Forgets all phrases, which are not kept by caller. */

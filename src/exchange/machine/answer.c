@@ -1,7 +1,8 @@
 /* What the client is told, and the ends of an exchange.
  *
- * Pieces are held back until the commit point and then shown in order. Whose text it is, is announced
- * before. A client may cancel inside of every event, so each one is followed by a look at `ended`. */
+ * Pieces are held back until the commit point and then shown in order. Whose text it is, is
+ * announced before. A client may cancel inside of every event, so each one is followed by a look at
+ * `ended`. */
 #include "exchange/machine/answer.h"
 
 #include "base/str.h"
@@ -11,7 +12,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Second best: after a failure, below the bar, or because a budget took what was dearer away. */
+/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
+ * away. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     return by->fallback || by->low || ex->plan.spent;
@@ -99,7 +101,7 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
-    /* A tier without stats is not judged: holding it back would gain nothing. */
+    /* A tier without stats is not judged, so holding its text back would gain nothing. */
     return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
            (ex->lane->token_count == 0 && !piece->has_stats);
 }
@@ -117,6 +119,7 @@ static void commit(struct exchange *ex)
 
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
+    assert(!ex->ended);
     bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
@@ -153,7 +156,7 @@ void answer_finish(struct exchange *ex)
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     announce(ex);
-    /* An answer of nothing at all, from a tier that could not do better, is said in words. */
+    /* An empty answer of a tier that could not do better is replaced by its disclosure. */
     if (!ex->ended && !ex->answer.visible && ex->answer.summary.degraded &&
         !ex->request.completion) {
         struct tier_piece piece = {.text = str_from(ex->answer.disclosure)};
@@ -172,6 +175,7 @@ void answer_finish(struct exchange *ex)
 
 void answer_give_kept(struct exchange *ex)
 {
+    assert(ex->kept);
     ex->current = ex->kept;
     ex->current->outcome = ATTEMPT_ANSWERED;
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* From the start upward; then what lies below it, nearest first. */
+/* A higher rung is better. Rungs below the start come after all others, the nearest first. */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other)
 {
     if (attempt->fallback != other->fallback)
@@ -50,11 +50,11 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
 
 /* --- the record --- */
 
-/* What ended the attempt goes into its record; an estimate stands in for a usage that nobody
- * sent. */
+/* Where no result came with a usage, an estimate stands in for it. */
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result)
 {
+    assert(lane->attempt && outcome != ATTEMPT_OPEN);
     const struct exchange *ex = lane->exchange;
     struct attempt *attempt = lane->attempt;
     lane->running = NULL;
@@ -80,8 +80,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
               td_status_name(attempt->status), attempt->total_ms, attempt->usage.completion_tokens);
 }
 
-/* How long the tier took, for those who ask for a time. What it answered for us alone: an answer
- * that was left has no end. */
+/* For requests that ask for a time. Only complete answers count: one that was left has no end. */
 static void report_latency(struct exchange *ex, const struct attempt *attempt)
 {
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
@@ -89,8 +88,8 @@ static void report_latency(struct exchange *ex, const struct attempt *attempt)
                          (uint64_t)exchange_now_ms(ex));
 }
 
-/* Passive health learns from what says something about the tier: not from a request that it
- * refused, and not from an answer that we did not wait for. */
+/* Health learns only from what says something about the tier. A request that the tier refused does
+ * not, nor does an answer that we did not wait for. */
 static void report_health(struct exchange *ex, const struct attempt *attempt)
 {
     bool sick = attempt->status == TD_UNAVAILABLE || attempt->status == TD_TIMEOUT ||
@@ -178,7 +177,8 @@ static void reset_attempt_state(struct exchange *ex)
     ex->lane->hold_visible = ex->lane->committed = false;
 }
 
-/* An echoed prompt is shown before there is anything to judge, and a scored one has no answer. */
+/* An echoed prompt is shown before there is anything to judge. A prompt that is only scored has no
+ * answer. */
 static bool can_be_judged(const struct td_request *request)
 {
     const struct td_completion *completion = request->completion;
@@ -187,6 +187,7 @@ static bool can_be_judged(const struct td_request *request)
 
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
+    assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
     const struct gate_settings *gates = &ex->plan.gates;
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];

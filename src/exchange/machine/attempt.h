@@ -1,8 +1,8 @@
 /* One tier's try, and the lane that it runs in. Between files of the exchange only.
  *
- * An attempt is the record of a try and stays until the exchange is freed. A lane holds what is only
- * needed while the try runs: the stream, its confidence, and the pieces that nobody has seen yet.
- * There are two lanes, so that a second attempt can run beside one that is slow. */
+ * An attempt is the record of a try and stays until the exchange is freed. A lane holds what is
+ * only needed while the try runs: the stream, its confidence, and the pieces that nobody has seen
+ * yet. There are two lanes, so that a second attempt can run beside one that is slow. */
 #ifndef EXCHANGE_ATTEMPT_H
 #define EXCHANGE_ATTEMPT_H
 
@@ -59,7 +59,8 @@ struct lane {
  * failed at once; the attempt's record then says why. */
 bool attempt_start(struct exchange *exchange, size_t rung, bool fallback,
                    enum egress_purpose purpose);
-/* Writes the end of the lane's attempt into its record. result NULL: it was left before it ended. */
+/* Writes the end of the lane's attempt into its record. result NULL: it was left before it
+ * ended. */
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result);
 /* Writes a failure into the current attempt's record and into the reasons. */

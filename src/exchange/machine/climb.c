@@ -1,9 +1,9 @@
 /* The state machine that runs a plan.
  *
  * An exchange is about to take a step, runs one attempt (and another beside it where that one is
- * slow), or has ended. Whatever ends an attempt is an outcome. Outcome and circumstances look up the
- * next step in one table, `transitions`: a new pattern is a new plan, not a new path through this
- * file. Gates say when an attempt is left (limits/gates.c). */
+ * slow), or has ended. Whatever ends an attempt is an outcome. Outcome and circumstances look up
+ * the next step in one table, `transitions`: a new pattern is a new plan, not a new path through
+ * this file. Gates say when an attempt is left (limits/gates.c). */
 #include "exchange/machine/climb.h"
 
 #include "exchange/machine/exchange_core.h"
@@ -46,8 +46,8 @@ enum circumstance {
 
 enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
 
-/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the
- * start goes before a rung below it; a rung above goes before both. */
+/* The first row counts whose outcome is this one and whose circumstances all hold. A rung above is
+ * tried before a kept answer is given, and a kept answer is given before a rung below is tried. */
 static const struct transition {
     enum outcome outcome;
     unsigned circumstances;

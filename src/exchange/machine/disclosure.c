@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ void disclosure_cause(const struct exchange *ex, const struct attempt *attempt, 
 {
     const char *name = ex->facts[attempt->tier].name;
     const char *verb = verb_of(attempt->status, attempt->http_status);
-    /* With an HTTP status the words are the peer's, and may repeat what it was sent. */
+    /* With an HTTP status the words are the server's, and may repeat what it was sent. */
     if (attempt->http_status >= 300)
         snprintf(out, size, "tier %s %s (HTTP %d)", name, verb, attempt->http_status);
     else if (attempt->http_status == 0 && attempt->error[0])
@@ -97,7 +98,7 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
     return NULL;
 }
 
-/* Why a better tier was not on the ladder: what the user can mend first. */
+/* Why a better tier was not on the ladder. What the user can repair comes first. */
 static void add_removal(const struct exchange *ex, char *out, size_t size)
 {
     static const enum reason_code order[] = {
@@ -121,7 +122,7 @@ static void add_removal(const struct exchange *ex, char *out, size_t size)
     }
 }
 
-/* A budget that is spent is said first: nothing else need be wrong. */
+/* A spent budget is named first, because it may be the only reason. */
 static void add_spent(const struct exchange *ex, char *out, size_t size)
 {
     for (size_t i = 0; i < ex->plan.reason_count; i++)
@@ -131,6 +132,7 @@ static void add_spent(const struct exchange *ex, char *out, size_t size)
 
 void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
+    assert(ex->current);
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
     if (ex->past_deadline)
@@ -191,8 +193,8 @@ static bool was_removed_for(const struct exchange *ex, enum reason_code code)
     return false;
 }
 
-/* True when the prompt alone would have fitted every tier that was too short: then the wish for a
- * long answer is at fault. */
+/* True when the prompt alone would have fitted every tier: then the wish for a long answer is at
+ * fault. */
 static bool answer_is_at_fault(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->plan.reason_count; i++) {

@@ -149,6 +149,7 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
                               const struct td_request *request, exchange_fn *on_event, void *ctx,
                               struct exchange **out, struct td_error *err)
 {
+    assert(services && loop && request && on_event && out);
     if (request->message_count == 0)
         return error_set(err, TD_INVALID, "messages must not be empty");
     struct exchange *ex = calloc(1, sizeof *ex);

@@ -1,13 +1,12 @@
-/* One request and everything that happens until its answer is final: the state machine that runs a
- * plan.
+/* One request and everything that happens until its answer is final.
  *
- *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ...
- *   -> done
+ *   created -> situation read -> planned -> running(rung i) -> [a gate leaves] -> running(rung i+1)
+ *   ... -> done
  *
  * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
- * what it may be sent is said here (struct egress_pass). After exchange_start, events come on the
- * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
- * (a client left). */
+ * what a tier may be sent is said here (struct egress_pass of tier/door.h). After exchange_start,
+ * events come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at
+ * any time before that, when the client has left. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
@@ -15,6 +14,7 @@
 #include "base/loop.h"
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 #include "tier/tier.h"
 
@@ -48,48 +48,54 @@ struct pseudonym_settings {
 /* What starting where an earlier exchange did may cost (router/plan/earlier_start.c). */
 struct consistency_limits {
     double margin;
-    double loss_max;    /* of right answers a request, over a day */
-    double usd_per_day; /* for dearer tiers, of all users together */
+    double loss_max;    /* share of right answers, over a day */
+    double usd_per_day; /* for dearer tiers; all users together */
 };
 
-/* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
- * reload. */
+/* Everything an exchange borrows: one immutable snapshot, reference-counted, swapped whole on
+ * reload. What may be NULL is a feature that is off. */
 struct exchange_services {
-    const struct policy *policy;
-    enum confidence_state confidence_state;
-    const struct classifier *classifier; /* NULL = prompts are not judged */
-    struct consistency
-        *consistency; /* NULL = nothing is remembered from one exchange to the next */
-    const struct similarity *similarity; /* with it */
-    struct consistency_limits consistency_limits;
-    struct ramp_table *ramp_table;   /* NULL = there are none */
-    struct shadow_pool *shadow_pool; /* NULL = there are none */
-    double shadow_usd_per_day;       /* for those that cost something */
-    /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
+    const struct clock *clock;
+    /* Whoever uses these services beyond its exchange holds them first; NULL = they stay. */
     void (*hold)(struct exchange_services *services);
     void (*release)(struct exchange_services *services);
+
+    /* Where a request may go. */
+    const struct policy *policy;
     struct tier **tiers;
     size_t tier_count;
+    size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
+    uint32_t deadline_ms;  /* of the whole exchange; 0 = none */
+
+    /* What is known before the plan. */
+    enum confidence_state confidence_state;
+    const struct classifier *classifier; /* NULL = prompts are not judged */
+    const struct similarity *similarity; /* with consistency */
     struct tier_health *health;
-    struct tier_latency *latency;            /* NULL = not measured */
-    struct hedge_allowance *hedge_allowance; /* NULL = nothing is hedged */
-    struct spending *spending;               /* NULL = budgets do not count */
-    struct device *device;                   /* NULL = battery and network are not known */
-    struct conversation_classes *classes;
+    struct tier_latency *latency; /* NULL = not measured */
+    struct device *device;        /* NULL = battery and network are not known */
+
+    /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
-    struct ledger *ledger;                 /* NULL = no record */
+    struct conversation_classes *classes;
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
-    struct consents *consents;     /* NULL = there are none */
-    bool consents_in_requests;     /* a body may give one */
+    struct consents *consents; /* NULL = there are none */
+    bool consents_in_requests; /* a request may bring one */
+    bool store_prompts;
+    bool zero_retention; /* not even who asked is recorded */
+
+    /* What the parts use (parts/parts.c). */
+    struct hedge_allowance *hedge_allowance; /* NULL = nothing is hedged */
+    struct spending *spending;               /* NULL = budgets do not count */
+    struct consistency *consistency;         /* NULL = nothing is remembered of earlier exchanges */
+    struct consistency_limits consistency_limits;
+    struct ledger *ledger;         /* NULL = no record */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
-    const struct clock *clock;
-    /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
-    size_t all_cloud_tier;
-    bool store_prompts;   /* policy says so */
-    bool zero_retention;  /* nor is it recorded who asked */
-    uint32_t deadline_ms; /* whole exchange; 0 = none */
+    struct ramp_table *ramp_table;
+    struct shadow_pool *shadow_pool;
+    double shadow_usd_per_day; /* for shadows that cost something */
 };
 
 enum exchange_event_kind {
@@ -97,7 +103,7 @@ enum exchange_event_kind {
     EXCHANGE_TEXT,       /* committed text */
     EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
     EXCHANGE_DONE,       /* final */
-    EXCHANGE_FAILED      /* no tier could answer: error names every cause */
+    EXCHANGE_FAILED      /* no tier could answer; the message names every cause */
 };
 
 struct exchange_summary {
@@ -107,16 +113,16 @@ struct exchange_summary {
     double confidence; /* NAN when the tier gives none */
     enum td_data_class data_class;
     const char *route;
-    bool degraded;          /* not the answer that an undisturbed plan would have given */
-    bool reduced;           /* a tier that was allowed has no key or rests: for status displays */
+    bool degraded;          /* the plan would have given a better answer */
+    bool reduced;           /* an allowed tier has no key or rests; for displays of status */
     bool review;            /* a person should look at it: hopeless, or too little confidence */
-    const char *disclosure; /* a sentence when degraded, else NULL */
+    const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;
     struct tier_usage usage;
     double cost_usd, all_cloud_cost_usd;
     double ttft_ms, total_ms;
-    struct pseudonym_counts pseudonyms; /* sent 0: none were */
-    struct left_out left_out;           /* of the conversation, in what was sent */
+    struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
+    struct left_out left_out;           /* of the conversation, before it was sent */
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;
@@ -134,13 +140,16 @@ struct exchange_event {
 
 typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 
-/* Copies what it needs of the request, except `body`, `messages` and strings, which must live until
- * the exchange ends (the caller's request arena). *out is gone after DONE or FAILED returns. FAILED
- * may be delivered later from the loop, never from inside exchange_start. */
+/* Borrows what the request points to (body, messages, strings) until the exchange ends; the rest is
+ * copied. *out is gone when DONE or FAILED has returned. Events come from the loop, never from
+ * inside exchange_start. TD_NOT_FOUND: the model names nothing. TD_INVALID: no messages, or
+ * adapters that no tier has. */
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
+/* The client has left: stops what runs and frees the exchange; no event follows. */
 void exchange_cancel(struct exchange *exchange);
+/* **borrows** until the exchange ends. */
 const char *exchange_id(const struct exchange *exchange);
 
 #endif

@@ -11,6 +11,7 @@
 #include "exchange/machine/part.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/tally.h"
+#include "request/request.h"
 
 /* Every rung once, and one tier again that was left early. The ledger keeps as many. */
 #define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX

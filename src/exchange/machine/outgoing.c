@@ -1,6 +1,10 @@
+/* What leaves for an attempt, and with which class.
+ *
+ * Three requests can stand side by side: the one that came, a smaller one for tiers off the device,
+ * and a masked one. Which of them an attempt sends follows from the tier and the route, and the
+ * door is told the class of that very request. */
 #include "exchange/machine/outgoing.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "exchange/machine/exchange_core.h"
@@ -10,25 +14,24 @@
 #include "exchange/private/pseudonyms.h"
 #include "privacy/scan/conversation.h"
 
+#include <assert.h>
 #include <stdio.h>
 
-/* The class after masking is remembered under a key of its own: it too only rises. */
+/* A conversation has a second entry for its class after masking, which also only rises. */
 #define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
 
-/* Where the operator lets requests do so, a body may bring the consent itself: the id under which an
- * application keeps it, and what it holds for. One that stands already is not changed by it. */
+/* Where the operator allows it, a request may bring the consent itself: the id under which an
+ * application keeps it, and what it holds for. A consent that is there already is not extended. */
 static void take_consent(struct exchange *ex, uint64_t now_ms)
 {
-    const struct json *given = json_get(json_get(ex->request.body, "tandem"), "consent");
+    const struct request_consent *brought = &ex->request.brought;
     struct td_error err = {0};
     char id[CONSENT_ID_BYTES_MAX + 1];
-    int64_t expires = json_int(json_get(given, "expires"), 0);
-    const struct consent consent = {
-        .id = json_cstr(json_get(given, "id")),
-        .scope = json_cstr(json_get(given, "scope")),
-        .user = ex->request.user,
-        .caller = ex->request.caller,
-        .expires_ms = expires > 0 && expires < INT64_MAX / 1000 ? (uint64_t)expires * 1000 : 0};
+    const struct consent consent = {.id = brought->id,
+                                    .scope = brought->scope,
+                                    .user = ex->request.user,
+                                    .caller = ex->request.caller,
+                                    .expires_ms = brought->expires_ms};
     if (!ex->services->consents_in_requests || !consent.id || !consent.scope)
         return;
     if (consents_grant(ex->services->consents, &consent, now_ms, id, &err) != TD_OK)
@@ -126,6 +129,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);
+    assert(ex->outgoing.pseudonyms); /* only a masked request is sent masked */
     pseudonyms_begin(ex->outgoing.pseudonyms, lane_of(ex));
     ex->lane->pass.replaced =
         pseudonyms_replaced(ex->outgoing.pseudonyms, &ex->lane->pass.replaced_count);

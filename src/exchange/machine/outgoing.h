@@ -1,12 +1,13 @@
-/* What an attempt sends: the request as it is, a smaller one without what the tier does not need, or a
- * masked one where its class may not go as it is. And the way back of the answer to a masked one.
- * Between files of the exchange only. */
+/* What an attempt sends: the request as it is, a smaller one without what the tier does not need,
+ * or a masked one where its class may not go as it is. And the way back of the answer to a masked
+ * one. Between files of the exchange only. */
 #ifndef EXCHANGE_OUTGOING_H
 #define EXCHANGE_OUTGOING_H
 
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "router/plan/policy.h"
+#include "request/request.h"
 
 struct exchange;
 
@@ -30,7 +31,8 @@ void outgoing_explain(struct exchange *exchange);
 /* What the tier would be sent if nothing had to be masked. */
 const struct td_request *outgoing_plain(const struct exchange *exchange,
                                         const struct tier_facts *facts);
-/* For the current attempt on this tier: the request, and what the door is told of it (lane->pass). */
+/* For the current attempt on this tier: the request, and what the door is told of it
+ * (lane->pass). */
 const struct td_request *outgoing_request(struct exchange *exchange,
                                           const struct tier_facts *facts);
 /* A piece of the current attempt's answer with values in place of surrogates; NULL when nothing of

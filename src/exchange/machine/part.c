@@ -1,3 +1,4 @@
+/* The states of an exchange's parts lie in one block, each at a boundary that suits any type. */
 #include "exchange/machine/part.h"
 
 #include "exchange/machine/exchange_core.h"

@@ -1,8 +1,9 @@
 /* A part is a feature that hooks into exchanges: budgets, hedging, the watch, the ledger. The
  * machine calls the hooks of every part at fixed points and knows none of them by name.
  *
- * To add one, write parts/part_NAME.c with its hooks and its state, and name it in parts/parts.c and
- * in meson.build. Hooks that are NULL are skipped. Parts are called in the order of the table. */
+ * To add one, write parts/part_NAME.c with its hooks and its state, and name it in parts/parts.c
+ * and in meson.build. Hooks that are NULL are skipped. Parts are called in the order of the
+ * table. */
 #ifndef EXCHANGE_PART_H
 #define EXCHANGE_PART_H
 

@@ -5,7 +5,8 @@
 struct exchange;
 struct route;
 
-/* Fills in signals, findings and tiers' states, and prepares what may be sent. Rules are applied. */
+/* Fills in signals, findings and tiers' states, and prepares what may be sent. Rules are
+ * applied. */
 void situation_read(struct exchange *exchange, const struct route *route);
 
 #endif

@@ -1,3 +1,9 @@
+/* A hash table of slots in one array; a slot's number is its place in the file.
+ *
+ * Slots of one person hang on one list, so that a search walks only that person's entries. There is
+ * no list by age: when all slots are taken, the oldest of a few goes, which is nearly the oldest of
+ * all. Entries that expired are swept a few at a time with each new one, so that they leave the
+ * file, too. */
 #include "exchange/memory/consistency.h"
 
 #include "base/error.h"
@@ -5,6 +11,7 @@
 #include "base/log.h"
 #include "exchange/memory/consistency_file.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,9 +20,9 @@
 
 #define NONE UINT32_MAX
 #define DAY_MS UINT64_C(86400000)
-/* Where all is full, the longest unused of so many goes: nearly the longest unused of all, without a list to keep in order. */
+/* When all slots are taken, the longest unused of that many goes. */
 #define EVICTION_LOOKS 32
-/* Entries that are looked at for their age with each new one, so that what expired leaves the file, too. */
+/* Entries whose age is looked at with each new one. */
 #define SWEEP_LOOKS 4
 /* A new question this near to an entry is that question: it gets no entry of its own. */
 #define SAME_DISTANCE 8
@@ -73,6 +80,7 @@ static void save_locked(struct consistency *c, uint32_t number)
 
 static void drop_locked(struct consistency *c, uint32_t number)
 {
+    assert(number < c->slot_max && c->slots[number].whose);
     uint32_t *at = head_of(c, c->slots[number].whose);
     while (*at != number)
         at = &c->next[*at];
@@ -205,7 +213,8 @@ void consistency_close(struct consistency *consistency)
 
 /* --- who --- */
 
-/* HMAC over texts with their lengths, so that "ab","c" and "a","bc" differ; long ones by their hash. */
+/* HMAC over texts with their lengths, so that "ab","c" and "a","bc" differ. A long text stands
+ * there by its hash. */
 static void identify(const struct consistency *c, const char *purpose, const char *const *texts,
                      size_t count, uint8_t mac[static KEYED_MAC_BYTES])
 {
@@ -263,6 +272,7 @@ uint64_t consistency_tier_hash(const char *tier)
 bool consistency_find(struct consistency *consistency, const struct consistency_person *person,
                       const uint64_t bits[static 2], unsigned distance, uint64_t *tier)
 {
+    assert(distance <= SIMILARITY_BITS);
     struct consistency *c = consistency;
     const uint64_t masked[2] = {bits[0] ^ person->mask[0], bits[1] ^ person->mask[1]};
     unsigned nearest = distance + 1;
@@ -280,8 +290,8 @@ bool consistency_find(struct consistency *consistency, const struct consistency_
     return nearest <= distance;
 }
 
-/* All near ones get the tier; *known: the question is there itself. Gives the number of the person's entries, and the longest
- * unused one. */
+/* All near entries get the tier. *known: the question itself is there. Returns the number of the
+ * person's entries; *oldest is the longest unused one. */
 static uint32_t retarget_locked(struct consistency *c, const struct consistency_slot *wanted,
                                 unsigned distance, bool *known, uint32_t *oldest)
 {
@@ -378,6 +388,7 @@ void consistency_count(struct consistency *consistency, const struct consistency
 {
     struct consistency *c = consistency;
     struct td_error err = {0};
+    assert((unsigned)count->result < CONSISTENCY_RESULT_COUNT);
     pthread_mutex_lock(&c->lock);
     uint64_t *counts = count->conversation ? c->numbers.conversation : c->numbers.similar;
     counts[count->result]++;

@@ -1,3 +1,5 @@
+/* The file is changed in place, one write a slot, and never rewritten as a whole: a crash tears at
+ * most one slot, and its mac says so. A lock on the file keeps a second process out. */
 #include "exchange/memory/consistency_file.h"
 
 #include "base/crypto.h"

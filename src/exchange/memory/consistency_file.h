@@ -1,14 +1,18 @@
-/* The file of what consistency.h remembers: one header, then slots of 64 bytes that are written in their place, so that what is
- * erased is overwritten. All of it under the installation's key: nothing in it is a text, a name or a number that means something
- * without the key, and a slot that somebody else wrote, or that was torn, is not believed.
+/* The file of what consistency.h remembers: one header, then slots of 64 bytes.
  *
- *   0   8  magic "TDKEEP01"          slot:  0   8  mac: HMAC-SHA-256 of slot number and the rest, 8 bytes
- *   8   8  mac of the rest                  8   8  whose
- *   16  8  day (since 1970)                 16  8  owner, for erasing
- *   24  8  micro-USD given up that day      24  16 sketch or conversation, masked
- *   32  8  10^-6 right answers given up     40  8  tier
- *   40  8  requests of that day             48  8  last seen (seconds since 1970)
- *   48  16 zeros                            56  8  how often
+ * Slots are written in their place, so that what is erased is overwritten. Everything is under the
+ * installation's key: without it no text, name or number in the file means anything. A slot that
+ * somebody else wrote, or that was written in part, is not believed.
+ *
+ *   header                                slot
+ *   0   8  magic "TDKEEP01"               0   8  mac: HMAC-SHA-256 of number and rest, 8 bytes
+ *   8   8  mac of the rest                8   8  whose
+ *   16  8  day (since 1970)               16  8  owner, for erasing
+ *   24  8  micro-USD given up that day    24  16 sketch or conversation, masked
+ *   32  8  10^-6 right answers given up   40  8  tier
+ *   40  8  requests of that day           48  8  last seen (seconds since 1970)
+ *   48  16 zeros                          56  8  how often
+ *
  * Little-endian. Not thread-safe: consistency.c has a lock. */
 #ifndef EXCHANGE_CONSISTENCY_FILE_H
 #define EXCHANGE_CONSISTENCY_FILE_H
@@ -39,9 +43,10 @@ bool consistency_slot_read(const uint8_t key[static KEYED_KEY_BYTES], uint64_t n
                            const uint8_t bytes[static CONSISTENCY_SLOT_BYTES],
                            struct consistency_slot *out);
 
-/* Opens or creates it (0600) for this process alone and reads at most slots_max slots into slots, empty ones too; what lies
- * beyond is cut off. A file of another key begins anew. *bad: slots that were not believed. TD_BUSY: another process has
- * it; TD_INVALID: it is something else. *fd_out: to be closed. */
+/* Opens or creates it (0600) for this process alone and reads at most slots_max slots, empty ones
+ * too; what lies beyond is cut off. A file of another key begins anew. *bad: slots that were not
+ * believed. *fd_out: to be closed. TD_BUSY: another process has it. TD_INVALID: it is something
+ * else. */
 TD_MUST_CHECK enum td_status
 consistency_file_open(const char *path, const uint8_t key[static KEYED_KEY_BYTES],
                       struct consistency_slot *slots, uint32_t slots_max, uint32_t *bad,

@@ -1,3 +1,4 @@
+/* Written whole and put in the place of the old file, so that a crash leaves either of the two. */
 #include "exchange/memory/ramp_file.h"
 
 #include "base/error.h"

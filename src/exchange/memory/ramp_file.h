@@ -1,9 +1,12 @@
 /* The file of the ramps' states: a JSON array,
  *
- *   [{"route": "auto", "plan": "16 hex digits", "step": 1, "stopped": false, "cause": 0, "cause_loss": 0.0, "changed_ms": 0,
- *     "bets": [{"judged": 3, "loss_sum": 1.0, "over": [5 numbers], "under": [5 numbers], "waiting": [2 numbers]}, ... 3 of them]}]
+ *   [{"route": "auto", "plan": "16 hex digits", "step": 1, "stopped": false, "cause": 0,
+ *     "cause_loss": 0.0, "changed_ms": 0,
+ *     "bets": [{"judged": 3, "loss_sum": 1.0, "over": [5 numbers], "under": [5 numbers],
+ *               "waiting": [2 numbers]}, ... 3 of them]}]
  *
- * read as if somebody else had written it: types, counts and ranges here, what a state may be in ramp_state_is_sound. */
+ * It is read as if somebody else had written it. Types, counts and ranges are checked here; what a
+ * state may be is checked by ramp_state_is_sound. */
 #ifndef EXCHANGE_RAMP_FILE_H
 #define EXCHANGE_RAMP_FILE_H
 

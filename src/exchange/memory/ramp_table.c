@@ -1,3 +1,8 @@
+/* One entry for each route with a ramp, by the policy in force.
+ *
+ * A ramp is known by a hash of its plan. A policy that changes nothing of it keeps its state, and a
+ * changed plan begins anew, because its judgements would mean something else. What the file holds
+ * is kept aside until the first policy says which of it goes on. */
 #include "exchange/memory/ramp_table.h"
 
 #include "base/crypto.h"
@@ -9,13 +14,14 @@
 #include "exchange/memory/ramp_file.h"
 #include "exchange/private/conversation_id.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A crash loses at most so many judgements, never a step or a stop. */
+/* A crash loses at most that many judgements, and never a step or a stop. */
 #define JUDGED_UNWRITTEN_MAX 100
 
 struct entry {
@@ -111,7 +117,6 @@ static uint64_t hash_number(double number, uint64_t basis)
     return hash_fnv1a64(&number, sizeof number, basis);
 }
 
-/* What a ramp is known by: with another plan its judgements would mean something else. */
 static uint64_t plan_hash(const struct route *route)
 {
     const struct ramp_plan *plan = &route->ramp;
@@ -193,6 +198,7 @@ static void fill_locked(struct ramp_table *ramps, const struct route *route, str
 
 void ramp_table_set_policy(struct ramp_table *ramps, const struct policy *policy)
 {
+    assert(ramps && policy);
     pthread_mutex_lock(&ramps->lock);
     struct entry *entries = calloc(policy->route_count + 1, sizeof *entries);
     size_t count = 0;

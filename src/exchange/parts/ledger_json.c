@@ -1,5 +1,5 @@
-/* Signals and reasons of an exchange as the ledger keeps them. `tandem explain`, `tandem report` and
- * replays read the members again, so their names stay. */
+/* Signals and reasons of an exchange as the ledger keeps them. `tandem explain`, `tandem report`
+ * and replays read the members again, so their names stay. */
 #include "exchange/parts/ledger_json.h"
 
 #include "base/json.h"

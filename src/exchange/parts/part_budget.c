@@ -1,8 +1,8 @@
 /* An exchange and its budgets.
  *
- * Before the plan, the signals are told how full the fullest budget is. While the exchange runs, its
- * budgets hold back what it may come to cost, so that many exchanges at once do not together spend
- * what each of them finds free. At the end the promise is replaced by the real cost. */
+ * Before the plan, the signals are told how full the fullest budget is. While the exchange runs,
+ * its budgets hold back what it may come to cost, so that many exchanges at once do not together
+ * spend what each of them finds free. At the end the promise is replaced by the real cost. */
 #include "exchange/parts/part_budget.h"
 
 #include "exchange/limits/cost.h"

@@ -2,9 +2,9 @@
  * one beside it, on the next rung. The first of the two whose text may be shown is the answer. The
  * other one is cancelled before anything of it was seen.
  *
- * After Dean and Barroso 2013, "The Tail at Scale" (hedged requests): what has waited for longer than
- * the 95th percentile is asked a second time elsewhere. What may be asked, and with what, is decided
- * as for any attempt: the rung is one of the plan's, and the bytes pass the same door. */
+ * After Dean and Barroso 2013, "The Tail at Scale" (hedged requests): what has waited for longer
+ * than the 95th percentile is asked a second time elsewhere. What may be asked, and with what, is
+ * decided as for any attempt: the rung is one of the plan's, and the bytes pass the same door. */
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_budget.h"
@@ -24,12 +24,12 @@ static bool is_hedged(const struct exchange *ex)
     const struct routing_rule *rule = ex->signals.rule;
     return ex->services->hedge_allowance && ex->plan.route->hedge.on &&
            !ex->signals.batch &&     /* nobody waits for it */
-           !(rule && rule->stays) && /* nothing else is to be asked while this one can answer */
+           !(rule && rule->stays) && /* no other tier is asked while this one can answer */
            !exchange_is_stuck(ex);
 }
 
-/* The rung that comes next, if it may be asked although nothing has failed. Each rung that has its turn later, and one repetition, must still be
- * recorded. */
+/* The rung that comes next, if it may be asked although nothing has failed. There must be room to
+ * record each rung that has its turn later, and one repetition. */
 static bool has_rung(const struct exchange *ex)
 {
     const struct plan *plan = &ex->plan;
@@ -48,8 +48,9 @@ static bool has_rung(const struct exchange *ex)
            tier_health_usable(ex->services->health, tier, (uint64_t)exchange_now_ms(ex));
 }
 
-/* A tier whose 95th percentile lies beyond has more than a wide spread: a log-normal distribution with that quotient has a sigma of 0.84. It then
- * lies among the spikes themselves, and waiting for it would find none of them. */
+/* A 95th percentile of more than that many medians is more than a wide spread: a log-normal
+ * distribution with that quotient has a sigma of 0.84. It then lies among the spikes themselves,
+ * and waiting for it would find none of them. */
 #define MEDIANS_MAX 4
 
 /* NAN = not known yet. */
@@ -148,8 +149,8 @@ static void left(struct exchange *ex, void *state)
         count(ex, own, HEDGE_FAILED, ex->current);
 }
 
-/* What had not said a word yet has taken this long at least. Without it only the quick answers of a tier would be measured, and it would be found
- * slow ever sooner. */
+/* A tier that had not said a word yet has taken this long at least. Without that, only its quick
+ * answers would be measured, and it would look slow sooner and sooner. */
 static void report_wait(struct exchange *ex, const struct attempt *slow)
 {
     if (ex->services->latency && slow->first_ms <= 0)

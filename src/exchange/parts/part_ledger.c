@@ -1,7 +1,7 @@
 /* The exchange as the ledger keeps it: one row, and one for each attempt.
  *
- * Texts are stored only where the policy says so, and never of contractual or restricted data. What a
- * tier's server wrote is not stored at all: it may repeat what it was sent. */
+ * Texts are stored only where the policy says so, and never of contractual or restricted data. What
+ * a tier's server wrote is not stored at all: it may repeat what it was sent. */
 #include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -89,7 +89,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .cost_usd = summary->cost_usd,
         .all_cloud_cost_usd = summary->all_cloud_cost_usd,
         .degraded = summary->degraded,
-        .streamed = json_bool(json_get(ex->request.body, "stream"), false),
+        .streamed = ex->request.streamed,
         .disclosure = summary->disclosure,
         .signals_json = signals,
         .reasons_json = reasons,

@@ -1,11 +1,11 @@
 /* Which exchanges are answered once more in their shadow, and by whom.
  *
- * The device answers some of what a cloud answered, as spare work of the engine. A cloud answers some
- * of what the device answered only where a route says so, for tiers that the exchange's own plan
- * allowed, as the request went or would have gone (a request that would have to be masked is not
- * sent), against the same budgets and a cap of its own. Not shadowed are requests with tools,
- * formats, adapters or text to complete, because their answers cannot be compared as texts; what may
- * not be kept; and classes from contractual on. It begins after the exchange's last word. */
+ * The device answers some of what a cloud answered, as spare work of the engine. A cloud answers
+ * some of what the device answered only where a route says so, for tiers that the exchange's own
+ * plan allowed, as the request went or would have gone (a request that would have to be masked is
+ * not sent), against the same budgets and a cap of its own. Not shadowed are requests with tools,
+ * formats, adapters or text to complete, because their answers cannot be compared as texts; what
+ * may not be kept; and classes from contractual on. It begins after the exchange's last word. */
 #include "base/device.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -31,8 +31,8 @@ static bool on_device(const struct exchange *ex, size_t tier)
     return ex->facts[tier].place == TD_PLACE_DEVICE;
 }
 
-/* Of the two tiers of the route's ramp the one that did not answer. NULL when the ramp did not draw, or
- * another tier answered. */
+/* Of the two tiers of the route's ramp the one that did not answer. NULL when the ramp did not
+ * draw, or another tier answered. */
 static const char *ramp_other(const struct exchange *ex)
 {
     const struct route *route = ex->plan.route;
@@ -44,8 +44,8 @@ static const char *ramp_other(const struct exchange *ex)
     return strcmp(answered, policy_start_of(route)) == 0 ? route->ramp_to : NULL;
 }
 
-/* Of the tiers that the plan allowed, the first on the other side, or the ramp's other tier if it is
- * there. For the device also one that the plan did not have because of a route's kind or a mode:
+/* Of the tiers that the plan allowed, the first on the other side, or the ramp's other tier if it
+ * is there. For the device also one that the plan did not have because of a route's kind or a mode:
  * these say where the answer comes from, and what stays on the device may be compared there. */
 static size_t tier_beside(const struct exchange *ex, bool device)
 {
@@ -80,14 +80,10 @@ static bool is_drawn(const struct exchange *ex, double share)
 /* Calls of tools in the conversation, too, are more than its words. */
 static bool is_words_alone(const struct td_request *request)
 {
-    const struct json *messages = json_get(request->body, "messages");
     for (size_t i = 0; i < request->message_count; i++)
         if (request->messages[i].role == TD_ROLE_TOOL)
             return false;
-    for (size_t i = 0; i < json_count(messages); i++)
-        if (!json_absent(json_get(json_at(messages, i), "tool_calls")))
-            return false;
-    return !request->completion;
+    return !request->has_calls && !request->completion;
 }
 
 /* The shown text is then kept until the end, to compare. */

@@ -1,7 +1,7 @@
 /* What the watch is told of an exchange, and what it may forbid.
  *
- * A caller has so many escalations an hour. One is reserved before the plan, because afterwards it
- * is too late to choose the device, and given back when the exchange did not need it. */
+ * A caller has a number of escalations an hour. One is reserved before the plan, because afterwards
+ * it is too late to choose the device, and given back when the exchange did not need it. */
 #include "exchange/limits/watch.h"
 #include "exchange/machine/exchange_core.h"
 

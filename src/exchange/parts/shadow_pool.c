@@ -1,3 +1,5 @@
+/* The list of shadows and their numbers, under one lock. A place is reserved before a shadow is
+ * made, so that many exchanges that end at once do not start more than may run. */
 #include "exchange/parts/shadow_pool.h"
 
 #include "exchange/limits/spending.h"

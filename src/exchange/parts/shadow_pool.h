@@ -1,8 +1,9 @@
 /* All shadows of a process: how many run, what they came to, and the money they share.
  *
- * A shadow is another tier that answers what an exchange was asked; nobody waits for it. What is kept
- * is how far the two answers agree (router/watch/agreement.h), never their text. part_shadow.c says
- * which exchanges get one, shadow_run.c runs one. There is no queue: one that has no room is dropped.
+ * A shadow is another tier that answers what an exchange was asked; nobody waits for it. What is
+ * kept is how far the two answers agree (router/watch/agreement.h), never their text. part_shadow.c
+ * says which exchanges get one, shadow_run.c runs one. There is no queue: one that has no room is
+ * dropped.
  *
  * One for the process, shared by all loops; any thread. A shadow lives on the loop of its exchange
  * and outlives it. */
@@ -25,7 +26,8 @@ void shadow_pool_free(struct shadow_pool *pool);
 /* Ends those of this loop, on its thread. Nothing of them is recorded but what they have cost. */
 void shadow_pool_cancel(struct shadow_pool *pool, struct loop *loop);
 
-/* The entry in limits/spending.h that all shadows draw on, beside the budgets of their exchanges. */
+/* The entry in limits/spending.h that all shadows draw on, beside the budgets of their
+ * exchanges. */
 uint64_t shadow_pool_budget_key(void);
 
 /* By where the shadow ran. */
@@ -34,7 +36,8 @@ struct shadow_numbers {
     struct shadow_count {
         uint64_t compared, same;
         uint64_t failed;
-        /* No room, no money, on battery, the device had other things to do, or nothing to compare. */
+        /* No room, no money, on battery, the device had other things to do, or nothing to
+         * compare. */
         uint64_t dropped;
         double agreement_sum, cost_usd;
     } of[SHADOW_PLACE_COUNT];

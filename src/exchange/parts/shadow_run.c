@@ -2,8 +2,8 @@
  *
  * It is asked in a later turn of the loop, so that the exchange's last word is out before. The copy
  * of the request is words alone: roles, texts, sampling and stops. What it costs is promised before
- * and settled after, also when it is cancelled. It is freed by its timer, because the tier may still
- * be inside of the attempt when the answer is complete. */
+ * and settled after, also when it is cancelled. It is freed by its timer, because the tier may
+ * still be inside of the attempt when the answer is complete. */
 #include "exchange/parts/shadow_run.h"
 
 #include "base/json.h"
@@ -14,7 +14,6 @@
 #include "exchange/memory/ramp_table.h"
 #include "ledger/ledger.h"
 #include "router/watch/agreement.h"
-#include "tier/job_sampling.h"
 
 #include <assert.h>
 #include <math.h>
@@ -33,7 +32,6 @@ static void run_free(struct shadow_run *run)
     buf_deinit(&run->answer);
     free(run->messages);
     free(run->texts);
-    json_free(run->sampling);
     free(run);
 }
 
@@ -222,7 +220,7 @@ static struct td_str keep(char **space, struct td_str text)
 
 static bool copy_request(struct shadow_run *run, const struct td_request *from)
 {
-    size_t bytes = 1;
+    size_t bytes = from->dry_breakers.len + 1;
     for (size_t i = 0; i < from->message_count; i++)
         bytes += from->messages[i].content.len + 1;
     for (size_t i = 0; i < from->stop_count; i++)
@@ -242,17 +240,20 @@ static bool copy_request(struct shadow_run *run, const struct td_request *from)
         .message_count = from->message_count,
         .tokens_max = run->limited ? SHADOW_TOKENS_MAX : wanted,
         .sampling = from->sampling,
+        .left_to_model = from->left_to_model,
+        .dry_breakers = keep(&space, from->dry_breakers),
+        .dry_window = from->dry_window,
+        .ignore_eos = from->ignore_eos,
         .stop_count = from->stop_count,
         .data_class = from->data_class,
         .priority = TD_PRIORITY_SPARE,
         .caller = "a shadow", /* nobody's: what is computed is shared with no caller */
     };
-    run->request.body = run->sampling = job_sampling_members(from->body);
     run->request.sampling.biases = NULL;
     run->request.sampling.bias_count = 0;
     for (size_t i = 0; i < from->stop_count; i++)
         run->request.stops[i] = keep(&space, from->stops[i]);
-    return run->sampling || !from->body;
+    return true;
 }
 
 /* NULL without memory. */

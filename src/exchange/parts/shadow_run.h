@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "exchange/machine/exchange.h"
 #include "exchange/parts/shadow_pool.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 #include "tier/door.h"
 
@@ -45,7 +46,6 @@ struct shadow_run {
     struct td_request request;
     struct td_message *messages;
     char *texts;           /* of messages and stops */
-    struct json *sampling; /* what the client's body said of it */
     uint64_t answer_bytes; /* all that came, also what `answer` has no room for */
 };
 

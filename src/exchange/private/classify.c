@@ -1,3 +1,9 @@
+/* The request as one text for the scanner.
+ *
+ * What is said comes first, one message after the other, because an answer often only makes sense
+ * after its question ("what is your number?" - "4111..."). Then come the members: names,
+ * tool calls, schemas, each value after the name of its member. What cannot be read whole is a
+ * failed reading, and a failed reading counts as restricted. */
 #include "exchange/private/classify.h"
 
 #include "base/json.h"
@@ -13,44 +19,30 @@
 
 /* --- the request as one reading --- */
 
-static bool is_said(const char *key)
+/* The texts of one message: those of its parts, or its content. */
+struct said {
+    const struct td_str *texts;
+    size_t count;
+};
+
+static struct said said_in(const struct td_request *request, size_t i)
 {
-    return strcmp(key, "text") == 0 || strcmp(key, "refusal") == 0;
+    if (request->parts && request->parts[i].count > 0)
+        return (struct said){request->parts[i].texts, request->parts[i].count};
+    return (struct said){&request->messages[i].content, 1};
 }
 
-/* The texts of a content, or of a prompt. */
-static void read_texts(struct reading *reading, const struct json *content)
-{
-    if (json_kind_of(content) == JSON_KIND_TEXT)
-        reading_add(reading, json_text(content), READING_LINE);
-    if (json_kind_of(content) != JSON_KIND_ARRAY)
-        return;
-    size_t first = reading->count;
-    for (size_t i = 0; i < json_count(content); i++) {
-        void *iterator = NULL;
-        const char *key;
-        const struct json *member;
-        while (json_next(json_at(content, i), &iterator, &key, &member))
-            if (is_said(key) && json_kind_of(member) == JSON_KIND_TEXT)
-                reading_add(reading, json_text(member),
-                            reading->count > first ? READING_GOES_ON : READING_LINE);
-    }
-}
-
-/* What is said, one message behind the other: an answer is to the question before it. A message that is not,
- * byte for byte, what stands in the body is read as well. */
+/* What is said, one message after the other: an answer is to the question before it. A message whose
+ * content is not, byte for byte, what its parts say is read as well. */
 static void read_conversation(struct reading *reading, const struct td_request *request)
 {
-    const struct json *messages = json_get(request->body, "messages");
-    bool list = json_kind_of(messages) == JSON_KIND_ARRAY;
-    size_t said = list ? json_count(messages) : 0;
-    for (size_t i = 0; i < request->message_count || i < said; i++) {
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct said said = said_in(request, i);
         size_t first = reading->count;
-        read_texts(reading, i == 0 && request->completion
-                                ? json_get(request->body, "prompt")
-                                : json_get(json_at(messages, i), "content"));
-        if (i < request->message_count &&
-            !str_equal(reading_since(reading, first), request->messages[i].content))
+        for (size_t t = 0; t < said.count; t++)
+            if (said.count > 1 || said.texts[t].len > 0)
+                reading_add(reading, said.texts[t], t > 0 ? READING_GOES_ON : READING_LINE);
+        if (!str_equal(reading_since(reading, first), request->messages[i].content))
             reading_add(reading, request->messages[i].content, READING_LINE);
     }
 }
@@ -67,100 +59,119 @@ static void read_number(struct reading *reading, const struct json *value, enum 
     reading_add_fixed(reading, str_from(text), link);
 }
 
-struct members {
+/* A walk over one value, whatever it means. What is said stands in the value as well, in the same
+ * order and as the very same text in memory: it was read already, and its member with it. */
+struct walk {
     struct reading *reading;
-    const struct td_request *body_of; /* the object is its body; else NULL */
-    bool message;                     /* it is one of the body's messages */
-    bool content;                     /* it is a part of what is said, which is read */
+    struct said said; /* what is still to be met of the message that the value belongs to */
 };
 
-static void read_value(const struct members *of, const struct json *value, struct td_str name,
-                       int depth);
+static void read_value(struct walk *walk, const struct json *value, struct td_str name, int depth);
 
-/* Is the member not sent, or read with the conversation? */
-static bool is_left_out(const struct members *of, const char *key, const struct json *value)
+static bool was_said(struct walk *walk, const struct json *value)
 {
-    if (of->body_of && strcmp(key, "tandem") == 0)
-        return true; /* our own options */
-    return of->content && is_said(key) && json_kind_of(value) == JSON_KIND_TEXT;
+    struct td_str text = json_text(value);
+    if (!text.data || walk->said.count == 0 || walk->said.texts->data != text.data ||
+        walk->said.texts->len != text.len)
+        return false;
+    walk->said.texts++;
+    walk->said.count--;
+    return true;
 }
 
-static void read_members(const struct members *of, const struct json *object, int depth)
+static void read_members(struct walk *walk, const struct json *object, int depth)
 {
-    bool completion = of->body_of && of->body_of->completion;
     void *iterator = NULL;
     const char *key;
     const struct json *member;
     while (json_next(object, &iterator, &key, &member)) {
-        enum json_kind kind = json_kind_of(member);
-        bool content = (of->message && strcmp(key, "content") == 0) ||
-                       (completion && strcmp(key, "prompt") == 0);
-        bool messages = of->body_of && !completion && strcmp(key, "messages") == 0;
-        const struct members within = {.reading = of->reading,
-                                       .message = messages && kind == JSON_KIND_ARRAY,
-                                       .content = content && kind == JSON_KIND_ARRAY};
-        if (is_left_out(of, key, member))
+        if (was_said(walk, member))
             continue;
-        reading_add_fixed(of->reading, str_from(key), READING_LINE);
-        if (!content || kind != JSON_KIND_TEXT)
-            read_value(&within, member, str_from(key), depth + 1);
-        if (of->body_of && (kind == JSON_KIND_ARRAY || kind == JSON_KIND_OBJECT))
-            reading_pause(of->reading);
+        reading_add_fixed(walk->reading, str_from(key), READING_LINE);
+        read_value(walk, member, str_from(key), depth + 1);
     }
 }
 
 /* A list's elements are each what the list's name says. */
-static void read_elements(const struct members *of, const struct json *list, struct td_str name,
-                          int depth)
+static void read_elements(struct walk *walk, const struct json *list, struct td_str name, int depth)
 {
-    const struct members plain = {.reading = of->reading};
     if (name.len > NAME_BYTES_MAX)
         name = str_slice(name, name.len - NAME_BYTES_MAX, name.len);
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *element = json_at(list, i);
         bool object = json_kind_of(element) == JSON_KIND_OBJECT;
         if (i > 0 && !object && json_kind_of(element) != JSON_KIND_ARRAY && name.len > 0)
-            reading_say(of->reading, name);
-        read_value(object ? of : &plain, element, name, depth + 1);
+            reading_say(walk->reading, name);
+        read_value(walk, element, name, depth + 1);
     }
 }
 
-/* Everything else of a body: names, tool calls, schemas. name: what stands before it on its line. */
-static void read_value(const struct members *of, const struct json *value, struct td_str name,
-                       int depth)
+/* name: what stands before the value on its line. */
+static void read_value(struct walk *walk, const struct json *value, struct td_str name, int depth)
 {
     enum reading_link link = name.len > 0 ? READING_VALUE : READING_LINE;
     if (depth > DEPTH_MAX) {
-        of->reading->failed = true; /* what cannot be looked at stays */
+        walk->reading->failed = true; /* what cannot be looked at stays */
         return;
     }
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
-        reading_add(of->reading, json_text(value), link);
+        reading_add(walk->reading, json_text(value), link);
         break;
     case JSON_KIND_INT:
     case JSON_KIND_DOUBLE:
-        read_number(of->reading, value, link);
+        read_number(walk->reading, value, link);
         break;
     case JSON_KIND_ARRAY:
-        read_elements(of, value, name, depth);
+        read_elements(walk, value, name, depth);
         break;
     case JSON_KIND_OBJECT:
-        read_members(of, value, depth);
+        read_members(walk, value, depth);
         break;
     default:
         break;
     }
 }
 
+/* Each element is walked with what its own message said. */
+static void read_messages(struct reading *reading, const struct td_request *request,
+                          const struct request_member *member)
+{
+    for (size_t i = 0; i < json_count(member->value); i++) {
+        const struct json *element = json_at(member->value, i);
+        struct walk walk = {.reading = reading};
+        if (i < request->message_count)
+            walk.said = said_in(request, i);
+        read_value(&walk, element, str_from(member->name), 2);
+    }
+}
+
+static void read_member(struct reading *reading, const struct td_request *request,
+                        const struct request_member *member)
+{
+    enum json_kind kind = json_kind_of(member->value);
+    struct walk walk = {.reading = reading};
+    if (member->kind == REQUEST_PROMPT && request->message_count > 0)
+        walk.said = said_in(request, 0);
+    if (was_said(&walk, member->value))
+        return;
+    reading_add_fixed(reading, str_from(member->name), READING_LINE);
+    if (member->kind == REQUEST_MESSAGES && kind == JSON_KIND_ARRAY)
+        read_messages(reading, request, member);
+    else
+        read_value(&walk, member->value, str_from(member->name), 1);
+    if (kind == JSON_KIND_ARRAY || kind == JSON_KIND_OBJECT)
+        reading_pause(reading);
+}
+
 void classify_read(const struct td_request *request, struct reading *reading)
 {
-    const struct members body = {.reading = reading, .body_of = request};
     read_conversation(reading, request);
     reading_pause(reading);
-    for (size_t i = 0; !request->body && i < request->stop_count; i++)
+    for (size_t i = 0; request->member_count == 0 && i < request->stop_count; i++)
         reading_add_fixed(reading, request->stops[i], READING_LINE);
-    read_value(&body, request->body, STR(""), 0);
+    for (size_t i = 0; i < request->member_count; i++)
+        read_member(reading, request, &request->members[i]);
 }
 
 enum td_data_class classify_request(const struct privacy_scanner *scanner,

@@ -1,13 +1,16 @@
-/* What kind of data a request holds, before any of it leaves (tier/door.h). */
+/* What kind of data a request holds, before any of it leaves (tier/door.h). Pure functions; any
+ * thread. */
 #ifndef EXCHANGE_CLASSIFY_H
 #define EXCHANGE_CLASSIFY_H
 
 #include "privacy/scan/tally.h"
 #include "privacy/text/reading.h"
+#include "request/request.h"
 
-/* Everything of the request that a tier may be sent, as one reading: the conversation, and every other key,
- * string and number of the body with its member's name before it. The parts' sources are the texts of the body,
- * or of the messages when there is no body. Appends; without memory, or nested too deeply: it has failed. */
+/* Appends everything of the request that a tier may be sent, as one reading: the conversation, and
+ * every other key, string and number of its members with the member's name before it. The parts'
+ * sources are the texts of the messages and members. Without memory, or nested too deeply, the
+ * reading has failed. */
 void classify_read(const struct td_request *request, struct reading *reading);
 
 struct privacy_scanner;

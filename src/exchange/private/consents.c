@@ -1,3 +1,7 @@
+/* A list in memory that is written whole after each change. It is searched from front to end: there
+ * are few consents, and each look-up needs only a comparison of two short texts. Users' names can
+ * be kept as salted hashes; then a name can be checked against an entry, and no list of names be
+ * made. */
 #include "exchange/private/consents.h"
 
 #include "base/crypto.h"
@@ -7,6 +11,7 @@
 #include "base/keyed.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -74,7 +79,7 @@ static bool is_users(const struct entry *entry, const char *user)
     return strcmp(entry->user, hash) == 0;
 }
 
-/* Neither an address nor what a key is known by stands in the file. */
+/* The file holds neither an address nor the digest of a key. */
 static void hash_caller(const char *caller, char out[static CALLER_CHARS + 1])
 {
     uint8_t digest[CRYPTO_SHA256_BYTES];
@@ -308,7 +313,7 @@ static enum td_status check_wish(const struct consent *consent, uint64_t now_ms,
     return TD_OK;
 }
 
-/* What has long expired makes room; what was taken back is kept as long as it would have held. */
+/* What has expired makes room. What was taken back is kept for as long as it would have held. */
 static void drop_expired_locked(struct consents *consents, uint64_t now_ms)
 {
     size_t kept = 0;
@@ -327,8 +332,8 @@ static enum td_status make_id(char out[static CONSENT_ID_BYTES_MAX + 1], struct 
     return status;
 }
 
-/* A consent that stands may end earlier, and nothing else: whoever sends its id again must not make more of
- * it than was agreed to. */
+/* A consent that holds may end earlier, and nothing else: whoever sends its id again must not make
+ * more of it than was agreed to. */
 static enum td_status give_again(struct entry *entry, const struct consent *consent,
                                  uint64_t now_ms, struct td_error *err)
 {
@@ -373,6 +378,7 @@ enum td_status consents_grant(struct consents *consents, const struct consent *c
                               uint64_t now_ms, char id_out[static CONSENT_ID_BYTES_MAX + 1],
                               struct td_error *err)
 {
+    assert(consents && consent && id_out);
     enum td_status status = check_wish(consent, now_ms, err);
     if (status == TD_OK && consent->id)
         snprintf(id_out, CONSENT_ID_BYTES_MAX + 1, "%s", consent->id);
@@ -431,6 +437,7 @@ static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)
 enum consent_state consents_check(struct consents *consents, const struct consent_use *use,
                                   uint64_t now_ms)
 {
+    assert(consents && use->route);
     if (!use->id)
         return CONSENT_NONE;
     pthread_mutex_lock(&consents->mutex);

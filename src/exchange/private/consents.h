@@ -1,8 +1,10 @@
-/* Consents: that somebody may send something somewhere, for a time, until it is taken back. A route that
- * asks for one lets nothing leave the device without it. A consent is of the caller that gave it (its API
- * key, or its address where no keys are asked for): nobody else sees, uses or takes it back, and the same id
- * of two callers names two. It never comes to hold for more or longer than it was given for. Kept in a file,
- * so that what was taken back stays taken back. Any thread. */
+/* Consents: somebody may send something somewhere, for a time, until it is taken back.
+ *
+ * A route that requires one lets nothing leave the device without it. A consent belongs to the
+ * caller that gave it (its API key, or its address where no keys are required). Nobody else sees
+ * it, uses it or takes it back, and the same id of two callers names two consents. A consent never
+ * comes to hold for more or for longer than it was given for. They are kept in a file, so that what
+ * was taken back stays taken back. One for the process; any thread. */
 #ifndef EXCHANGE_CONSENTS_H
 #define EXCHANGE_CONSENTS_H
 
@@ -25,7 +27,7 @@ enum consent_state {
     CONSENT_OTHER_SCOPE,
     CONSENT_OTHER_USER
 };
-/* "no consent was given", ... */
+/* The end of a sentence: "its consent has expired". */
 const char *consent_state_text(enum consent_state state);
 
 struct consent {
@@ -36,18 +38,19 @@ struct consent {
     const char *caller;  /* who gives it (td_request.caller); NULL = nobody in particular */
 };
 
-/* path NULL: in memory only. What a file holds is read; one that is malformed is TD_CORRUPT. **returns new**
+/* Reads the file. path NULL: in memory only. TD_CORRUPT: the file is malformed. **returns new**
  * (consents_close). */
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
 void consents_close(struct consents *consents);
-/* From now on no user's name is kept, in the file and in memory: a hash with a salt of each consent's own
- * stands in its place, of those that were given before as well. TD_IO: the file could not be written. */
+/* From now on no user's name is kept, in the file and in memory, also of earlier consents. A hash
+ * stands in its place, with a salt of its own for each consent. TD_IO: the file could not be
+ * written. */
 TD_MUST_CHECK enum td_status consents_keep_hashes(struct consents *consents, struct td_error *err);
 
-/* id_out: of the consent. The same once more changes nothing but for an earlier end. TD_INVALID: malformed,
- * or for longer than a year; TD_DENIED: that id was taken back, has expired, or was given for something
- * else or for less time; TD_LIMIT: too many. */
+/* id_out: of the consent. The same id once more can only move the end to an earlier time.
+ * TD_INVALID: malformed, or for longer than a year. TD_DENIED: that id was taken back, has expired,
+ * or was given for something else or for less time. TD_LIMIT: too many. */
 TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
                                             const struct consent *consent, uint64_t now_ms,
                                             char id_out[static CONSENT_ID_BYTES_MAX + 1],
@@ -55,7 +58,7 @@ TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
 /* From now on it is revoked, for good. TD_NOT_FOUND: the caller gave none of that id. */
 TD_MUST_CHECK enum td_status consents_revoke(struct consents *consents, const char *caller,
                                              const char *id, uint64_t now_ms, struct td_error *err);
-/* Everything that was given for the user's requests, taken back or not; they have no consent any more. TD_IO: the file
+/* Erases everything that was given for the user's requests, taken back or not. TD_IO: the file
  * could not be written. */
 TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *user,
                                              uint64_t *erased, struct td_error *err);
@@ -66,8 +69,8 @@ struct consent_use {
 };
 enum consent_state consents_check(struct consents *consents, const struct consent_use *use,
                                   uint64_t now_ms);
-/* Of the caller: [{"id", "scope", "user", "expires", "state"}] ("user_hash" where names are not kept):
- * **returns new** (json_free). id NULL: all. */
+/* The caller's: [{"id", "scope", "user", "expires", "state"}], with "user_hash" where names are not
+ * kept. id NULL: all. **returns new** (json_free). */
 struct json *consents_list(struct consents *consents, const char *caller, const char *id,
                            uint64_t now_ms);
 

@@ -1,15 +1,17 @@
 /* Which conversation a request belongs to.
  *
- * Clients send the whole conversation with each request and no name for it, so the name is made from
- * how it begins. There are two, because two things can go wrong. The key is a quick hash for the
- * table of classes: a client that later adds a system message or a user's name must not lose the
- * class that its conversation has. The digest is for the values behind pseudonyms: nobody may aim at
- * another user's conversation, so it is a SHA-256 over caller, user, system message and question. */
+ * Clients send the whole conversation with each request and no name for it, so the name is made
+ * from how it begins. There are two, because two things can go wrong. The key is a quick hash for
+ * the table of classes: a client that later adds a system message or a user's name must not lose
+ * the class that its conversation has. The digest is for the values behind pseudonyms: nobody may
+ * aim at another user's conversation, so it is a SHA-256 over caller, user, system message and
+ * question. */
 #include "exchange/private/conversation_id.h"
 
 #include "base/hash.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint64_t hash_text(struct td_str text, uint64_t basis)
@@ -34,7 +36,9 @@ static uint64_t hash_words(struct td_str text, uint64_t basis)
 
 uint64_t conversation_id_key(const struct td_request *request)
 {
-    /* The caller too: else one client could raise the class of all who begin with "hi". */
+    assert(request);
+    /* The caller belongs to it: otherwise one client could raise the class of all who begin with
+     * "hi". */
     uint64_t key = hash_text(str_from(request->caller), HASH_FNV1A64_BASIS);
     size_t first = 0;
     while (first < request->message_count && request->messages[first].role != TD_ROLE_USER)

@@ -3,7 +3,7 @@
 #define EXCHANGE_CONVERSATION_ID_H
 
 #include "base/crypto.h"
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* For the conversation's class: a hash of the caller and of the first text of a user, without its
  * white space. A system message, a user's name or other parts that come later do not change it. */

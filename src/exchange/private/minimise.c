@@ -1,9 +1,12 @@
+/* Which earlier turns the last message is about is judged by its rarer words: a word counts more,
+ * the fewer of the earlier turns have it. No model is asked, so that the choice costs nothing and
+ * can be explained. */
 #include "exchange/private/minimise.h"
 
 #include "base/error.h"
-#include "base/json.h"
 #include "privacy/text/word_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +23,9 @@ struct turn {
 struct minimised {
     struct td_request request;
     struct td_message *messages;
-    struct json *body;
+    struct request_parts *parts;
+    struct request_member *members;
+    struct json *list; /* of the messages that are left, as a member */
     struct left_out left_out;
 };
 
@@ -45,8 +50,7 @@ static size_t read_turns(const struct td_request *request, struct turn turns[sta
 
 /* --- relevance --- */
 
-/* A word of the last message says the more the fewer of the earlier turns have it; one that half of them
- * have says nothing. */
+/* A word that half of the earlier turns have says nothing. */
 static void score_turns(const struct td_request *request, struct turn *turns, size_t earlier)
 {
     uint64_t words[QUESTION_WORDS_MAX];
@@ -88,48 +92,78 @@ static void keep_relevant(struct turn *turns, size_t earlier, uint32_t wanted)
 
 /* --- the smaller request --- */
 
-static struct json *smaller_body(const struct td_request *request, const bool *kept)
+static struct json *smaller_list(const struct json *messages, const bool *kept)
 {
-    struct json *body = json_new_object(), *list = json_new_array();
-    const struct json *messages = json_get(request->body, "messages"), *value;
-    void *iterator = NULL;
-    const char *key;
-    for (size_t i = 0; i < json_count(messages); i++)
+    struct json *list = json_new_array();
+    for (size_t i = 0; list && i < json_count(messages); i++)
         if (kept[i])
             json_push(list, json_clone(json_at(messages, i)));
-    while (json_next(request->body, &iterator, &key, &value))
-        if (strcmp(key, "messages") != 0)
-            json_put(body, key, json_clone(value));
-    json_put(body, "messages", list);
-    return body;
+    return list;
+}
+
+/* The same members, but for the list of messages. */
+static bool copy_members(struct minimised *minimised, const struct td_request *request,
+                         const bool *kept)
+{
+    minimised->members = calloc(request->member_count + 1, sizeof *minimised->members);
+    for (size_t i = 0; minimised->members && i < request->member_count; i++) {
+        struct request_member *member = &minimised->members[i];
+        *member = request->members[i];
+        if (member->kind != REQUEST_MESSAGES)
+            continue;
+        member->value = minimised->list = smaller_list(member->value, kept);
+        if (!member->value)
+            return false;
+    }
+    minimised->request.members = minimised->members;
+    return minimised->members != NULL;
+}
+
+static bool copy_messages(struct minimised *minimised, const struct td_request *request,
+                          const bool *kept)
+{
+    size_t count = 0;
+    minimised->messages = calloc(request->message_count + 1, sizeof *minimised->messages);
+    minimised->parts = calloc(request->message_count + 1, sizeof *minimised->parts);
+    if (!minimised->messages || !minimised->parts)
+        return false;
+    for (size_t i = 0; i < request->message_count; i++) {
+        if (!kept[i]) {
+            minimised->left_out.bytes += request->messages[i].content.len;
+            continue;
+        }
+        if (request->parts)
+            minimised->parts[count] = request->parts[i];
+        minimised->messages[count++] = request->messages[i];
+    }
+    minimised->left_out.messages = (uint32_t)(request->message_count - count);
+    minimised->request.messages = minimised->messages;
+    minimised->request.message_count = count;
+    minimised->request.parts = minimised->parts;
+    return true;
 }
 
 static enum td_status build(const struct td_request *request, const bool *kept,
                             struct minimised **out, struct td_error *err)
 {
     struct minimised *minimised = calloc(1, sizeof *minimised);
-    struct td_message *messages = calloc(request->message_count + 1, sizeof *messages);
-    struct json *body = request->body ? smaller_body(request, kept) : NULL;
-    if (!minimised || !messages || (request->body && !body)) {
-        free(minimised);
-        free(messages);
-        json_free(body);
+    if (minimised)
+        minimised->request = *request;
+    if (!minimised || !copy_messages(minimised, request, kept) ||
+        !copy_members(minimised, request, kept)) {
+        minimised_free(minimised);
         return error_set(err, TD_NO_MEMORY, "no memory for a smaller request");
     }
-    *minimised = (struct minimised){.request = *request, .messages = messages, .body = body};
-    size_t count = 0;
-    for (size_t i = 0; i < request->message_count; i++) {
-        if (kept[i])
-            messages[count++] = request->messages[i];
-        else
-            minimised->left_out.bytes += request->messages[i].content.len;
-    }
-    minimised->left_out.messages = (uint32_t)(request->message_count - count);
-    minimised->request.messages = messages;
-    minimised->request.message_count = count;
-    minimised->request.body = body;
     *out = minimised;
     return TD_OK;
+}
+
+/* Where a list of messages is sent, it must be the one that is made smaller. */
+static bool can_be_smaller(const struct td_request *request)
+{
+    return !request->completion &&
+           (request->member_count == 0 ||
+            json_count(request_value(request, REQUEST_MESSAGES)) == request->message_count);
 }
 
 enum td_status minimised_new(const struct td_request *request,
@@ -137,10 +171,9 @@ enum td_status minimised_new(const struct td_request *request,
                              struct td_error *err)
 {
     struct turn turns[TURNS_MAX];
+    assert(request && settings && out);
     *out = NULL;
-    if (settings->turns == 0 || request->completion ||
-        (request->body &&
-         json_count(json_get(request->body, "messages")) != request->message_count))
+    if (settings->turns == 0 || !can_be_smaller(request))
         return TD_OK;
     size_t count = read_turns(request, turns);
     if (count <= settings->turns)
@@ -172,7 +205,9 @@ void minimised_free(struct minimised *minimised)
 {
     if (!minimised)
         return;
-    json_free(minimised->body);
+    json_free(minimised->list);
+    free(minimised->members);
+    free(minimised->parts);
     free(minimised->messages);
     free(minimised);
 }

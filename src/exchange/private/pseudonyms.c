@@ -1,3 +1,8 @@
+/* The masked request, and the restorers of its answers.
+ *
+ * The scanner's reading is masked as a whole, so that a value is the same surrogate everywhere.
+ * Then every text of the request is replaced by its masked part, found by where the text came from.
+ * A text that the scanner was not shown has no part, and then nothing is sent. */
 #include "exchange/private/pseudonyms.h"
 
 #include "base/error.h"
@@ -8,6 +13,7 @@
 #include "exchange/private/restore_delta.h"
 #include "privacy/pseudonym/restore.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A part of the masked reading, and the text of the request that it was. */
@@ -26,9 +32,9 @@ struct pseudonyms {
     struct reading masked;
     struct sourced *parts; /* [part_count] of it, by their sources */
     size_t part_count;
-    const struct json *source; /* the body as it came */
     const struct vault_store *store;
-    struct json *body;
+    struct request_member *members;
+    struct json *values; /* a list: the members' */
     enum td_data_class rest;
     struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX]; /* what `replaced` names */
     struct egress_replaced replaced[PRIVACY_TALLY_ROWS_MAX];
@@ -72,37 +78,19 @@ static bool masked_text(const struct pseudonyms *p, struct td_str text, struct t
 
 static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok);
 
-/* Names by which a caller's own are told apart, whatever they are made of. */
-static bool is_callers_name(const char *key)
-{
-    return strcmp(key, "user") == 0 || strcmp(key, "safety_identifier") == 0 ||
-           strcmp(key, "prompt_cache_key") == 0;
-}
-
-static struct json *alias_json(const struct pseudonyms *p, struct td_str name)
-{
-    char alias[VAULT_ALIAS_BYTES];
-    vault_store_alias(p->store, str_from(p->request.caller), name, alias);
-    return json_new_cstr(alias);
-}
-
 static struct json *masked_object(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
     struct json *copy = json_new_object();
     void *iterator = NULL;
     const char *key;
     const struct json *member;
-    while (json_next(value, &iterator, &key, &member)) {
-        bool whole = value == p->source;
-        if (whole && strcmp(key, "tandem") == 0)
-            continue; /* our own options are not sent */
-        bool name = whole && is_callers_name(key) && json_kind_of(member) == JSON_KIND_TEXT;
-        json_put(copy, key, name ? alias_json(p, json_text(member)) : masked_json(p, member, ok));
-    }
+    while (json_next(value, &iterator, &key, &member))
+        json_put(copy, key, masked_json(p, member, ok));
     return copy;
 }
 
-/* A copy with the masked texts; names of members and numbers stay: a private one is what is left. */
+/* A copy with the masked texts. Names of members and numbers stay as they are; where one of them is
+ * private, the class of what is left says so. */
 static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
     struct td_str text;
@@ -125,14 +113,39 @@ static struct json *masked_json(const struct pseudonyms *p, const struct json *v
 
 /* --- the masked request --- */
 
-/* Only what is masked may stand in it: a content that is not one text is counted as empty. */
+/* A name by which a caller's own are told apart is replaced whole, whatever it is made of. */
+static struct json *alias_json(const struct pseudonyms *p, struct td_str name)
+{
+    char alias[VAULT_ALIAS_BYTES];
+    vault_store_alias(p->store, str_from(p->request.caller), name, alias);
+    return json_new_cstr(alias);
+}
+
+static bool mask_members(struct pseudonyms *p, const struct td_request *request, bool *ok)
+{
+    p->members = calloc(request->member_count + 1, sizeof *p->members);
+    p->values = json_new_array();
+    for (size_t i = 0; p->members && p->values && i < request->member_count; i++) {
+        const struct request_member *from = &request->members[i];
+        struct json *value = from->kind == REQUEST_CALLER_NAME
+                                 ? alias_json(p, json_text(from->value))
+                                 : masked_json(p, from->value, ok);
+        if (!value)
+            return false;
+        json_push(p->values, value);
+        p->members[i] = (struct request_member){from->name, from->kind, json_at(p->values, i)};
+    }
+    return p->members && p->values;
+}
+
+/* Only what is masked may stand in it. A content of several parts counts as empty: the parts stand
+ * in the member, and who sends a masked request sends its members. */
 static struct td_str masked_content(const struct pseudonyms *p, const struct td_request *request,
                                     size_t i, bool *ok)
 {
-    struct td_str content;
-    if (p->body)
-        return json_text(json_get(json_at(json_get(p->body, "messages"), i), "content"));
-    *ok &= masked_text(p, request->messages[i].content, &content);
+    struct td_str content = {NULL, 0};
+    if (!request->parts || request->parts[i].count == 0)
+        *ok &= masked_text(p, request->messages[i].content, &content);
     return content;
 }
 
@@ -142,24 +155,25 @@ static enum td_status build_request(struct pseudonyms *p, const struct td_reques
     bool ok = sort_parts(p);
     p->messages = calloc(request->message_count + 1, sizeof *p->messages);
     p->request = *request;
-    p->source = request->body;
-    p->body = ok && request->body ? masked_json(p, request->body, &ok) : NULL;
-    if (!ok || !p->messages || (request->body && !p->body))
+    if (!ok || !p->messages || !mask_members(p, request, &ok))
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     p->request.messages = p->messages;
-    p->request.body = p->body;
-    p->request.user = NULL; /* stands in the body, by an alias */
+    p->request.members = p->members;
+    /* What was not masked is not in it. */
+    p->request.parts = NULL;
+    p->request.schema = NULL;
+    if (request->member_count > 0)
+        p->request.stop_count = 0; /* they stand among the members */
+    p->request.user = NULL;        /* stands among the members, by an alias */
     for (size_t i = 0; i < request->message_count; i++)
         p->messages[i] = (struct td_message){.role = request->messages[i].role,
                                              .content = masked_content(p, request, i, &ok)};
     if (request->completion) {
         p->completion = *request->completion;
-        p->completion.text = json_text(json_get(p->body, "prompt"));
+        p->completion.text = json_text(request_value(&p->request, REQUEST_PROMPT));
         p->completion.ids = NULL;
         p->completion.id_count = 0;
         p->request.completion = &p->completion;
-        for (size_t i = 0; i < request->message_count; i++)
-            p->messages[i].content = p->completion.text;
     }
     return ok ? TD_OK : error_set(err, TD_INTERNAL, "a text was not looked at");
 }
@@ -242,7 +256,8 @@ void pseudonyms_free(struct pseudonyms *p)
     restore_table_free(p->table);
     vault_uses_deinit(&p->uses);
     vault_hold_drop(p->hold);
-    json_free(p->body);
+    json_free(p->values);
+    free(p->members);
     free(p->messages);
     free(p->parts);
     reading_deinit(&p->masked);
@@ -269,17 +284,20 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *p, si
 
 void pseudonyms_begin(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     restore_delta_reset(p->deltas[answer]);
 }
 
 const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, size_t answer,
                                             const struct tier_piece *piece)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX && piece);
     return restore_delta_piece(p->deltas[answer], piece);
 }
 
 const struct tier_piece *pseudonyms_end(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     return restore_delta_end(p->deltas[answer]);
 }
 

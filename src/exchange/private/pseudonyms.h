@@ -1,12 +1,14 @@
-/* One exchange's request without what is private in it, and the way back of what is answered to that. The
- * masked request is made once, before the plan, so that every attempt, retry and repetition sends the
- * same; each attempt restores with restorers of its own. One loop. */
+/* One exchange's request without what is private in it, and the way back of the answers.
+ *
+ * The masked request is made once, before the plan, so that every attempt and repetition sends the
+ * same. Each attempt restores with restorers of its own. On one loop. */
 #ifndef EXCHANGE_PSEUDONYMS_H
 #define EXCHANGE_PSEUDONYMS_H
 
 #include "ledger/egress_log.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/vault_store.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
 struct pseudonyms;
@@ -18,8 +20,8 @@ struct pseudonym_counts {
 };
 
 /* Masks a copy of all that a tier may be sent. identity: the request as it came, which names the
- * conversation. Nothing is lost when it fails: the request then stays where
- * its class lets it. **returns new** (pseudonyms_free). */
+ * conversation. When it fails, the request stays where its class lets it. **returns new**
+ * (pseudonyms_free). */
 TD_MUST_CHECK enum td_status pseudonyms_new(struct vault_store *store,
                                             const struct mask_rules *rules, uint64_t now_ms,
                                             const struct td_request *identity,
@@ -37,10 +39,10 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *pseud
 
 /* Answers that are read at the same time are told apart by a number below this. */
 #define PSEUDONYM_ANSWERS_MAX 2
-/* A new attempt begins: what the last answer of that number held back is forgotten. */
+/* A new attempt begins: what the last answer with that number held back is forgotten. */
 void pseudonyms_begin(struct pseudonyms *pseudonyms, size_t answer);
-/* The piece with values in the place of surrogates; **borrows** until the answer's next call. Text may be held
- * back for a later piece. */
+/* The piece with values in place of surrogates; **borrows** until the answer's next call. Text may
+ * be held back for a later piece. */
 const struct tier_piece *pseudonyms_restore(struct pseudonyms *pseudonyms, size_t answer,
                                             const struct tier_piece *piece);
 /* The answer is whole: what is still held back, or NULL. */

@@ -1,13 +1,17 @@
+/* A surrogate may be cut between two pieces, so each stream holds back what may still become one.
+ * What is held comes out when the stream is over: text before a tool call begins, a call's
+ * arguments before the next call, and everything at the end. */
 #include "exchange/private/restore_delta.h"
 
 #include "base/json.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An answer's text, its reasoning, and the arguments of as many tool calls as anybody makes. What comes
- * beyond is restored piece by piece. */
+/* An answer's text, its reasoning, and the arguments of as many tool calls as anybody makes.
+ * Further streams are restored piece by piece. */
 #define STREAMS_MAX 64
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define NO_CALL UINT32_MAX
@@ -57,6 +61,7 @@ static void end_streams(struct restore_delta *delta)
 
 void restore_delta_reset(struct restore_delta *delta)
 {
+    assert(delta);
     end_streams(delta);
     delta->ended = (struct restore_counts){0};
     json_free(delta->raw);
@@ -73,7 +78,7 @@ void restore_delta_free(struct restore_delta *delta)
     free(delta);
 }
 
-/* NULL when there is no more room. */
+/* NULL when there is no room left. */
 static struct restorer *stream_of(struct restore_delta *delta, const char *name, uint32_t call)
 {
     for (size_t i = 0; i < delta->stream_count; i++)
@@ -144,8 +149,8 @@ static struct json *call_rest(uint32_t call, struct td_str rest)
     return value;
 }
 
-/* A call is over when a later one begins: what was held of it comes before, because clients take its
- * arguments for whole then. */
+/* A call is over when a later one begins. What was held of it comes out before, because clients
+ * then take its arguments as complete. */
 static void end_calls_before(struct restore_delta *delta, uint32_t call, struct json *list)
 {
     for (size_t i = delta->stream_count; i-- > 0;) {
@@ -212,6 +217,7 @@ static void restore_members(struct restore_delta *delta, const struct json *from
 const struct tier_piece *restore_delta_piece(struct restore_delta *delta,
                                              const struct tier_piece *piece)
 {
+    assert(delta && piece);
     struct restorer *text = stream_of(delta, "content", NO_CALL);
     delta->piece = *piece;
     buf_clear(&delta->text);

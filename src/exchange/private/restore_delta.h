@@ -1,5 +1,6 @@
-/* Restoring in an answer's pieces: its text, and what a peer streams beside it (tool calls' arguments,
- * reasoning, refusals), each a stream of its own that may be cut anywhere. */
+/* Restoring in an answer's pieces: its text, and what a server streams beside it (arguments of tool
+ * calls, reasoning, refusals). Each is a stream of its own that may be cut anywhere. On one
+ * loop. */
 #ifndef EXCHANGE_RESTORE_DELTA_H
 #define EXCHANGE_RESTORE_DELTA_H
 

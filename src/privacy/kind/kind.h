@@ -3,7 +3,7 @@
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 

@@ -12,7 +12,7 @@
 
 /* A street has at most two numbers before its words ("12-14", "1 22nd Avenue"), few numbers in all
  * (house, flat, floor, the halves of a postal code), and no characters but those of addresses. So
- * "N = 1000", a row of a table and a mail address are none. */
+ * "N = 1000", a row of a table and a mail address are no streets. */
 enum {
     NUMBERS_BEFORE_WORDS = 2,
     NUMBERS_IN_ALL = 6,

@@ -3,6 +3,7 @@
 #ifndef PRIVACY_NAME_FINDER_H
 #define PRIVACY_NAME_FINDER_H
 
+#include "base/names.h"
 #include "privacy/names/tagger.h"
 
 struct name_finder {
@@ -11,7 +12,7 @@ struct name_finder {
     enum td_data_class data_class; /* of such a finding */
 };
 
-/* The threshold where a missed name costs fifty times as much as a word that is none. */
+/* The threshold where a missed name costs fifty times as much as a false one. */
 #define NAME_STRICT_SCORE_MIN 0.02f
 
 /* About 20 KB, on the stack of a scan. */

@@ -177,7 +177,7 @@ static float calibrated(const struct tagger_file *file, const float marginal[LAB
 }
 
 /* From which probability of a name on the calibrated score is at least `score`: asked of every
- * word, so that no logarithm is taken for those that are none. */
+ * word, so that no logarithm is taken for words that are no names. */
 static float least_probability(const struct tagger_file *file, float score)
 {
     if (score <= 0 || score >= 1)

@@ -58,7 +58,7 @@ static const char latin[] = "aaaaaaaceeeeiiiidnooooo*ouuuuytsaaaaaaaceeeeiiiidno
                             "lllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 _Static_assert(sizeof latin == 192 + 1, "U+00C0 to U+017F");
 
-/* A letter without case and accent, 0 when it is none. */
+/* The letter without case and accent; 0 when the character is no letter. */
 static uint32_t fold(uint32_t c, bool *upper)
 {
     *upper = false;

@@ -24,7 +24,7 @@ size_t identifying_words_of_mail(const struct name_finder *names, struct td_str 
 bool identifying_words_is_one(struct td_str text);
 
 /* Is the word part of a path, a host, a file's name or a handle? Then a sign such as "/" or "_"
- * stands before it, or stands after it with another word behind. */
+ * stands before it, or stands between it and another word. */
 bool identifying_words_is_joined(struct td_str text, size_t begin, size_t end);
 
 #endif

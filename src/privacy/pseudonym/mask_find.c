@@ -152,7 +152,7 @@ static void find_in_parts(struct mask *mask, const struct privacy_span *span, si
         piece.end = (span->end < in->end ? span->end : in->end) - in->begin;
         bool cut = span->begin < in->begin || span->end > in->end;
         if (cut && !surrogate_is_worded(span->kind) && span->kind != PRIVACY_CUSTOM)
-            piece.kind = PRIVACY_ID; /* half a mail address is none */
+            piece.kind = PRIVACY_ID; /* half a mail address is no address */
         struct mask_text *text = &mask->texts[i];
         size_t floor = mask_covered(&text->found);
         if (!in->fixed && piece.end > floor && piece.begin < piece.end)

@@ -35,7 +35,7 @@ static void gap_add(struct gap *gap, const struct sign *sign)
         gap->other = true;
 }
 
-/* Reads the separators from the offset on; the sign behind them. */
+/* Reads the separators from the offset on. Returns the sign after them. */
 static struct sign read_gap(struct td_str text, size_t offset, struct gap *gap)
 {
     *gap = (struct gap){0};
@@ -88,7 +88,7 @@ bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw)
 /* --- the end --- */
 
 /* Endings that a name takes in a sentence: English and German s; Polish, Czech and other Slavic
- * cases; Swedish s; Turkish and Hungarian put theirs behind an apostrophe or are left alone. */
+ * cases; Swedish s; Turkish and Hungarian put theirs after an apostrophe, or are not read. */
 static const char latin_endings[] = " s es n en a u i y e em om ov owi ovi ie iem ami ach mi om ou "
                                     "ovou ovi ova ové ą ę ego emu ym ów ům ům ";
 static const char other_endings[] =

@@ -26,7 +26,7 @@ TD_MUST_CHECK bool round_trip_check(const struct restore_table *table,
                                     const struct round_trip_text *text, bool *strays);
 
 /* The place of a lost value, widened on both sides up to the next character that separates words.
- * When the value has been widened before, that character and the word behind it are taken along. */
+ * When the value has been widened before, that character and the word after it are taken along. */
 struct privacy_span round_trip_widen(const struct round_trip_text *text,
                                      const struct round_trip_place *place);
 

@@ -316,7 +316,7 @@ static bool is_word(struct td_str surrogate)
     return surrogate.len == WORD_LETTERS;
 }
 
-/* A word of random letters: whatever stands beside it, it stays that word, and it is no value. */
+/* A word of random letters: nothing that stands next to it changes how it is read. */
 static enum td_status add_word(const struct vault_job *job, const char *space,
                                enum privacy_kind kind, struct td_str value, struct buf *out)
 {

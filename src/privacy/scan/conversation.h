@@ -4,7 +4,7 @@
 #ifndef PRIVACY_CONVERSATION_H
 #define PRIVACY_CONVERSATION_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 struct conversation_classes;
 

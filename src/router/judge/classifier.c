@@ -1,3 +1,10 @@
+/* Opening a classifier file and judging an utterance by it. Everything in the file is checked once,
+ * so that scoring needs no checks. Scoring sums rows of signed bytes, one row for each n-gram, in
+ * vectors of the compiler; the rest is a few hundred multiplications.
+ *
+ * Each text is also judged without its last words and without its first ones, against gadgets that
+ * are appended to raise the gain (struct verdict). The pieces are summed once and combined three
+ * times, so this costs little. */
 #include "router/judge/classifier.h"
 
 #include "base/error.h"
@@ -6,6 +13,7 @@
 #include "base/utf8.h"
 #include "router/judge/classifier_format.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -186,6 +194,7 @@ size_t classifier_task_count(const struct classifier *classifier)
 
 const char *classifier_task_name(const struct classifier *classifier, size_t task)
 {
+    assert(task < classifier_task_count(classifier));
     return task < classifier->header.tasks ? classifier->parameters.task_name[task] : NULL;
 }
 
@@ -367,15 +376,17 @@ static void judge_pieces(const struct classifier *classifier, const struct piece
 
 /* --- what one end of a text raises alone --- */
 
-/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its beginning, where people say what is to be
- * done, can still tell; what is shorter than a gadget is not looked at. */
+/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its
+ * beginning, where people say what is to be done, can still tell; what is shorter than a gadget is
+ * not looked at. */
 #define END_BYTES 96
 #define TAIL_SHARE_MAX 0.6
 #define TAIL_FROM_BYTES 64
 #define HEAD_FROM_BYTES (2 * END_BYTES)
 /* Less is what leaving something out does to any text. */
 #define END_GAIN 0.25f
-/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end, and are not read again. */
+/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end,
+ * and are not read again. */
 #define FEATURES_ALIKE_BYTES 512
 
 /* The next blank, or the next character when no word ends soon. */

@@ -1,5 +1,5 @@
-/* The numbers of a classifier file between its header and its rows, as its reader and its trainer share them. The offset table is in
- * classifier.h. */
+/* The numbers of a classifier file between its header and its rows, as its reader and its trainer
+ * share them. The offset table is in classifier.h. */
 #ifndef ROUTER_CLASSIFIER_FORMAT_H
 #define ROUTER_CLASSIFIER_FORMAT_H
 
@@ -38,7 +38,7 @@ struct classifier_parameters {
     char task_name[CLASSIFIER_TASKS_MAX][CLASSIFIER_TASK_BYTES];
 };
 
-/* Number of floats in the file for so many outputs and tasks. */
+/* Number of floats in a file with these numbers of outputs and tasks. */
 static inline size_t classifier_float_count(size_t outputs, size_t tasks)
 {
     return (outputs + 1) + outputs + outputs * FEATURE_COUNT + OUTCOME_COUNT * (STACK_INPUTS + 1) +
@@ -59,15 +59,16 @@ static inline uint32_t classifier_row_bytes(size_t outputs)
                       CLASSIFIER_ROW_ALIGN);
 }
 
-/* What the second layer makes of the first one's outputs. task_p: room for `tasks`. The trainer fits it with these, so that both
- * compute the same. */
+/* What the second layer makes of the first one's outputs. task_p: room for `tasks`. The trainer
+ * fits it with these, so that both compute the same. */
 void classifier_task_probabilities(const struct classifier_parameters *p, size_t tasks,
                                    const float *scores, float *task_p);
 void classifier_stack_inputs(const struct classifier_parameters *p, size_t tasks,
                              const float *scores, const float *task_p,
                              float inputs[static STACK_INPUTS]);
 
-/* Writes a whole file: <path> appears when it is complete. `rows` [2^bits][row_bytes]. */
+/* Writes a whole file. The path appears only when the file is complete. `rows`
+ * [2^bits][row_bytes]. */
 TD_MUST_CHECK enum td_status classifier_write(const char *path, struct classifier_header *header,
                                               const struct classifier_parameters *parameters,
                                               const int8_t *rows, struct td_error *err);

@@ -1,3 +1,4 @@
+/* Writing a classifier file, in the order in which classifier.c reads it. */
 #include "router/judge/classifier_format.h"
 
 #include "base/error.h"

@@ -1,3 +1,5 @@
+/* Evaluating, reading and writing a confidence model. Reading accepts only numbers that a fit of
+ * ours can produce, so that no file can overflow a sum or make a probability leave [0, 1]. */
 #include "router/judge/confidence_model.h"
 
 #include "base/error.h"
@@ -5,6 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +50,7 @@ static const struct {
 
 const char *confidence_feature_name(enum confidence_feature feature)
 {
+    assert((unsigned)feature < CONFIDENCE_FEATURE_COUNT);
     return feature_names[feature];
 }
 
@@ -61,6 +65,7 @@ double confidence_head_raw(const struct confidence_head *head,
 
 double confidence_knots_value(const double *knot_p, const double *knot_y, size_t count, double p)
 {
+    assert(count > 0);
     size_t above = 0;
     while (above < count && knot_p[above] < p)
         above++;

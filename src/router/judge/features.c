@@ -1,3 +1,5 @@
+/* One walk over the canonical text counts everything that the features need: bytes by kind, words,
+ * numbers, lines, choices and markers. The features are then functions of those counts. */
 #include "router/judge/features.h"
 
 #include <math.h>

@@ -1,12 +1,14 @@
-/* What a prompt shows before anything runs: numbers about the user's own utterance (utterance.h) in one pass, and the hashed n-grams that a
- * classifier weighs (classifier.h). No allocation; pure; any thread. */
+/* What a prompt shows before anything runs: numbers about the user's own utterance (utterance.h),
+ * read in one pass, and the hashed n-grams that a classifier weighs (classifier.h). No allocation;
+ * pure; any thread. */
 #ifndef ROUTER_FEATURES_H
 #define ROUTER_FEATURES_H
 
 #include "router/judge/markers.h"
 #include "router/judge/utterance.h"
 
-/* Changes with the meaning or the order of any feature: classifier files say for which they were trained. */
+/* Must change when the meaning or the order of any feature does. A classifier file says for which
+ * version it was trained. */
 #define FEATURES_VERSION 1
 
 enum feature {
@@ -55,14 +57,15 @@ const char *feature_name(size_t index); /* NULL beyond the last */
 /* --- n-grams --- */
 
 /* Every n-gram once: of words one and two, of bytes three to five. */
-/* At each byte at most two of words and three of bytes begin; a blank is put before and after the text. */
+/* At each byte at most two of words and three of bytes begin; a blank is put before and after the
+ * text. */
 #define NGRAMS_MAX (5 * (UTTERANCE_BYTES_MAX + 2))
 #define NGRAM_BITS_MAX 18
 #define NGRAM_PIECES 3
 
 struct ngrams {
     uint32_t bucket[NGRAMS_MAX + 1]; /* one more is written before it is known to be new */
-    size_t word_count;               /* the first so many are of words, the others of bytes */
+    size_t word_count;               /* buckets of words; those of bytes follow */
     size_t count;
     /* Where those end that occur first in each piece of the text. */
     size_t word_end[NGRAM_PIECES], byte_end[NGRAM_PIECES];
@@ -71,7 +74,8 @@ struct ngrams {
 
 /* Buckets below 2^bits, each at most once; 8 <= bits <= NGRAM_BITS_MAX. */
 void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams *out);
-/* The same in three pieces of the utterance: up to cuts[0], up to cuts[1] (not before), and the rest. */
+/* The same in three pieces of the utterance: up to cuts[0], up to cuts[1] (not before), and the
+ * rest. */
 void ngrams_read_pieces(const struct utterance *utterance, unsigned bits,
                         const size_t cuts[static NGRAM_PIECES - 1], struct ngrams *out);
 

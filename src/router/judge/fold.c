@@ -1,3 +1,4 @@
+/* A search in the generated table. ASCII never comes here: callers handle it themselves. */
 #include "router/judge/fold.h"
 
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
-/* Canonical form of characters: what a reader takes for the same is the same to the router, so that full-width or styled letters, accents,
- * zero-width characters and typographic quotes move no decision. The table is made in the build
- * (tools/generate_folding.py). Pure; any thread. */
+/* The canonical form of characters. What a reader takes for the same is the same to the router, so
+ * full-width or styled letters, accents, zero-width characters and typographic quotes move no
+ * decision. The table is made in the build (tools/generate_folding.py). Pure; any thread. */
 #ifndef ROUTER_FOLD_H
 #define ROUTER_FOLD_H
 

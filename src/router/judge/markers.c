@@ -1,3 +1,5 @@
+/* The words and phrases of each marker, hashed once into a table at the first use. They are lists
+ * of our own for English, German, French and Spanish. */
 #include "router/judge/markers.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Words and phrases that tell what kind of answer is asked for. They are looked up by the hashes of one to three neighbouring words, which
- * the features have anyway. Any thread. */
+/* Words and phrases that tell what kind of answer is asked for. They are found by the hashes of one
+ * to three neighbouring words, which the features compute anyway. Any thread. */
 #ifndef ROUTER_MARKERS_H
 #define ROUTER_MARKERS_H
 

@@ -1,9 +1,12 @@
+/* Hashing a text's n-grams into buckets, each bucket once. This is the inner loop of every
+ * decision, so it keeps its counters in registers and reads bytes eight at a time. */
 #include "router/judge/features.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a product with an odd constant depend on all
- * bits of the key. */
+/* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a
+ * product with an odd constant depend on all bits of the key. */
 #define MULTIPLIER UINT64_C(0x9E3779B97F4A7C15)
 
 /* Digits are one character: which number it is says little, that there is one says much. */
@@ -96,6 +99,7 @@ void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams
 void ngrams_read_pieces(const struct utterance *utterance, unsigned bits,
                         const size_t cuts[static NGRAM_PIECES - 1], struct ngrams *out)
 {
+    assert(bits >= 8 && bits <= NGRAM_BITS_MAX && cuts[0] <= cuts[1]);
     char text[UTTERANCE_BYTES_MAX + UTTERANCE_SLACK + 2];
     size_t len = utterance->len;
     text[0] = ' '; /* so that the first and the last word have an edge like the others */

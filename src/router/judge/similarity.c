@@ -1,3 +1,6 @@
+/* Opening the table of words, and the sketch. The sum over words is one pass of additions on 128
+ * numbers, which compilers turn into vector instructions. A word that is repeated counts once, or a
+ * text could be pushed anywhere by saying one word often. */
 #include "router/judge/similarity.h"
 
 #include "base/buf.h"
@@ -212,8 +215,9 @@ static const int8_t *find_row(const struct similarity *table, uint64_t hash)
     return NULL;
 }
 
-/* The row of a word that the table does not know: bit by bit of its hash ±unknown. Eight bits at a time become eight bytes, each
- * of which is zero or not, which a compiler turns into vector instructions. */
+/* The row of a word that the table does not know: bit by bit of its hash ±unknown. Eight bits at a
+ * time become eight bytes, each of which is zero or not, which a compiler turns into vector
+ * instructions. */
 static void write_unknown(int8_t row[static SIMILARITY_BITS], uint64_t hash, int8_t unknown)
 {
     for (size_t at = 0; at < SIMILARITY_BITS; at += 8) {

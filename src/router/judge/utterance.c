@@ -1,3 +1,7 @@
+/* Line by line, each message is cut into what the user said and what they brought along: fences,
+ * tags, quoted lines, headings such as "Context:". An attacker writes into what is brought along,
+ * so it must not move a decision; how much there is of it may. What remains is folded into one
+ * short canonical text. */
 #include "router/judge/utterance.h"
 
 #include "base/str.h"
@@ -6,7 +10,8 @@
 
 /* A follow-up shorter than this says too little by itself. */
 #define SHORT_BYTES 80
-/* A quotation inside a line counts as brought along from here on; a shorter one is part of the question. */
+/* A quotation inside a line counts as brought along from here on; a shorter one is part of the
+ * question. */
 #define QUOTATION_BYTES_MIN 120
 #define HEAD_BYTES (UTTERANCE_BYTES_MAX / 3 * 2)
 #define TAIL_BYTES (UTTERANCE_BYTES_MAX - HEAD_BYTES - 1) /* a line break stands between */
@@ -44,7 +49,8 @@ static bool is_one_of(struct td_str word, const char *const *words, size_t count
     return false;
 }
 
-/* "Context:" gives "Context": the heading's one or two words before a colon; empty when the line has none. */
+/* "Context:" gives "Context": the heading's one or two words before a colon; empty when the line
+ * has none. */
 static struct td_str heading_of(struct td_str line)
 {
     size_t end = 0;

@@ -1,3 +1,6 @@
+/* Fitting the second layer of a classifier: first the softmax of the tasks, then each task's means,
+ * then the stack that joins both, then the sigmoid. Labels are few and noisy, so everything is held
+ * near a sensible prior. A line's own label never takes part in what it is judged by. */
 #include "router/learn/calibrate.h"
 
 #include "router/learn/solve.h"
@@ -7,8 +10,9 @@
 
 #define TASK_STEPS 300
 #define TASK_RATE 0.3f
-/* A task's mean counts as this many lines of the mean over all: so many are needed before its own mean is as trustworthy, since outcomes
- * vary about five times as much inside a task as between tasks. */
+/* The mean over all tasks counts as this many lines in the mean of each task. Outcomes vary about
+ * five times as much inside a task as between tasks, so a task needs that many lines before its own
+ * mean is as trustworthy. */
 #define MEAN_PRIOR 25.0f
 /* How much the stack is held to the first layer's own prediction, by the inputs' variance. */
 #define STACK_PRIOR 0.02
@@ -24,7 +28,8 @@ static const float *scores_of(const struct held_out *held, size_t i)
     return held->scores + i * held->stride;
 }
 
-/* Slope and offsets of the softmax by gradient ascent on the mean log-likelihood with steps after Duchi et al. 2011 (AdaGrad). */
+/* Slope and offsets of the softmax by gradient ascent on the mean log-likelihood with steps after
+ * Duchi et al. 2011 (AdaGrad). */
 static void fit_tasks(const struct held_out *held, struct classifier_parameters *p)
 {
     size_t tasks = held->examples->task_count, labelled = 0;
@@ -113,7 +118,8 @@ static void inputs_of(const struct held_out *held, size_t i, const struct means 
 
 #define UNKNOWNS (STACK_INPUTS + 1)
 
-/* Least squares of what the outcome's own score leaves, held near zero: with few labels the stack is that score alone. */
+/* Least squares of what the outcome's own score leaves, held near zero: with few labels the stack
+ * is that score alone. */
 static void fit_stack(const struct held_out *held, enum outcome outcome, const struct means *means,
                       struct classifier_parameters *p)
 {
@@ -153,7 +159,8 @@ static double stack_of(const struct classifier_parameters *p, enum outcome outco
     return z;
 }
 
-/* One step of Newton's method for slope and offset; the gradient of the log-likelihood and its curvature are summed before. */
+/* One step of Newton's method for slope and offset; the gradient of the log-likelihood and its
+ * curvature are summed before. */
 static void newton(const double gradient[2], const double curvature[3], double out[2])
 {
     double a = curvature[0] + 1e-6, b = curvature[1], c = curvature[2] + 1e-6;
@@ -166,8 +173,8 @@ static void newton(const double gradient[2], const double curvature[3], double o
         out[i] += move[i] > 2 ? 2 : move[i] < -2 ? -2 : move[i];
 }
 
-/* How far a target keeps from 0 and 1, so that labels that are all the same give no endless slope: 1 / (n + 2) (Platt 1999, "Probabilistic
- * outputs for support vector machines"). */
+/* How far a target keeps from 0 and 1, so that labels that are all the same give no endless slope:
+ * 1 / (n + 2) (Platt 1999, "Probabilistic outputs for support vector machines"). */
 static double margin_of(const struct held_out *held, enum outcome outcome)
 {
     double count = 0;

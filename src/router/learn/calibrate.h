@@ -1,4 +1,5 @@
-/* The second layer of a classifier (classifier.h), fitted to the first layer's scores for lines that it had not seen. */
+/* The second layer of a classifier (classifier.h), fitted to the first layer's scores for lines
+ * that it had not seen. */
 #ifndef ROUTER_CALIBRATE_H
 #define ROUTER_CALIBRATE_H
 
@@ -13,7 +14,8 @@ struct held_out {
     size_t stride;
 };
 
-/* Fits task_slope, task_offset, task_mean, stack and platt. An outcome or tasks without labels stay zero. */
+/* Fits task_slope, task_offset, task_mean, stack and platt. An outcome or tasks without labels stay
+ * zero. */
 void calibrate(const struct held_out *held_out, struct classifier_parameters *parameters);
 
 #endif

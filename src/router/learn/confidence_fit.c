@@ -1,16 +1,21 @@
+/* Fitting in three steps: logistic regression by Newton's method, isotonic knots over its scores,
+ * and the report. The knots are fitted to scores of models that had not seen their samples
+ * (cross-validation). A model's scores for its own samples are too sure, and knots over them would
+ * be, too. */
 #include "router/learn/confidence_fit.h"
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "router/learn/solve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define UNKNOWNS (CONFIDENCE_FEATURE_COUNT + 1)
-/* Prior of a weight: as if so many answers had said nothing. Features are standardised, and many
- * of them say nearly the same. */
+/* Prior of a weight, in answers that say nothing. Features are standardised, and many of them say
+ * nearly the same. */
 #define RIDGE 3.0
 #define NEWTON_STEPS 40
 #define ECE_BINS 15
@@ -166,6 +171,7 @@ static int by_first(const void *a, const void *b)
 
 double confidence_ece(double (*pairs)[2], size_t count, size_t bins)
 {
+    assert(bins > 0);
     double error = 0;
     qsort(pairs, count, sizeof *pairs, by_first);
     for (size_t b = 0; b < bins && count > 0; b++) {

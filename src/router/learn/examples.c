@@ -1,3 +1,5 @@
+/* Reading labelled lines. The n-grams of a line are hashed at once and its text is dropped, so that
+ * a million lines fit into memory. */
 #include "router/learn/examples.h"
 
 #include "base/error.h"

@@ -1,5 +1,7 @@
-/* Labelled lines for training: JSON objects, one a line, {"text", "local_ok", "strong_ok", "task"}. The labels are true, false or a
- * score from 0 to 1; any subset of them, also none: such a text still tells which words are common. A broken line refuses the whole file with its number. */
+/* Labelled lines for training: JSON objects, one a line, {"text", "local_ok", "strong_ok", "task"}.
+ * The labels are true, false or a score from 0 to 1. A line may have any of them, or none: its text
+ * still tells which words are common. A broken line refuses the whole file; the message has its
+ * number. */
 #ifndef ROUTER_EXAMPLES_H
 #define ROUTER_EXAMPLES_H
 
@@ -22,8 +24,9 @@ struct examples {
     size_t task_count;
 };
 
-/* Reads the text of a whole file. TD_INVALID names the line and what is wrong. Buckets have NGRAM_BITS_MAX bits, which a
- * file with fewer halves. Fills *out, to be freed with examples_deinit also when it failed. */
+/* Reads the text of a whole file. Buckets have NGRAM_BITS_MAX bits; a classifier with fewer bits
+ * folds them. Fills *out, to be freed with examples_deinit also after a failure. TD_INVALID names
+ * the line and what is wrong. */
 TD_MUST_CHECK enum td_status examples_read(struct td_str jsonl, struct examples *out,
                                            struct td_error *err);
 void examples_deinit(struct examples *examples);

@@ -1,3 +1,5 @@
+/* Reading judged answers, one JSON object a line. Every line is checked; one broken line refuses
+ * the file, because a threshold that is tuned to a part of the answers would promise too much. */
 #include "router/learn/judged_answers.h"
 
 #include "base/error.h"
@@ -49,7 +51,7 @@ enum td_status judged_answers_add(struct judged_answers *answers, double score, 
     return status;
 }
 
-/* True, false or a number; NAN when it is none of these. */
+/* True, false or a number; NAN for anything else. */
 static bool read_share(const struct json *value, double *out)
 {
     enum json_kind kind = json_kind_of(value);

@@ -1,8 +1,8 @@
 /* Answers of the local tier that somebody has judged: JSON objects, one a line,
  *   {"confidence": 0.83, "right": true, "task": "maths"}
- * right: true, false, or a share from 0 to 1. The score stands under the name of what a gate
- * looks at: "p_local" (G0), "probe" (G1), "confidence" (G3). Other members are left alone, so that
- * a file may serve several gates. A broken line refuses the whole file with its number. */
+ * right: true, false, or a share from 0 to 1. The score has the name of what a gate looks at:
+ * "p_local" (G0), "probe" (G1), "confidence" (G3). Other members are ignored, so that one file may
+ * serve several gates. A broken line refuses the whole file; the message has its number. */
 #ifndef ROUTER_JUDGED_ANSWERS_H
 #define ROUTER_JUDGED_ANSWERS_H
 
@@ -23,7 +23,8 @@ struct judged_answers {
     size_t task_count;
 };
 
-/* Fills *out, to be freed with judged_answers_deinit also when it failed. TD_INVALID names the line. */
+/* Fills *out, to be freed with judged_answers_deinit also after a failure. TD_INVALID names the
+ * line. */
 TD_MUST_CHECK enum td_status judged_answers_read(struct td_str jsonl, enum threshold_gate gate,
                                                  struct judged_answers *out, struct td_error *err);
 /* Adds one; task may be NULL or "". TD_INVALID: a number outside 0 to 1, a name that is too long.

@@ -1,7 +1,11 @@
+/* Two passes over the lines: the first counts in how many lines each bucket occurs, the second
+ * writes the rows. Buckets that occur in one line only get no column, because they say nothing
+ * about other lines. */
 #include "router/learn/matrix.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +24,8 @@ static uint32_t bucket_at(const struct examples *examples, const struct matrix *
     return examples->buckets[i] >> (NGRAM_BITS_MAX - matrix->bits);
 }
 
-/* Lines in which each bucket occurs; `last` remembers the line that was counted, since halving buckets can join two of a line. */
+/* Lines in which each bucket occurs; `last` remembers the line that was counted, since halving
+ * buckets can join two of a line. */
 static void count_lines(const struct examples *examples, const struct matrix *matrix,
                         uint32_t *lines, uint32_t *last)
 {
@@ -155,6 +160,7 @@ static enum td_status fill(const struct examples *examples, struct matrix *matri
 enum td_status matrix_make(const struct examples *examples, unsigned bits, struct matrix *out,
                            struct td_error *err)
 {
+    assert(bits >= 8 && bits <= NGRAM_BITS_MAX);
     memset(out, 0, sizeof *out);
     out->bits = bits;
     enum td_status status = find_columns(examples, out, err);

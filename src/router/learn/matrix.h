@@ -1,4 +1,5 @@
-/* The training lines as rows of a sparse matrix: the first layer's view of them, with the numbers that a classifier file keeps of it. */
+/* The training lines as rows of a sparse matrix, as the first layer sees them, with the numbers of
+ * it that a classifier file keeps. */
 #ifndef ROUTER_MATRIX_H
 #define ROUTER_MATRIX_H
 

@@ -1,3 +1,5 @@
+/* Reading a table of outcomes, one JSON object a line. Every number is checked for its range, so
+ * that sums over all rows stay exact enough. */
 #include "router/learn/outcomes.h"
 
 #include "base/error.h"

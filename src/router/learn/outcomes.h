@@ -4,9 +4,9 @@
  *    "local": {"right": 1, "cost_usd": 0, "ms": 120, "confidence": 0.83},
  *    "cloud": {"right": 0.9, "cost_usd": 0.002, "ms": 900}}
  *
- * "local" and "cloud" are obligatory with right (true, false, 0 to 1) and cost_usd and ms (0 or
- * more); confidence (of the local answer), p_local, probe and id are not. A broken line refuses the
- * whole file with its number. */
+ * "local" and "cloud" are required, each with right (true, false, 0 to 1), cost_usd and ms (0 or
+ * more). confidence (of the local answer), p_local, probe and id are optional. A broken line
+ * refuses the whole file; the message has its number. */
 #ifndef ROUTER_OUTCOMES_H
 #define ROUTER_OUTCOMES_H
 
@@ -30,7 +30,7 @@ struct outcomes {
     size_t count, capacity;
 };
 
-/* Fills *out, to be freed with outcomes_deinit also when it failed. TD_INVALID names the line. */
+/* Fills *out, to be freed with outcomes_deinit also after a failure. TD_INVALID names the line. */
 TD_MUST_CHECK enum td_status outcomes_read(struct td_str jsonl, struct outcomes *out,
                                            struct td_error *err);
 void outcomes_deinit(struct outcomes *outcomes);

@@ -1,10 +1,11 @@
-/* Which plan is worth its cost: every pattern of gates with many thresholds, tried on a table of
- * outcomes, and which of them no other one beats in cost, quality and waiting time at once.
+/* Which plan is worth its cost? Every pattern of gates is tried with many thresholds on a table of
+ * outcomes. Reported are the plans that no other plan beats in cost, quality and waiting time at
+ * once.
  *
  *   local, cloud   one tier
- *   g0             p_local under the threshold starts on the cloud; local tier not paid for
- *   g1             the probe under the threshold leaves after the prompt was read: the local
- *                  prompt's time is lost, taken as a fifth of the local answer's
+ *   g0             p_local under the threshold starts on the cloud; the local tier is not paid for
+ *   g1             the probe under the threshold leaves after the prompt was read: the time of the
+ *                  local prompt is lost, counted as a fifth of the local answer's
  *   g3             a confidence under the threshold leaves when the answer is whole: both are paid
  *   g0+g3          the two together
  *

@@ -1,10 +1,11 @@
-/* Ridge regression with many outputs over sparse rows, by conjugate gradients. One loss for all outputs, classes included: with the
- * calibration that follows it ranks as well as logistic regression (Rifkin, Klautau 2004, "In defense of one-vs-all classification") and is one
+/* Ridge regression with many outputs over sparse rows, by conjugate gradients. All outputs have one
+ * loss, classes included. With the calibration that follows, it ranks as well as logistic
+ * regression (Rifkin, Klautau 2004, "In defense of one-vs-all classification"), and it is one
  * convex problem with a plain solver.
  *
  *   for each output k:  min  Σ_i m[i][k] (x_i · w_k − y[i][k])² + Σ_j λ[part of j][k] w[j][k]²
  *
- * m is 0 where a row has no label of k. All outputs share each pass over the rows; each has steps of its own. */
+ * m is 0 where a row has no label of k. All outputs share each pass over the rows. Single owner. */
 #ifndef ROUTER_RIDGE_H
 #define ROUTER_RIDGE_H
 
@@ -28,7 +29,7 @@ struct ridge {
     int steps;
 };
 
-/* Goes on from *weights [columns, outputs]; all zeros is a good beginning. TD_NO_MEMORY. */
+/* Improves *weights [columns, outputs]; they may begin as zeros. TD_NO_MEMORY. */
 TD_MUST_CHECK enum td_status ridge_solve(const struct ridge *ridge, float *weights,
                                          struct td_error *err);
 /* out [outputs] = row · weights */

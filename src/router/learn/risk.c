@@ -1,5 +1,8 @@
+/* One walk from the best score down: the loss of what is kept grows with each sample, and the
+ * lowest bar that still holds the bound is the answer. */
 #include "router/learn/risk.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,6 +25,7 @@ size_t risk_count_min(double risk, double loss)
 
 void risk_find_bar(struct risk_sample *samples, size_t count, double risk, struct risk_bar *out)
 {
+    assert(risk > 0 && risk < 1);
     *out = (struct risk_bar){
         .threshold = INFINITY,
         .count = count,

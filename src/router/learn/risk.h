@@ -10,8 +10,8 @@
  * mean is over the samples as well: a single sample may give a bar that is a little worse.
  * The risk is the share of *all* questions that are kept and wrong.
  *
- * The lowest score that was seen and still holds is the bar: never between two of them, so that
- * it lies on the safe side of what was not seen. Pure functions; any thread. */
+ * The bar is the lowest score that was seen and still holds the bound. It never lies between two
+ * scores, so it is on the safe side of what was not seen. Pure functions; any thread. */
 #ifndef ROUTER_RISK_H
 #define ROUTER_RISK_H
 

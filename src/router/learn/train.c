@@ -1,3 +1,7 @@
+/* Training in four steps. The lines become a sparse matrix (matrix.h). Cross-validated ridge
+ * regression chooses how strongly weights are held (ridge.h). The scores of lines that were held
+ * out fit the second layer (calibrate.h): scores of lines that were trained on would be too sure.
+ * Then all lines are solved once more, and the weights are rounded to bytes for the file. */
 #include "router/learn/train.h"
 
 #include "base/error.h"
@@ -5,28 +9,31 @@
 #include "router/learn/calibrate.h"
 #include "router/learn/matrix.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FOLDS 4
-/* Cross-validation on so many lines chooses as well as on all, and in seconds. */
+/* Cross-validation on this many lines chooses as well as on all lines, and takes seconds. */
 #define HELD_OUT_MAX 4000
 #define STEPS_CHOOSING 6
 #define STEPS_FINAL 24
 /* A classifier stays under CLASSIFIER_BYTES_MAX. */
 #define ROWS_BYTES_MAX (4u << 20)
-#define PART_CONSTANT PART_COUNT /* the bias: barely held */
+#define PART_CONSTANT PART_COUNT /* the bias: held by LAMBDA_CONSTANT only */
+#define LAMBDA_CONSTANT 0.1f
 #define LABELS_MIN 20
 
-/* Strengths that are tried, strongest first so that each solution begins at the one before. Byte
- * n-grams repeat the words and are held three times as much; dense features tell the kind of data more
- * than the difficulty and are held thirty times as much. Both were chosen on MMLU with 1,500 labels
- * (APGR 0.664; bytes held fifty times as much 0.652; dense features ten times as much 0.649). */
+/* The strengths that are tried. The strongest comes first, so that each solution begins at the one
+ * before. Byte n-grams repeat what the words say, and are held three times as strongly. Dense
+ * features tell the kind of data more than the difficulty, and are held thirty times as strongly.
+ * Both factors were chosen on MMLU with 1,500 labels (APGR 0.664; bytes fifty times 0.652; dense
+ * features ten times 0.649). */
 static const float word_strengths[] = {15, 5, 1.5f, 0.5f};
 #define BYTE_RATIO 3.0f
-/* Of settings with nearly the same error the strongest is taken: outcomes are mostly noise, and lines with
- * the same task are often alike in ways that others will not be. */
+/* Of settings with nearly the same error the strongest is taken. Outcomes are mostly noise, and
+ * lines of the same task are often alike in ways in which others will not be. */
 #define OUTCOME_TOLERANCE 0.003
 #define TASK_TOLERANCE 0.05
 #define DENSE_RATIO 30.0f
@@ -82,7 +89,7 @@ static void set_lambdas(const struct training *training, float *lambda)
         for (int part = 0; part < PART_COUNT; part++)
             lambda[(size_t)part * training->stride + k] =
                 lambda_of(training->setting[k], (enum column_part)part);
-        lambda[PART_CONSTANT * training->stride + k] = 0.1f;
+        lambda[PART_CONSTANT * training->stride + k] = LAMBDA_CONSTANT;
     }
 }
 
@@ -212,8 +219,9 @@ static double error_of(const struct training *training, size_t setting, size_t o
     return sum;
 }
 
-/* What a setting's scores leave unexplained of the targets: 1 - r², r being their correlation; 1 without
- * labels. The scale does not count, calibration sets it. With `less`, of output - less. */
+/* What the scores of a setting leave unexplained of the targets: 1 - r², where r is their
+ * correlation; 1 without labels. Correlation ignores the scale, which calibration sets. When `less`
+ * is another output, it is the difference output - less that is looked at. */
 static double unexplained(const struct training *training, size_t setting, size_t output,
                           size_t less)
 {
@@ -235,7 +243,7 @@ static double unexplained(const struct training *training, size_t setting, size_
     return spread > 1e-12 && covariance > 0 ? 1 - covariance * covariance / spread : 1;
 }
 
-/* The strongest setting whose rest is near the least. */
+/* The strongest setting that leaves nearly as little unexplained as the best one. */
 static size_t strongest_of(const double rest[SETTING_COUNT], double tolerance)
 {
     double least = INFINITY;
@@ -247,9 +255,9 @@ static size_t strongest_of(const double rest[SETTING_COUNT], double tolerance)
     return setting;
 }
 
-/* The outcomes have one strength together, and the tasks. Where both outcomes are known, their difference
- * is what matters: probabilities that were shrunk differently do not subtract (on MMLU the APGR falls from
- * 0.66 to 0.60). */
+/* Both outcomes share one strength, and all tasks share one. Where both outcomes are known, their
+ * difference matters: probabilities that were shrunk differently cannot be subtracted (on MMLU the
+ * APGR falls from 0.66 to 0.60). */
 static void choose_settings(struct training *training)
 {
     double rest[SETTING_COUNT], of_tasks[SETTING_COUNT];
@@ -268,7 +276,7 @@ static void choose_settings(struct training *training)
                                                  : strongest_of(of_tasks, TASK_TOLERANCE);
 }
 
-/* The chosen settings' scores, in the place of the first setting's. */
+/* Moves the scores of the chosen settings into the place of the first setting's. */
 static void gather_scores(struct training *training)
 {
     size_t stride = training->stride, size = training->held_count * stride;
@@ -302,7 +310,8 @@ static int8_t in_steps(float value, float scale)
     return (int8_t)(steps < -127 ? -127 : steps > 127 ? 127 : steps);
 }
 
-/* A row is idf times the weights, rounded to bytes by each output's largest. */
+/* Writes the rows: idf times the weights, rounded to bytes. The largest value of each output
+ * becomes 127. The first pass finds it, the second writes. */
 static void fill_rows(const struct training *training, struct classifier_parameters *p,
                       size_t row_bytes, int8_t *rows)
 {
@@ -446,6 +455,7 @@ enum td_status train_classifier(const struct examples *examples,
                                 const struct train_options *options, const char *path,
                                 struct train_report *report, struct td_error *err)
 {
+    assert(path != NULL);
     struct training training = {.examples = examples, .err = err};
     enum td_status status = run(&training, options, path, report);
     matrix_deinit(&training.matrix);

@@ -1,5 +1,5 @@
-/* Training of a router classifier: cross-validated ridge regression, the second layer and its calibration on predictions for
- * lines that were held out, and the file. Deterministic for a seed. */
+/* Training of a router classifier: cross-validated ridge regression, then the second layer and its
+ * calibration on lines that were held out, then the file. Deterministic for a seed. */
 #ifndef ROUTER_TRAIN_H
 #define ROUTER_TRAIN_H
 
@@ -14,11 +14,12 @@ struct train_report {
     size_t labelled[OUTCOME_COUNT], with_task;
     unsigned bits;
     float lambda[OUTCOME_COUNT], task_lambda; /* of the words, as chosen; NAN = not trained */
-    /* Of the lines that were held out in turn: mean squared error of p_local and p_strong; share of right tasks. */
+    /* On the lines that were held out in turn: mean squared error of p_local and p_strong, and the
+     * share of tasks that were right. */
     float error[OUTCOME_COUNT], task_accuracy;
 };
 
-/* TD_INVALID when the labels do not suffice. */
+/* Writes the classifier to the path. TD_INVALID: there are too few labels. */
 TD_MUST_CHECK enum td_status train_classifier(const struct examples *examples,
                                               const struct train_options *options, const char *path,
                                               struct train_report *report, struct td_error *err);

@@ -1,7 +1,10 @@
+/* Tasks with enough samples get bars of their own; all other answers are tuned together. The result
+ * counts every answer once more with all bars in force. */
 #include "router/learn/tune.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +61,7 @@ static void tune_task(struct tuning *tuning, int32_t task)
 enum td_status tune(const struct judged_answers *answers, const struct tune_options *options,
                     struct tune_result *out, struct td_error *err)
 {
+    assert(options->risk > 0 && options->risk < 1);
     memset(out, 0, sizeof *out);
     struct tuning tuning = {.answers = answers, .options = options, .out = out};
     tuning.samples = calloc(answers->count + 1, sizeof *tuning.samples);

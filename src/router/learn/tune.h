@@ -1,7 +1,7 @@
-/* From judged answers to thresholds: one bar over all, and with per_task one for each kind of
- * prompt that has samples enough for the asked risk. A task's own bar holds the risk among the
- * prompts of that task (its share of them that are kept and wrong), so that the bars together hold
- * it over all; the prompts of the other tasks get a bar that was tuned on them alone. */
+/* From judged answers to thresholds: one bar over all answers; with per_task also one for each kind
+ * of prompt that has enough samples for the asked risk. The bar of a task holds the risk among the
+ * prompts of that task, that is, its share of answers that are kept and wrong. So all bars together
+ * hold it over all prompts. Prompts of other tasks get a bar that was tuned on them alone. */
 #ifndef ROUTER_TUNE_H
 #define ROUTER_TUNE_H
 

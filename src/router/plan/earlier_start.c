@@ -1,10 +1,13 @@
-/* Starting where an earlier exchange did. Wishes by name (mode, rule) come before it, hard constraints have pruned the ladder already,
- * and a request's wish for its time is looked at afterwards (start.c), so that only what the gates or the weights chose can be held.
+/* Starting where an earlier exchange of the same user started, so that answers stay consistent.
+ * Wishes by name (mode, rule) come first, hard constraints have pruned the ladder already, and a
+ * request's wish for its time comes afterwards (start.c). So only what gates or weights chose can
+ * be replaced.
  *
- * The cost is bounded. Above the fresh start keeping costs money, and is done while the day's cap has room: a conversation so climbs once
- * and stays there. Below it keeping costs right answers, at most the margin each time (a question that is clearly too hard must move) and a cap
- * over the day's requests; gates still look at the answer. A question's tier is not held where no gate stands between it and the fresh
- * start: it is of another policy then. */
+ * The cost is bounded. A tier above the fresh start costs money; it is kept while the day's cap has
+ * room, so that a conversation climbs once and stays there. A tier below it costs right answers: at
+ * most the margin each time, because a question that is clearly too hard must move, and a cap for
+ * the day. Gates still look at the answer. A similar question's tier is kept only where one gate
+ * stands between it and the fresh start; otherwise it comes from another policy. */
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 
@@ -29,7 +32,8 @@ static const char *whence(const struct remembered *remembered)
                                                      : "an earlier similar question started";
 }
 
-/* Where the remembered tier stands, when there is something to decide; else SIZE_MAX with the reason. */
+/* Where the remembered tier stands. SIZE_MAX: there is nothing to decide, and *decision says
+ * why. */
 static size_t candidate(const struct question *q, const size_t *ladder, size_t count,
                         const struct start *start, struct decision *decision)
 {
@@ -67,7 +71,7 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
     const char *kept = q->facts[ladder[position]].name;
     const char *fresh = q->facts[ladder[start->position]].name;
     bool spent = given_up > 0 && remembered->no_loss;
-    if (spent || !(given_up <= remembered->margin)) { /* also when it cannot be said */
+    if (spent || !(given_up <= remembered->margin)) { /* also when NAN */
         decision->keeping = KEEPING_MOVED;
         if (spent)
             removed(decision->moved, "%s on %.60s, but what keeping may give up a day is given up",
@@ -97,13 +101,14 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
             conversation ? "answer" : "question", fresh);
 }
 
-/* What keeping below the fresh start gives up: how far beyond gate G0's bounds the signals are, of several bounds the one that it breaks
- * most; above it 0. INFINITY: nothing that was judged lies between the two tiers. */
+/* What a tier below the fresh start gives up: how far the signals lie beyond gate G0's bounds; of
+ * several bounds, the one that is broken most. Above the fresh start it gives up nothing. INFINITY:
+ * no judged gate lies between the two tiers. */
 static double beyond_bounds(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t position, size_t fresh, bool gated)
 {
     const struct signals *signals = q->signals;
-    /* The gate stands between the route's start and the next rung: it fired, or it did not. */
+    /* The gate stands between the route's start and the next rung. */
     bool down = gated && position + 1 == fresh;
     const struct tier_state *below = &q->states[ladder[down ? position : fresh]];
     double gain = signals->gain - gates->g0_gain_over;
@@ -115,7 +120,7 @@ static double beyond_bounds(const struct question *q, const struct gate_settings
     if (!signals->judged || !(has_gain || has_p_local))
         return (double)INFINITY;
     if (down && gates->g0_tokens_over && below->prompt_tokens > gates->g0_tokens_over)
-        return (double)INFINITY; /* too long is not a matter of degree */
+        return (double)INFINITY; /* a prompt is too long, or it is not: there are no degrees */
     if (down)
         return fmax(has_gain ? gain : 0, has_p_local ? p_local : 0);
     return 0;

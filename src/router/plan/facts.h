@@ -2,7 +2,7 @@
 #ifndef ROUTER_FACTS_H
 #define ROUTER_FACTS_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 /* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for
  * it: an answer that ignores the tools would pass as a whole one. */

@@ -1,21 +1,26 @@
 /* From a route and what is known now to a ladder: constraints prune it, then start.c chooses where
  * it starts. What prunes is never weighed.
  *
- * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was
- * never a candidate. What only lacks *availability* (no key, unreachable) would have been: the
- * order of climbing is chosen with it and then closes over the gap, so that "reduced" and the
- * fallback order come out right. */
+ * There are two tables of constraints. A tier that breaks a *permission* (class, mode, kind, name,
+ * context) was never a candidate. A tier that only lacks *availability* (no key, unreachable) would
+ * have been one. So the order of climbing is chosen with it, and then closes the gap. That makes
+ * "reduced" and the fallback order come out right.
+ *
+ * To add a constraint, write a function here, give it a row in one of the tables, and give its
+ * reason a code in policy.h and a name in policy.c. */
 #include "base/names.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/reach.h"
 #include "router/plan/thresholds.h"
 
+#include <assert.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* True when the tier is removed; *why is then a whole sentence naming the fact. */
+/* True when the tier is removed. *why is then a whole sentence that names the fact. */
 typedef bool constraint_fn(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES]);
 
 struct constraint {
@@ -71,8 +76,8 @@ static bool forbidden_by_class(const struct question *q, size_t tier, char why[R
                    facts->ruled ? " (privacy.classes)" : "");
 }
 
-/* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is
- * room enough to begin with, and an answer that the tier's limit cuts is judged as unfinished
+/* Clients set max_tokens generously: it is a ceiling, no demand. So a quarter of the context is
+ * enough room to begin with. An answer that the tier's limit cuts is judged as unfinished
  * (exchange/limits/gates.h). */
 static bool beyond_context(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
@@ -90,33 +95,36 @@ static bool beyond_context(const struct question *q, size_t tier, char why[REASO
                    prompt, q->tokens_max, q->facts[tier].name, limit);
 }
 
+/* The first row that the tier lacks gives the sentence: the tier's name stands between its
+ * halves. */
+static const struct {
+    unsigned missing; /* of enum capability */
+    const char *before, *after;
+} lacking[] = {
+    {CAPABILITY_TOOLS, "the request brings tools and ", " cannot call any"},
+    {CAPABILITY_TOOL_CHOICE, "the request asks for a tool call that ", " cannot promise"},
+    {CAPABILITY_ADAPTERS, "the request asks for an adapter and ", " has none"},
+    {CAPABILITY_COMPLETION, "the request is a text to complete and ", " only chats"},
+    {CAPABILITY_PROMPT_IDS, "the prompt is token ids of the local model, which ", " cannot read"},
+    {CAPABILITY_NO_TRAIN, "", " does not promise not to train on what it is sent"},
+    {CAPABILITY_NO_RETENTION, "", " does not promise not to keep what it is sent"},
+    {CAPABILITY_SAMPLING, NULL, NULL}, /* its sentence names the setting, too */
+    {UINT_MAX, "the request asks for an output format that ", " cannot promise"},
+};
+
 static bool without_capability(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
+    const char *name = q->facts[tier].name;
     unsigned missing = q->needs & q->facts[tier].lacks;
-    if (missing & CAPABILITY_TOOL_CHOICE && !(missing & CAPABILITY_TOOLS))
-        return removed(why, "the request asks for a tool call that %s cannot promise",
-                       q->facts[tier].name);
-    if (missing & CAPABILITY_TOOLS)
-        return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
-    if (missing & CAPABILITY_ADAPTERS)
-        return removed(why, "the request asks for an adapter and %s has none", q->facts[tier].name);
-    if (missing & CAPABILITY_COMPLETION)
-        return removed(why, "the request is a text to complete and %s only chats",
-                       q->facts[tier].name);
-    if (missing & CAPABILITY_PROMPT_IDS)
-        return removed(why, "the prompt is token ids of the local model, which %s cannot read",
-                       q->facts[tier].name);
-    if (missing & CAPABILITY_NO_TRAIN)
-        return removed(why, "%s does not promise not to train on what it is sent",
-                       q->facts[tier].name);
-    if (missing & CAPABILITY_NO_RETENTION)
-        return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
-    if (missing & CAPABILITY_SAMPLING)
-        return removed(why, "the request sets %s, which %s does not have",
-                       q->signals->sampling ? q->signals->sampling : "a sampler",
-                       q->facts[tier].name);
-    return missing && removed(why, "the request asks for an output format that %s cannot promise",
-                              q->facts[tier].name);
+    for (size_t i = 0; missing && i < sizeof lacking / sizeof *lacking; i++) {
+        if (!(missing & lacking[i].missing))
+            continue;
+        if (lacking[i].missing == CAPABILITY_SAMPLING)
+            return removed(why, "the request sets %s, which %s does not have",
+                           q->signals->sampling ? q->signals->sampling : "a sampler", name);
+        return removed(why, "%s%s%s", lacking[i].before, name, lacking[i].after);
+    }
+    return false;
 }
 
 static bool without_consent(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
@@ -176,7 +184,7 @@ static bool outside_rule(const struct question *q, size_t tier, char why[REASON_
                    names_place(facts->place), facts->name);
 }
 
-/* What is free may go on. */
+/* Tiers that cost nothing may go on. */
 static bool beyond_budget(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct tier_facts *facts = &q->facts[tier];
@@ -254,7 +262,7 @@ static size_t ladder_of(const struct question *q, size_t tier_count, size_t ladd
     }
     if (!has_named) {
         if (count == RUNGS_MAX)
-            count--; /* the others are removed anyway */
+            count--; /* all others are removed anyway */
         ladder[count++] = q->named;
     }
     return count;
@@ -311,6 +319,17 @@ static void explain_denial(const struct question *q, struct plan *out)
     explain_rule(q, out->decision.flip);
 }
 
+/* Says which tiers may answer. Returns how many. */
+static size_t permit(const struct question *q, size_t tier_count, size_t permitted[RUNGS_MAX],
+                     struct plan *out)
+{
+    size_t ladder[RUNGS_MAX], count = ladder_of(q, tier_count, ladder, out), permitted_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!prune(q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
+            permitted[permitted_count++] = ladder[i];
+    return permitted_count;
+}
+
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out)
@@ -321,6 +340,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
     out->decision.start = out->decision.runner_up = out->decision.fresh = SIZE_MAX;
+    assert(tier_count == 0 || (facts != NULL && states != NULL));
     struct question q = {
         .route = route,
         .named = named < tier_count ? named : SIZE_MAX,
@@ -335,11 +355,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     };
     if (q.rule && q.rule->stays)
         out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
-    size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;
-    size_t count = ladder_of(&q, tier_count, ladder, out);
-    for (size_t i = 0; i < count; i++)
-        if (!prune(&q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
-            permitted[permitted_count++] = ladder[i];
+    size_t permitted[RUNGS_MAX], permitted_count = permit(&q, tier_count, permitted, out);
     if (permitted_count == 0) {
         explain_denial(&q, out);
         return;

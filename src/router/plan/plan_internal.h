@@ -1,7 +1,9 @@
-/* The two halves of making a plan: plan.c prunes and orders, start.c chooses where to begin. */
+/* What the files of a plan share: plan.c prunes and orders, start.c chooses where to begin,
+ * earlier_start.c may hold an earlier choice. */
 #ifndef ROUTER_PLAN_INTERNAL_H
 #define ROUTER_PLAN_INTERNAL_H
 
+#include "base/names.h"
 #include "router/plan/policy.h"
 
 struct question {
@@ -23,19 +25,21 @@ struct start {
     char text[REASON_TEXT_BYTES];
 };
 
-/* Fills a sentence; true, for what reads `return removed(...)`. */
+/* Fills a sentence and returns true, for `return removed(why, ...)`. */
 TD_PRINTF(2, 3) bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...);
-/* With what other input the question's rule would not have matched. */
+/* Says with what other input the rule that matched would not have matched. */
 void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES]);
-/* Has a key and does not rest. */
+/* Does the tier have a key, and is it not resting after failures? */
 bool tier_is_available(const struct question *q, size_t tier);
 
-/* Where on ladder[count] (count > 0) of permitted tiers to begin; by, scores and flip go into *decision. */
+/* Chooses where on ladder[count] (count > 0) of permitted tiers to begin. Writes who decided, the
+ * scores and what would have changed the choice into *decision. */
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
 
-/* The start that was chosen gives way to the one that is remembered, when nothing hard is against it and what is given up
- * is within the margin (earlier_start.c). By the route and its gates, or by scores[count]. */
+/* Replaces the chosen start by the remembered one, when no constraint is against it and keeping it
+ * gives up no more than the margin. _by_gates: after a start by route and gates. _by_score: after a
+ * start by scores[count]. */
 struct score;
 void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t count, struct start *start,

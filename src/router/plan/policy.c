@@ -1,3 +1,5 @@
+/* Reading a policy: names of routes, tiers and adapters, what the rules see of a request, and which
+ * class of data a tier would be sent. The plan itself is made in plan.c. */
 #include "router/plan/policy.h"
 
 #include "privacy/scan/privacy.h"

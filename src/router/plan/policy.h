@@ -1,9 +1,10 @@
-/* The user's rules as data, and the plan they make for one request. Plain structs in and out: no
- * I/O, no clock, no network; immutable after loading; any thread. Constraints prune, signals
- * choose, gates climb (docs/architecture.md). */
+/* An operator's policy as data (routes, gates, weights, budgets), and the plan that it makes for
+ * one request. Constraints prune, signals choose, gates climb (docs/architecture.md). Plain structs
+ * in and out: no I/O, no clock, no network. Immutable after loading; any thread. */
 #ifndef ROUTER_POLICY_H
 #define ROUTER_POLICY_H
 
+#include "request/request.h"
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
 #include "router/plan/routing_rules.h"
@@ -24,15 +25,15 @@ struct thresholds;
 
 struct gate_settings {
     uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
-    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
-     * probability that the local answer is right under; 0 = off. */
+    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or
+     * its probability that the local answer is right under; 0 = off. */
     double g0_gain_over, g0_p_local_under;
     bool g1_on;
     double g1_probe_min; /* leave at the first token when the model's probe expects less */
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
-    uint32_t g2_every;        /* and again after each so many tokens */
+    uint32_t g2_every;        /* and again after so many more tokens, each time */
     double g2_abandon_under;  /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
@@ -45,12 +46,12 @@ struct gate_settings {
     const struct thresholds *thresholds[THRESHOLD_GATE_COUNT];
 };
 
-/* Another rung is asked beside an attempt that has said nothing for so long. */
+/* When an attempt has said nothing for some time, another rung is asked as well. */
 struct hedge_settings {
     bool on;
-    uint32_t percentile; /* of the tier's measured time to its first text */
-    uint32_t after_ms;   /* in its place; 0 = the percentile */
-    double share;        /* of the requests that may be hedged */
+    uint32_t percentile; /* of the tier's measured time to its first text: how long to wait */
+    uint32_t after_ms;   /* a fixed time instead; 0 = the percentile */
+    double share;        /* of the requests: at most so many are hedged */
 };
 
 struct route {
@@ -69,7 +70,7 @@ struct route {
     enum td_mode mode;   /* default for requests that say nothing */
     /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
     double shadow_edge_share, shadow_cloud_share;
-    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = there is none */
+    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = no ramp */
     const char *ramp_to;
     uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
@@ -77,7 +78,7 @@ struct route {
     struct td_weights weights; /* for requests that bring none */
 };
 
-/* What the corners of the triangle are worth, so that they can be weighed (score.h). */
+/* What latency, privacy and quality are worth in money, so that they can be weighed (score.h). */
 struct worth {
     double second_usd;   /* a second of waiting */
     double exposure_usd; /* a prompt that travels to the cloud */
@@ -91,7 +92,7 @@ struct app {
     struct td_weights weights;
 };
 
-/* A day's money, of all together or of each one of a kind. */
+/* A day's money: for all requests together, or for each user, application or route. */
 enum budget_per { BUDGET_PER_ALL, BUDGET_PER_USER, BUDGET_PER_APP, BUDGET_PER_ROUTE };
 struct budget {
     const char *name;
@@ -148,7 +149,7 @@ enum reason_code {
     REASON_KEPT_HOPELESS,
     REASON_KEPT_CAPPED,
     REASON_REVIEW,
-    REASON_HEDGED,        /* asked beside a tier that is slow */
+    REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* would have been asked, but for the share that may be, or a budget */
@@ -162,18 +163,20 @@ struct reason {
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
 
-/* What an earlier exchange of the same user says of where to begin (earlier_start.c). */
+/* Where an earlier exchange of the same user began (earlier_start.c). */
 enum remembered_by { REMEMBERED_NOTHING, REMEMBERED_SIMILAR, REMEMBERED_CONVERSATION };
 struct remembered {
     enum remembered_by by;
     size_t tier; /* where it began, or where the conversation's last answer came from */
-    /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share of the score. */
+    /* How much may be given up for it: probability of a right answer beyond a gate's bound, or
+     * share of the score. */
     double margin;
-    /* The day's caps are reached: a dearer tier is not kept, nor one that gives something up. */
+    /* The caps of the day are reached: no dearer tier is kept (no_money), and none that gives
+     * anything up (no_loss). */
     bool no_money, no_loss;
 };
 
-/* What came of it. */
+/* Whether the exchange begins where the earlier one did. */
 enum keeping {
     KEEPING_NONE,  /* nothing was remembered, or the start was asked for by name */
     KEEPING_SAME,  /* it would have started there anyway */
@@ -186,10 +189,11 @@ const char *keeping_name(enum keeping keeping); /* "none", "same", "kept", "move
 /* What the ramp of its route says of a request. */
 struct ramp_signal {
     bool on, stopped, taken;
-    double percent; /* of the users are taken now */
+    double percent; /* of the users who are taken now */
 };
 
-/* Did the ramp decide? Both kinds are alike but for the draw, so that they can be held against each other. */
+/* Did the ramp decide? Users who were taken and users who were not differ only by the draw, so that
+ * their answers can be compared. */
 struct ramp_arm {
     bool on, taken;
     double percent;
@@ -206,10 +210,10 @@ enum decided_by {
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
     DECIDED_BY_SLO,
-    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (keep.c) */
-    DECIDED_BY_CONVERSATION /* the conversation was there already (keep.c) */
+    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
+    DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
 };
-const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL of DECIDED_NOT */
+const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL for DECIDED_NOT */
 
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
@@ -269,7 +273,7 @@ struct signals {
     /* Private values can be replaced; what is left then has this class. */
     bool masked;
     enum td_data_class masked_class;
-    /* The route asks for a consent: why there is none; else NULL. */
+    /* The route asks for a consent and has none: why; else NULL. */
     const char *consent_missing;
     /* Jurisdictions that the request asks for; NULL-terminated, borrowed from it; NULL = none. */
     const char *const *regions;
@@ -287,7 +291,7 @@ struct signals {
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     enum rule_language language;
-    /* What moves a rule beside the text; the exchange fills it in. */
+    /* What rules see besides the text; the exchange fills it in. */
     uint32_t prompt_tokens; /* as the route's first tier counts */
     const char *user, *app; /* NULL = none */
     const char *const *tags;
@@ -308,15 +312,18 @@ struct signals {
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
-    /* Likewise: the probability of the first token that means "not mine". 0 = the model has none. */
+    /* Likewise: the probability of the first token that means "not mine". 0 = the model has
+     * none. */
     double not_mine;
 };
 
-/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp leads away from. */
+/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp
+ * leads away from. */
 const char *policy_start_of(const struct route *route);
 
-/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
- * force: the request's, else the rule's, else *app's (may be NULL), else the route's, else the policy's. */
+/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the
+ * weights that are in force: the request's, else the rule's, else *app's (may be NULL), else the
+ * route's, else the policy's. */
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);
@@ -325,7 +332,7 @@ void policy_read_numbers(const struct signals *signals, double out[static RULE_N
 void policy_read_facts(const struct routing_rules *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out);
 
-/* The application of a caller, or NULL. */
+/* The application that the caller's key belongs to, or NULL. */
 const struct app *policy_find_app(const struct policy *policy, const char *caller);
 
 /* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
@@ -343,15 +350,14 @@ TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *requ
                                                    const struct tier_facts *facts,
                                                    size_t tier_count, struct td_error *err);
 
-/* Is the tier sent the masked request? Only where the request as it is may not go. */
+/* Does the tier get the masked request? Only when it may not see the request as it is. */
 bool policy_sends_masked(const struct route *route, const struct signals *signals,
                          const struct tier_facts *facts);
-/* The class of what the tier would be sent. */
+/* The class of what the tier would get. */
 enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
                                     const struct tier_facts *facts);
 
-/* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
- * facts[i]. */
+/* Makes the plan. Never fails: an empty ladder has rung_count 0. states[i] belongs to facts[i]. */
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);

@@ -1,3 +1,5 @@
+/* The gatekeeper of classes, used by the plan and again by the door before bytes leave. It fails
+ * closed: what it does not know (a class, a place, a region that is not given) it refuses. */
 #include "router/plan/reach.h"
 
 #include "privacy/scan/privacy.h"

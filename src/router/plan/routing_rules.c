@@ -1,12 +1,18 @@
+/* Matching rules, finding those that can never match, and saying what would have changed a match.
+ *
+ * A rule is unreachable when nothing is left of its box after the boxes of all earlier rules have
+ * been taken away. Taking a box from a box leaves at most one piece for each side, so the pieces
+ * are limited; beyond the limit a rule counts as reachable, because a false warning is worse than
+ * none. */
 #include "router/plan/routing_rules.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Subtracting a box leaves at most one piece for each of its sides; with more than this many the question is given up, and the rule
- * counts as one that can be reached. */
+/* With more pieces the search is given up, and the rule counts as reachable. */
 #define PIECES_MAX 512
 
 const char *rule_number_name(enum rule_number number)
@@ -55,6 +61,7 @@ const struct routing_rule *routing_rules_match(const struct routing_rules *set,
 uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choice choice,
                                 const char *name)
 {
+    assert((unsigned)choice < RULE_NAMED_COUNT);
     const struct rule_names *names = &set->names[choice];
     for (size_t i = 0; name && i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
@@ -65,6 +72,7 @@ uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choic
 uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choice,
                                 const char *name)
 {
+    assert(name != NULL);
     struct rule_names *names = &set->names[choice];
     uint64_t bit = routing_rules_name_bit(set, choice, name);
     if (bit != RULE_OTHER_BIT)
@@ -90,8 +98,8 @@ bool rule_is_possible(const struct routing_rule *rule)
     return true;
 }
 
-/* The `when` of a rule, where a number may also be bounded with equality or be unknown: what is left
- * of a box after another one is taken away. */
+/* What is left of a rule's condition after others have been taken away. Here a number may also
+ * equal its bound, or be unknown. */
 struct box {
     uint64_t any[RULE_CHOICE_COUNT];
     struct side {
@@ -199,7 +207,7 @@ static void subtract_range(struct box *left, size_t i, const struct rule_range *
     }
 }
 
-/* Do box and rule have anything in common? If not, nothing is taken away. */
+/* Do box and rule have anything in common? */
 static bool boxes_meet(const struct box *box, const struct routing_rule *rule)
 {
     if ((box->yes & rule->no) || (box->no & rule->yes))
@@ -241,6 +249,7 @@ static void subtract(const struct box *box, const struct routing_rule *by, struc
 
 size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone)
 {
+    assert(index < set->count);
     struct box box = box_of(&set->rules[index]);
     struct pieces *now = calloc(1, sizeof *now), *next = calloc(1, sizeof *next);
     size_t found = SIZE_MAX;

@@ -1,12 +1,13 @@
-/* An operator's rules: structured matches over what is known of a request, compiled to masks and ranges, tried from the top; the first
- * that matches decides. Immutable after compiling; no I/O; any thread.
+/* An operator's rules: structured matches over what is known of a request. They are compiled to
+ * masks and ranges and tried from the top; the first that matches decides.
  *
- * A condition is a box: for every choice a set of bits, for every number an open interval, for every flag yes, no or either. That makes
- * matching a few AND and comparisons, and lets a rule that earlier ones cover be found by subtracting boxes. */
+ * A condition is a box: a set of bits for every choice, an open interval for every number, and yes,
+ * no or either for every flag. So matching is a few AND operations and comparisons, and a rule that
+ * earlier ones cover can be found by subtracting boxes. Immutable once compiled; any thread. */
 #ifndef ROUTER_ROUTING_RULES_H
 #define ROUTER_ROUTING_RULES_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* A request has some bits of each. */
 enum rule_choice {
@@ -113,15 +114,15 @@ uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choic
 uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choice,
                                 const char *name);
 
-/* Can anything match it at all? */
+/* Can any request match it? */
 bool rule_is_possible(const struct routing_rule *rule);
-/* Index of an earlier rule after which nothing is left for rules[index]; SIZE_MAX when it can be
- * reached, or when it would take too many pieces (or too much memory) to tell. `alone`: that one rule
- * covers it, else several do together. */
+/* Finds out whether rules[index] can be reached. Returns the earlier rule after which nothing is
+ * left for it. SIZE_MAX: it can be reached, or telling would take too many pieces or too much
+ * memory. *alone: that one rule covers it; otherwise several rules do so together. */
 size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone);
 
-/* Says with what other input the rule would not have matched: the number (of struct rule_facts) nearest to its bound, else the first
- * choice. */
+/* Says with what other input the rule would not have matched: the number that is nearest to its
+ * bound, else the first choice. */
 #define RULE_FLIP_BYTES 192
 void rule_explain_flip(const struct routing_rule *rule,
                        const double number[static RULE_NUMBER_COUNT],

@@ -1,6 +1,11 @@
+/* The formula of score.h, term by term. What is not known must not decide: an unmeasured tier gets
+ * the mean of the measured ones, and without a classifier no tier counts as wrong. */
 #include "router/plan/score.h"
 
-/* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public traces is between 200 and 300. */
+#include <assert.h>
+
+/* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public
+ * traces is between 200 and 300. */
 #define ANSWER_TOKENS 256
 
 static double reach_of(enum td_place place)
@@ -41,11 +46,12 @@ void score_tiers(const struct signals *signals, const struct tier_facts *facts,
                  const struct tier_state *states, const size_t *candidates, size_t count,
                  struct score out[static RUNGS_MAX])
 {
+    assert(count <= RUNGS_MAX);
     const struct td_weights *w = &signals->weights;
     const struct worth *worth = &signals->worth;
     double sum = w->latency + w->privacy + w->cost;
     double usual = usual_seconds(states, candidates, count);
-    for (size_t i = 0; i < count && i < RUNGS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct tier_facts *tier = &facts[candidates[i]];
         const struct tier_state *state = &states[candidates[i]];
         struct score *score = &out[i];

@@ -1,28 +1,21 @@
 #include "router/plan/signals.h"
 
-#include "base/json.h"
-#include "base/str.h"
 #include "router/judge/classifier.h"
-#include "router/plan/sampling_members.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 _Static_assert(SIGNALS_TASK_BYTES == CLASSIFIER_TASK_BYTES, "a task's name fits");
 
 static unsigned capabilities_needed(const struct td_request *request)
 {
-    const struct json *body = request->body;
     unsigned needs = 0;
-    if (json_count(json_get(body, "tools")) > 0 || json_count(json_get(body, "functions")) > 0)
+    if (request->tool_count > 0 || request->old_functions)
         needs |= CAPABILITY_TOOLS;
-    const struct json *choice = json_get(body, "tool_choice");
-    struct td_str named = json_text(choice);
-    if (json_count(json_get(body, "functions")) > 0 || json_kind_of(choice) == JSON_KIND_OBJECT ||
-        str_equal(named, STR("required")))
+    if (request->old_functions || request->tool_choice == TOOL_CHOICE_FORCED)
         needs |= CAPABILITY_TOOL_CHOICE;
-    struct td_str format = json_text(json_get(json_get(body, "response_format"), "type"));
-    if (request->format == TD_FORMAT_JSON || (format.len > 0 && !str_equal(format, STR("text"))))
+    if (request->format == TD_FORMAT_JSON)
         needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);
     if (request->format == TD_FORMAT_GRAMMAR)
         needs |= CAPABILITY_GRAMMAR;
@@ -30,7 +23,7 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
-    if (sampling_members_foreign(request))
+    if (request->foreign_sampling)
         needs |= CAPABILITY_SAMPLING;
     return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
            (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
@@ -93,7 +86,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
         .regions = request->regions,
-        .sampling = sampling_members_foreign(request),
+        .sampling = request->foreign_sampling,
         .code = features.code,
         .maths = features.maths,
         .question = features.question,

@@ -4,6 +4,7 @@
 #ifndef ROUTER_SIGNALS_H
 #define ROUTER_SIGNALS_H
 
+#include "request/request.h"
 #include "router/plan/policy.h"
 
 struct classifier;

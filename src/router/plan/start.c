@@ -1,43 +1,83 @@
-/* Where on the ladder an exchange begins. In this order, the first that has something to say: what the caller asked for (mode), the rule that
- * matched, the route's ramp (ramp_statistics.h), the weights (score.h), gate G0, the route; what an earlier exchange began with (earlier_start.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
- * request's wish for its time. */
+/* Where on the ladder an exchange begins. The steps stand in a table, in this order, and the first
+ * that has something to say decides:
+ *
+ *   mode    what the caller asked for
+ *   rule    the rule that matched
+ *   ramp    the route's ramp (ramp_statistics.h)
+ *   score   the weights (score.h)
+ *   route   the route's start, or the next rung when gate G0 fires
+ *
+ * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
+ * start by the route gives way, too, when the tier is usually too slow for the time that the
+ * request asks for. To add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+/* Tiers that may answer, and what is written about the choice among them. */
+struct choice {
+    const struct question *q;
+    const struct gate_settings *gates;
+    const size_t *ladder; /* [count] */
+    size_t count;
+    struct start *start;
+    struct decision *decision;
+};
+
 /* The first tier of the ladder on (or off) the device; 0 when there is none. */
-static size_t first_at(const struct question *q, const size_t *ladder, size_t count, bool device)
+static size_t first_at(const struct choice *choice, bool device)
 {
-    for (size_t i = 0; i < count; i++)
-        if ((q->facts[ladder[i]].place == TD_PLACE_DEVICE) == device)
+    for (size_t i = 0; i < choice->count; i++)
+        if ((choice->q->facts[choice->ladder[i]].place == TD_PLACE_DEVICE) == device)
             return i;
     return 0;
 }
 
-/* --- a rule's start --- */
-
-static bool start_by_rule(const struct question *q, const size_t *ladder, size_t count,
-                          struct start *out)
+static const char *name_at(const struct choice *choice, size_t position)
 {
-    const struct routing_rule *rule = q->rule;
+    return choice->q->facts[choice->ladder[position]].name;
+}
+
+/* --- the mode --- */
+
+static bool start_by_mode(const struct choice *choice)
+{
+    enum td_mode mode = choice->q->mode;
+    if (mode != TD_MODE_PREFER_LOCAL && mode != TD_MODE_PREFER_CLOUD)
+        return false;
+    choice->start->position = first_at(choice, mode == TD_MODE_PREFER_LOCAL);
+    choice->start->code = REASON_CHOSEN_MODE;
+    choice->decision->by = DECIDED_BY_MODE;
+    removed(choice->start->text, "mode %s starts on %s", names_mode(mode),
+            name_at(choice, choice->start->position));
+    return removed(choice->decision->flip, "without the mode %s", names_mode(mode));
+}
+
+/* --- a rule --- */
+
+static bool start_by_rule(const struct choice *choice)
+{
+    const struct routing_rule *rule = choice->q->rule;
+    struct start *start = choice->start;
     if (!rule || rule->start == RULE_START_NONE)
         return false;
-    out->position = count;
+    size_t position = choice->count;
     if (rule->start == RULE_START_LOCAL || rule->start == RULE_START_CLOUD)
-        out->position = first_at(q, ladder, count, rule->start == RULE_START_LOCAL);
-    for (size_t i = 0; i < count; i++)
-        if (ladder[i] == rule->start)
-            out->position = i;
-    if (out->position == count) { /* removed: the others do as if the rule had not named it */
-        out->position = 0;
+        position = first_at(choice, rule->start == RULE_START_LOCAL);
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->ladder[i] == rule->start)
+            position = i;
+    if (position == choice->count) /* removed: the other steps decide as if no rule named it */
         return false;
-    }
-    out->code = REASON_CHOSEN_RULE;
-    return removed(out->text, "rule '%.60s' starts on %s", rule->name,
-                   q->facts[ladder[out->position]].name);
+    start->position = position;
+    start->code = REASON_CHOSEN_RULE;
+    choice->decision->by = DECIDED_BY_RULE;
+    explain_rule(choice->q, choice->decision->flip);
+    return removed(start->text, "rule '%.60s' starts on %s", rule->name, name_at(choice, position));
 }
 
 void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
@@ -49,7 +89,7 @@ void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
 
 /* --- gate G0 --- */
 
-/* Is the prompt too long for the tier, or likely to be better answered on the next one? NAN is
+/* Is the prompt too long for the tier, or is the next one likely to answer it better? NAN is
  * neither over nor under. */
 static bool beyond_g0(const struct question *q, const struct gate_settings *gates,
                       const struct tier_state *state, const char *name, const char *next,
@@ -72,7 +112,7 @@ static bool beyond_g0(const struct question *q, const struct gate_settings *gate
                    name, signals->p_local, q->route->name, gates->g0_p_local_under, next);
 }
 
-/* The gate's bound that is nearest to what was measured. */
+/* Says with what other measurement the gate would have decided otherwise. */
 static void explain_gate(const struct question *q, const struct gate_settings *gates,
                          const struct tier_state *state, bool fired, const char *other,
                          char flip[static REASON_TEXT_BYTES])
@@ -92,35 +132,39 @@ static void explain_gate(const struct question *q, const struct gate_settings *g
                 gates->g0_tokens_over, state->prompt_tokens, other);
 }
 
-static void start_by_route(const struct question *q, const struct gate_settings *gates,
-                           const size_t *ladder, size_t count, struct start *out,
-                           struct decision *decision)
+/* The ladder's position of the route's own start; 0 when it may not answer. */
+static size_t start_of_route(const struct choice *choice)
 {
-    out->position = 0;
-    for (size_t i = 0; q->route->start && i < count; i++)
-        if (strcmp(q->facts[ladder[i]].name, q->route->start) == 0)
-            out->position = i;
-    const char *name = q->facts[ladder[out->position]].name;
-    decision->by = DECIDED_BY_ROUTE;
-    out->code = REASON_CHOSEN_START;
-    if (out->position + 1 < count) {
-        const char *next = q->facts[ladder[out->position + 1]].name;
-        const struct tier_state *state = &q->states[ladder[out->position]];
-        bool fired = beyond_g0(q, gates, state, name, next, out->text);
-        explain_gate(q, gates, state, fired, fired ? name : next, decision->flip);
-        if (fired) {
-            out->position++;
-            out->code = REASON_CHOSEN_RULE;
-            decision->by = DECIDED_BY_GATE;
-            return;
-        }
-    }
-    removed(out->text, "route %s starts on %s", q->route->name, name);
+    size_t position = 0;
+    for (size_t i = 0; choice->q->route->start && i < choice->count; i++)
+        if (strcmp(name_at(choice, i), choice->q->route->start) == 0)
+            position = i;
+    return position;
 }
 
-/* --- weights and wishes for time --- */
+/* Does gate G0 move the start to the next rung? */
+static bool start_by_gate(const struct choice *choice)
+{
+    struct start *start = choice->start;
+    if (start->position + 1 >= choice->count)
+        return false;
+    const char *name = name_at(choice, start->position);
+    const char *next = name_at(choice, start->position + 1);
+    const struct tier_state *state = &choice->q->states[choice->ladder[start->position]];
+    bool fired = beyond_g0(choice->q, choice->gates, state, name, next, start->text);
+    explain_gate(choice->q, choice->gates, state, fired, fired ? name : next,
+                 choice->decision->flip);
+    if (!fired)
+        return false;
+    start->position++;
+    start->code = REASON_CHOSEN_RULE;
+    choice->decision->by = DECIDED_BY_GATE;
+    return true;
+}
 
-/* Fewer wishes missed, then the better score, then the nearer to `preferred`. */
+/* --- weights --- */
+
+/* Fewer wishes missed first, then the better score, then the nearer to `preferred`. */
 static bool is_better(const struct score *a, size_t at_a, const struct score *b, size_t at_b,
                       size_t preferred)
 {
@@ -134,7 +178,8 @@ static bool is_better(const struct score *a, size_t at_a, const struct score *b,
     return from_a < from_b;
 }
 
-/* The best position but `other_than`; what is not available only when nothing else is. */
+/* The best position except `other_than`. A tier that is not available is best only when no other
+ * is. */
 static size_t best_of(const struct question *q, const struct score *scores, const size_t *ladder,
                       size_t count, size_t preferred, size_t other_than)
 {
@@ -154,7 +199,7 @@ static size_t best_of(const struct question *q, const struct score *scores, cons
     return best;
 }
 
-static void keep_scores(const struct score *scores, const size_t *ladder, size_t count,
+static void note_scores(const struct score *scores, const size_t *ladder, size_t count,
                         struct decision *decision)
 {
     decision->scored = true;
@@ -165,45 +210,105 @@ static void keep_scores(const struct score *scores, const size_t *ladder, size_t
     }
 }
 
-static void start_by_score(const struct question *q, const size_t *ladder, size_t count,
-                           const struct score *scores, struct start *out, struct decision *decision)
+/* The best by the weights, and with what other price or score the second best would have been. */
+static void explain_score(const struct choice *choice, const struct score *scores)
 {
-    const struct td_weights *w = &q->signals->weights;
-    out->position = best_of(q, scores, ladder, count, 0, SIZE_MAX);
-    out->code = REASON_CHOSEN_SCORE;
-    decision->by = DECIDED_BY_SCORE;
-    keep_scores(scores, ladder, count, decision);
-    const char *name = q->facts[ladder[out->position]].name;
-    size_t second = best_of(q, scores, ladder, count, 0, out->position);
-    removed(out->text, "%s is best for latency %.2g, privacy %.2g, cost %.2g: %.3g USD", name,
-            w->latency, w->privacy, w->cost, scores[out->position].total_usd);
+    const struct td_weights *w = &choice->q->signals->weights;
+    struct decision *decision = choice->decision;
+    size_t best = choice->start->position;
+    size_t second = best_of(choice->q, scores, choice->ladder, choice->count, 0, best);
+    removed(choice->start->text, "%s is best for latency %.2g, privacy %.2g, cost %.2g: %.3g USD",
+            name_at(choice, best), w->latency, w->privacy, w->cost, scores[best].total_usd);
     if (second == SIZE_MAX)
         return;
-    double behind = scores[second].total_usd - scores[out->position].total_usd;
+    const char *other = name_at(choice, second);
+    double behind = scores[second].total_usd - scores[best].total_usd;
     double share = w->cost / (w->latency + w->privacy + w->cost);
-    decision->runner_up = ladder[second];
+    decision->runner_up = choice->ladder[second];
     if (behind < 0)
         removed(decision->flip, "%s scores better by %.3g USD, but misses the request's time",
-                q->facts[ladder[second]].name, -behind);
+                other, -behind);
     else if (share > 0)
         removed(decision->flip, "%s starts when its answer gets cheaper by more than %.3g USD",
-                q->facts[ladder[second]].name, behind / share);
+                other, behind / share);
     else
-        removed(decision->flip, "%s starts when its score gets better by more than %.3g USD",
-                q->facts[ladder[second]].name, behind);
+        removed(decision->flip, "%s starts when its score gets better by more than %.3g USD", other,
+                behind);
 }
 
-/* Nobody asked for the start by name, and its measured tail is too long. */
-static void mind_the_time(const struct question *q, const size_t *ladder, size_t count,
-                          const struct score *scores, struct start *out, struct decision *decision)
+static bool start_by_score(const struct choice *choice)
 {
-    const struct score *now = &scores[out->position];
-    size_t best = best_of(q, scores, ladder, count, out->position, SIZE_MAX);
-    if (!(now->misses_ttft || now->misses_total) || best == out->position)
-        return;
+    const struct question *q = choice->q;
+    const struct td_weights *w = &q->signals->weights;
+    if (!w->set || !(w->latency + w->privacy + w->cost > 0))
+        return false;
+    struct score scores[RUNGS_MAX];
+    score_tiers(q->signals, q->facts, q->states, choice->ladder, choice->count, scores);
+    choice->start->position = best_of(q, scores, choice->ladder, choice->count, 0, SIZE_MAX);
+    choice->start->code = REASON_CHOSEN_SCORE;
+    choice->decision->by = DECIDED_BY_SCORE;
+    note_scores(scores, choice->ladder, choice->count, choice->decision);
+    explain_score(choice, scores);
+    earlier_start_by_score(q, scores, choice->ladder, choice->count, choice->start,
+                           choice->decision);
+    return true;
+}
+
+/* --- the ramp --- */
+
+static size_t available_at(const struct choice *choice, const char *name)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (strcmp(name_at(choice, i), name) == 0 &&
+            tier_is_available(choice->q, choice->ladder[i]))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Only a user who could get either tier is in the ramp, so it never brings back what a constraint
+ * removed. */
+static bool start_by_ramp(const struct choice *choice)
+{
+    const struct ramp_signal *ramp = &choice->q->signals->ramp;
+    struct decision *decision = choice->decision;
+    const char *to = choice->q->route->ramp_to;
+    const char *from = policy_start_of(choice->q->route);
+    if (!ramp->on || choice->q->named != SIZE_MAX)
+        return false;
+    size_t position = available_at(choice, to), otherwise = available_at(choice, from);
+    if (position == SIZE_MAX || otherwise == SIZE_MAX)
+        return false;
+    decision->ramp = (struct ramp_arm){.on = true, .taken = ramp->taken, .percent = ramp->percent};
+    if (!ramp->taken)
+        return false;
+    choice->start->position = position;
+    choice->start->code = REASON_CHOSEN_RAMP;
+    decision->by = DECIDED_BY_RAMP;
+    decision->runner_up = choice->ladder[otherwise];
+    removed(choice->start->text, "canary %g %%: taken, starts on %s", ramp->percent, to);
+    return removed(decision->flip, "outside of the ramp's %g %% of the users it starts on %s",
+                   ramp->percent, from);
+}
+
+/* Nobody asked for the start by name. When it is usually too slow for the time that the request
+ * asks for, the start moves to the best tier that is fast enough. */
+static void mind_the_time(const struct choice *choice)
+{
+    const struct question *q = choice->q;
     const struct signals *signals = q->signals;
-    const struct tier_state *state = &q->states[ladder[out->position]];
-    const char *late = q->facts[ladder[out->position]].name;
+    const size_t *ladder = choice->ladder;
+    struct start *start = choice->start;
+    struct decision *decision = choice->decision;
+    if (!signals->slo_ttft_ms && !signals->slo_ms)
+        return;
+    struct score scores[RUNGS_MAX];
+    score_tiers(signals, q->facts, q->states, ladder, choice->count, scores);
+    const struct score *now = &scores[start->position];
+    size_t best = best_of(q, scores, ladder, choice->count, start->position, SIZE_MAX);
+    if (!(now->misses_ttft || now->misses_total) || best == start->position)
+        return;
+    const struct tier_state *state = &q->states[ladder[start->position]];
+    const char *late = name_at(choice, start->position);
     double measured = now->misses_ttft ? state->ttft_p95_ms : state->total_p95_ms;
     uint32_t wished = now->misses_ttft ? signals->slo_ttft_ms : signals->slo_ms;
     if (decision->keeping == KEEPING_KEPT || decision->keeping == KEEPING_SAME) {
@@ -212,90 +317,51 @@ static void mind_the_time(const struct question *q, const size_t *ladder, size_t
                 late);
     }
     decision->by = DECIDED_BY_SLO;
-    decision->runner_up = ladder[out->position];
+    decision->runner_up = ladder[start->position];
     removed(decision->flip, "with a wish of at least %.0f ms it starts on %s", measured, late);
-    out->position = best;
-    out->code = REASON_CHOSEN_SLO;
-    removed(out->text,
+    start->position = best;
+    start->code = REASON_CHOSEN_SLO;
+    removed(start->text,
             "one in 20 of %s's %s takes more than %.0f ms and %u are asked for: starts on %s", late,
-            now->misses_ttft ? "first texts" : "answers", measured, wished,
-            q->facts[ladder[best]].name);
+            now->misses_ttft ? "first texts" : "answers", measured, wished, name_at(choice, best));
 }
 
-/* --- the ramp --- */
+/* --- the route --- */
 
-static size_t available_at(const struct question *q, const size_t *ladder, size_t count,
-                           const char *name)
+/* Always decides. */
+static bool start_by_route(const struct choice *choice)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(q->facts[ladder[i]].name, name) == 0 && tier_is_available(q, ladder[i]))
-            return i;
-    return SIZE_MAX;
-}
-
-/* Only who could have either tier is in the ramp: it never brings back what a constraint removed. */
-static bool start_by_ramp(const struct question *q, const size_t *ladder, size_t count,
-                          struct start *out, struct decision *decision)
-{
-    const struct ramp_signal *ramp = &q->signals->ramp;
-    const char *to = q->route->ramp_to;
-    const char *from = policy_start_of(q->route);
-    if (!ramp->on || q->named != SIZE_MAX)
-        return false;
-    size_t position = available_at(q, ladder, count, to);
-    size_t otherwise = available_at(q, ladder, count, from);
-    if (position == SIZE_MAX || otherwise == SIZE_MAX)
-        return false;
-    decision->ramp = (struct ramp_arm){.on = true, .taken = ramp->taken, .percent = ramp->percent};
-    if (!ramp->taken)
-        return false;
-    out->position = position;
-    out->code = REASON_CHOSEN_RAMP;
-    decision->by = DECIDED_BY_RAMP;
-    decision->runner_up = ladder[otherwise];
-    removed(out->text, "canary %g %%: taken, starts on %s", ramp->percent, to);
-    removed(decision->flip, "outside of the ramp's %g %% of the users it starts on %s",
-            ramp->percent, from);
+    choice->start->position = start_of_route(choice);
+    choice->start->code = REASON_CHOSEN_START;
+    choice->decision->by = DECIDED_BY_ROUTE;
+    if (!start_by_gate(choice))
+        removed(choice->start->text, "route %s starts on %s", choice->q->route->name,
+                name_at(choice, choice->start->position));
+    earlier_start_by_gates(choice->q, choice->gates, choice->ladder, choice->count, choice->start,
+                           choice->decision);
+    mind_the_time(choice);
     return true;
 }
 
 /* --- the choice --- */
 
+typedef bool start_step(const struct choice *choice);
+
+static start_step *const steps[] = {start_by_mode, start_by_rule, start_by_ramp, start_by_score,
+                                    start_by_route};
+
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision)
 {
-    const struct signals *signals = q->signals;
+    assert(count > 0 && count <= RUNGS_MAX);
     *out = (struct start){.code = REASON_CHOSEN_START};
-    if (q->mode == TD_MODE_PREFER_LOCAL || q->mode == TD_MODE_PREFER_CLOUD) {
-        out->position = first_at(q, ladder, count, q->mode == TD_MODE_PREFER_LOCAL);
-        out->code = REASON_CHOSEN_MODE;
-        decision->by = DECIDED_BY_MODE;
-        removed(out->text, "mode %s starts on %s", names_mode(q->mode),
-                q->facts[ladder[out->position]].name);
-        removed(decision->flip, "without the mode %s", names_mode(q->mode));
-        return;
-    }
-    if (start_by_rule(q, ladder, count, out)) {
-        decision->by = DECIDED_BY_RULE;
-        explain_rule(q, decision->flip);
-        return;
-    }
-    if (start_by_ramp(q, ladder, count, out, decision))
-        return;
-    const struct td_weights *w = &signals->weights;
-    bool weighed = w->set && w->latency + w->privacy + w->cost > 0;
-    if (!weighed) {
-        start_by_route(q, gates, ladder, count, out, decision);
-        earlier_start_by_gates(q, gates, ladder, count, out, decision);
-    }
-    if (!weighed && !signals->slo_ttft_ms && !signals->slo_ms)
-        return;
-    struct score scores[RUNGS_MAX];
-    score_tiers(signals, q->facts, q->states, ladder, count, scores);
-    if (weighed) {
-        start_by_score(q, ladder, count, scores, out, decision);
-        earlier_start_by_score(q, scores, ladder, count, out, decision);
-        return;
-    }
-    mind_the_time(q, ladder, count, scores, out, decision);
+    const struct choice choice = {.q = q,
+                                  .gates = gates,
+                                  .ladder = ladder,
+                                  .count = count,
+                                  .start = out,
+                                  .decision = decision};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i](&choice))
+            return;
 }

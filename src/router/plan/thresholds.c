@@ -1,37 +1,50 @@
+/* The file of tuned thresholds, and the table that says which setting of which gate it replaces. To
+ * let a file tune another gate, add a code to enum threshold_gate and a row here. Reading refuses
+ * what is not exactly the format: a wrong threshold would silently change what leaves the
+ * device. */
 #include "router/plan/thresholds.h"
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define VERSION 1
 
+#define SETTING(member) offsetof(struct gate_settings, member)
+#define NO_SWITCH SIZE_MAX
+
 static const struct {
     const char *name, *score;
-} gate_names[THRESHOLD_GATE_COUNT] = {
-    [THRESHOLD_G0] = {"g0", "p_local"},
-    [THRESHOLD_G1] = {"g1", "probe"},
-    [THRESHOLD_G3] = {"g3", "confidence"},
+    size_t bar;       /* the setting that the file's threshold replaces */
+    size_t turned_on; /* the switch that a file turns on; NO_SWITCH: the bar alone decides */
+} gates_of[THRESHOLD_GATE_COUNT] = {
+    [THRESHOLD_G0] = {"g0", "p_local", SETTING(g0_p_local_under), NO_SWITCH},
+    [THRESHOLD_G1] = {"g1", "probe", SETTING(g1_probe_min), SETTING(g1_on)},
+    [THRESHOLD_G3] = {"g3", "confidence", SETTING(g3_confidence_min), SETTING(g3_on)},
 };
 
 const char *thresholds_gate_name(enum threshold_gate gate)
 {
-    return gate_names[gate].name;
+    assert((unsigned)gate < THRESHOLD_GATE_COUNT);
+    return gates_of[gate].name;
 }
 
 const char *thresholds_score_name(enum threshold_gate gate)
 {
-    return gate_names[gate].score;
+    assert((unsigned)gate < THRESHOLD_GATE_COUNT);
+    return gates_of[gate].score;
 }
 
 bool thresholds_gate_find(const char *name, enum threshold_gate *out)
 {
     for (int gate = 0; name && gate < THRESHOLD_GATE_COUNT; gate++) {
-        if (strcmp(gate_names[gate].name, name) != 0)
+        if (strcmp(gates_of[gate].name, name) != 0)
             continue;
         *out = (enum threshold_gate)gate;
         return true;
@@ -172,14 +185,12 @@ double thresholds_find(const struct thresholds *thresholds, const char *task)
 
 void thresholds_apply(struct gate_settings *gates, const char *task)
 {
-    double *const bars[THRESHOLD_GATE_COUNT] = {
-        [THRESHOLD_G0] = &gates->g0_p_local_under,
-        [THRESHOLD_G1] = &gates->g1_probe_min,
-        [THRESHOLD_G3] = &gates->g3_confidence_min,
-    };
-    for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
-        if (gates->thresholds[gate])
-            *bars[gate] = thresholds_find(gates->thresholds[gate], task);
-    gates->g1_on = gates->g1_on || gates->thresholds[THRESHOLD_G1];
-    gates->g3_on = gates->g3_on || gates->thresholds[THRESHOLD_G3];
+    for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++) {
+        if (!gates->thresholds[gate])
+            continue;
+        *(double *)((char *)gates + gates_of[gate].bar) =
+            thresholds_find(gates->thresholds[gate], task);
+        if (gates_of[gate].turned_on != NO_SWITCH)
+            *(bool *)((char *)gates + gates_of[gate].turned_on) = true;
+    }
 }

@@ -3,9 +3,9 @@
  *   {"tandem_thresholds": 1, "gate": "g3", "risk": 0.05, "samples": 1200, "threshold": 0.62,
  *    "tasks": [{"task": "maths", "samples": 210, "threshold": null}], "confidence": "7f..."}
  *
- * threshold null: no threshold reaches the risk, nothing is kept. tasks: the kinds of prompt that
- * had samples enough for a threshold of their own. confidence: the fingerprint of the confidence
- * model (confidence_model.h) whose scores were tuned, absent for the rule without one.
+ * threshold null: no threshold reaches the risk, so nothing is kept. tasks: the kinds of prompt
+ * that had samples enough for a threshold of their own. confidence: the fingerprint of the
+ * confidence model (confidence_model.h) whose scores were tuned, absent for the rule without one.
  * Immutable once read; any thread. */
 #ifndef ROUTER_THRESHOLDS_H
 #define ROUTER_THRESHOLDS_H
@@ -42,7 +42,7 @@ TD_MUST_CHECK enum td_status thresholds_read(struct td_str text, struct threshol
 void thresholds_write(const struct thresholds *thresholds, struct buf *out);
 
 double thresholds_find(const struct thresholds *thresholds, const char *task);
-/* Puts the thresholds of the gates' files in the place of their fixed ones. */
+/* Replaces the fixed thresholds of gates that have a file by those of the file. */
 void thresholds_apply(struct gate_settings *gates, const char *task);
 
 #endif

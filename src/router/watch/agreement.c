@@ -1,3 +1,5 @@
+/* Two answers are compared as lists of hashes: of words, or of the leaves of JSON. Hashes make
+ * every comparison a merge of two sorted lists, whatever the language, and bound the memory. */
 #include "router/watch/agreement.h"
 
 #include "base/hash.h"
@@ -6,6 +8,7 @@
 #include "base/utf8.h"
 #include "router/judge/fold.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +22,7 @@ struct word_list {
 
 const char *agreement_kind_name(enum agreement_kind kind)
 {
+    assert((unsigned)kind <= AGREEMENT_JSON);
     static const char *const names[] = {"label", "text", "json"};
     return names[kind];
 }
@@ -27,8 +31,9 @@ const char *agreement_kind_name(enum agreement_kind kind)
 
 enum letter { LETTER_NONE, LETTER_OF_WORD, LETTER_ALONE };
 
-/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai, Lao, Burmese, Khmer) give one word for
- * each character; punctuation gives none. Of folded characters. */
+/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai,
+ * Lao, Burmese, Khmer) give one word for each character; punctuation gives none. Of folded
+ * characters. */
 static enum letter letter_of(uint32_t c)
 {
     static const struct {

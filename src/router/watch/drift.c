@@ -1,12 +1,15 @@
+/* The sums behind the alarms. An alarm has a beginning and an end that differ: it begins above the
+ * level and ends at zero, so that it does not flicker. A cap keeps a long alarm from outlasting its
+ * cause. */
 #include "router/watch/drift.h"
 
 #include "base/sort.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* No further above the level than this part of it, so that an alarm ends soon after its cause. */
+/* A sum is capped at this multiple of its level, so that an alarm ends soon after its cause. */
 #define CAP 1.5
 #define PSI_BEGIN 0.25
 #define PSI_END 0.1
@@ -35,6 +38,7 @@ bool drift_share_add(struct drift_share *share, bool yes)
 
 void drift_mean_init(struct drift_mean *mean, double shift, double variance)
 {
+    assert(variance > 0);
     *mean = (struct drift_mean){.above = {.level = DRIFT_MEAN_LEVEL},
                                 .below = {.level = DRIFT_MEAN_LEVEL},
                                 .shift = shift,

@@ -1,10 +1,10 @@
-/* Detectors of change. Each is a few numbers, fed one observation at a time; an alarm of theirs has
- * a beginning and an end. No clock, no memory of their own; any thread that has them to itself.
+/* Detectors of change. Each is a few numbers that are fed one observation at a time; an alarm
+ * begins and ends. No clock and no memory of their own; one owner.
  *
  * CUSUM (Page 1954, "Continuous Inspection Schemes", Biometrika 41): the sum of log-likelihood
- * ratios of the share (or mean) that is feared against the usual one, never below zero. It is over
- * the level soonest, on average, of all rules with as few false alarms (Moustakides 1986, "Optimal
- * Stopping Times for Detecting Changes in Distributions"). */
+ * ratios of the feared share (or mean) against the usual one, never below zero. Of all rules with
+ * as few false alarms it crosses its level soonest on average (Moustakides 1986, "Optimal Stopping
+ * Times for Detecting Changes in Distributions"). */
 #ifndef ROUTER_DRIFT_H
 #define ROUTER_DRIFT_H
 
@@ -13,8 +13,8 @@
 /* With a usual share of .20 and a feared one of .35: one false alarm in 23,000 observations, and a
  * median of 88 until a real one, measured by tests/unit/router/test_drift.c. */
 #define DRIFT_LEVEL 7.0
-/* Higher for a mean, whose ratios are smaller (0.08 an observation on average after a shift of .2 at
- * a variance of .25, so that about 110 are needed) and which is watched both ways. */
+/* Higher for a mean, whose ratios are smaller (0.08 an observation on average after a shift of .2
+ * at a variance of .25, so that about 110 are needed) and which is watched both ways. */
 #define DRIFT_MEAN_LEVEL 9.0
 
 struct drift_cusum {

@@ -1,3 +1,6 @@
+/* Counting one and two words at a time in a table that never grows. Old counts fade by halving, so
+ * the table follows the traffic. A phrase is reported only when its share of escalations lies far
+ * above the usual one: with thousands of phrases, chance alone puts some of them a little above. */
 #include "router/watch/phrases.h"
 
 #include "base/hash.h"

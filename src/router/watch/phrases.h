@@ -1,8 +1,8 @@
-/* Which words and pairs of words come with escalations more often than questions do on the whole:
- * phrasings that raise the cost, found by users or by attackers.
+/* Which words and pairs of words come with escalations more often than questions in general. Such
+ * phrasings raise the cost; users or attackers may have found them.
  *
- * Counts by phrase in a table of fixed size; when it is full, all counts are halved and the phrases
- * that came once are dropped, so that it follows the traffic. Not thread-safe. */
+ * Phrases are counted in a table of fixed size. When it is full, all counts are halved and phrases
+ * that came once are dropped, so that it follows the traffic. One owner. */
 #ifndef ROUTER_PHRASES_H
 #define ROUTER_PHRASES_H
 

@@ -1,8 +1,12 @@
+/* The bets of ramp_statistics.h as sums of logarithms. Five stakes are played at once and their
+ * mean counts, because the best stake depends on how much is really lost, which nobody knows
+ * before. What comes from a file is checked against all that bets could have become. */
 #include "router/watch/ramp_statistics.h"
 
+#include <assert.h>
 #include <math.h>
 
-/* A loss on the wrong side takes at most a stake, never the whole. */
+/* A loss on the wrong side costs at most this part of what a bet has. */
 static const double stakes[RAMP_BETS] = {0.1, 0.25, 0.5, 0.75, 0.95};
 
 #define NOTHING (-1.0)
@@ -10,6 +14,7 @@ static const double stakes[RAMP_BETS] = {0.1, 0.25, 0.5, 0.75, 0.95};
 const char *ramp_evidence_name(enum ramp_evidence evidence)
 {
     static const char *const names[] = {"agreement", "outcomes", "feedback"};
+    assert((unsigned)evidence < RAMP_EVIDENCE_COUNT);
     return names[evidence];
 }
 
@@ -73,7 +78,8 @@ static void bet(struct ramp_bets *bets, double limit, double x)
     }
 }
 
-/* The latest of both kinds that nothing was held against yet go together; true with the pair's x. Which ones meet does not depend on their losses. */
+/* Pairs the latest unpaired losses with and without the candidate. True when there is a pair: *x is
+ * its loss. Which losses meet does not depend on how large they are. */
 static bool pair_up(struct ramp_bets *bets, bool candidate, double loss, double *x)
 {
     double other = bets->waiting[!candidate];
@@ -93,6 +99,7 @@ static bool is_enough(const struct ramp_plan *plan, const struct ramp_bets *bets
 enum ramp_event ramp_judge(const struct ramp_plan *plan, struct ramp_state *state,
                            enum ramp_evidence evidence, bool candidate, double loss)
 {
+    assert((unsigned)evidence < RAMP_EVIDENCE_COUNT);
     struct ramp_bets *bets = &state->bets[evidence];
     double x = loss;
     if (state->stopped || plan->step_count == 0 || !(loss >= 0 && loss <= 1))
@@ -121,7 +128,8 @@ enum ramp_event ramp_judge(const struct ramp_plan *plan, struct ramp_state *stat
 
 /* --- what comes from a file --- */
 
-/* A bet's logarithm after so many judgements lies between that of all lost and of all won. */
+/* After `judged` losses the logarithm of a bet lies between those of losing and of winning every
+ * time. */
 static bool is_reachable(double value, double judged, double worst, double best)
 {
     const double rounding = 1e-6 * (1 + judged);

@@ -1,28 +1,38 @@
-/* Moving a share of a route's users from one tier to another, step by step, as long as what is lost stays below a bound.
+/* The statistics of a ramp, which moves a share of a route's users from one tier to another, step
+ * by step, as long as what is lost stays below a bound.
  *
- * Three kinds of evidence, each a loss x from 0 (nothing is lost) to 1 with a bound L:
+ * There are three kinds of evidence. Each is a loss x from 0 (nothing is lost) to 1, with a bound
+ * L:
  *
- *   agreement  the candidate's answer and that of the tier that it would replace, to the same question, are not the same (shadow.h);
- *              L = disagreement_max
- *   outcomes   an exchange failed where it began, was degraded or too late: loss a of one with the candidate beside loss b of one without it, as
- *              x = (1 + a - b) / 2 with L = (1 + loss_margin) / 2, so that what both lose counts for nothing
- *   feedback   what people say of answers, beside each other in the same way
+ *   agreement  The candidate and the tier that it would replace answer the same question; their
+ *              answers are not the same (agreement.h). L = disagreement_max.
+ *   outcomes   An exchange failed where it began, was degraded or too late. The loss a of one with
+ *              the candidate is paired with the loss b of one without it: x = (1 + a - b) / 2 and
+ *              L = (1 + loss_margin) / 2, so that what both lose does not count.
+ *   feedback   What people say of answers, paired in the same way.
  *
- * For each, in each step, two bets are kept (Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting",
- * J. R. Statist. Soc. B 86, section 4):
+ * For each kind, in each step, two bets are kept (Waudby-Smith and Ramdas 2024, "Estimating means
+ * of bounded random variables by betting", J. R. Statist. Soc. B 86, section 4):
  *
  *   against "the mean loss is at most L"    W+ = mean over k of prod (1 + c_k / L (x - L))
  *   against "the mean loss is at least L"   W- = mean over k of prod (1 - c_k / (1 - L) (x - L))
  *
- * Where a hypothesis is true its W is a supermartingale that begins at 1, so that it ever exceeds 1/alpha with a probability of at most
- * alpha (Ville 1939), however often one looks. A step is left upward when W- of agreement (where there are shadows) and of outcomes are
- * over 1/RAMP_ADVANCE_ALPHA and enough was judged: a candidate that loses more than L passes a step with that probability at most. Any W+ over
- * the reciprocal of RAMP_STOP_ALPHA, divided among steps and evidence, stops: the share goes back to nothing and stays there until somebody
- * restarts it; a candidate that loses less than all L is stopped on its way up with RAMP_STOP_ALPHA at most. It rests on each loss having a
- * mean on the same side of L given those before it; users that differ much and ask much weaken it.
+ * Where a hypothesis is true, its W is a supermartingale that begins at 1. So W ever exceeds
+ * 1/alpha with a probability of at most alpha (Ville 1939), however often one looks.
  *
- * At the last step bets begin anew each RAMP_WATCHED_TOGETHER, or what many good ones won would hide a loss that comes later.
- * Plain data, no clock; the caller has it to itself. */
+ * Advancing: W- of outcomes, and of agreement where there are shadows, is over 1/RAMP_ADVANCE_ALPHA
+ * and enough was judged. A candidate that loses more than L passes a step with at most that
+ * probability.
+ *
+ * Stopping: any W+ is over the reciprocal of RAMP_STOP_ALPHA divided among steps and evidence. The
+ * share then goes back to nothing until somebody restarts the ramp. A candidate that loses less
+ * than every L is stopped on its way up with a probability of at most RAMP_STOP_ALPHA.
+ *
+ * All this assumes that the mean of each loss, given those before it, lies on the same side of L.
+ * Users who differ much and ask much weaken it. At the last step the bets begin anew after every
+ * RAMP_WATCHED_TOGETHER losses; otherwise many good ones would hide a loss that comes later.
+ *
+ * Plain data without a clock; one owner. */
 #ifndef ROUTER_RAMP_STATISTICS_H
 #define ROUTER_RAMP_STATISTICS_H
 
@@ -50,8 +60,8 @@ struct ramp_bets {
     uint32_t judged;
     double loss_sum;                          /* of x */
     double over[RAMP_BETS], under[RAMP_BETS]; /* logarithms of the products */
-    double
-        waiting[2]; /* a loss without, with the candidate that has no other beside it; -1 = none */
+    /* A loss without [0] and with [1] the candidate that is not paired yet; -1 = none. */
+    double waiting[2];
 };
 
 struct ramp_state {
@@ -66,14 +76,17 @@ enum ramp_event { RAMP_GOES_ON, RAMP_ADVANCED, RAMP_STOPPED };
 
 void ramp_begin(struct ramp_state *state); /* before the first judgement of the first step */
 double ramp_percent(const struct ramp_plan *plan, const struct ramp_state *state);
-/* candidate: the exchange was of those that the ramp took; agreement compares both anyway. */
+/* Adds one loss. candidate: the ramp took this exchange (of no matter for agreement, which compares
+ * both tiers). */
 enum ramp_event ramp_judge(const struct ramp_plan *plan, struct ramp_state *state,
                            enum ramp_evidence evidence, bool candidate, double loss);
-/* Of x; NAN before any. Agreement: the share that differs; else candidate's mean loss less the others'. */
+/* The mean of x; NAN before the first. Agreement: the share of answers that differ. Else: the
+ * candidate's mean loss minus that of the others. */
 double ramp_mean_loss(const struct ramp_state *state, enum ramp_evidence evidence);
-/* Is the state one that ramp_judge could have left? For what comes from a file. */
+/* Could ramp_judge have left this state? For states that come from a file. */
 bool ramp_state_is_sound(const struct ramp_plan *plan, const struct ramp_state *state);
-/* Does this user belong to the share? hash: keyed, of the user; whoever was in a smaller share is in a larger one. */
+/* Is this user in the share? hash: a keyed hash of the user. Whoever is in a share is also in every
+ * larger one. */
 bool ramp_includes(double percent, uint64_t hash);
 
 #endif

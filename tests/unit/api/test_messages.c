@@ -383,7 +383,7 @@ static void test_refusals_and_errors_have_anthropics_words(void)
     CHECK(wrote(&world, HEAD "\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"stop_reason\":"
                              "\"refusal\",\"stop_sequence\":null," USAGE));
     fault_request(&world.fault, "messages", "say \"%s\"", "please");
-    messages_write_fault(&world.fault, &world.out);
+    messages_fault_form.write(&world.fault, &world.out);
     CHECK(wrote(&world, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
                         "\"message\":\"say \\\"please\\\"\",\"code\":\"invalid_value\",\"param\":"
                         "\"messages\"}}"));

@@ -1,53 +1,5 @@
 /* A chat request: what good bodies become, and which place a bad one names. */
-#include "test.h"
-
-#include "api/wire/openai_request.h"
-#include "base/str.h"
-
-struct headers {
-    const char *name, *value;
-};
-
-static const char *find_header(void *ctx, const char *name)
-{
-    const struct headers *list = ctx;
-    for (; list->name; list++)
-        if (strcmp(list->name, name) == 0)
-            return list->value;
-    return NULL;
-}
-
-/* What the handler has a thread do. */
-static bool compile(struct chat_request *request, struct fault *fault)
-{
-    struct td_grammar *grammar = NULL;
-    struct td_error err = {0};
-    if (!request->format.source)
-        return true;
-    enum td_status status = openai_format_compile(&request->format, &grammar, &err);
-    bool ok = openai_format_accept(&request->format, status, grammar, &err, &request->td, fault);
-    if (!ok)
-        openai_request_deinit(request);
-    return ok;
-}
-
-static bool parse(const char *body, const struct headers *headers, struct arena **arena,
-                  struct chat_request *out, struct fault *fault)
-{
-    struct headers list[8] = {{NULL, NULL}};
-    for (size_t i = 0; headers && headers[i].name && i < 7; i++) {
-        list[i] = headers[i];
-        list[i + 1].name = NULL;
-    }
-    *fault = (struct fault){0};
-    *arena = arena_new(1 << 20);
-    return openai_request_parse(str_from(body), headers ? find_header : NULL, list, *arena, out,
-                                fault) &&
-           compile(out, fault);
-}
-
-#define USER "{\"role\":\"user\",\"content\":\"hi\"}"
-#define WITH(members) "{\"messages\":[" USER "]," members "}"
+#include "chat_parse.h"
 
 static void test_bad_bodies_are_400_and_name_the_place(void)
 {
@@ -336,7 +288,7 @@ static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
     CHECK(sampling->dry_multiplier == 0.75f && sampling->dry_base == 2);
     CHECK(sampling->dry_allowed == 3 && sampling->top_k == 0 && sampling->top_n_sigma == 0);
     CHECK(sampling->mirostat_tau == 0); /* its switch is off */
-    CHECK(!sampling->seed_set && request.td.format == TD_FORMAT_TEXT && !request.format.source);
+    CHECK(!sampling->seed_set && request.td.format == TD_FORMAT_TEXT);
     openai_request_deinit(&request);
     arena_free(arena);
     REQUIRE(parse(WITH("\"mirostat\":1,\"repeat_last_n\":-1,\"repeat_penalty\":3,"
@@ -398,12 +350,12 @@ static void test_every_member_arrives(void)
     CHECK(td->sampling.seed_set && td->sampling.seed == UINT64_MAX - 1);
     CHECK(td->stop_count == 2 && str_equal(td->stops[1], STR("yy")));
     CHECK(td->logprobs && td->top_logprobs == 3);
-    CHECK(request.stream && request.include_usage);
+    CHECK(td->streamed && request.include_usage);
     CHECK(strcmp(td->user, "u") == 0);
     CHECK(td->mode == TD_MODE_PREFER_CLOUD);
     CHECK(td->data_class == TD_CLASS_SENSITIVE);
     CHECK(td->slo_ttft_ms == 10 && td->slo_ms == 20 && td->corrections);
-    CHECK(td->body == request.body && json_get(td->body, "tools"));
+    CHECK(json_kind_of(request_value(td, REQUEST_TOOLS)) == JSON_KIND_ARRAY);
     openai_request_deinit(&request);
     arena_free(arena);
 }

@@ -2,8 +2,10 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
+#include "app/cli/config_help.h"
 #include "app/config/config.h"
 #include "app/config/config_reach.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
@@ -478,16 +480,40 @@ static void test_rules_of_classes_that_cannot_hold_are_refused_with_their_line(v
 
 static void test_help_names_every_key(void)
 {
-    struct buf out;
-    buf_init(&out, 1 << 20);
-    config_write_help(&out);
-    static const char *const keys[] = {"server.listen", "tiers[].price.input_usd_per_mtok",
-                                       "routes[].gates.g2.confidence_min", "ledger.store_prompts",
-                                       "log.level"};
-    CHECK(!out.failed);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        CHECK(str_find(buf_view(&out), str_from(keys[i]), 0) != SIZE_MAX);
-    buf_deinit(&out);
+    static const struct {
+        const char *section, *key;
+    } keys[] = {{"\nserver: ", "\n  listen "},
+                {"\ntiers[].price: ", "\n  input_usd_per_mtok"},
+                {"\nroutes[].gates.g2: ", "\n  confidence_min "},
+                {"\nledger: ", "\n  store_prompts "},
+                {"\nlog: ", "\n  level "}};
+    char *text = NULL;
+    size_t len = 0;
+    struct td_error err = {0};
+    FILE *out = open_memstream(&text, &len);
+    CHECK(out && config_help_print(NULL, out, &err) == TD_OK);
+    fclose(out);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *section = strstr(text, keys[i].section);
+        const char *end = section ? strstr(section, "\n\n") : NULL;
+        const char *key = section ? strstr(section, keys[i].key) : NULL;
+        CHECK(key && (!end || key < end));
+    }
+    free(text);
+}
+
+static void test_help_of_a_section_has_what_stands_in_it(void)
+{
+    char *text = NULL;
+    size_t len = 0;
+    struct td_error err = {0};
+    FILE *out = open_memstream(&text, &len);
+    CHECK(out && config_help_print("routes", out, &err) == TD_OK);
+    CHECK(config_help_print("privcy", out, &err) == TD_NOT_FOUND);
+    CHECK(strstr(err.message, "privacy") != NULL);
+    fclose(out);
+    CHECK(strstr(text, "routes[].gates.g2: ") && !strstr(text, "tiers[]: "));
+    free(text);
 }
 
 int main(void)
@@ -504,5 +530,6 @@ int main(void)
     RUN(test_the_example_policies_say_who_sees_what);
     RUN(test_rules_of_classes_that_cannot_hold_are_refused_with_their_line);
     RUN(test_help_names_every_key);
+    RUN(test_help_of_a_section_has_what_stands_in_it);
     return test_finish();
 }

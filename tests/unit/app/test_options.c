@@ -23,7 +23,11 @@ static enum options_outcome run(struct values *values, const char *const *argume
         {"seed", 0, OPTION_U64, &values->seed, "N", "a seed", 0, 0},
         OPTION_ROW_CPU(values->cpu),
     };
-    const struct option_spec spec = {"verb", "[X]", "Tests.", options, 6, 2};
+    const struct option_spec spec = {.verb = "verb",
+                                     .arguments = "[X]",
+                                     .summary = "Tests.",
+                                     OPTION_TABLE(options),
+                                     .positional_max = 2};
     char storage[12][32], *argv[12];
     int argc = 1;
     argv[0] = storage[0];

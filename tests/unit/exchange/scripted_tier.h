@@ -79,7 +79,9 @@ struct scripted_tier {
     /* of the last start */
     enum egress_purpose purpose;
     enum td_priority priority;
-    char body[512]; /* "" = none */
+    unsigned left_to_model; /* of the request that came last */
+    bool ignore_eos;
+    size_t member_count;
 };
 
 struct tier_attempt {
@@ -149,12 +151,9 @@ static enum td_status scripted_start(struct tier *tier, struct loop *loop,
     int start = self->start_count++;
     self->purpose = sink->pass->purpose;
     self->priority = request->priority;
-    struct buf body;
-    buf_init(&body, sizeof self->body - 1);
-    if (request->body)
-        json_write(request->body, &body);
-    snprintf(self->body, sizeof self->body, STR_FMT, STR_ARG(buf_view(&body)));
-    buf_deinit(&body);
+    self->left_to_model = request->left_to_model;
+    self->ignore_eos = request->ignore_eos;
+    self->member_count = request->member_count;
     if (self->start_status != TD_OK)
         return error_set(err, self->start_status, "scripted refusal");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);

@@ -1,10 +1,9 @@
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
 
-#include "base/json.h"
 #include "base/str.h"
 #include "scanners.h"
-#include "test.h"
+#include "wire_members.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,16 +42,15 @@ static void test_callers_do_not_share_a_conversation(void)
     CHECK(one != conversation_id_key(&request));
 }
 
-/* The class of one message "scanned" whose body is the given text. */
+/* The class of one message "scanned" that is sent with the members of the given body. */
 static enum td_data_class class_of_body(const char *text)
 {
-    struct json *body = NULL;
+    struct wire_members wire;
     struct td_message message = {TD_ROLE_USER, STR("scanned")};
     struct td_request request = {.messages = &message, .message_count = 1};
-    CHECK(json_parse(str_from(text), &body, NULL) == TD_OK);
-    request.body = body;
+    wire_members_init(&wire, text, &request);
     enum td_data_class found = classify_request(plain_scanner(), &request, NULL);
-    json_free(body);
+    wire_members_deinit(&wire);
     return found;
 }
 
@@ -76,19 +74,56 @@ static void test_only_the_scanned_content_is_skipped_in_the_body(void)
         CHECK(class_of_body(bodies[i]) == TD_CLASS_SENSITIVE);
 }
 
+static const struct json *content_of(const struct td_request *request, size_t index)
+{
+    return json_get(json_at(request_value(request, REQUEST_MESSAGES), index), "content");
+}
+
 static void test_findings_are_counted_once(void)
 {
-    struct json *body = NULL;
-    REQUIRE(
-        json_parse(
-            STR("{\"messages\":[{\"content\":\"ann@example.com\"}],\"user\":\"bob@example.com\"}"),
-            &body, NULL) == TD_OK);
-    struct td_message message = {TD_ROLE_USER, STR("ann@example.com")};
-    struct td_request request = {.messages = &message, .message_count = 1, .body = body};
+    struct wire_members wire;
+    struct td_message message = {.role = TD_ROLE_USER};
+    struct td_request request = {.messages = &message, .message_count = 1};
     struct privacy_tally found = {0};
+    wire_members_init(
+        &wire, "{\"messages\":[{\"content\":\"ann@example.com\"}],\"user\":\"bob@example.com\"}",
+        &request);
+    message.content = json_text(content_of(&request, 0));
     CHECK(classify_request(plain_scanner(), &request, &found) == TD_CLASS_SENSITIVE);
     CHECK(found.kinds[PRIVACY_EMAIL] == 2);
-    json_free(body);
+    wire_members_deinit(&wire);
+}
+
+/* What is said in parts is read as one text, once; a part that is not said is read as a member. */
+static void test_parts_are_read_as_one_text(void)
+{
+    struct wire_members wire;
+    struct td_message messages[2] = {{TD_ROLE_SYSTEM, STR("be kind")},
+                                     {TD_ROLE_USER, STR("my mail is\nann@example.com")}};
+    struct td_request request = {.messages = messages, .message_count = 2};
+    wire_members_init(&wire,
+                      "{\"messages\":[{\"content\":\"be kind\"},{\"content\":["
+                      "{\"text\":\"my mail is\"},{\"text\":\"ann@example.com\"},"
+                      "{\"url\":\"bob@example.com\"}]}]}",
+                      &request);
+    const struct json *list = content_of(&request, 1);
+    const struct td_str texts[2] = {json_text(json_get(json_at(list, 0), "text")),
+                                    json_text(json_get(json_at(list, 1), "text"))};
+    const struct request_parts parts[2] = {{NULL, 0}, {texts, 2}};
+    struct reading reading;
+    messages[0].content = json_text(content_of(&request, 0));
+    request.parts = parts;
+    reading_init(&reading);
+    classify_read(&request, &reading);
+    struct td_str all = reading_since(&reading, 0);
+    struct privacy_tally found = {0};
+    CHECK(str_starts_with(all, STR("be kind\nmy mail is\nann@example.com")));
+    CHECK(str_find(all, STR("url: bob@example.com"), 0) != SIZE_MAX);
+    CHECK(str_find(all, STR("text"), 0) == SIZE_MAX);
+    CHECK(classify_request(plain_scanner(), &request, &found) == TD_CLASS_SENSITIVE);
+    CHECK(found.kinds[PRIVACY_EMAIL] == 2);
+    reading_deinit(&reading);
+    wire_members_deinit(&wire);
 }
 
 int main(void)
@@ -97,5 +132,6 @@ int main(void)
     RUN(test_callers_do_not_share_a_conversation);
     RUN(test_only_the_scanned_content_is_skipped_in_the_body);
     RUN(test_findings_are_counted_once);
+    RUN(test_parts_are_read_as_one_text);
     return test_finish();
 }

@@ -1,9 +1,9 @@
 /* What an exchange does when tiers fail, are missing, or may not be asked. */
 #include "scenes.h"
 
-#include "base/json.h"
 #include "base/rng.h"
 #include "exchange/limits/hedge_allowance.h"
+#include "wire_members.h"
 
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};
@@ -378,13 +378,12 @@ static void test_what_hides_in_the_body_is_found(void)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct world w;
         world_init(&w);
-        struct json *body = NULL;
-        CHECK(json_parse(str_from(bodies[i]), &body, NULL) == TD_OK);
-        w.request.body = body;
+        struct wire_members wire;
+        wire_members_init(&wire, bodies[i], &w.request);
         world_script(&w, LOCAL, unsure);
         world_run(&w);
         stayed_restricted(&w);
-        json_free(body);
+        wire_members_deinit(&wire);
         world_deinit(&w);
     }
 }

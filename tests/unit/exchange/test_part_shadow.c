@@ -5,6 +5,7 @@
 #include "exchange/limits/spending.h"
 #include "exchange/parts/shadow_pool.h"
 #include "tier/door.h"
+#include "wire_members.h"
 
 static struct shadow_pool *attach(struct world *world, double edge, double cloud)
 {
@@ -299,33 +300,27 @@ static void test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing(v
     end(&world, shadows);
 }
 
-/* A body, of which the messages are the world's. */
-static struct json *body_of(const char *text)
-{
-    struct json *body = NULL;
-    if (json_parse(str_from(text), &body, NULL) != TD_OK)
-        abort();
-    return body;
-}
-
-static void test_of_a_body_a_shadow_has_what_it_says_of_sampling(void)
+static void test_a_shadow_has_what_the_request_says_of_sampling(void)
 {
     struct world world;
     world_init(&world);
     struct shadow_pool *shadows = attach(&world, 1, 0);
-    struct json *body = body_of(
-        "{\"messages\":[{\"role\":\"user\",\"content\":\"what is the weather\"}],"
-        "\"top_p\":0.5,\"temperature\":null,\"ignore_eos\":true,\"metadata\":{\"a\":\"b\"}}");
+    struct wire_members wire;
     world.request.mode = TD_MODE_ONLY_CLOUD;
     world_script(&world, CLOUD, cloudy);
     world_script(&world, LOCAL, same);
-    world.request.body = body;
+    wire_members_init(&wire, "{\"metadata\":{\"a\":\"b\"}}", &world.request);
+    world.request.left_to_model = SETTING_TEMPERATURE | SETTING_TOP_K;
+    world.request.ignore_eos = true;
     world_run(&world);
-    CHECK(strcmp(world.tiers[LOCAL].body, "{\"top_p\":0.5,\"ignore_eos\":true}") == 0);
-    world.request.body = NULL; /* a program's: it means each of its settings */
+    const struct scripted_tier *local = &world.tiers[LOCAL];
+    CHECK(local->left_to_model == (SETTING_TEMPERATURE | SETTING_TOP_K) && local->ignore_eos);
+    CHECK(local->member_count == 0); /* the words alone */
+    world.request.left_to_model = 0; /* a program's: it means each of its settings */
+    world.request.ignore_eos = false;
     world_run(&world);
-    CHECK(shadow_seen.count == 2 && strcmp(world.tiers[LOCAL].body, "") == 0);
-    json_free(body);
+    CHECK(shadow_seen.count == 2 && local->left_to_model == 0 && !local->ignore_eos);
+    wire_members_deinit(&wire);
     end(&world, shadows);
 }
 
@@ -334,11 +329,6 @@ static void test_a_conversation_with_calls_of_tools_has_no_shadow(void)
     struct world world;
     world_init(&world);
     struct shadow_pool *shadows = attach(&world, 1, 0);
-    struct json *body =
-        body_of("{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},"
-                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":"
-                "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
-                "\"arguments\":\"{}\"}}]},{\"role\":\"user\",\"content\":\"so?\"}]}");
     world.request.mode = TD_MODE_ONLY_CLOUD;
     world_script(&world, CLOUD, cloudy);
     world_script(&world, LOCAL, same);
@@ -347,14 +337,13 @@ static void test_a_conversation_with_calls_of_tools_has_no_shadow(void)
     world.request.message_count = 3;
     world_run(&world);
     CHECK(shadow_seen.count == 1); /* the words alone */
-    world.request.body = body;
+    world.request.has_calls = true;
     world_run(&world);
     CHECK(shadow_seen.count == 1);
-    world.request.body = NULL;
+    world.request.has_calls = false;
     world.messages[1].role = TD_ROLE_TOOL;
     world_run(&world);
     CHECK(shadow_seen.count == 1 && world.end_count == 3);
-    json_free(body);
     end(&world, shadows);
 }
 
@@ -394,7 +383,7 @@ int main(void)
     RUN(test_a_shadow_that_fails_or_stalls_is_recorded_and_ends);
     RUN(test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped);
     RUN(test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing);
-    RUN(test_of_a_body_a_shadow_has_what_it_says_of_sampling);
+    RUN(test_a_shadow_has_what_the_request_says_of_sampling);
     RUN(test_a_conversation_with_calls_of_tools_has_no_shadow);
     RUN(test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along);
     return test_finish();

@@ -1,6 +1,5 @@
 #include "router/plan/signals.h"
 
-#include "base/json.h"
 #include "base/str.h"
 #include "router/plan/facts.h"
 #include "test.h"
@@ -74,61 +73,44 @@ static void test_formats_need_a_tier_that_can_promise_them(void)
     CHECK(signals.needs == CAPABILITY_GRAMMAR);
 }
 
-/* What clients of other servers send with every request means nothing; what would change the answer
- * is named. */
-static void test_settings_that_the_engine_has_not_got_are_named(void)
+static unsigned needs_of(const struct td_request *request)
 {
-    static const struct {
-        const char *body, *member;
-    } cases[] = {
-        {"{}", NULL},
-        {"{\"min_keep\":0,\"tfs_z\":1,\"min_tokens\":0,\"bad_words\":[],\"length_penalty\":1.0,"
-         "\"use_beam_search\":false,\"stop_token_ids\":null,\"adaptive_target\":-1.0,"
-         "\"t_max_predict_ms\":-1,\"n_indent\":0}",
-         NULL},
-        {"{\"min_tokens\":5}", "min_tokens"},
-        {"{\"min_keep\":2}", "min_keep"},
-        {"{\"tfs_z\":0.9}", "tfs_z"},
-        {"{\"stop_token_ids\":[7]}", "stop_token_ids"},
-        {"{\"use_beam_search\":true}", "use_beam_search"},
-        {"{\"adaptive_target\":0.5}", "adaptive_target"},
-        {"{\"bad_words\":\"x\"}", "bad_words"},
-        {"{\"samplers\":[]}", NULL},
-        {"{\"samplers\":[\"penalties\",\"dry\",\"top_n_sigma\",\"top_k\",\"typ_p\",\"top_p\","
-         "\"min_p\",\"xtc\",\"temperature\"]}",
-         NULL}, /* llama.cpp's own: typ_p is off here */
-        {"{\"samplers\":[\"top_k\",\"min_p\",\"typical_p\"]}", NULL},
-        {"{\"samplers\":[\"temperature\",\"top_k\"]}", "samplers"},
-        {"{\"samplers\":[\"min_p\",\"top_k\"]}", "samplers"},
-        {"{\"samplers\":[\"top_k\",\"infill\"]}", "samplers"},
-        {"{\"samplers\":[5]}", "samplers"},
-        {"{\"samplers\":\"kmt\"}", "samplers"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct td_message message = {TD_ROLE_USER, STR("x")};
-        struct td_request request = {.messages = &message,
-                                     .message_count = 1,
-                                     .sampling = {.temperature = 0.5f,
-                                                  .top_k = 9,
-                                                  .top_p = 1,
-                                                  .min_p = 0.1f,
-                                                  .repetition_penalty = 1}};
-        struct json *body = NULL;
-        struct signals signals;
-        REQUIRE(json_parse(str_from(cases[i].body), &body, NULL) == TD_OK);
-        request.body = body;
-        signals_extract(&request, NULL, NULL, &signals);
-        CHECK(signals.needs == (cases[i].member ? CAPABILITY_SAMPLING : 0));
-        CHECK(cases[i].member ? signals.sampling && strcmp(signals.sampling, cases[i].member) == 0
-                              : signals.sampling == NULL);
-        json_free(body);
-    }
+    struct signals signals;
+    signals_extract(request, NULL, NULL, &signals);
+    return signals.needs;
+}
+
+static void test_tools_need_a_tier_that_can_call_them(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("x")};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    request.tool_choice = TOOL_CHOICE_NONE;
+    CHECK(needs_of(&request) == 0);
+    request.tool_count = 2;
+    CHECK(needs_of(&request) == CAPABILITY_TOOLS);
+    request.tool_choice = TOOL_CHOICE_FORCED;
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_TOOL_CHOICE));
+    request.tool_count = 0;
+    request.tool_choice = TOOL_CHOICE_FREE;
+    request.old_functions = true;
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_TOOL_CHOICE));
+}
+
+static void test_sampling_that_the_engine_has_not_got_needs_another(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("x")};
+    struct td_request request = {
+        .messages = &message, .message_count = 1, .foreign_sampling = "min_tokens"};
+    struct signals signals;
+    signals_extract(&request, NULL, NULL, &signals);
+    CHECK(signals.needs == CAPABILITY_SAMPLING && strcmp(signals.sampling, "min_tokens") == 0);
 }
 
 int main(void)
 {
     RUN(test_formats_need_a_tier_that_can_promise_them);
-    RUN(test_settings_that_the_engine_has_not_got_are_named);
+    RUN(test_tools_need_a_tier_that_can_call_them);
+    RUN(test_sampling_that_the_engine_has_not_got_needs_another);
     RUN(test_code_is_marked);
     RUN(test_arithmetic_is_maths_and_dates_are_not);
     RUN(test_questions_are_marked);

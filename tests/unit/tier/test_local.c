@@ -7,8 +7,8 @@
 #include "engine/model/chat_tools.h"
 #include "engine/session/generate.h"
 #include "engine/session/scheduler.h"
-#include "test.h"
 #include "virtual_loop.h"
+#include "wire_members.h"
 
 /* --- the engine, played by the test --- */
 
@@ -240,16 +240,15 @@ static void test_tokens_become_pieces_with_stats(void)
     tier_free(s.tier);
 }
 
-static struct json *body_of(const char *more)
+/* A conversation of one message, and a tool that may be called. */
+static void offer_tool(struct scene *s, struct wire_members *wire)
 {
-    static const char head[] =
+    wire_members_init(
+        wire,
         "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"tools\":[{\"type\":"
-        "\"function\",\"function\":{\"name\":\"stop\"}}]";
-    char text[512];
-    struct json *body = NULL;
-    snprintf(text, sizeof text, "%s%s}", head, more);
-    CHECK(json_parse(str_from(text), &body, NULL) == TD_OK);
-    return body;
+        "\"function\",\"function\":{\"name\":\"stop\"}}]}",
+        &s->request);
+    s->request.tool_count = 1;
 }
 
 static void say(const char *text, int32_t id)
@@ -353,9 +352,9 @@ static void test_a_client_may_leave_while_its_prompt_is_echoed(void)
 static void test_calls_of_tools_come_as_openai_has_them(void)
 {
     struct scene s;
-    struct json *body = body_of("");
+    struct wire_members wire;
     scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
-    s.request.body = body;
+    offer_tool(&s, &wire);
     CHECK(!(s.tier->facts.lacks & CAPABILITY_TOOLS));
     CHECK(s.tier->facts.lacks & CAPABILITY_TOOL_CHOICE);
     CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_seen == 1 && engine.messages_seen == 1);
@@ -370,15 +369,15 @@ static void test_calls_of_tools_come_as_openai_has_them(void)
     CHECK(strstr(s.calls, "\"function\":{\"name\":\"stop\",\"arguments\":\"{\\\"a\\\":1}\"}"));
     CHECK(s.done_count == 1 && s.result.finish == TD_FINISH_TOOL_CALLS);
     tier_free(s.tier);
-    json_free(body);
+    wire_members_deinit(&wire);
 }
 
 static void test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end(void)
 {
     struct scene s;
-    struct json *body = body_of("");
+    struct wire_members wire;
     scene_init_with(&s, 0, 10, TOOL_FORMAT_MISTRAL);
-    s.request.body = body;
+    offer_tool(&s, &wire);
     CHECK(scene_start(&s, NULL) == TD_OK);
     say("", 7);
     say("[{\"name\":\"stop\",\"arguments\":{}}]", 1);
@@ -396,22 +395,23 @@ static void test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end(void)
     CHECK(strcmp(s.text, "[TOOL_CALLS]no list") == 0 && s.done_count == 0 &&
           engine.cancel_count == 0);
     tier_free(s.tier);
-    json_free(body);
+    wire_members_deinit(&wire);
 }
 
 static void test_tools_that_may_not_be_called_leave_the_answer_alone(void)
 {
     struct scene s;
-    struct json *body = body_of(",\"tool_choice\":\"none\"");
+    struct wire_members wire;
     scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
-    s.request.body = body;
+    offer_tool(&s, &wire);
+    s.request.tool_choice = TOOL_CHOICE_NONE;
     CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_count == 0);
     say("<tool_call>{\"name\":\"stop\"}</tool_call>", 1);
     CHECK(strcmp(s.text, "<tool_call>{\"name\":\"stop\"}</tool_call>") == 0);
     stop_job();
     CHECK(s.result.finish == TD_FINISH_STOP);
     tier_free(s.tier);
-    json_free(body);
+    wire_members_deinit(&wire);
     scene_init(&s, 0, 10); /* a template without tools */
     CHECK(s.tier->facts.lacks & CAPABILITY_TOOLS);
     tier_free(s.tier);
@@ -437,33 +437,45 @@ static void test_an_answer_gets_the_room_that_is_left(void)
     }
 }
 
-static struct td_sampling sampling_of(const char *body)
+static struct td_sampling sampling_of(const struct td_sampling *asked, unsigned left_to_model)
 {
     struct scene s;
-    struct json *json = NULL;
     scene_init(&s, 4096, 10);
-    s.request.sampling = td_sampling_default();
-    if (body)
-        CHECK(json_parse(str_from(body), &json, NULL) == TD_OK);
-    s.request.body = json;
+    s.request.sampling = *asked;
+    s.request.left_to_model = left_to_model;
     CHECK(scene_start(&s, NULL) == TD_OK);
     tier_cancel(s.tier, s.attempt);
     tier_free(s.tier);
-    json_free(json);
     return engine.job.request.options.sampling;
 }
 
-static void test_the_model_recommends_what_the_body_leaves_open(void)
+static void test_the_model_recommends_what_the_request_leaves_open(void)
 {
-    struct td_sampling got = sampling_of("{\"temperature\": null}");
+    struct td_sampling asked = td_sampling_default();
+    struct td_sampling got = sampling_of(&asked, SETTINGS_ALL);
     CHECK(got.temperature == 0.25f && got.top_k == 20 && got.top_p == 0.5f);
     CHECK(got.repetition_window == 32 && got.repetition_penalty == 1.5f);
     CHECK(got.mirostat_tau == 4 && got.mirostat_version == 2);
-    got = sampling_of("{\"temperature\": 1, \"repeat_penalty\": 1, \"mirostat\": 0}");
+    got = sampling_of(&asked, SETTING_TOP_K | SETTING_TOP_P);
     CHECK(got.temperature == 1 && got.top_k == 20 && got.repetition_penalty == 1);
     CHECK(got.mirostat_tau == 0 && got.mirostat_version == 0);
-    got = sampling_of(NULL); /* a program, which means every member */
+    got = sampling_of(&asked, 0); /* a program, which means every member */
     CHECK(got.temperature == 1 && got.top_k == 0 && got.mirostat_tau == 0);
+}
+
+static void test_dry_and_the_end_go_to_the_engine_as_asked(void)
+{
+    struct scene s;
+    scene_init(&s, 4096, 10);
+    s.request.dry_breakers = STR("\n\0::\0");
+    s.request.dry_window = 77;
+    s.request.ignore_eos = true;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    const struct job_request *job = &engine.job.request;
+    CHECK(job->dry.window == 77 && job->options.ignore_eos);
+    CHECK(memcmp(job->dry.breakers, "\n\0::\0", 6) == 0);
+    tier_cancel(s.tier, s.attempt);
+    tier_free(s.tier);
 }
 
 static void test_a_prompt_without_room_is_refused(void)
@@ -601,7 +613,8 @@ int main(void)
     RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
     RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);
     RUN(test_an_answer_gets_the_room_that_is_left);
-    RUN(test_the_model_recommends_what_the_body_leaves_open);
+    RUN(test_the_model_recommends_what_the_request_leaves_open);
+    RUN(test_dry_and_the_end_go_to_the_engine_as_asked);
     RUN(test_a_prompt_without_room_is_refused);
     RUN(test_refusals_of_the_engine_are_passed_on);
     RUN(test_a_failed_job_has_words);

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "test.h"
+#include "wire_members.h"
 
 #include <math.h>
 
@@ -64,21 +64,21 @@ static bool writes(const struct td_request *request, const char *wanted)
     return same;
 }
 
-static void test_a_clients_body_is_handed_on_with_our_model_and_without_our_options(void)
+static void test_a_clients_members_are_handed_on_with_our_model(void)
 {
-    struct json *body = NULL;
-    REQUIRE(
-        json_parse(STR("{\"model\":\"auto\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
-                       "\"tools\":[{\"type\":\"function\"}],\"tandem\":{\"mode\":\"auto\"},"
-                       "\"stream\":false,\"stream_options\":{\"include_obfuscation\":false}}"),
-                   &body, NULL) == TD_OK);
-    struct td_request request = {.body = body};
+    struct wire_members wire;
+    struct td_request request = {.messages = NULL};
+    wire_members_init(&wire,
+                      "{\"model\":\"auto\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
+                      "\"tools\":[{\"type\":\"function\"}],"
+                      "\"stream\":false,\"stream_options\":{\"include_obfuscation\":false}}",
+                      &request);
     CHECK(writes(&request,
                  "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
                  "\"tools\":[{\"type\":\"function\"}],\"stream\":true,"
                  "\"stream_options\":{\"include_obfuscation\":false,\"include_usage\":true}}"));
-    CHECK(strcmp(json_cstr(json_get(body, "model")), "auto") == 0); /* unchanged */
-    json_free(body);
+    CHECK(strcmp(json_cstr(json_get(wire.body, "model")), "auto") == 0); /* unchanged */
+    wire_members_deinit(&wire);
 }
 
 static void test_a_body_is_built_from_messages(void)
@@ -114,18 +114,16 @@ static void test_logprobs_are_asked_for_only_when_the_client_did(void)
                  "\"stream_options\":{\"include_usage\":true},\"stream\":true}"));
 }
 
-static void test_what_a_body_without_messages_does_not_name_is_not_sent(void)
+static void test_what_is_left_to_the_model_is_not_sent(void)
 {
     struct td_message message = {TD_ROLE_USER, STR("hi")};
-    struct td_request request = {
-        .messages = &message, .message_count = 1, .sampling = {.temperature = 1, .top_p = 1}};
-    struct json *body = NULL;
-    REQUIRE(json_parse(STR("{\"temperature\":null,\"top_p\":1}"), &body, NULL) == TD_OK);
-    request.body = body;
+    struct td_request request = {.messages = &message,
+                                 .message_count = 1,
+                                 .sampling = {.temperature = 1, .top_p = 1},
+                                 .left_to_model = SETTING_TEMPERATURE};
     CHECK(writes(&request, "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
                            "\"model\":\"gpt-x\",\"stream_options\":{\"include_usage\":true},"
                            "\"stream\":true}"));
-    json_free(body);
 }
 
 static void test_a_body_over_the_limit_is_an_error(void)
@@ -434,10 +432,10 @@ static void test_an_endless_event_is_refused(void)
 int main(void)
 {
     RUN(test_plain_http_only_reaches_this_machine);
-    RUN(test_a_clients_body_is_handed_on_with_our_model_and_without_our_options);
+    RUN(test_a_clients_members_are_handed_on_with_our_model);
     RUN(test_a_body_is_built_from_messages);
     RUN(test_logprobs_are_asked_for_only_when_the_client_did);
-    RUN(test_what_a_body_without_messages_does_not_name_is_not_sent);
+    RUN(test_what_is_left_to_the_model_is_not_sent);
     RUN(test_a_body_over_the_limit_is_an_error);
     RUN(test_http_codes_say_what_to_do);
     RUN(test_error_messages_are_found_bounded_and_clean);

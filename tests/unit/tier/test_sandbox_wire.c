@@ -3,12 +3,12 @@
 #include "tier/sandbox_wire.h"
 
 #include "base/str.h"
-#include "test.h"
+#include "wire_members.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static struct td_request full_request(const struct json *body)
+static struct td_request full_request(void)
 {
     static const struct td_message messages[] = {{TD_ROLE_SYSTEM, {"Be kind.", 8}},
                                                  {TD_ROLE_USER, {"Gr\xc3\xbc\xc3\x9f Gott", 10}}};
@@ -38,15 +38,24 @@ static struct td_request full_request(const struct json *body)
         .priority = TD_PRIORITY_BATCH,
         .keep_nothing = true,
         .caller = "10.0.0.1",
-        .body = body,
+        .left_to_model = SETTING_TOP_K,
+        .dry_breakers = {"x\0", 2},
+        .dry_window = 9,
+        .ignore_eos = true,
+        .tool_count = 2,
+        .tool_choice = TOOL_CHOICE_NONE,
+        .has_calls = true,
     };
 }
 
 static void test_a_request_arrives_whole(void)
 {
-    struct json *body = NULL;
-    REQUIRE(json_parse(STR("{\"tools\":[1,2],\"x\":0.1}"), &body, NULL) == TD_OK);
-    struct td_request from = full_request(body);
+    struct wire_members wire;
+    struct json *schema = json_new_object();
+    struct td_request from = full_request();
+    wire_members_init(&wire, "{\"tools\":[1,2],\"x\":0.1,\"messages\":[0.1]}", &from);
+    from.format = TD_FORMAT_JSON;
+    from.schema = schema;
     struct sandbox_request to;
     struct buf bytes;
     buf_init(&bytes, 1u << 20);
@@ -69,15 +78,22 @@ static void test_a_request_arrives_whole(void)
     CHECK(got->names_adapters && got->priority == TD_PRIORITY_BATCH && got->keep_nothing &&
           !got->grammar);
     CHECK(strcmp(got->caller, "10.0.0.1") == 0);
-    CHECK(json_count(json_get(got->body, "tools")) == 2);
+    CHECK(got->left_to_model == SETTING_TOP_K && got->ignore_eos && got->dry_window == 9);
+    CHECK(str_equal(got->dry_breakers, from.dry_breakers));
+    CHECK(got->tool_count == 2 && got->tool_choice == TOOL_CHOICE_NONE && got->has_calls);
+    CHECK(got->format == TD_FORMAT_JSON && json_kind_of(got->schema) == JSON_KIND_OBJECT);
+    CHECK(got->member_count == 2); /* what nobody there reads stays */
+    CHECK(json_count(request_value(got, REQUEST_TOOLS)) == 2);
+    CHECK(json_number(json_at(request_value(got, REQUEST_MESSAGES), 0), 0) == 0.1);
     sandbox_request_deinit(&to);
     buf_deinit(&bytes);
-    json_free(body);
+    json_free(schema);
+    wire_members_deinit(&wire);
 }
 
 static void test_a_request_that_was_cut_anywhere_is_refused(void)
 {
-    struct td_request from = full_request(NULL);
+    struct td_request from = full_request();
     struct sandbox_request to;
     struct buf bytes;
     buf_init(&bytes, 1u << 20);

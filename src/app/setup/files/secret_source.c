@@ -1,3 +1,5 @@
+/* A key is copied as few times as possible: the file is read without a buffer of stdio, and the
+ * copy is wiped. */
 #include "app/setup/files/secret_source.h"
 
 #include "base/crypto.h"

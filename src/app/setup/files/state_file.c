@@ -1,3 +1,4 @@
+/* Folders of the state belong to the user who runs the program: mode 0700. */
 #include "app/setup/files/state_file.h"
 
 #include "base/error.h"

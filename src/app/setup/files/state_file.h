@@ -1,4 +1,5 @@
-/* Where the program keeps its own files: the state folder of the configuration. No state; any thread. */
+/* Paths of the program's own files in the state folder of the configuration. No state; any
+ * thread. */
 #ifndef APP_STATE_FILE_H
 #define APP_STATE_FILE_H
 

@@ -1,3 +1,5 @@
+/* Reads only the header of the file, so that a list of models can say what an adapter is for
+ * without the model that it changes. */
 #include "app/setup/model/adapter_file.h"
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
-/* What stands in the file of an adapter, without a model that it changes. Whether it fits one is
- * for td_adapter_load to say. */
+/* What the file of an adapter says, without the model that it changes. Only td_adapter_load can
+ * say whether it fits a model. */
 #ifndef APP_ADAPTER_FILE_H
 #define APP_ADAPTER_FILE_H
 

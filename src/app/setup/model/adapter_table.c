@@ -1,3 +1,5 @@
+/* A file counts as unchanged when device, inode, size and time of change are the same. Its
+ * adapter is then shared with the table before, and with it what was cached. */
 #include "app/setup/model/adapter_table.h"
 
 #include "base/error.h"

@@ -1,3 +1,6 @@
+/* A name is looked for as a file, then among the downloaded models, then beside the program.
+ * Places beside the program are given from its executable, so that installed and built programs
+ * need no setting. */
 #include "app/setup/model/model_file.h"
 
 #include "app/config/config.h"
@@ -49,8 +52,8 @@ static bool find_beside(const char *name, char *out, size_t size)
     return false;
 }
 
-/* A file is what it is; only a name that is none is looked for among the pulled models, and then
- * among those that come with the program. */
+/* A path is used as it is. A plain name that is not a file is looked for among the downloaded
+ * models, and then among those that came with the program. */
 static enum td_status find_named(const char *wanted, const char *models_dir, char *out, size_t size,
                                  struct td_error *err)
 {
@@ -67,10 +70,12 @@ static enum td_status find_named(const char *wanted, const char *models_dir, cha
         models_dir = config->models.dir;
     }
     if (!model_store_find(models_dir, wanted, out, size) && !find_beside(wanted, out, size))
-        status = error_set(err, TD_NOT_FOUND,
-                           "there is no file '%.200s' and no pulled model of that name in %.200s; "
-                           "'tandem models list' shows the pulled models",
-                           wanted, models_dir);
+        status =
+            error_set(err, TD_NOT_FOUND,
+                      "there is no file '%.200s', no downloaded model of that name in %.200s and "
+                      "none beside the program; 'tandem models list' shows what was "
+                      "downloaded",
+                      wanted, models_dir);
     config_free(config);
     return status;
 }

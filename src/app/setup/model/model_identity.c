@@ -1,3 +1,6 @@
+/* A confidence model is right only for the model that it was trained with. That model is known
+ * by samples of its weights, and by what its template and tokenizer make of fixed texts. At most
+ * 1 MiB of the file is read. */
 #include "app/setup/model/model_identity.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* What a confidence model is bound to (router/judge/confidence_model.h), read off an open model: its
- * name, quantisation and directory, samples of its weights' bytes, and what its chat template and
- * tokenizer make of fixed texts, so that also a program that renders differently is noticed. */
+/* What a confidence model belongs to (router/judge/confidence_model.h), read from an open model:
+ * its name, quantisation and folder, samples of its weights, and what its chat template and
+ * tokenizer make of fixed texts. So a program that renders differently is noticed, too. */
 #ifndef APP_MODEL_IDENTITY_H
 #define APP_MODEL_IDENTITY_H
 

@@ -151,7 +151,7 @@ static enum td_status parse_hub(struct td_str text, const char *endpoint, const 
     write_text(&writer, base);
     write_char(&writer, '/');
     if (write_path(&writer, repo) != 2)
-        return error_set(err, TD_INVALID, "'" STR_FMT "' is no repository: ORG/REPO",
+        return error_set(err, TD_INVALID, "'" STR_FMT "' is not a repository; write ORG/REPO",
                          STR_ARG(str_slice(repo, 0, 100)));
     if (!named)
         return error_set(err, TD_INVALID,
@@ -168,7 +168,7 @@ static enum td_status parse_hub(struct td_str text, const char *endpoint, const 
     write_encoded(&writer, revision);
     write_char(&writer, '/');
     if (write_path(&writer, file) == 0)
-        return error_set(err, TD_INVALID, "'" STR_FMT "' is no file of a repository",
+        return error_set(err, TD_INVALID, "'" STR_FMT "' is not a file of a repository",
                          STR_ARG(str_slice(file, 0, 100)));
     if (writer.full)
         return error_set(err, TD_INVALID, "the source is too long");

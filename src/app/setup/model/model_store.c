@@ -1,3 +1,6 @@
+/* A download lies in PATH.part with a lock; its name is given last, after the hash and the
+ * contents were checked and the bytes are on the disk. So a model that can be named is always
+ * whole. Beside each model stands a record of where it came from, which only people read. */
 #include "app/setup/model/model_store.h"
 
 #include "base/ascii.h"
@@ -10,6 +13,7 @@
 #include "engine/gguf/gguf.h"
 #include "net/download_part.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -185,15 +189,16 @@ static enum td_status check_contents(const struct model_check *check, const char
     struct td_error cause = {0};
     struct gguf *gguf = NULL;
     if (*check->sha256_wanted && strcmp(check->sha256_wanted, sha256) != 0)
-        return error_set(err, TD_CORRUPT,
-                         "the file's SHA-256 is %s, but %s says %s: removed, pull it again", sha256,
-                         check->sha256_from, check->sha256_wanted);
+        return error_set(
+            err, TD_CORRUPT,
+            "the file's SHA-256 is %s, but %s says %s; the file was removed, download it again",
+            sha256, check->sha256_from, check->sha256_wanted);
     enum td_status status = gguf_open(part, false, &gguf, &cause);
     if (status == TD_UNSUPPORTED)
         return error_set(err, status, "%s (kept as .part)", cause.message);
     if (status == TD_CORRUPT || status == TD_LIMIT || status == TD_INVALID)
-        return error_set(err, TD_CORRUPT, "what arrived is no GGUF model: %.300s: removed",
-                         cause.message);
+        return error_set(err, TD_CORRUPT,
+                         "the download is not a GGUF model and was removed: %.300s", cause.message);
     if (status != TD_OK)
         return error_set(err, status, "%s", cause.message);
     *bytes = gguf_file_bytes(gguf);
@@ -204,6 +209,7 @@ static enum td_status check_contents(const struct model_check *check, const char
 enum td_status model_store_install(const struct model_check *check, char *sha256,
                                    struct td_error *err)
 {
+    assert(check->path && check->source && check->sha256_wanted);
     char part[PATH_BYTES];
     uint64_t bytes = 0;
     if (!with_suffix(part, check->path, ".part"))
@@ -265,7 +271,7 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
     if (status == TD_OK && fstatvfs(out, &system) == 0 &&
         (uint64_t)file.st_size / (system.f_frsize ? system.f_frsize : 1) >= system.f_bavail)
         status = error_set(
-            err, TD_LIMIT, "%s: %.1f MB are needed, the file system has %.1f MB free", part,
+            err, TD_LIMIT, "%s needs %.1f MB, but the file system has only %.1f MB free", part,
             (double)file.st_size / 1e6, (double)system.f_bavail * (double)system.f_frsize / 1e6);
     if (status == TD_OK)
         status = copy_bytes(in, out, cancel, err);

@@ -1,6 +1,6 @@
-/* The folder of pulled models: NAME.gguf, beside it NAME.gguf.json (where it came from, its
- * SHA-256), and .part files of downloads that are not whole. A file gets its name only after it has
- * been checked. */
+/* The folder of downloaded models: NAME.gguf, beside it NAME.gguf.json (where it came from, its
+ * SHA-256), and .part files of downloads that are not complete. A file gets its name only after
+ * it has been checked. */
 #ifndef APP_MODEL_STORE_H
 #define APP_MODEL_STORE_H
 
@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* Letters, digits, '.', '_', '+', '-'; no dot in front, at most 200 bytes: a name, never a path. */
+/* Letters, digits, '.', '_', '+' and '-', no dot first, at most 200 bytes: a name, never a path. */
 bool model_name_is_plain(const char *name);
 
 /* The file of the model `name`, with or without .gguf, into out; false when there is none. */
@@ -28,9 +28,9 @@ struct model_check {
     void *ctx;
 };
 
-/* Hashes PATH.part, checks it as a GGUF file, and renames it. sha256: 65 bytes. TD_CORRUPT (hash or
- * contents; the part is removed, it cannot be mended), TD_UNSUPPORTED (whole, but not for this
- * version: the part stays), TD_CANCELLED, TD_IO. */
+/* Hashes PATH.part, checks it as a GGUF file, and renames it. sha256: 65 bytes. TD_CORRUPT: hash
+ * or contents are wrong, and the part was removed. TD_UNSUPPORTED: it is whole but not for this
+ * version, and the part stays. TD_CANCELLED, TD_IO. */
 TD_MUST_CHECK enum td_status model_store_install(const struct model_check *check, char *sha256,
                                                  struct td_error *err);
 
@@ -38,7 +38,8 @@ TD_MUST_CHECK enum td_status model_store_install(const struct model_check *check
 TD_MUST_CHECK enum td_status model_store_copy(const char *from, const char *path,
                                               const atomic_bool *cancel, struct td_error *err);
 
-/* Removes a model with its record and parts. TD_NOT_FOUND; TD_BUSY while it is pulled. *bytes: what became free. */
+/* Removes a model with its record and parts; *bytes is the space that became free. TD_NOT_FOUND;
+ * TD_BUSY while it is being downloaded. */
 TD_MUST_CHECK enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
                                                 struct td_error *err);
 

@@ -1,3 +1,5 @@
+/* Reads the ledger at the start of a server, and only when a budget or a rule needs it: reading
+ * a day's exchanges takes time. */
 #include "app/setup/policy/budget_restore.h"
 
 #include "base/clock.h"

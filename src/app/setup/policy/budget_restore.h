@@ -1,6 +1,7 @@
-/* Budgets outlive a restart: what was spent today, and the tokens of the last 24 hours, are counted again from the ledger when a server
- * starts. Without a ledger a day begins anew; so it does for what is not in it (users under privacy.zero_retention, users that were
- * forgotten, exchanges that a kill cut off). */
+/* Budgets outlive a restart: what was spent today, and the tokens of the last 24 hours, are
+ * counted again from the ledger when a server starts. Without a ledger the day begins at zero.
+ * So it does for what the ledger does not have: users under privacy.zero_retention, users that
+ * were forgotten, and exchanges that a kill interrupted. */
 #ifndef APP_BUDGET_RESTORE_H
 #define APP_BUDGET_RESTORE_H
 
@@ -9,7 +10,7 @@
 struct spending;
 struct clock;
 
-/* clock NULL = the system's. The ledger's file is there. */
+/* clock NULL = the system's. The ledger's file must exist. */
 TD_MUST_CHECK enum td_status budget_restore(const struct config *config, const struct clock *clock,
                                             struct spending *spending, struct td_error *err);
 

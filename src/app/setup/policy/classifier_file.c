@@ -1,3 +1,5 @@
+/* The default classifier stands beside the program; it may be missing as long as nothing asks
+ * for one. */
 #include "app/setup/policy/classifier_file.h"
 
 #include "app/setup/model/model_file.h"

@@ -1,3 +1,5 @@
+/* A confidence model that belongs to another model is not used, and a sentence says why: its
+ * numbers would be wrong. */
 #include "app/setup/policy/confidence_file.h"
 
 #include "base/error.h"
@@ -39,10 +41,11 @@ bool confidence_file_fits(const struct confidence_model *model,
     if (!what)
         return true;
     if (strcmp(what, "model") == 0)
-        snprintf(why, 160, "it belongs to the model %s, this is %s", bound->model, identity->model);
+        snprintf(why, 160, "it was trained for the model %s, and this is %s", bound->model,
+                 identity->model);
     else if (strcmp(what, "quantization") == 0)
-        snprintf(why, 160, "it belongs to %s in %s, this is %s", bound->model, bound->quantization,
-                 identity->quantization);
+        snprintf(why, 160, "it was trained for %s in %s, and this is %s", bound->model,
+                 bound->quantization, identity->quantization);
     else
         snprintf(why, 160, "the %s of %s changed since it was trained", what, bound->model);
     return false;

@@ -8,7 +8,8 @@
 TD_MUST_CHECK enum td_status confidence_file_read(const char *path, struct confidence_model **out,
                                                   struct td_error *err);
 
-/* A sentence into why[160] when the model is bound to something else than `identity`; false. */
+/* False when the model belongs to something else than `identity`; why then says so in a
+ * sentence. */
 bool confidence_file_fits(const struct confidence_model *model,
                           const struct confidence_binding *identity, char why[static 160]);
 

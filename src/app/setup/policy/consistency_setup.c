@@ -1,3 +1,6 @@
+/* The memory of where questions started: its key, its file and its table of similar words. One
+ * process owns the file. A second process keeps its memory to itself, so that a command beside a
+ * server still answers. */
 #include "app/setup/policy/consistency_setup.h"
 
 #include "app/setup/files/state_file.h"
@@ -30,8 +33,8 @@ static enum td_status read_key(const char *path, uint8_t key[static KEYED_KEY_BY
     enum td_status status = buf_read_file(&file, path, err);
     if (status == TD_OK && file.len != KEYED_KEY_BYTES)
         status = error_set(err, TD_CORRUPT,
-                           "%s is no key of %d bytes; move it away and a new one is made (what was "
-                           "remembered with the old one is forgotten)",
+                           "%s must hold a key of %d bytes; remove it and a new one is made, but "
+                           "what was remembered with the old key is lost",
                            path, KEYED_KEY_BYTES);
     if (status == TD_OK)
         memcpy(key, file.data, KEYED_KEY_BYTES);

@@ -1,3 +1,6 @@
+/* Copies the configuration into the router's terms and computes the policy's version: a hash
+ * over everything that decides. So a file that differs only in comments has the same version,
+ * and a record can name the policy that it was decided by. */
 #include "app/setup/policy/policy_build.h"
 
 #include "app/config/config_ramp.h"
@@ -12,6 +15,7 @@
 #include "exchange/limits/gates.h"
 #include "router/judge/classifier.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* --- the version --- */
@@ -124,11 +128,10 @@ static enum td_status check_gates(const struct config *config, struct td_error *
         if (config->routes[i].gates.g0_gain_over > 0 ||
             config->routes[i].gates.g0_p_local_under > 0 ||
             config->routes[i].thresholds[THRESHOLD_G0])
-            return error_set(
-                err, TD_INVALID,
-                "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
-                "name one with router.classifier",
-                config->label, config->routes[i].line, config->routes[i].name);
+            return error_set(err, TD_INVALID,
+                             "%s:%u: route '%s' has a gate that needs a classifier, and there is "
+                             "none: name one with router.classifier",
+                             config->label, config->routes[i].line, config->routes[i].name);
     return TD_OK;
 }
 
@@ -160,8 +163,8 @@ static enum td_status check_rule(const struct config *config, const struct confi
         return TD_OK; /* a preset may name more tasks than this classifier knows */
     if (!classifier && (tasks->count || compiled->asked & judged))
         return error_set(err, TD_INVALID,
-                         "%s:%u: rule '%.60s' asks what a classifier says, and there is none: name "
-                         "one with router.classifier",
+                         "%s:%u: rule '%.60s' needs a classifier, and there is none: name one with "
+                         "router.classifier",
                          config->label, rule->line, rule->name);
     for (size_t i = 0; i < tasks->count; i++) {
         if (knows_task(classifier, tasks->items[i]))
@@ -298,6 +301,7 @@ policy_read_thresholds(const struct config *config,
 enum td_status policy_build(const struct config *config, const struct policy_learned *learned,
                             struct policy_parts *out, struct td_error *err)
 {
+    assert(config->route_count <= CONFIG_ROUTES_MAX && config->app_count <= CONFIG_APPS_MAX);
     const struct classifier *classifier = learned->classifier;
     bool decides = !learned->confined;
     enum td_status status = classifier || !decides ? TD_OK : check_gates(config, err);

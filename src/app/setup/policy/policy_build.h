@@ -1,4 +1,5 @@
-/* The policy of a configuration: routes, compiled rules, applications, weights and the version over all that decides. */
+/* The policy of a configuration: routes, compiled rules, applications, weights, and the version
+ * over everything that decides. */
 #ifndef APP_POLICY_BUILD_H
 #define APP_POLICY_BUILD_H
 
@@ -25,24 +26,29 @@ struct policy_parts {
     char version[17];
 };
 
-/* As many tokens as a slot has when neither the file nor the model say less (td_session_options' own bound). */
+/* The context of a slot when neither the file nor the model has a smaller one (the bound of
+ * td_session_options). */
 #define POLICY_CONTEXT_TOKENS 4096
 
-/* What the configuration says of a tier, as if its model and its key were there. **borrows** the configuration. */
+/* What the configuration says of a tier, as if its model and its key were there. **borrows** the
+ * configuration. */
 struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier);
 
-/* The classifier that router.classifier names; *out NULL when it is none, or when there is no default. **returns new** (classifier_close). */
+/* The classifier that router.classifier names. *out is NULL when that is none, or when there is
+ * no default. **returns new** (classifier_close). */
 TD_MUST_CHECK enum td_status policy_open_classifier(const struct config *config,
                                                     struct classifier **out, struct td_error *err);
 
-/* Reads the files that routes name for their gates; what was read is to be freed (free), also on failure. */
+/* Reads the files of thresholds that routes name for their gates. What was read is to be freed
+ * (free), also after a failure. */
 TD_MUST_CHECK enum td_status
 policy_read_thresholds(const struct config *config,
                        struct thresholds *out[static CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT],
                        struct td_error *err);
 
-/* Fills *out, which must stay where it is. TD_INVALID with file, line and reason when a gate or a rule asks for
- * what the classifier does not say; what reading an application's key gives. */
+/* Fills *out, which must stay where it is. TD_INVALID, with file, line and reason, when a gate
+ * or a rule asks for something that the classifier does not say; also what reading an
+ * application's key gives. */
 TD_MUST_CHECK enum td_status policy_build(const struct config *config,
                                           const struct policy_learned *learned,
                                           struct policy_parts *out, struct td_error *err);

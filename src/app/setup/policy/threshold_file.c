@@ -1,3 +1,5 @@
+/* A file of thresholds belongs to one gate; for another gate its numbers would mean something
+ * else. */
 #include "app/setup/policy/threshold_file.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* A configuration whose tiers are all on the device needs no record of what left. */
 #include "app/setup/privacy/egress_setup.h"
 
 #include "app/setup/files/state_file.h"

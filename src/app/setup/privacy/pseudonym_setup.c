@@ -1,3 +1,4 @@
+/* Names of classes and types in the configuration become tables that a mask looks up. */
 #include "app/setup/privacy/pseudonym_setup.h"
 
 #include "base/error.h"

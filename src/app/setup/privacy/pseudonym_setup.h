@@ -5,8 +5,8 @@
 #include "app/config/config.h"
 #include "privacy/pseudonym/mask.h"
 
-/* Names of types as in kinds.c (CUSTOM: whatever the operator's own rules find). TD_INVALID for a name that
- * nothing has. */
+/* Types have the names of privacy/kind (CUSTOM: what the operator's own rules find). TD_INVALID
+ * for a name that no type has. */
 TD_MUST_CHECK enum td_status pseudonym_setup_rules(const struct config *config,
                                                    struct mask_rules *rules, struct td_error *err);
 

@@ -1,3 +1,5 @@
+/* The GNU C library reads only at the start of a process that freed memory is to be overwritten.
+ * So the process restarts itself once, with the variable set, before it has read any text. */
 #include "app/setup/privacy/retention.h"
 
 #include "base/error.h"
@@ -11,9 +13,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* perturb: free() fills what it is given; but not what it puts into a thread's cache of small pieces,
- * which is therefore switched off (glibc's manual, "Memory Allocation Tunables"). It reaches every
- * library of the process, which wiping in our own containers would not. */
+/* perturb: free() fills what it is given; but not what it puts into a thread's cache of small
+ * pieces, which is therefore switched off (glibc's manual, "Memory Allocation Tunables"). It
+ * reaches every library of the process, which wiping in our own containers would not. */
 #define TUNABLES "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"
 #define VARIABLE "GLIBC_TUNABLES"
 #define ARGUMENTS_MAX 64
@@ -41,7 +43,7 @@ static enum td_status begin_anew(char *const *arguments, struct td_error *err)
                          "privacy.zero_retention: too many arguments, or a " VARIABLE
                          " that is too long");
     execv("/proc/self/exe", all);
-    return error_set(err, TD_IO, "privacy.zero_retention: the program cannot begin anew: %s",
+    return error_set(err, TD_IO, "privacy.zero_retention: the program cannot restart itself: %s",
                      strerror(errno));
 }
 

@@ -1,13 +1,12 @@
-/* privacy.zero_retention, the process's part: what was a text is overwritten as soon as it is freed,
+/* The process's part of privacy.zero_retention: texts are overwritten as soon as they are freed,
  * and no core file is written. */
 #ifndef APP_RETENTION_H
 #define APP_RETENTION_H
 
 #include "tandem/types.h"
 
-/* Before other threads are there: once for a process that the configuration wants so. arguments: those
- * of the verb, argv[0] its name, NULL-terminated; the process may begin anew with them, because glibc
- * reads at its start alone that freed memory is to be overwritten. TD_IO. */
+/* To be called before there are other threads. `arguments` are those of the verb, with its name
+ * first and NULL last: the process may restart itself with them (retention.c). TD_IO. */
 TD_MUST_CHECK enum td_status retention_harden(char *const *arguments, struct td_error *err);
 
 /* Does this process overwrite what it frees? */

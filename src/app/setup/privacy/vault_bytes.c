@@ -1,3 +1,5 @@
+/* An encrypted file and one in the clear are told apart by their first bytes, so that a key for
+ * a file without one, and the reverse, is an error and not a loss. */
 #include "app/setup/privacy/vault_bytes.h"
 
 #include "app/setup/files/secret_source.h"
@@ -5,8 +7,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/str.h"
-
-#include <string.h>
 
 #define MAGIC STR("TDVAULT1")
 #define FILE_BYTES_MAX ((size_t)1 << 30)

@@ -1,6 +1,6 @@
-/* A vault's file: readable by its owner alone, whole or not at all, and encrypted (AES-256-GCM) when there
- * is a key. Format of an encrypted one: "TDVAULT1", then what keyed_seal writes, with those 8 bytes as its
- * label. */
+/* The file of a vault: only its owner can read it, it is replaced whole or not at all, and it is
+ * encrypted (AES-256-GCM) when there is a key. Format of an encrypted file: "TDVAULT1", then
+ * what keyed_seal writes with those 8 bytes as its label. */
 #ifndef APP_VAULT_BYTES_H
 #define APP_VAULT_BYTES_H
 
@@ -12,14 +12,15 @@ struct vault_key {
     uint8_t bytes[KEYED_KEY_BYTES];
 };
 
-/* From an environment variable or a file with 64 hexadecimal digits; neither named: off. A variable that is
- * named and not set is TD_NOT_FOUND: nothing is written in the clear by mistake. */
+/* Reads a key from an environment variable or from a file with 64 hexadecimal digits; off when
+ * neither is named. TD_NOT_FOUND when the variable is not set, so that nothing is written in the
+ * clear by mistake. */
 TD_MUST_CHECK enum td_status vault_key_read(const char *env_name, const char *file,
                                             struct vault_key *key, struct td_error *err);
 void vault_key_wipe(struct vault_key *key);
 
-/* Appends the text. TD_DENIED: encrypted and the key is missing or another; TD_INVALID: a key for a file
- * that is not encrypted. */
+/* Appends the text of the file. TD_DENIED: it is encrypted and the key is missing or wrong.
+ * TD_INVALID: it is not encrypted and a key was given. */
 TD_MUST_CHECK enum td_status vault_bytes_read(const char *path, const struct vault_key *key,
                                               struct buf *out, struct td_error *err);
 TD_MUST_CHECK enum td_status vault_bytes_write(const char *path, const struct vault_key *key,

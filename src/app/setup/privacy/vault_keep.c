@@ -1,6 +1,10 @@
-/* {"version": 2, "vaults": [{"conversation": HEX, "owner": HEX, "used": MILLISECONDS SINCE 1970, "vault": as vault_json.h
- * writes it}]}. The time of the last use is the wall's, because no other clock goes on while the machine is off; a vault
- * without one is not taken. */
+/* The file of the vaults is JSON, encrypted as a whole:
+ *
+ *   {"version": 2, "vaults": [{"conversation": HEX, "owner": HEX, "used": MILLISECONDS SINCE 1970,
+ *                              "vault": as vault_json.h writes it}]}
+ *
+ * The time of the last use is wall time, because no other clock goes on while the machine is
+ * off. A vault without one is not taken. */
 #include "app/setup/privacy/vault_keep.h"
 
 #include "app/setup/privacy/vault_bytes.h"
@@ -27,13 +31,13 @@ static enum td_status read_key(const struct config *config, struct vault_key *ke
         return TD_OK;
     if (!config->privacy.pseudonyms.vault_key_env && !config->privacy.pseudonyms.vault_key_file)
         return error_set(err, TD_INVALID,
-                         "%s: privacy.pseudonyms.vault.file needs key_env or key_file: vaults are "
-                         "kept encrypted only",
+                         "%s: privacy.pseudonyms.vault.file needs key_env or key_file, because "
+                         "vaults are only kept encrypted",
                          config->label);
     if (config->privacy.zero_retention)
         return error_set(err, TD_INVALID,
-                         "%s: privacy.zero_retention keeps nothing: leave privacy.pseudonyms.vault "
-                         "away",
+                         "%s: privacy.zero_retention and privacy.pseudonyms.vault exclude each "
+                         "other: remove one of them",
                          config->label);
     return vault_key_read(config->privacy.pseudonyms.vault_key_env,
                           config->privacy.pseudonyms.vault_key_file, key, err);

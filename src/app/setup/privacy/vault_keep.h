@@ -1,6 +1,6 @@
-/* The vaults of conversations over a restart, where the operator asks for it: one encrypted file, read and
- * taken away at the start, written at the end. So no disk holds what memory has dropped meanwhile: what
- * expired, and what a user had forgotten. A vault's time goes on while nothing runs. */
+/* Keeps the vaults of conversations over a restart when the operator asks for it, in one
+ * encrypted file. The file is read and removed at the start and written at the end, so that no
+ * disk holds what expired or was forgotten meanwhile. A vault expires also while nothing runs. */
 #ifndef APP_VAULT_KEEP_H
 #define APP_VAULT_KEEP_H
 
@@ -9,15 +9,15 @@
 
 struct vault_store;
 
-/* Nothing where privacy.pseudonyms.vault names no file. A file without a key, or with another, is an error:
- * then nothing starts, and nothing leaves. */
+/* Does nothing when privacy.pseudonyms.vault names no file. A file without a key, or with a
+ * wrong one, is an error: then the server does not start. */
 TD_MUST_CHECK enum td_status vault_keep_load(const struct config *config, struct vault_store *store,
                                              struct td_error *err);
 TD_MUST_CHECK enum td_status vault_keep_save(const struct config *config, struct vault_store *store,
                                              struct td_error *err);
-/* Once a server has what the file held. */
+/* Removes the file, once a server has read what it held. */
 void vault_keep_clear(const struct config *config);
-/* The owner's vaults (and what expired) leave the file, where no server runs. */
+/* Removes an owner's vaults, and expired ones, from the file when no server runs. */
 TD_MUST_CHECK enum td_status vault_keep_forget(const struct config *config,
                                                const uint8_t owner[static CRYPTO_SHA256_BYTES],
                                                uint64_t *erased, struct td_error *err);

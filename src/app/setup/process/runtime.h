@@ -23,11 +23,13 @@ struct runtime_options {
     enum td_cpu cpu;         /* TD_CPU_AUTO = the configuration's */
     uint32_t threads;        /* 0 = the configuration's */
     uint32_t slots;          /* 0 = the configuration's */
-    /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
+    /* The confined worker: only local tiers, no ledgers and no detectors, because its requests
+     * were scanned before. */
     bool confined;
-    /* A server, which stays: only there do shadows run, ramps take anybody and vaults outlive it. */
+    /* A server: only there do shadows run, ramps move users, and vaults outlive the process. */
     bool serves;
-    /* Of the verb, argv[0] its name: with privacy.zero_retention the process begins anew with them. */
+    /* Arguments of the verb, its name first: with privacy.zero_retention the process restarts
+     * itself with them. */
     char *const *arguments;
 };
 
@@ -52,8 +54,8 @@ bool runtime_ready(void *ctx, const char **why_not);
 struct api_forgotten;
 void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
 
-/* Does what time alone asks for: vaults of pseudonyms expire. In how many ms to call again; a call that comes
- * late does all that is due. */
+/* Does what is due by time: vaults of pseudonyms expire. Returns in how many ms to call again; a
+ * late call does everything that is due. */
 uint64_t runtime_tend(struct runtime *runtime);
 
 /* Reads the file again. On failure the old snapshot stays. */

@@ -1,3 +1,6 @@
+/* A snapshot is built whole beside the one in use; a failure leaves the old one in place. What
+ * was measured and loaded for a tier or adapter that stays is taken over. Exchanges hold a count
+ * on their snapshot, so that keys and tiers live as long as the last of them. */
 #include "app/setup/process/snapshot.h"
 
 #include "app/setup/files/secret_source.h"
@@ -13,6 +16,7 @@
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,8 +160,8 @@ static void drop_foreign(struct snapshot *snapshot)
         if (!*of || strcmp((*of)->confidence, made) == 0)
             continue;
         log_event(LOG_LEVEL_WARN, "thresholds_stale",
-                  "file=%s route=%s used=confidence_min reason=\"they were tuned on confidences of "
-                  "another model of confidence\"",
+                  "file=%s route=%s used=confidence_min reason=\"they were tuned with another "
+                  "confidence model; tune them again\"",
                   snapshot->config->routes[route].thresholds[THRESHOLD_G3],
                   snapshot->config->routes[route].name);
         free(*of);
@@ -199,6 +203,67 @@ static enum td_status keep_less(const struct config *config, struct consents *co
     return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
 }
 
+static void fill_services(struct snapshot *snapshot, const struct snapshot_base *base)
+{
+    const struct config *config = snapshot->config;
+    struct exchange_services *services = &snapshot->services;
+    *services = (struct exchange_services){
+        .policy = &snapshot->policy.policy,
+        .confidence_state = services->confidence_state,
+        .classifier = snapshot->classifier,
+        .tiers = snapshot->tiers,
+        .tier_count = config->tier_count,
+        .health = tier_health_new(config->tier_count),
+        .latency = tier_latency_new(config->tier_count),
+        .classes = base->classes,
+        .scanner = snapshot->scanner,
+        .spending = base->spending,
+        .hedge_allowance = base->hedge_allowance,
+        .device = base->device,
+        .minimise = config->privacy.minimise,
+        .consents = base->consents,
+        .consents_in_requests = config->privacy.consents_in_requests,
+        .pseudonyms =
+            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
+        .ledger = base->ledger,
+        .watch = base->watch,
+        .consistency = config->router.consistency.on ? base->consistency : NULL,
+        .similarity = base->consistency ? base->similarity : NULL,
+        .shadow_pool = base->shadow_pool,
+        .ramp_table = base->ramp_table,
+        .shadow_usd_per_day = config->shadow.usd_per_day,
+        .hold = hold_services,
+        .release = release_services,
+        .consistency_limits = {config->router.consistency.margin,
+                               config->router.consistency.loss_max,
+                               config->router.consistency.usd_per_day},
+        .escalations_per_hour = config->watch.escalations_per_hour,
+        .clock = &clock_system,
+        .all_cloud_tier = SIZE_MAX,
+        .store_prompts = config->ledger.store_prompts,
+        .zero_retention = config->privacy.zero_retention,
+        .deadline_ms = config->server.deadline_ms,
+    };
+}
+
+static enum td_status make_tiers(struct snapshot *snapshot, const struct snapshot_base *base,
+                                 struct td_error *err)
+{
+    const struct config *config = snapshot->config;
+    struct exchange_services *services = &snapshot->services;
+    enum td_status status = services->health && services->latency
+                                ? TD_OK
+                                : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
+        status = make_tier(snapshot, i, base, err);
+        if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
+            services->all_cloud_tier = i;
+    }
+    if (status == TD_OK)
+        keep_latency(snapshot, base->before);
+    return status;
+}
+
 enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
                             const struct snapshot_base *base, struct snapshot **out,
                             struct td_error *err)
@@ -212,6 +277,7 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     }
     snapshot->config = config;
     snapshot->scanner = scanner;
+    snapshot->pseudonyms.vaults = base->vaults;
     atomic_init(&snapshot->user_count, 1);
     if (!base->confined)
         status = open_judges(snapshot, base, err);
@@ -219,57 +285,13 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
                                            snapshot->thresholds, base->confined};
     if (status == TD_OK)
         status = policy_build(config, &learned, &snapshot->policy, err);
-    struct exchange_services *services = &snapshot->services;
-    *services = (struct exchange_services){
-        .policy = &snapshot->policy.policy,
-        .confidence_state = services->confidence_state,
-        .classifier = snapshot->classifier,
-        .tiers = snapshot->tiers,
-        .tier_count = config->tier_count,
-        .health = tier_health_new(config->tier_count),
-        .latency = tier_latency_new(config->tier_count),
-        .classes = base->classes,
-        .scanner = scanner,
-        .spending = base->spending,
-        .hedge_allowance = base->hedging,
-        .device = base->device,
-        .minimise = config->privacy.minimise,
-        .consents = base->consents,
-        .consents_in_requests = config->privacy.consents_in_requests,
-        .pseudonyms =
-            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
-        .ledger = base->ledger,
-        .watch = base->watch,
-        .consistency = config->router.consistency.on ? base->consistency : NULL,
-        .similarity = base->consistency ? base->similarity : NULL,
-        .shadow_pool = base->shadows,
-        .ramp_table = base->ramps,
-        .shadow_usd_per_day = config->shadow.usd_per_day,
-        .hold = hold_services,
-        .release = release_services,
-        .consistency_limits = {config->router.consistency.margin, config->router.consistency.loss_max,
-                    config->router.consistency.usd_per_day},
-        .escalations_per_hour = config->watch.escalations_per_hour,
-        .clock = &clock_system,
-        .all_cloud_tier = SIZE_MAX,
-        .store_prompts = config->ledger.store_prompts,
-        .zero_retention = config->privacy.zero_retention,
-        .deadline_ms = config->server.deadline_ms,
-    };
-    snapshot->pseudonyms.vaults = base->vaults;
+    fill_services(snapshot, base);
     if (status == TD_OK)
         status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
     if (status == TD_OK)
         status = keep_less(config, base->consents, err);
-    if (!(services->health && services->latency) && status == TD_OK)
-        status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
-    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
-        status = make_tier(snapshot, i, base, err);
-        if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
-            services->all_cloud_tier = i;
-    }
     if (status == TD_OK)
-        keep_latency(snapshot, base->before);
+        status = make_tiers(snapshot, base, err);
     if (status == TD_OK)
         *out = snapshot;
     else
@@ -279,6 +301,7 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
 
 struct snapshot *snapshot_hold(struct snapshot *snapshot)
 {
+    assert(atomic_load(&snapshot->user_count) > 0);
     atomic_fetch_add_explicit(&snapshot->user_count, 1, memory_order_relaxed);
     return snapshot;
 }

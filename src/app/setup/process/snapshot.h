@@ -1,4 +1,5 @@
-/* An immutable set of policy, scanner, tiers and health, made from a configuration, counted by users. */
+/* An immutable set of policy, scanner, tiers and their health, made from a configuration and
+ * counted by its users. Any thread may hold, use and drop it. */
 #ifndef APP_SNAPSHOT_H
 #define APP_SNAPSHOT_H
 
@@ -24,14 +25,14 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
-    struct ramp_table *ramps;                 /* or NULL */
-    struct shadow_pool *shadows;             /* or NULL */
+    struct ramp_table *ramp_table;       /* or NULL */
+    struct shadow_pool *shadow_pool;     /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
-    struct hedge_allowance *hedging;
+    struct hedge_allowance *hedge_allowance;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
@@ -41,8 +42,8 @@ struct snapshot_base {
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 
-/* **takes** the config and the scanner (NULL: nothing is scanned, so nothing may leave), also on failure.
- * **returns new** with one user (snapshot_drop). */
+/* **takes** the config and the scanner, also on failure. Without a scanner (NULL) nothing is
+ * scanned, so nothing may leave. **returns new** with one user (snapshot_drop). */
 TD_MUST_CHECK enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
                                           const struct snapshot_base *base, struct snapshot **out,
                                           struct td_error *err);

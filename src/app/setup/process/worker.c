@@ -1,9 +1,12 @@
+/* A worker is one thread with a loop, a server and an API. Other threads reach it by calls that
+ * its loop runs (worker_drain), and by one atomic deadline. */
 #include "app/setup/process/worker.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/loop_event.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -99,6 +102,7 @@ uint16_t worker_port(const struct worker *worker)
 
 enum td_status worker_start(struct worker *worker, struct td_error *err)
 {
+    assert(!worker->started);
     if (pthread_create(&worker->thread, NULL, worker_run, worker) != 0)
         return error_set(err, TD_NO_MEMORY, "cannot start a thread");
     worker->started = true;

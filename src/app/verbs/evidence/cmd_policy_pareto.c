@@ -2,6 +2,7 @@
  * (router/learn/pareto.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/evidence/front_svg.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -134,32 +135,31 @@ static enum td_status find(const char *file, const char *svg, struct found *out,
     return status;
 }
 
-int cmd_policy_pareto(int argc, char **argv)
+static int cmd_policy_pareto(int argc, char **argv)
 {
     const char *file = NULL, *svg = NULL;
     bool json = false, all = false;
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg", "a picture of all plans", 0, 0},
-        {"all", 0, OPTION_FLAG, &all, NULL, "print also plans that another one beats", 0, 0},
+        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg", "also draw all plans into this file", 0, 0},
+        {"all", 0, OPTION_FLAG, &all, NULL, "also print plans that another plan beats", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "policy pareto",
-        "OUTCOMES.jsonl",
-        "Tries the patterns (one tier; gates g0, g1, g3; g0 with g3) with many thresholds on a\n"
-        "table of outcomes and prints those that no other beats in cost, quality and time.\n"
-        "A line: {\"p_local\", \"probe\", \"local\": {\"right\", \"cost_usd\", \"ms\", "
-        "\"confidence\"},\n"
-        "\"cloud\": {\"right\", \"cost_usd\", \"ms\"}}. With --json: {questions, plans, svg}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "policy pareto",
+        .arguments = "OUTCOMES.jsonl",
+        .summary = "Tries each pattern of gates (one tier; g0; g1; g3; g0 with g3) with many "
+                   "thresholds on a table of outcomes. It prints the plans that no other plan "
+                   "beats in cost, quality and time.\n"
+                   "A line of the table: {\"p_local\", \"probe\", \"local\": {\"right\", "
+                   "\"cost_usd\", \"ms\", \"confidence\"}, \"cloud\": {\"right\", \"cost_usd\", "
+                   "\"ms\"}}.",
+        .json = "{questions, plans, svg}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, NULL);
-    if (!file) {
-        fprintf(stderr, "tandem policy pareto: a table of outcomes is needed\n"
-                        "Try 'tandem policy pareto --help'.\n");
-        return 2;
-    }
+    if (!file)
+        return options_misuse("policy pareto", "name a table of outcomes");
     struct td_error err = {0};
     struct found *found = calloc(1, sizeof *found);
     enum td_status status =
@@ -170,3 +170,6 @@ int cmd_policy_pareto(int argc, char **argv)
     free(found);
     return status == TD_OK ? !printed : command_fail("policy pareto", &err);
 }
+
+const struct verb verb_policy_pareto = {"pareto", cmd_policy_pareto,
+                                        "find the thresholds that are worth their cost"};

@@ -1,13 +1,14 @@
 /* tandem replay: the ledger's exchanges under another policy (app/evidence/replay.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/since_option.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/evidence/policy_opened.h"
 #include "app/evidence/replay.h"
-#include "app/setup/policy/policy_build.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "router/judge/classifier.h"
 #include "router/learn/bootstrap.h"
 
 #include <math.h>
@@ -17,17 +18,15 @@
 enum column { COST, MS, LOCAL, RIGHT, COLUMN_COUNT };
 
 struct call {
-    const char *policy, *config, *since, *outcomes;
-    uint64_t since_wall_ms;
+    const char *policy, *config, *outcomes;
+    struct since_option since;
     bool json;
 };
 
 /* The other policy, and what is found. */
 struct work {
-    struct config *config, *other;
-    struct classifier *classifier;
-    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
-    struct policy_parts parts;
+    struct config *config;
+    struct policy_opened other;
     struct tier_facts facts[CONFIG_TIERS_MAX];
     struct outcomes outcomes;
     struct replay replay;
@@ -38,19 +37,11 @@ struct work {
 
 static enum td_status open_other(const struct call *call, struct work *work, struct td_error *err)
 {
-    enum td_status status = config_load(call->policy, NULL, NULL, &work->other, err);
-    if (status == TD_OK)
-        status = policy_open_classifier(work->other, &work->classifier, err);
-    if (status == TD_OK)
-        status = policy_read_thresholds(work->other, work->thresholds, err);
-    const struct policy_learned learned = {.classifier = work->classifier,
-                                           .thresholds = work->thresholds};
-    if (status == TD_OK)
-        status = policy_build(work->other, &learned, &work->parts, err);
+    enum td_status status = policy_opened_read(call->policy, &work->other, err);
     if (status != TD_OK)
         return status;
-    for (size_t i = 0; i < work->other->tier_count; i++)
-        work->facts[i] = policy_tier_facts(work->other, &work->other->tiers[i]);
+    for (size_t i = 0; i < work->other.config->tier_count; i++)
+        work->facts[i] = policy_tier_facts(work->other.config, &work->other.config->tiers[i]);
     return TD_OK;
 }
 
@@ -77,21 +68,23 @@ static enum td_status run_replay(const struct call *call, struct work *work, str
 {
     struct ledger_reader *reader = NULL;
     double begin_ms = clock_monotonic_ms(NULL);
-    work->replay.policy = &work->parts.policy;
+    work->replay.policy = &work->other.parts->policy;
     work->replay.facts = work->facts;
-    work->replay.tier_count = work->other->tier_count;
+    work->replay.tier_count = work->other.config->tier_count;
     enum td_status status = command_open_ledger(work->config->ledger.path, &reader, err);
     if (status == TD_OK)
         status =
-            ledger_reader_history(reader, call->since_wall_ms, replay_learn, &work->replay, err);
+            ledger_reader_history(reader, call->since.wall_ms, replay_learn, &work->replay, err);
     if (status == TD_OK) {
         replay_prepare(&work->replay);
-        status = ledger_reader_history(reader, call->since_wall_ms, replay_add, &work->replay, err);
+        status = ledger_reader_history(reader, call->since.wall_ms, replay_add, &work->replay, err);
     }
     ledger_reader_close(reader);
     work->seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
     if (status == TD_OK && work->replay.count == 0)
-        status = error_set(err, TD_NOT_FOUND, "no answered exchange in the ledger since then");
+        status =
+            error_set(err, TD_NOT_FOUND,
+                      "the ledger has no answered exchange in this time; choose a longer --since");
     return status;
 }
 
@@ -146,7 +139,7 @@ static bool print_json(const struct work *work)
     struct json *object = json_new_object();
     json_put(object, "exchanges", json_new_int((int64_t)work->replay.count));
     json_put(object, "skipped", json_new_int((int64_t)work->replay.skipped));
-    json_put(object, "policy_version", json_new_cstr(work->parts.policy.version));
+    json_put(object, "policy_version", json_new_cstr(work->other.parts->policy.version));
     json_put(object, "start_changed", json_new_int((int64_t)work->changed));
     json_put(object, "refused", json_new_int((int64_t)work->refused));
     json_put(object, "seconds", json_new_double(work->seconds));
@@ -166,11 +159,11 @@ static bool print_text(const struct work *work)
                                                      "share right"};
     printf("%zu exchanges under policy %s in %.2f s; %zu begin on another tier, %zu would be "
            "refused, %zu could not be replayed\n\n%-16s %12s %12s %12s   95 %% interval\n",
-           work->replay.count, work->parts.policy.version, work->seconds, work->changed,
+           work->replay.count, work->other.parts->policy.version, work->seconds, work->changed,
            work->refused, work->replay.skipped, "", "before", "after", "change");
     for (size_t c = 0; c < COLUMN_COUNT; c++) {
         if (isnan(work->change[c].mean)) {
-            printf("%-16s not known: no outcomes, feedback or classifier for these exchanges\n",
+            printf("%-16s not known: these exchanges have no outcomes, feedback or classifier\n",
                    titles[c]);
             continue;
         }
@@ -183,13 +176,9 @@ static bool print_text(const struct work *work)
 
 static void work_free(struct work *work)
 {
-    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
-        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
-            free(work->thresholds[i][gate]);
     replay_deinit(&work->replay);
     outcomes_deinit(&work->outcomes);
-    classifier_close(work->classifier);
-    config_free(work->other);
+    policy_opened_free(&work->other);
     config_free(work->config);
     free(work);
 }
@@ -216,38 +205,32 @@ static int run(const struct call *call)
     return status == TD_OK ? !printed : command_fail("replay", &err);
 }
 
-int cmd_replay(int argc, char **argv)
+static int cmd_replay(int argc, char **argv)
 {
-    struct call call = {.since = "24h"};
+    struct call call = {.json = false};
+    since_option_init(&call.since, "24h");
     const struct option options[] = {
-        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration", 0, 0},
-        OPTION_ROW_CONFIG(call.config),
-        {"since", 's', OPTION_TEXT, &call.since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0,
+        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration; required", 0,
          0},
+        OPTION_ROW_CONFIG(call.config),
+        OPTION_ROW_SINCE(call.since, "24h"),
         {"outcomes", 0, OPTION_TEXT, &call.outcomes, "FILE.jsonl",
-         "how right each tier is on these exchanges, by id", 0, 0},
+         "how right each tier is for these exchanges, by id", 0, 0},
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "replay",
-        "",
-        "Decides the ledger's exchanges again under another policy and prints what would change "
-        "in\n"
-        "cost, time, share local and quality, with 95 % intervals of the paired differences.\n"
-        "Nothing is run. With --json: {exchanges, start_changed, cost_usd, ms, share_local, "
-        "right}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "replay",
+        .summary = "Decides the exchanges in the ledger again with another policy, and prints how "
+                   "cost, time, share of local answers and quality would change, with 95 % "
+                   "intervals of the paired differences. No model runs.",
+        .json = "{exchanges, start_changed, cost_usd, ms, share_local, right}",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    const char *wrong = NULL;
     if (!call.policy)
-        wrong = "--policy FILE is needed";
-    else if (!command_parse_since(call.since, clock_wall_ms(NULL), &call.since_wall_ms))
-        wrong = "--since reads 90s, 15m, 24h, 7d or all";
-    if (wrong) {
-        fprintf(stderr, "tandem replay: %s\nTry 'tandem replay --help'.\n", wrong);
-        return 2;
-    }
+        return options_misuse("replay", "name the other configuration with --policy FILE");
     return run(&call);
 }
+
+const struct verb verb_replay = {"replay", cmd_replay,
+                                 "show what another policy would have changed"};

@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
+#include "app/cli/verb.h"
 #include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -94,7 +95,8 @@ static enum td_status read_utterance(struct audit *audit, const struct json *lin
         return TD_OK;
     }
     if (json_kind_of(json_get(line, "messages")) != JSON_KIND_ARRAY)
-        return error_set(err, TD_INVALID, "no \"text\", \"prompt\" or \"messages\"");
+        return error_set(err, TD_INVALID,
+                         "the line must have \"text\", \"prompt\" or \"messages\"");
     struct arena *arena = arena_new(LINE_ARENA_BYTES);
     enum td_status status = TD_OK;
     if (!arena || !openai_messages_read(line, arena, &request, &fault))
@@ -263,42 +265,42 @@ static enum td_status run(const struct call *call, struct audit *audit, struct t
         error_prefix(err, "%s", call->file);
     }
     if (status == TD_OK && !(call->json ? print_json(audit) : print_text(audit)))
-        status = error_set(err, TD_IO, "standard output broke");
+        status = error_set(err, TD_IO, "cannot write to standard output");
     classifier_close(classifier);
     buf_deinit(&text);
     return status;
 }
 
-int cmd_router_audit(int argc, char **argv)
+static int cmd_router_audit(int argc, char **argv)
 {
     struct call call = {.bar = 0.7, .price_in = "0.15 USD/Mtok", .price_out = "0.60 USD/Mtok"};
     const struct option options[] = {
-        {"model", 'm', OPTION_TEXT, &call.model, "FILE", "classifier; default the shipped one", 0,
-         0},
+        {"model", 'm', OPTION_TEXT, &call.model, "FILE",
+         "classifier; default: the one beside the program", 0, 0},
         {"p-local", 0, OPTION_NUMBER, &call.bar, "P",
-         "a question moves from this probability of a right local answer on; default 0.7", 0, 1},
+         "a question moves to the device if P(right answer there) is at least P; default 0.7", 0,
+         1},
         {"price-in", 0, OPTION_TEXT, &call.price_in, "PRICE",
-         "where a line has no cost_usd; default \"0.15 USD/Mtok\"", 0, 0},
-        {"price-out", 0, OPTION_TEXT, &call.price_out, "PRICE", "default \"0.60 USD/Mtok\"", 0, 0},
+         "price of prompt tokens for lines without cost_usd; default \"0.15 USD/Mtok\"", 0, 0},
+        {"price-out", 0, OPTION_TEXT, &call.price_out, "PRICE",
+         "price of answer tokens; default \"0.60 USD/Mtok\"", 0, 0},
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "router audit",
-        "LOG.jsonl",
-        "Says of traffic that went to a cloud what a device could answer, what that would save "
-        "and\n"
-        "what it would do to quality, with 95 % intervals, and by task. A line: {\"text\" or\n"
-        "\"prompt\" or \"messages\", \"prompt_tokens\", \"completion_tokens\", \"cost_usd\"}, all\n"
-        "numbers optional. With --json: {questions, movable, saving_usd, quality_change, tasks}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "router audit",
+        .arguments = "LOG.jsonl",
+        .summary = "Reads a log of requests that all went to a cloud. It estimates which of them "
+                   "a device could answer, what that would save, and how it would change the "
+                   "quality, with 95 % intervals, in total and for each task.\n"
+                   "A line: {\"text\" or \"prompt\" or \"messages\", \"prompt_tokens\", "
+                   "\"completion_tokens\", \"cost_usd\"}; the numbers are optional.",
+        .json = "{questions, movable, saving_usd, quality_change, tasks}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
-    if (!call.file) {
-        fprintf(stderr, "tandem router audit: a log of traffic is needed\n"
-                        "Try 'tandem router audit --help'.\n");
-        return 2;
-    }
+    if (!call.file)
+        return options_misuse("router audit", "name a log of requests");
     struct td_error err = {0};
     struct audit *audit = calloc(1, sizeof *audit);
     enum td_status status =
@@ -308,3 +310,6 @@ int cmd_router_audit(int argc, char **argv)
     free(audit);
     return status == TD_OK ? 0 : command_fail("router audit", &err);
 }
+
+const struct verb verb_router_audit = {"audit", cmd_router_audit,
+                                       "estimate which cloud requests a device could answer"};

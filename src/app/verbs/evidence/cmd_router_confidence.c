@@ -2,6 +2,7 @@
  * answers to judged prompts. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/evidence/confidence_answers.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -113,41 +114,44 @@ static int train(const struct call *call)
     return status == TD_OK ? !printed : command_fail("router confidence", &err);
 }
 
-int cmd_router_confidence(int argc, char **argv)
+static int cmd_router_confidence(int argc, char **argv)
 {
     struct call call = {.answers.tokens_max = 256, .seed = 1, .cpu = TD_CPU_AUTO};
     const struct option options[] = {
         OPTION_ROW_MODEL(call.model),
-        {"output", 'o', OPTION_TEXT, &call.out, "FILE", "for router.confidence", 0, 0},
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
+         "file to write, for router.confidence; required", 0, 0},
         {"tokens", 'n', OPTION_UINT, &call.answers.tokens_max, "N",
          "most tokens of an answer; default 256", 1, 65536},
-        {"seed", 0, OPTION_U64, &call.seed, "S", "of the division into folds; default 1", 0, 0},
+        {"seed", 0, OPTION_U64, &call.seed, "S", "seed of the division into folds; default 1", 0,
+         0},
         OPTION_ROW_THREADS(call.answers.threads),
         OPTION_ROW_CPU(call.cpu),
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "router confidence",
-        "FILE.jsonl",
-        "Lets a model answer judged prompts and fits its confidence: how likely is an answer "
-        "right,\n"
-        "by what the decode loop knows. FILE.jsonl: {\"prompt\" or \"messages\", \"right\": true "
-        "or\n"
-        "false of this model's answer, or \"answer\": the text (or list of texts) that it must "
-        "be}\n"
-        "a line; at least 50, and some hundreds to be of use. The file belongs to this model,\n"
-        "quantisation, template and tokenizer. With --json: {answers, right, tokens, whole,\n"
-        "running, folds, model, quantization, output, seconds}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "router confidence",
+        .arguments = "FILE.jsonl",
+        .summary = "Lets a model answer prompts whose right answers are known, and fits how "
+                   "likely an answer with given token probabilities is right.\n"
+                   "A line of FILE.jsonl: {\"prompt\" or \"messages\"} with \"right\": true or "
+                   "false for this model's answer, or with \"answer\": the text, or a list of "
+                   "texts, that is right. It needs at least 50 lines; some hundreds give useful "
+                   "results.\n"
+                   "The file that it writes is valid for this model, quantisation, template and "
+                   "tokenizer only.",
+        .json = "{answers, right, tokens, whole, running, folds, model, quantization, output, "
+                "seconds}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.answers.path, &count);
-    if (count != 1 || !call.out) {
-        fprintf(stderr,
-                "tandem router confidence: a file of judged prompts and -o FILE are needed\n"
-                "Try 'tandem router confidence --help'.\n");
-        return 2;
-    }
+    if (count != 1 || !call.out)
+        return options_misuse("router confidence",
+                              "give a file of prompts with known answers, and -o FILE");
     return train(&call);
 }
+
+const struct verb verb_router_confidence = {"confidence", cmd_router_confidence,
+                                            "calibrate a model's confidence in its own answers"};

@@ -1,17 +1,18 @@
-/* tandem router tune: thresholds that hold an asked risk, from judged answers (router/learn/risk.h). */
+/* tandem router tune: finds thresholds that keep the given risk, from judged answers
+ * (router/learn/risk.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/since_option.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/evidence/ledger_answers.h"
 #include "app/setup/policy/confidence_file.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "router/learn/tune.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,12 @@
 #define EXIT_NOT_REACHABLE 3
 
 struct tune_call {
-    const char *file, *out, *config, *since, *gate, *confidence;
+    const char *file, *out, *config, *gate, *confidence;
     double risk;
+    struct since_option since;
     bool per_cluster, json;
     /* read */
     enum threshold_gate threshold_gate;
-    uint64_t since_wall_ms;
     char made_by[CONFIDENCE_DIGEST_BYTES]; /* "" = the rule */
     struct ledger_answers ledger;          /* its answers are used also where a file was given */
     struct tune_result *result;
@@ -85,20 +86,20 @@ static void print_bar(const struct tune_call *call, const struct risk_bar *bar, 
     printf("  %-20s ", task);
     switch (bar->outcome) {
     case RISK_REACHED:
-        printf("%s >= %.4f: %.1f %% stay local, %.2f %% are kept and wrong (%zu samples, %.1f %% "
-               "wrong if all stayed)\n",
+        printf("%s >= %.4f: %.1f %% stay local, %.2f %% stay local and are wrong (%zu samples, "
+               "%.1f %% would be wrong if all stayed)\n",
                score, bar->threshold, 100 * share(bar->kept, bar->count), 100 * bar->loss_kept,
                bar->count, 100 * bar->loss_all);
         return;
     case RISK_TOO_FEW:
-        printf("not reachable: %zu samples, and a risk of %.3g %% needs at least %zu, %zu where "
-               "half of it is used up\n",
+        printf("not reachable with %zu samples: a risk of %.3g %% needs at least %zu, and %zu if "
+               "half of the risk is already used\n",
                bar->count, 100 * call->risk, bar->count_min,
                risk_count_min(call->risk, call->risk / 2));
         return;
     case RISK_TOO_WEAK:
-        printf("not reachable: with %zu samples no threshold holds %.3g %%: the answers with the "
-               "highest %s are wrong too often\n",
+        printf("not reachable with %zu samples at %.3g %%: even the answers with the highest %s "
+               "are wrong too often\n",
                bar->count, 100 * call->risk, score);
         return;
     }
@@ -107,7 +108,7 @@ static void print_bar(const struct tune_call *call, const struct risk_bar *bar, 
 static bool print_text(const struct tune_call *call)
 {
     const struct tune_result *result = call->result;
-    printf("gate %s, risk asked: %.3g %% of all questions kept and wrong\n",
+    printf("gate %s, risk: at most %.3g %% of all questions stay local and are wrong\n",
            thresholds_gate_name(call->threshold_gate), 100 * call->risk);
     if (!call->file)
         printf("ledger: %zu answers of the local tier, %zu of them judged; %zu questions left it\n",
@@ -116,10 +117,10 @@ static bool print_text(const struct tune_call *call)
         print_bar(call, &result->tasks[i], result->thresholds.tasks[i].task);
     print_bar(call, &result->rest, result->thresholds.task_count ? "(everything else)" : "(all)");
     if (result->thresholds.task_count)
-        printf("together: %.1f %% stay local, %.2f %% are kept and wrong\n",
+        printf("together: %.1f %% stay local, %.2f %% stay local and are wrong\n",
                100 * share(result->kept, result->count), 100 * result->loss_kept);
     if (call->out && result->reached)
-        printf("%s: name it with gates: {%s: {thresholds: %s}}\n", call->out,
+        printf("%s is written; use it with gates: {%s: {thresholds: %s}}\n", call->out,
                thresholds_gate_name(call->threshold_gate), call->out);
     return fflush(stdout) == 0;
 }
@@ -163,14 +164,14 @@ static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
             call, call->confidence ? call->confidence : config->router.confidence, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
-    const struct ledger_answers_options options = {call->since_wall_ms, call->threshold_gate,
+    const struct ledger_answers_options options = {call->since.wall_ms, call->threshold_gate,
                                                    call->made_by};
     if (status == TD_OK)
         status = ledger_answers_read(reader, &options, &call->ledger, err);
     if (status == TD_OK && call->ledger.judged == 0)
         status = error_set(err, TD_NOT_FOUND,
-                           "no judged answers: of %zu answers of the local tier none has feedback "
-                           "(POST /tandem/v1/feedback); a file of judged answers may be given",
+                           "none of the %zu answers of the local tier has feedback "
+                           "(POST /tandem/v1/feedback); give a file of judged answers instead",
                            call->ledger.kept);
     ledger_reader_close(reader);
     config_free(config);
@@ -214,46 +215,52 @@ static int run(struct tune_call *call)
     return code;
 }
 
-int cmd_router_tune(int argc, char **argv)
+static int cmd_router_tune(int argc, char **argv)
 {
-    struct tune_call call = {.gate = "g3", .since = "30d"};
+    struct tune_call call = {.gate = "g3"};
+    since_option_init(&call.since, "30d");
     const struct option options[] = {
         {"risk", 'r', OPTION_NUMBER, &call.risk, "R",
-         "share of all questions that may be kept and wrong: 0.05", 0.0001, 0.9999},
-        {"gate", 'g', OPTION_TEXT, &call.gate, "g0|g1|g3",
-         "by p_local, probe or confidence (default g3)", 0, 0},
+         "the risk: largest share of all questions that may stay local and be wrong, as 0.05; "
+         "required",
+         0.0001, 0.9999},
+        {"gate", 'g', OPTION_TEXT, &call.gate, "GATE",
+         "the gate: g0 (by p_local), g1 (by probe) or g3 (by confidence; default)", 0, 0},
         {"per-cluster", 0, OPTION_FLAG, &call.per_cluster, NULL,
-         "a threshold for each task that has samples enough", 0, 0},
-        {"output", 'o', OPTION_TEXT, &call.out, "FILE", "thresholds for a gate's key", 0, 0},
+         "a threshold of its own for each task with enough samples", 0, 0},
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
+         "file to write, for the thresholds key of a gate", 0, 0},
         {"confidence", 0, OPTION_TEXT, &call.confidence, "FILE",
-         "model of confidence that gave the scores; default the configuration's", 0, 0},
+         "file of 'tandem router confidence' that gave the scores; default: the configuration's", 0,
+         0},
         OPTION_ROW_CONFIG(call.config),
-        {"since", 's', OPTION_TEXT, &call.since, "SPAN", "of the ledger: 24h, 30d (default) or all",
-         0, 0},
+        OPTION_ROW_SINCE(call.since, "30d"),
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "router tune",
-        "[FILE.jsonl]",
-        "Finds the lowest threshold with which at most the asked share of all questions is kept\n"
-        "and wrong (conformal risk control). FILE.jsonl: {\"confidence\", \"right\", \"task\"} a\n"
-        "line, with \"probe\" (g1) or \"p_local\" (g0) for the other gates; without it, the\n"
-        "answers in the ledger that have feedback. Exit code 3: the risk is not reachable. With\n"
-        "--json: {gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "router tune",
+        .arguments = "[FILE.jsonl]",
+        .summary = "Finds the lowest threshold of a gate at which the share of questions that "
+                   "stay local and are wrong is at most the risk that you give (conformal risk "
+                   "control). Exit code 3 means that no threshold reaches the risk.\n"
+                   "A line of FILE.jsonl: {\"confidence\", \"right\", \"task\"}; \"probe\" for "
+                   "gate g1 and \"p_local\" for gate g0 replace \"confidence\". Without a file it "
+                   "uses the answers in the ledger that have feedback.",
+        .example = "  tandem router tune --risk 0.05 -o thresholds.json answers.jsonl",
+        .json = "{gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
     const char *wrong = NULL;
     if (!(call.risk > 0))
-        wrong = "--risk is needed, as in --risk 0.05";
+        wrong = "give the risk, as in --risk 0.05";
     else if (!thresholds_gate_find(call.gate, &call.threshold_gate))
         wrong = "--gate is g0, g1 or g3";
-    else if (!command_parse_since(call.since, clock_wall_ms(NULL), &call.since_wall_ms))
-        wrong = "--since reads 90s, 15m, 24h, 7d or all";
-    if (wrong) {
-        fprintf(stderr, "tandem router tune: %s\nTry 'tandem router tune --help'.\n", wrong);
-        return 2;
-    }
+    if (wrong)
+        return options_misuse("router tune", "%s", wrong);
     return run(&call);
 }
+
+const struct verb verb_router_tune = {
+    "tune", cmd_router_tune, "find the threshold that keeps wrong answers below a given share"};

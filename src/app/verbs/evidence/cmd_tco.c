@@ -1,7 +1,9 @@
-/* tandem tco: from which volume on a local tier pays (app/evidence/tco.h). */
+/* tandem tco: when does local inference save money (app/evidence/tco.h)? Reads amounts with units,
+ * and prints the result at the volume given and at others. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
+#include "app/cli/verb.h"
 #include "app/evidence/tco.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -10,39 +12,61 @@
 #include <math.h>
 #include <stdio.h>
 
-/* An amount as it was typed, its kind and where it goes. */
+/* An amount with a unit: its option, its kind and where its value goes. */
 struct amount {
-    const char *name, *text;
+    const char *name;
     enum quantity_kind kind;
     double *value;
+    const char *argument, *help;
     bool needed;
-    const char *missing; /* what leaving it out means, for the warning; NULL = nothing */
+    const char *missing; /* what is not counted without it, for the warning; NULL = nothing */
+    const char *text;    /* as it was typed; NULL = not given */
+    char help_with_example[96];
 };
 
-static enum td_status read_amounts(struct amount *amounts, size_t count, struct td_error *err)
+/* One row for each amount, with an example of its unit. Returns how many there are. */
+static size_t amounts_to_options(struct amount *amounts, struct option *options)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!amounts[i].text && amounts[i].needed)
-            return error_set(err, TD_INVALID, "--%s is needed, as in --%s \"%s\"", amounts[i].name,
-                             amounts[i].name, quantity_example(amounts[i].kind));
-        if (!amounts[i].text)
+    size_t count = 0;
+    for (struct amount *amount = amounts; amount->name; amount++) {
+        snprintf(amount->help_with_example, sizeof amount->help_with_example, "%s: \"%s\"",
+                 amount->help, quantity_example(amount->kind));
+        options[count++] = (struct option){amount->name,
+                                           0,
+                                           OPTION_TEXT,
+                                           &amount->text,
+                                           amount->argument,
+                                           amount->help_with_example,
+                                           0,
+                                           0};
+    }
+    return count;
+}
+
+static enum td_status read_amounts(struct amount *amounts, struct td_error *err)
+{
+    for (struct amount *amount = amounts; amount->name; amount++) {
+        if (!amount->text && amount->needed)
+            return error_set(err, TD_INVALID, "--%s is required, as in --%s \"%s\"", amount->name,
+                             amount->name, quantity_example(amount->kind));
+        if (!amount->text)
             continue;
         enum td_status status =
-            quantity_read(str_from(amounts[i].text), amounts[i].kind, amounts[i].value, err);
+            quantity_read(str_from(amount->text), amount->kind, amount->value, err);
         if (status != TD_OK) {
-            error_prefix(err, "--%s", amounts[i].name);
+            error_prefix(err, "--%s", amount->name);
             return status;
         }
     }
     return TD_OK;
 }
 
-static struct json *omitted_json(const struct amount *amounts, size_t count, bool breaches)
+static struct json *omitted_json(const struct amount *amounts, bool breaches)
 {
     struct json *list = json_new_array();
-    for (size_t i = 0; i < count; i++)
-        if (!amounts[i].text && amounts[i].missing)
-            json_push(list, json_new_cstr(amounts[i].missing));
+    for (const struct amount *amount = amounts; amount->name; amount++)
+        if (!amount->text && amount->missing)
+            json_push(list, json_new_cstr(amount->missing));
     if (breaches)
         json_push(list, json_new_cstr("breaches"));
     return list;
@@ -62,25 +86,45 @@ static void put(struct json *object, const char *name, double value)
     json_put(object, name, json_new_double(value)); /* infinity becomes null */
 }
 
-/* Crossover and payback at other shares and volumes. */
+/* What would be saved at other shares and volumes. */
+static const double shares[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1},
+                    volume_factors[] = {0.1, 0.5, 1, 2, 10};
+enum {
+    SHARE_COUNT = sizeof shares / sizeof *shares,
+    VOLUME_COUNT = sizeof volume_factors / sizeof *volume_factors
+};
+
+struct variant {
+    struct tco_input input;
+    struct tco tco;
+};
+
+static void compute_variants(const struct tco_input *input,
+                             struct variant out[static SHARE_COUNT][VOLUME_COUNT])
+{
+    for (size_t s = 0; s < SHARE_COUNT; s++)
+        for (size_t v = 0; v < VOLUME_COUNT; v++) {
+            struct variant *variant = &out[s][v];
+            variant->input = *input;
+            variant->input.share_local = shares[s];
+            variant->input.queries_per_month *= volume_factors[v];
+            tco_compute(&variant->input, &variant->tco);
+        }
+}
+
 static struct json *sensitivity_json(const struct tco_input *input)
 {
-    static const double shares[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1}, volumes[] = {0.1, 0.5, 1, 2, 10};
+    struct variant variants[SHARE_COUNT][VOLUME_COUNT];
     struct json *list = json_new_array();
-    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
-        for (size_t v = 0; v < sizeof volumes / sizeof *volumes; v++) {
-            struct tco_input other = *input;
-            struct tco result;
-            other.share_local = shares[s];
-            other.queries_per_month *= volumes[v];
-            tco_compute(&other, &result);
-            struct json *row = json_new_object();
-            put(row, "share_local", shares[s]);
-            put(row, "queries_per_month", other.queries_per_month);
-            put(row, "saving_usd_per_month", result.saving_usd_per_month);
-            put(row, "payback_months", result.payback_months);
-            json_push(list, row);
-        }
+    compute_variants(input, variants);
+    for (size_t i = 0; i < SHARE_COUNT * VOLUME_COUNT; i++) {
+        const struct variant *variant = &variants[i / VOLUME_COUNT][i % VOLUME_COUNT];
+        struct json *row = json_new_object();
+        put(row, "share_local", variant->input.share_local);
+        put(row, "queries_per_month", variant->input.queries_per_month);
+        put(row, "saving_usd_per_month", variant->tco.saving_usd_per_month);
+        put(row, "payback_months", variant->tco.payback_months);
+        json_push(list, row);
     }
     return list;
 }
@@ -114,21 +158,16 @@ static bool print_json(const struct tco_input *input, const struct tco *tco, str
 
 static void print_sensitivity(const struct tco_input *input)
 {
-    static const double shares[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1}, volumes[] = {0.1, 0.5, 1, 2, 10};
-    printf("\nsaving a month (USD) by share local and volume:\n%12s", "");
-    for (size_t v = 0; v < sizeof volumes / sizeof *volumes; v++)
-        printf(" %12.0f", volumes[v] * input->queries_per_month);
+    struct variant variants[SHARE_COUNT][VOLUME_COUNT];
+    compute_variants(input, variants);
+    printf("\nsaving in USD a month, by share that stays local and queries a month:\n%12s", "");
+    for (size_t v = 0; v < VOLUME_COUNT; v++)
+        printf(" %12.0f", variants[0][v].input.queries_per_month);
     printf("\n");
-    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+    for (size_t s = 0; s < SHARE_COUNT; s++) {
         printf("%11.0f%%", 100 * shares[s]);
-        for (size_t v = 0; v < sizeof volumes / sizeof *volumes; v++) {
-            struct tco_input other = *input;
-            struct tco result;
-            other.share_local = shares[s];
-            other.queries_per_month *= volumes[v];
-            tco_compute(&other, &result);
-            printf(" %12.2f", result.saving_usd_per_month);
-        }
+        for (size_t v = 0; v < VOLUME_COUNT; v++)
+            printf(" %12.2f", variants[s][v].tco.saving_usd_per_month);
         printf("\n");
     }
 }
@@ -138,17 +177,17 @@ static void print_breaches(const struct tco_input *input, const struct tco *tco)
     double all = tco->breach_usd * input->queries_per_month;
     if (input->breach_usd <= 0)
         return;
-    printf("breaches: %.6f USD expected in every query that leaves (%.10g USD x %.6g per million), "
-           "a month %.2f USD all-cloud, %.2f USD hybrid\n",
+    printf("breaches: %.6f USD expected for every query that leaves (%.10g USD x %.6g per "
+           "million); a month: %.2f USD all-cloud, %.2f USD hybrid\n",
            tco->breach_usd, input->breach_usd, input->breach_per_million, all,
            (1 - input->share_local) * all);
     if (isinf(tco->breakeven_per_million))
-        printf("at this volume no rate of breaches makes local pay\n");
+        printf("at this volume local saves no money, however often there are breaches\n");
     else if (tco->breakeven_per_million <= 0)
-        printf("at this volume local pays even without breaches\n");
+        printf("at this volume local saves money even without breaches\n");
     else
-        printf("at this volume local pays above %.6g breaches per million queries that leave; at "
-               "%.6g %s is cheaper\n",
+        printf("at this volume local saves money above %.6g breaches per million queries that "
+               "leave; at %.6g %s is cheaper\n",
                tco->breakeven_per_million, input->breach_per_million,
                tco->pays ? "local" : "the cloud");
 }
@@ -159,22 +198,22 @@ static bool print_text(const struct tco_input *input, const struct tco *tco, str
            "USD (%.1f %%)\n",
            tco->cloud_usd, tco->local_usd, tco->energy_j, tco->saving_usd, 100 * tco->saving_share);
     print_breaches(input, tco);
-    printf("fixed a month: %.2f USD (hardware and development %.2f, idle power %.2f)\n",
+    printf("fixed costs a month: %.2f USD (hardware and development %.2f, idle power %.2f)\n",
            tco->fixed_usd_per_month, tco->hardware_usd_per_month, tco->idle_usd_per_month);
     if (!tco->routing_can_pay)
         printf(
-            "routing cannot pay at any volume: what the device answers saves less than its tries "
-            "cost\n");
+            "local saves no money at any volume: its answers save less than its attempts cost\n");
     else
-        printf("crossover: %.0f queries a month\n", tco->crossover_queries_per_month);
+        printf("crossover: local saves money from %.0f queries a month on\n",
+               tco->crossover_queries_per_month);
     printf(
         "at %.0f queries a month: all-cloud %.2f USD, hybrid %.2f USD, saving %.2f USD a month\n",
         input->queries_per_month, tco->all_cloud_usd_per_month, tco->hybrid_usd_per_month,
         tco->saving_usd_per_month);
     if (isinf(tco->payback_months))
-        printf("hardware and development are never earned back\n");
+        printf("hardware and development never pay for themselves\n");
     else
-        printf("hardware and development are earned back in %.1f months\n", tco->payback_months);
+        printf("hardware and development pay for themselves in %.1f months\n", tco->payback_months);
     printf("utilisation %.1f %%%s; local tokens cost %.4f USD/Mtok\n", 100 * tco->busy_share,
            tco->busy_share > 1 ? " (more than one machine can do)" : "", tco->usd_per_mtok);
     for (size_t i = 0; i < json_count(omitted); i++)
@@ -184,9 +223,30 @@ static bool print_text(const struct tco_input *input, const struct tco *tco, str
     return fflush(stdout) == 0;
 }
 
-#define AMOUNT_COUNT 13
+static int run(struct tco_input *input, struct amount *amounts, const char *pattern, bool json)
+{
+    struct td_error err = {0};
+    struct tco tco;
+    bool split = strcmp(pattern, "split") == 0;
+    input->pattern = split ? TCO_SPLIT : TCO_EDGE_FIRST;
+    if (!split && strcmp(pattern, "edge-first") != 0)
+        return options_misuse("tco", "--pattern is edge-first or split, not '%.40s'", pattern);
+    enum td_status status = read_amounts(amounts, &err);
+    if (status == TD_OK)
+        status = check_breach(input, &err);
+    if (status != TD_OK) {
+        command_fail("tco", &err);
+        return 2;
+    }
+    tco_compute(input, &tco);
+    struct json *omitted = omitted_json(amounts, tco.breach_usd <= 0);
+    bool printed = json ? print_json(input, &tco, omitted) : print_text(input, &tco, omitted);
+    return printed ? 0 : 1;
+}
 
-int cmd_tco(int argc, char **argv)
+#define OPTIONS_MAX 32
+
+static int cmd_tco(int argc, char **argv)
 {
     struct tco_input input = {.prompt_tokens = 500,
                               .answer_tokens = 200,
@@ -194,85 +254,77 @@ int cmd_tco(int argc, char **argv)
                               .lifetime_s = 36 * TCO_MONTH_S};
     const char *pattern = "edge-first";
     bool json = false;
-    struct amount a[AMOUNT_COUNT] = {
-        {"price-in", NULL, QUANTITY_MONEY_PER_TOKEN, &input.in_usd_per_token, true, NULL},
-        {"price-out", NULL, QUANTITY_MONEY_PER_TOKEN, &input.out_usd_per_token, true, NULL},
-        {"volume", NULL, QUANTITY_QUERIES_PER_MONTH, &input.queries_per_month, true, NULL},
-        {"hardware", NULL, QUANTITY_MONEY, &input.hardware_usd, false, "hardware"},
-        {"development", NULL, QUANTITY_MONEY, &input.development_usd, false, "development"},
-        {"operations", NULL, QUANTITY_MONEY_PER_MONTH, &input.operations_usd_per_month, false,
-         "operations"},
-        {"lifetime", NULL, QUANTITY_TIME, &input.lifetime_s, false, NULL},
-        {"power", NULL, QUANTITY_POWER, &input.busy_watt, false, "energy of answers"},
-        {"idle-power", NULL, QUANTITY_POWER, &input.idle_watt, false, "energy of waiting"},
-        {"tariff", NULL, QUANTITY_MONEY_PER_ENERGY, &input.energy_usd_per_joule, false,
-         "price of energy"},
-        {"prefill", NULL, QUANTITY_TOKENS_PER_SECOND, &input.prefill_per_s, false,
-         "time to read prompts"},
-        {"decode", NULL, QUANTITY_TOKENS_PER_SECOND, &input.decode_per_s, false,
-         "time to write answers"},
-        {"bandwidth", NULL, QUANTITY_MONEY_PER_BYTE, &input.bandwidth_usd_per_byte, false,
-         "bandwidth"},
+    struct amount amounts[] = {
+        {"price-in", QUANTITY_MONEY_PER_TOKEN, &input.in_usd_per_token, "PRICE",
+         "what the cloud charges for prompt tokens", .needed = true},
+        {"price-out", QUANTITY_MONEY_PER_TOKEN, &input.out_usd_per_token, "PRICE",
+         "what the cloud charges for answer tokens", .needed = true},
+        {"volume", QUANTITY_QUERIES_PER_MONTH, &input.queries_per_month, "RATE",
+         "how many queries there are", .needed = true},
+        {"hardware", QUANTITY_MONEY, &input.hardware_usd, "MONEY", "price of the hardware",
+         .missing = "hardware"},
+        {"development", QUANTITY_MONEY, &input.development_usd, "MONEY",
+         "cost of development, once", .missing = "development"},
+        {"operations", QUANTITY_MONEY_PER_MONTH, &input.operations_usd_per_month, "RATE",
+         "cost of operations", .missing = "operations"},
+        {"lifetime", QUANTITY_TIME, &input.lifetime_s, "TIME",
+         "how long the hardware is used (default)", .missing = NULL},
+        {"power", QUANTITY_POWER, &input.busy_watt, "POWER", "power while it answers",
+         .missing = "energy of answers"},
+        {"idle-power", QUANTITY_POWER, &input.idle_watt, "POWER", "power while it waits",
+         .missing = "energy of waiting"},
+        {"tariff", QUANTITY_MONEY_PER_ENERGY, &input.energy_usd_per_joule, "PRICE",
+         "price of energy", .missing = "price of energy"},
+        {"prefill", QUANTITY_TOKENS_PER_SECOND, &input.prefill_per_s, "RATE",
+         "speed of reading a prompt", .missing = "time to read prompts"},
+        {"decode", QUANTITY_TOKENS_PER_SECOND, &input.decode_per_s, "RATE",
+         "speed of writing an answer", .missing = "time to write answers"},
+        {"bandwidth", QUANTITY_MONEY_PER_BYTE, &input.bandwidth_usd_per_byte, "PRICE",
+         "price of network traffic", .missing = "bandwidth"},
+        {.name = NULL},
     };
-    const struct option options[] = {
-        {"price-in", 0, OPTION_TEXT, &a[0].text, "PRICE", "of the cloud: \"0.15 USD/Mtok\"", 0, 0},
-        {"price-out", 0, OPTION_TEXT, &a[1].text, "PRICE", "of its answers: \"0.60 USD/Mtok\"", 0,
+    const struct option numbers[] = {
+        {"query-bytes", 0, OPTION_NUMBER, &input.query_bytes, "N",
+         "bytes of a query to the cloud and back", 0, 1e12},
+        {"prompt-tokens", 0, OPTION_NUMBER, &input.prompt_tokens, "N",
+         "prompt tokens of a query; default 500", 0, 1e9},
+        {"answer-tokens", 0, OPTION_NUMBER, &input.answer_tokens, "N",
+         "answer tokens of a query; default 200", 0, 1e9},
+        {"share-local", 0, OPTION_NUMBER, &input.share_local, "S",
+         "share of the queries that stays local; default 0.8", 0, 1},
+        {"pattern", 0, OPTION_TEXT, &pattern, "PATTERN",
+         "edge-first (default): the device tries every query; split: a router decides before", 0,
          0},
-        {"volume", 0, OPTION_TEXT, &a[2].text, "RATE", "\"200000 queries/month\"", 0, 0},
-        {"prompt-tokens", 0, OPTION_NUMBER, &input.prompt_tokens, "N", "of a query; default 500", 0,
-         1e9},
-        {"answer-tokens", 0, OPTION_NUMBER, &input.answer_tokens, "N", "default 200", 0, 1e9},
-        {"share-local", 0, OPTION_NUMBER, &input.share_local, "S", "that stays; default 0.8", 0, 1},
-        {"pattern", 0, OPTION_TEXT, &pattern, "edge-first|split",
-         "the device tries every query (default), or a router decides before", 0, 0},
-        {"hardware", 0, OPTION_TEXT, &a[3].text, "MONEY", "\"2400 USD\"", 0, 0},
-        {"development", 0, OPTION_TEXT, &a[4].text, "MONEY", "once", 0, 0},
-        {"operations", 0, OPTION_TEXT, &a[5].text, "RATE", "\"500 USD/month\"", 0, 0},
-        {"lifetime", 0, OPTION_TEXT, &a[6].text, "TIME", "of the hardware; default \"36 months\"",
-         0, 0},
-        {"power", 0, OPTION_TEXT, &a[7].text, "POWER", "while it answers: \"350 W\"", 0, 0},
-        {"idle-power", 0, OPTION_TEXT, &a[8].text, "POWER", "while it waits", 0, 0},
-        {"tariff", 0, OPTION_TEXT, &a[9].text, "PRICE", "\"0.30 USD/kWh\"", 0, 0},
-        {"prefill", 0, OPTION_TEXT, &a[10].text, "RATE", "\"800 tok/s\"", 0, 0},
-        {"decode", 0, OPTION_TEXT, &a[11].text, "RATE", "\"40 tok/s\"", 0, 0},
-        {"bandwidth", 0, OPTION_TEXT, &a[12].text, "PRICE", "\"0.09 USD/GB\"", 0, 0},
-        {"query-bytes", 0, OPTION_NUMBER, &input.query_bytes, "N", "to the cloud and back", 0,
-         1e12},
-        {"breach-usd", 0, OPTION_NUMBER, &input.breach_usd, "X", "what one breach costs, in USD", 0,
-         1e15},
+        {"breach-usd", 0, OPTION_NUMBER, &input.breach_usd, "X", "cost of one data breach in USD",
+         0, 1e15},
         {"breach-per-million", 0, OPTION_NUMBER, &input.breach_per_million, "P",
          "breaches expected in a million queries that leave, as 0.001", 0, 1e6},
         OPTION_ROW_JSON(json),
     };
+    struct option options[OPTIONS_MAX];
+    size_t count = amounts_to_options(amounts, options);
+    memcpy(options + count, numbers, sizeof numbers);
+    count += sizeof numbers / sizeof *numbers;
     const struct option_spec spec = {
-        "tco",
-        "",
-        "Computes from which volume on a local tier pays against a cloud, with hardware,\n"
-        "development, operations, energy and idle time. Amounts have units; cents are not\n"
-        "dollars. With --json: {crossover_queries_per_month, payback_months, pays, ...}.\n"
-        "A breach that costs X, expected P times in a million queries that leave, adds\n"
-        "X P / 1e6 to each of them; at Q queries a month local pays where P is above\n"
-        "1e6 ((F / Q + d v) / s - c) / X: F fixed costs a month, v energy of a local query,\n"
-        "c price of a cloud query, s share local, d share tried there (1 edge-first, s split).",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "tco",
+        .summary = "Estimates when local inference saves money: from how many queries a month a "
+                   "local tier is cheaper than a cloud, after hardware, development, operations, "
+                   "energy and idle time. Amounts need a unit, as in \"0.15 USD/Mtok\" or \"1.65 "
+                   "ct/query\".\n"
+                   "A data breach can be counted too. If a breach costs X and is expected P times "
+                   "in a million queries that leave, each of these queries costs X P / 1e6 more. "
+                   "At Q queries a month, local then saves money if P is above 1e6 ((F / Q + d v) "
+                   "/ s - c) / X, with F the fixed costs a month, v the energy cost of a local "
+                   "query, c the price of a cloud query, s the share that stays local, and d the "
+                   "share that is tried locally (1 for edge-first, s for split).",
+        .example = "  tandem tco --price-in \"0.15 USD/Mtok\" --price-out \"0.60 USD/Mtok\" \\\n"
+                   "    --volume \"200000 queries/month\" --hardware \"2400 USD\"",
+        .json = "{crossover_queries_per_month, payback_months, pays, ...}",
+        .options = options,
+        .option_count = count,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    struct td_error err = {0};
-    struct tco tco;
-    bool split = str_equal(str_from(pattern), STR("split"));
-    input.pattern = split ? TCO_SPLIT : TCO_EDGE_FIRST;
-    enum td_status status = read_amounts(a, AMOUNT_COUNT, &err);
-    if (status == TD_OK && !split && !str_equal(str_from(pattern), STR("edge-first")))
-        status = error_set(&err, TD_INVALID, "--pattern is edge-first or split");
-    if (status == TD_OK)
-        status = check_breach(&input, &err);
-    if (status != TD_OK) {
-        command_fail("tco", &err);
-        return 2;
-    }
-    tco_compute(&input, &tco);
-    struct json *omitted = omitted_json(a, AMOUNT_COUNT, tco.breach_usd <= 0);
-    bool printed = json ? print_json(&input, &tco, omitted) : print_text(&input, &tco, omitted);
-    return printed ? 0 : 1;
+    return run(&input, amounts, pattern, json);
 }
+
+const struct verb verb_tco = {"tco", cmd_tco, "estimate when local inference saves money"};

@@ -1,6 +1,10 @@
+/* tandem explain: one record of the ledger in sentences, from the ledger's file or from a
+ * running server. A server writes a record a moment after the answer, so a record that is
+ * missing is looked for once more. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
@@ -39,7 +43,7 @@ static void print_head(const struct json *record)
     const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
     printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
            text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
-    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, whole after %.1f ms, "
+    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
            "%.6f USD (all-cloud: %.6f USD).\n",
            (long long)json_int(json_get(record, "prompt_tokens"), 0),
            (long long)json_int(json_get(record, "completion_tokens"), 0),
@@ -49,7 +53,7 @@ static void print_head(const struct json *record)
            json_number(json_get(record, "all_cloud_cost_usd"), 0));
     const char *disclosure = text_of(record, "disclosure", NULL);
     if (disclosure)
-        printf("Disclosed: %s\n", disclosure);
+        printf("The client was told: %s\n", disclosure);
 }
 
 static void print_reasons(const struct json *record)
@@ -83,7 +87,7 @@ static void print_decision(const struct json *record)
     printf(".\n");
     const char *flip = text_of(decision, "flip", NULL);
     if (flip)
-        printf("It flips: %s.\n", flip);
+        printf("What would change it: %s.\n", flip);
     void *iterator = NULL;
     const char *tier;
     const struct json *score;
@@ -117,7 +121,7 @@ static void print_shadows(const struct json *record)
 {
     const struct json *shadows = json_get(record, "shadows");
     if (json_count(shadows))
-        printf("\nIn its shadow:\n");
+        printf("\nShadow answers, only compared:\n");
     for (size_t i = 0; i < json_count(shadows); i++) {
         const struct json *shadow = json_at(shadows, i);
         const struct json *agreement = json_get(shadow, "agreement");
@@ -176,7 +180,7 @@ static enum td_status find_remote(const char *url, const char *id, struct json *
     return status;
 }
 
-int cmd_explain(int argc, char **argv)
+static int cmd_explain(int argc, char **argv)
 {
     const char *config = NULL, *url = NULL, *id[1] = {"last"};
     bool json = false;
@@ -189,13 +193,14 @@ int cmd_explain(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "explain",
-        "[ID|last]",
-        "Says why an exchange was answered where it was. ID may be a beginning that is unique;\n"
-        "without one the last exchange is explained.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "explain",
+        .arguments = "[ID|last]",
+        .summary = "Shows why a request was answered where it was: the tiers that were tried, the "
+                   "reasons, the confidence and the cost. ID is the exchange's id or a unique "
+                   "beginning of it; without one the last exchange is explained.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, id, &count);
     struct td_error err = {0};
     struct json *record = NULL;
@@ -213,3 +218,6 @@ int cmd_explain(int argc, char **argv)
     json_free(record);
     return 0;
 }
+
+const struct verb verb_explain = {"explain", cmd_explain,
+                                  "show why a request was answered where it was"};

@@ -1,7 +1,10 @@
+/* tandem report: sums over the ledger, printed as tables. The sums are the ledger's
+ * (ledger/ledger.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/since_option.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
 
@@ -28,8 +31,8 @@ static void print_consistency(const struct json *of)
 {
     double similar = member(of, "similar"), turns = member(of, "turns");
     if (similar > 0)
-        printf("\n%.0f questions were like an earlier one of the same user: %.0f started elsewhere "
-               "(flip rate %.1f%%)\n",
+        printf("\n%.0f questions were similar to an earlier one of the same user; %.0f of them "
+               "started on another tier (flip rate %.1f%%)\n",
                similar, member(of, "flipped"), 100 * member(of, "flip_rate"));
     const struct json *days = json_get(of, "days");
     for (size_t i = 0; similar > 0 && i < json_count(days); i++) {
@@ -38,11 +41,11 @@ static void print_consistency(const struct json *of)
                member(day, "similar"));
     }
     if (turns > 0)
-        printf("\n%.0f turns went on in a conversation: %.0f left its tier\n", turns,
-               member(of, "turns_moved"));
+        printf("\n%.0f requests continued a conversation; %.0f of them moved to another tier\n",
+               turns, member(of, "turns_moved"));
     if (similar + turns > 0)
-        printf("keeping tiers (%.0f times) gave up %.3f and cost %.6f USD\n", member(of, "kept"),
-               member(of, "given_up"), member(of, "usd"));
+        printf("staying on a tier (%.0f times) cost %.3f right answers and %.6f USD\n",
+               member(of, "kept"), member(of, "given_up"), member(of, "usd"));
 }
 
 static void print_same(const struct json *of)
@@ -58,7 +61,8 @@ static void print_shadows(const struct json *list)
         const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
         const struct json *tasks = json_get(of, "tasks");
         const char *tier = json_cstr(json_get(of, "tier"));
-        printf("\n%s in the shadow of %s: ", json_cstr(json_get(of, "shadow")), tier ? tier : "-");
+        printf("\nshadow answers of %s beside %s: ", json_cstr(json_get(of, "shadow")),
+               tier ? tier : "-");
         print_same(of);
         printf(", mean agreement %.3f, %.0f failed, %.6f USD\n", member(of, "agreement"),
                member(of, "failed"), member(of, "cost_usd"));
@@ -69,7 +73,7 @@ static void print_shadows(const struct json *list)
             printf("\n");
         }
         for (size_t j = 0; j < json_count(examples); j++)
-            printf("  another answer: %s\n", json_cstr(json_at(examples, j)));
+            printf("  a different answer: %s\n", json_cstr(json_at(examples, j)));
     }
 }
 
@@ -111,31 +115,26 @@ static void print_report(const struct json *report, const char *since)
     print_shadows(json_get(report, "shadows"));
 }
 
-int cmd_report(int argc, char **argv)
+static int cmd_report(int argc, char **argv)
 {
-    const char *config_path = NULL, *since = "24h";
+    const char *config_path = NULL;
+    struct since_option since;
     bool json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
+    since_option_init(&since, "24h");
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"since", 's', OPTION_TEXT, &since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0, 0},
+        OPTION_ROW_SINCE(since, "24h"),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "report",
-        "",
-        "Prints exchanges by tier, their cost, the saving against sending everything to the\n"
-        "cloud, and latency percentiles, from the ledger.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "report",
+        .summary = "Summarises the ledger: exchanges by tier, their cost, what was saved against "
+                   "sending everything to the cloud, and latency.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    uint64_t since_wall_ms;
-    if (!command_parse_since(since, clock_wall_ms(NULL), &since_wall_ms)) {
-        fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
-        return 2;
-    }
     struct td_error err = {0};
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
@@ -144,15 +143,18 @@ int cmd_report(int argc, char **argv)
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
-        status = ledger_reader_report(reader, since_wall_ms, &report, &err);
+        status = ledger_reader_report(reader, since.wall_ms, &report, &err);
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(report);
     else if (status == TD_OK)
-        print_report(report, since);
+        print_report(report, since.text);
     if (!json)
         json_free(report);
     ledger_reader_close(reader);
     config_free(config);
     return status == TD_OK ? !printed : command_fail("report", &err);
 }
+
+const struct verb verb_report = {"report", cmd_report,
+                                 "summarise requests, costs, savings and latency"};

@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/machine_load.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -55,7 +56,8 @@ static const char *bottleneck(const struct roofline_phase *phase, double measure
 static const char *reason(const struct roofline_phase *phase, double measured)
 {
     return measured < 0.7 * phase->predicted_tokens_per_s
-               ? "slower than its parts: other programs, or too many threads"
+               ? "slower than the sum of its parts: other programs run, or there are too many "
+                 "threads"
                : phase->reason;
 }
 
@@ -82,7 +84,7 @@ static bool print_text(const struct bench *bench)
            result->prefill_tokens_per_s, options->prompt_tokens, result->decode_tokens_per_s,
            options->decode_tokens);
     if (options->depth)
-        printf(", behind %u tokens", options->depth);
+        printf(", after %u tokens", options->depth);
     if (bench->no_roofline)
         return puts("") >= 0;
     printf("\n  this machine: %.1f GB/s read, %.0f G%s/s %s; a token takes %.1f MB and %.2f G "
@@ -157,11 +159,11 @@ static bool print_json(const struct bench *bench)
 static void warn_when_disturbed(const struct machine_load *load)
 {
     if (load->disturbs)
-        fprintf(
-            stderr,
-            "tandem bench: the machine was busy meanwhile: other programs used %.2f processors, "
-            "the hypervisor took %.2f; the figures are too low, measure again when it rests\n",
-            load->foreign_cpus, load->stolen_cpus);
+        fprintf(stderr,
+                "tandem bench: the machine was busy: other programs used %.2f processors and the "
+                "hypervisor took %.2f; the figures are too low, so measure again when the machine "
+                "is idle\n",
+                load->foreign_cpus, load->stolen_cpus);
 }
 
 static enum td_status run_once(struct bench *bench, const struct td_model *model,
@@ -208,42 +210,48 @@ static enum td_status run(struct bench *bench, bool *printed, struct td_error *e
     return status;
 }
 
-int cmd_bench(int argc, char **argv)
+static int cmd_bench(int argc, char **argv)
 {
     struct bench bench = {
         .options = {.prompt_tokens = 512, .decode_tokens = 128, .repetitions = 3}};
     struct bench_options *values = &bench.options;
     const struct option options[] = {
         OPTION_ROW_MODEL(bench.model_path),
-        {"prompt-tokens", 'p', OPTION_UINT, &values->prompt_tokens, "N", "0 = no prefill", 0, 1e6},
-        {"decode-tokens", 'n', OPTION_UINT, &values->decode_tokens, "N", "0 = no decode", 0, 1e6},
-        {"depth", 'd', OPTION_UINT, &values->depth, "N", "tokens in the cache before", 0, 1e6},
-        {"repeat", 'r', OPTION_UINT, &values->repetitions, "N", "median of so many", 1, 64},
-        {"threads", 't', OPTION_UINT, &values->thread_count, "N", "default: one, then one a core",
-         0, 1024},
-        {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL, "only measure", 0, 0},
+        {"prompt-tokens", 'p', OPTION_UINT, &values->prompt_tokens, "N",
+         "tokens of the prompt; 0 = do not measure prefill; default 512", 0, 1e6},
+        {"decode-tokens", 'n', OPTION_UINT, &values->decode_tokens, "N",
+         "tokens of the answer; 0 = do not measure decode; default 128", 0, 1e6},
+        {"depth", 'd', OPTION_UINT, &values->depth, "N", "tokens that are already in the cache", 0,
+         1e6},
+        {"repeat", 'r', OPTION_UINT, &values->repetitions, "N",
+         "measure N times and take the median; default 3", 1, 64},
+        {"threads", 't', OPTION_UINT, &values->thread_count, "N",
+         "compute threads; default: first one, then one for each core", 0, 1024},
+        {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL,
+         "only measure; do not compare with what the machine allows", 0, 0},
         OPTION_ROW_CPU(bench.cpu),
         OPTION_ROW_KV_TYPE(values->kv_type),
         OPTION_ROW_JSON(bench.json),
     };
     const struct option_spec spec = {
-        "bench",
-        "engine",
-        "Measures the engine: tokens a second of prefill and decode, beside what the machine's\n"
-        "read bandwidth and multiply-adds allow and what the engine's parts should come to, and\n"
-        "says what bounds it. --json: one object a line and number of threads.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "bench",
+        .arguments = "engine",
+        .summary = "Measures how many tokens a second the engine reads (prefill) and writes "
+                   "(decode). Beside that it prints what the memory bandwidth and the arithmetic "
+                   "of this machine allow, and what limits the speed.",
+        .json = "One object for each number of threads, one a line.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     const char *what[1] = {NULL};
     size_t what_count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, what, &what_count);
-    if (what_count != 1 || strcmp(what[0], "engine") != 0) {
-        fprintf(stderr, "tandem bench: say what to measure: tandem bench engine\n");
-        return 2;
-    }
+    if (what_count != 1 || strcmp(what[0], "engine") != 0)
+        return options_misuse("bench", "name what to measure: tandem bench engine");
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&bench, &printed, &err);
     return status == TD_OK ? !printed : command_fail("bench", &err);
 }
+
+const struct verb verb_bench = {"bench", cmd_bench, "measure the speed of the engine"};

@@ -1,5 +1,8 @@
+/* tandem detokenize: the exact bytes of token ids. It opens only the tokenizer, so that a file
+ * with a vocabulary and no weights is enough. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -29,7 +32,7 @@ static enum td_status decode(const struct tokenizer *tokenizer, struct td_str te
     return status;
 }
 
-int cmd_detokenize(int argc, char **argv)
+static int cmd_detokenize(int argc, char **argv)
 {
     const char *model_path = NULL, *id_text = NULL;
     bool special = false, json = false;
@@ -37,19 +40,19 @@ int cmd_detokenize(int argc, char **argv)
     struct option_each ids_option = {command_take_ids, &id_text, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "instead of standard input", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the ids; default: standard input", 0, 0},
         {"special", 0, OPTION_FLAG, &special, NULL, "print special tokens as their text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "detokenize",
-        "< IDS",
-        "Turns token ids (decimal; white space, commas, JSON brackets between) into text, byte\n"
-        "for byte and without a line end of its own. With --json: one JSON string.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "detokenize",
+        .arguments = "< IDS",
+        .summary = "Turns token ids into text, byte for byte, without adding a line end. The ids "
+                   "are decimal, with spaces, commas or JSON brackets between them.",
+        .json = "One string.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -78,3 +81,5 @@ int cmd_detokenize(int argc, char **argv)
     gguf_close(gguf);
     return status == TD_OK ? !printed : command_fail("detokenize", &err);
 }
+
+const struct verb verb_detokenize = {"detokenize", cmd_detokenize, "turn token ids into text"};

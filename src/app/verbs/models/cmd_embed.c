@@ -1,5 +1,7 @@
+/* tandem embed: vectors of texts, from encoders and decoders alike. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -92,7 +94,8 @@ static enum td_status open_run(struct run *run, const struct td_embedder_options
     if (status != TD_OK)
         return status;
     if (dimensions > wide)
-        return error_set(err, TD_INVALID, "--dimensions %u: the model has %zu", dimensions, wide);
+        return error_set(err, TD_INVALID, "--dimensions is %u, but the model has only %zu",
+                         dimensions, wide);
     run->dimensions = dimensions ? dimensions : wide;
     run->vector = calloc(wide, sizeof *run->vector);
     run->rows = json ? json_new_array() : NULL;
@@ -101,7 +104,7 @@ static enum td_status open_run(struct run *run, const struct td_embedder_options
     return TD_OK;
 }
 
-int cmd_embed(int argc, char **argv)
+static int cmd_embed(int argc, char **argv)
 {
     const char *model_path = NULL, *pooling = NULL, *texts[TEXTS_MAX];
     size_t text_count = 0;
@@ -111,31 +114,28 @@ int cmd_embed(int argc, char **argv)
     struct td_embedder_options how = {0};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"pooling", 0, OPTION_TEXT, &pooling, "mean|cls|last", "default: what the file says", 0, 0},
-        {"dimensions", 0, OPTION_UINT, &dimensions, "N", "the first N, made of length 1 again", 1,
-         1e6},
-        {"context", 0, OPTION_UINT, &context, "N", "tokens of the longest text; default 2048", 1,
-         1e9},
+        {"pooling", 0, OPTION_TEXT, &pooling, "METHOD",
+         "how token vectors become one: mean, cls or last; default: what the model says", 0, 0},
+        {"dimensions", 0, OPTION_UINT, &dimensions, "N",
+         "keep the first N numbers, and make the length 1 again", 1, 1e6},
+        {"context", 0, OPTION_UINT, &context, "N", "most tokens of a text; default 2048", 1, 1e9},
         OPTION_ROW_THREADS(threads),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "embed",
-        "[TEXT]...",
-        "Turns each TEXT, or each line of standard input that is not empty, into a vector of\n"
-        "length 1: one line of numbers a text. Encoders (bert, nomic-bert) and decoders alike.",
-        options,
-        sizeof options / sizeof *options,
-        TEXTS_MAX};
+        .verb = "embed",
+        .arguments = "[TEXT]...",
+        .summary = "Turns each TEXT into a vector of length 1 and prints its numbers on one line. "
+                   "Without TEXT each line of standard input is one. Encoders (bert, nomic-bert) "
+                   "and decoders both work.",
+        OPTION_TABLE(options),
+        .positional_max = TEXTS_MAX,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, texts, &text_count);
-    if (pooling && !pooling_parse(pooling, &how.pooling)) {
-        fprintf(stderr,
-                "tandem embed: --pooling '%.60s' is not one of mean, cls, last\n"
-                "Try 'tandem embed --help'.\n",
-                pooling);
-        return 2;
-    }
+    if (pooling && !pooling_parse(pooling, &how.pooling))
+        return options_misuse("embed", "--pooling must be one of mean, cls, last, not '%.60s'",
+                              pooling);
     how.thread_count = threads;
     how.context_tokens = context;
     struct td_error err = {0};
@@ -155,3 +155,5 @@ int cmd_embed(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("embed", &err);
 }
+
+const struct verb verb_embed = {"embed", cmd_embed, "turn texts into vectors"};

@@ -1,6 +1,10 @@
+/* tandem generate: one text, continued by one session without a server. It has every option of
+ * sampling, grammars, speculation and early exits that the engine has, so that each can be tried
+ * alone. */
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/sampling_options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -302,7 +306,7 @@ static const char *lone_option(const struct generate_options *values)
     return NULL;
 }
 
-int cmd_generate(int argc, char **argv)
+static int cmd_generate(int argc, char **argv)
 {
     struct generate_options values = {.tokens_max = 128, .seed = UINT64_MAX};
     lora_options_init(&values.lora);
@@ -311,30 +315,39 @@ int cmd_generate(int argc, char **argv)
         take_biases, &values, "ID=BIAS,ID=BIAS,... of at most " NUMBER_TEXT(TD_LOGIT_BIASES_MAX)};
     const struct option own[] = {
         OPTION_ROW_MODEL(values.model),
-        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "prompt as token ids", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT",
+         "the text to continue; default: standard input", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the prompt as token ids", 0, 0},
         {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
-        {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N", "most tokens to generate", 1, 1e9},
-        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,..", "added to logits of tokens", 0, 0},
-        {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE", "GBNF that the text follows", 0, 0},
-        {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE", "JSON Schema likewise", 0, 0},
-        {"speculate", 0, OPTION_TEXT, &values.speculate, "ngram|FILE",
-         "guess ahead from the text, or with a smaller model", 0, 0},
-        {"draft-tokens", 0, OPTION_UINT, &values.draft_tokens, "N", "most guesses; default 8", 1,
-         16},
-        {"seed", 0, OPTION_U64, &values.seed, "N", "default: from the system", 0, 0},
+        {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N",
+         "most tokens to generate; default 128", 1, 1e9},
+        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,...", "add B to the logit of token ID",
+         0, 0},
+        {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE",
+         "GBNF grammar that the text must match", 0, 0},
+        {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE",
+         "JSON schema that the text must match", 0, 0},
+        {"speculate", 0, OPTION_TEXT, &values.speculate, "HOW",
+         "guess ahead: ngram (from repeated text) or the FILE of a smaller model", 0, 0},
+        {"draft-tokens", 0, OPTION_UINT, &values.draft_tokens, "N",
+         "most tokens to guess at a time; default 8", 1, 16},
+        {"seed", 0, OPTION_U64, &values.seed, "N",
+         "seed of the random numbers; default: from the system", 0, 0},
         {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", "end before this text", 0, 0},
-        {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N", "best N tokens at each place", 0,
-         TD_TOP_LOGPROBS_MAX},
-        {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
-        {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
-        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N",
+         "also print the N best tokens at each position", 0, TD_TOP_LOGPROBS_MAX},
+        {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL,
+         "do not add the token that begins a text (BOS)", 0, 0},
+        {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL,
+         "continue after the token that ends a text", 0, 0},
+        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache in tokens",
+         0, 1e7},
         {"exit-threshold", 0, OPTION_NUMBER, &values.exit_threshold, "P",
-         "take a token from an early exit that is so sure; 0 = off", 0, 1},
+         "take a token from an early exit when its probability is at least P; 0 = off", 0, 1},
         {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
-         "forget the older half when it is full", 0, 0},
+         "when the cache is full, forget its older half", 0, 0},
         {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
-         "but keep the first tokens; default none", 0, 1e7},
+         "with --context-shift: keep the first N tokens", 0, 1e7},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -346,22 +359,23 @@ int cmd_generate(int argc, char **argv)
     struct option options[sizeof own / sizeof *own + SAMPLING_OPTION_ROWS_MAX];
     memcpy(options, own, sizeof own);
     const struct option_spec spec = {
-        "generate",
-        "",
-        "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
-        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}; with a probe in the model also\n"
-        "probe, with --exit-threshold also early_tokens and layers_saved.",
-        options,
-        own_count + sampling_options_init(&values.sampling, options + own_count),
-        0};
+        .verb = "generate",
+        .summary = "Continues a text with a local model.",
+        .example = "  tandem generate --chat -p \"Classify the intent: play some jazz\"",
+        .json = "{text, ids, logprobs, tokens, finish, prompt_tokens, completion_tokens, "
+                "prefill_ms, decode_ms}; also probe if the model has one, and early_tokens and "
+                "layers_saved with --exit-threshold.",
+        .options = options,
+        .option_count = own_count + sampling_options_init(&values.sampling, options + own_count),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     const char *lone = lone_option(&values);
-    if (lone) {
-        fprintf(stderr, "tandem generate: %s\nTry 'tandem generate --help'.\n", lone);
-        return 2;
-    }
+    if (lone)
+        return options_misuse("generate", "%s", lone);
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);
     return status == TD_OK ? !printed : command_fail("generate", &err);
 }
+
+const struct verb verb_generate = {"generate", cmd_generate, "continue a text with a local model"};

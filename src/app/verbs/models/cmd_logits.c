@@ -1,5 +1,8 @@
+/* tandem logits: raw outputs for comparison with other implementations. The rows are written in
+ * blocks, so that the memory does not depend on the length of the input. */
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -150,19 +153,20 @@ static enum td_status run(const struct logits_options *options, struct written *
     return status;
 }
 
-int cmd_logits(int argc, char **argv)
+static int cmd_logits(int argc, char **argv)
 {
     struct logits_options values = {.hidden_layer = NO_LAYER, .cpu = TD_CPU_AUTO};
     lora_options_init(&values.lora);
     struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "token ids; default: standard input", 0, 0},
-        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "token ids from a file", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the token ids; default: standard input", 0,
+         0},
+        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "file with the token ids", 0, 0},
         {"last", 0, OPTION_UINT, &values.last, "N", "only the last N positions", 1, 1e9},
         {"hidden-layer", 0, OPTION_UINT, &values.hidden_layer, "N",
-         "what N layers leave behind instead: [positions, embedding]", 0, 1024},
-        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "where the logits go", 0, 0},
+         "write the hidden state after N layers instead: [positions, embedding]", 0, 1024},
+        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "file to write; required", 0, 0},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -170,27 +174,25 @@ int cmd_logits(int argc, char **argv)
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "logits",
-        "",
-        "Runs token ids through the model (KV cache in float32) and writes the logits of each\n"
-        "position: little-endian float32, [positions, vocabulary], no header. --json: {path,\n"
-        "content, type, byte_order, shape, first_position, bytes, model, fingerprint}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "logits",
+        .summary = "Runs token ids through the model and writes the logits of each position to a "
+                   "file: little-endian float32, [positions, vocabulary], no header. The KV cache "
+                   "is float32.",
+        .json = "{path, content, type, byte_order, shape, first_position, bytes, model, "
+                "fingerprint}",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    if (!values.out) {
-        fprintf(stderr, "tandem logits: -o FILE is missing\nTry 'tandem logits --help'.\n");
-        return 2;
-    }
-    if (values.lora.scale_given && values.lora.count == 0) {
-        fprintf(stderr, "tandem logits: --lora-scale needs an adapter: --lora FILE\n"
-                        "Try 'tandem logits --help'.\n");
-        return 2;
-    }
+    if (!values.out)
+        return options_misuse("logits", "name the file to write with -o FILE");
+    if (values.lora.scale_given && values.lora.count == 0)
+        return options_misuse("logits", "--lora-scale needs an adapter: --lora FILE");
     struct td_error err = {0};
     struct written written = {0};
     if (run(&values, &written, &err) != TD_OK)
         return command_fail("logits", &err);
     return values.json ? !print_json(&values, &written) : 0;
 }
+
+const struct verb verb_logits = {"logits", cmd_logits,
+                                 "write the raw output of a model for given token ids"};

@@ -1,7 +1,8 @@
 /* tandem models: without a verb the local model and the tiers; the verbs have files of their
  * own. */
-#include "app/verbs/models/cmd_models.h"
+#include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/model_file.h"
 #include "base/json.h"
@@ -109,45 +110,38 @@ static int print_list(const char *config_path, bool json)
     return ok ? 0 : 1;
 }
 
-static const struct verb {
-    const char *name;
-    command_fn *run;
-} verbs[] = {{"pull", cmd_models_pull},
-             {"list", cmd_models_list},
-             {"info", cmd_models_info},
-             {"rm", cmd_models_rm}};
+extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm;
 
-int cmd_models(int argc, char **argv)
+static const struct verb *const verbs[] = {&verb_models_pull, &verb_models_list, &verb_models_info,
+                                           &verb_models_rm, NULL};
+
+static int cmd_models(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
+    const struct verb *verb = argc > 1 ? verb_find(verbs, argv[1]) : NULL;
+    if (verb)
+        return verb->run(argc - 1, argv + 1);
     const char *config = NULL;
     bool json = false;
     const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
-        "models",
-        "[pull SOURCE | list | info [MODEL] | rm NAME]",
-        "Lists the local model and the tiers of the configuration.\n"
-        "  models pull SOURCE  fetches a model (hf:ORG/REPO:FILE, an address, a file)\n"
-        "  models list         pulled models\n"
-        "  models info MODEL   what is in a model and what it needs\n"
-        "  models rm NAME      removes a pulled model\n"
-        "Each explains itself with --help.",
-        options,
-        sizeof options / sizeof *options,
-        1};
-    const char *arguments[1] = {NULL};
-    size_t count = 0;
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
-    if (count == 0)
-        return print_list(config, json);
-    const char *names[sizeof verbs / sizeof *verbs];
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        names[i] = verbs[i].name;
-    const char *near = str_nearest(str_from(arguments[0]), names, sizeof names / sizeof *names);
-    fprintf(stderr,
-            "tandem models: unknown verb '%.60s'%s%s%s; there are pull, list, info and rm\n",
-            arguments[0], near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
-    return 2;
+        .verb = "models",
+        .arguments = "[VERB]",
+        .summary = "Prints the local model and the tiers of the configuration. The verbs work with "
+                   "downloaded models.\n"
+                   "\n"
+                   "  pull SOURCE    download a model\n"
+                   "  list           list the downloaded models\n"
+                   "  info [MODEL]   show what a model contains and how much memory it needs\n"
+                   "  rm NAME        remove a downloaded model\n"
+                   "\n"
+                   "'tandem models VERB --help' explains a verb.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
+    const char *unknown = NULL;
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &unknown, NULL);
+    return unknown ? verb_refuse_unknown("models", verbs, unknown) : print_list(config, json);
 }
+
+const struct verb verb_models = {"models", cmd_models,
+                                 "download, list, describe and remove models"};

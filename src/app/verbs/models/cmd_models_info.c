@@ -1,11 +1,11 @@
 /* tandem models info: what stands in a GGUF file, and what running it takes. */
+#include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/models/cmd_models.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -244,7 +244,7 @@ static enum td_status open_any(const char *path, struct gguf **out, struct td_er
     return gguf_open(path, true, out, err);
 }
 
-int cmd_models_info(int argc, char **argv)
+static int cmd_models_info(int argc, char **argv)
 {
     const char *config_path = NULL, *model_option = NULL, *named[1] = {NULL};
     bool json = false;
@@ -253,13 +253,14 @@ int cmd_models_info(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_MODEL(model_option),
                                      OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
-        "models info",
-        "[MODEL]",
-        "What is in a model (a file or a pulled model; default the embedded one): architecture,\n"
-        "tensor types, metadata; and what it needs: memory, with a KV cache in F16 and in Q8_0.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "models info",
+        .arguments = "[MODEL]",
+        .summary = "Shows what a model contains: architecture, tensor types and metadata. It also "
+                   "shows how much memory the model needs, with a KV cache in F16 and in Q8_0. "
+                   "MODEL is a file or a downloaded model; without it the embedded model is shown.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, named, &named_count);
     const char *wanted = named_count ? named[0] : model_option;
     struct td_error err = {0}, problem = {0};
@@ -288,3 +289,6 @@ int cmd_models_info(int argc, char **argv)
     config_free(config);
     return status == TD_OK ? !printed : command_fail("models info", &err);
 }
+
+const struct verb verb_models_info = {"info", cmd_models_info,
+                                      "show what a model contains and how much memory it needs"};

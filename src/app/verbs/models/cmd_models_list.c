@@ -1,10 +1,11 @@
-/* tandem models list, tandem models rm: the folder of pulled models. */
+/* tandem models list: the folder of downloaded models, each opened to say whether it can be
+ * used. */
+#include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/models/cmd_models.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -105,21 +106,21 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
     return true;
 }
 
-int cmd_models_list(int argc, char **argv)
+static int cmd_models_list(int argc, char **argv)
 {
     const char *config_path = NULL, *dir = NULL;
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER",
+         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
         OPTION_ROW_JSON(json),
     };
-    const struct option_spec spec = {"models list",
-                                     "",
-                                     "Lists the pulled models, and downloads that are not whole.",
-                                     options,
-                                     sizeof options / sizeof *options,
-                                     0};
+    const struct option_spec spec = {
+        .verb = "models list",
+        .summary = "Lists the downloaded models, and the downloads that are not complete.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     struct config *config = NULL;
@@ -144,50 +145,4 @@ int cmd_models_list(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("models list", &err);
 }
 
-int cmd_models_rm(int argc, char **argv)
-{
-    const char *config_path = NULL, *dir = NULL, *name[1] = {NULL};
-    bool json = false;
-    size_t count = 0;
-    const struct option options[] = {
-        OPTION_ROW_CONFIG(config_path),
-        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
-        OPTION_ROW_JSON(json),
-    };
-    const struct option_spec spec = {
-        "models rm",
-        "NAME",
-        "Removes a pulled model, or what an unfinished pull left of it.",
-        options,
-        sizeof options / sizeof *options,
-        1};
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, name, &count);
-    if (count != 1) {
-        fprintf(stderr, "tandem models rm: say which model; 'tandem models list' shows them\n");
-        return 2;
-    }
-    if (!model_name_is_plain(name[0])) {
-        fprintf(stderr,
-                "tandem models rm: '%.100s' is not a model's name; 'tandem models list' shows "
-                "them\n",
-                name[0]);
-        return 2;
-    }
-    struct td_error err = {0};
-    struct config *config = NULL;
-    uint64_t bytes = 0;
-    bool printed = true;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
-    if (status == TD_OK)
-        status = model_store_remove(dir_of(dir, config), name[0], &bytes, &err);
-    if (status == TD_OK && json) {
-        struct json *object = json_new_object();
-        json_put(object, "removed", json_new_cstr(name[0]));
-        json_put(object, "bytes", json_new_int((int64_t)bytes));
-        printed = command_print_json(object);
-    } else if (status == TD_OK) {
-        printf("removed %s, %.1f MB\n", name[0], (double)bytes / 1e6);
-    }
-    config_free(config);
-    return status == TD_OK ? !printed : command_fail("models rm", &err);
-}
+const struct verb verb_models_list = {"list", cmd_models_list, "list the downloaded models"};

@@ -1,11 +1,12 @@
 /* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
  * its contents have been checked, so that a model that can be named is always whole. */
+#include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/models/cmd_models.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -176,7 +177,7 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     };
     /* A token with a line end in it would write further headers. */
     if (options.bearer && strpbrk(options.bearer, "\r\n"))
-        return error_set(err, TD_INVALID, "HF_TOKEN has a line end in it");
+        return error_set(err, TD_INVALID, "HF_TOKEN contains a line end; set it again without one");
     return download_file(&options, &pull->result, err);
 }
 
@@ -204,9 +205,10 @@ static bool print_done(const struct pull *pull, const char *event, const char *s
     if (!pull->json) {
         printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
                strcmp(event, "pulled") != 0 ? ""
-               : *pull->digest              ? " (as asked for)"
-               : *pull->result.sha256       ? " (as the server says)"
-                                            : " (nobody said what it should be)");
+               : *pull->digest              ? " (as --sha256 says)"
+               : *pull->result.sha256
+                   ? " (as the server says)"
+                   : " (not compared: neither --sha256 nor the server says what it should be)");
         if (is_adapter)
             printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
                    *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
@@ -237,9 +239,11 @@ static enum td_status check_present(const struct pull *pull, char *sha256, bool 
         return TD_OK;
     model_store_record(pull->path, sha256, source, DOWNLOAD_SHA256_HEX + 1);
     if (*pull->digest && strcmp(sha256, pull->digest) != 0)
-        return error_set(err, TD_INVALID,
-                         "%s is there with SHA-256 %s; --force replaces it, --name keeps both",
-                         pull->path, *sha256 ? sha256 : "unknown");
+        return error_set(
+            err, TD_INVALID,
+            "%s exists and has the SHA-256 %s; replace it with --force, or choose another name "
+            "with --name",
+            pull->path, *sha256 ? sha256 : "unknown");
     return TD_OK;
 }
 
@@ -266,40 +270,45 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
     return status;
 }
 
-int cmd_models_pull(int argc, char **argv)
+static int cmd_models_pull(int argc, char **argv)
 {
     struct pull pull = {.retries = RETRIES_DEFAULT};
     struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
-        {"name", 0, OPTION_TEXT, &pull.name, "NAME", "default: the file's name", 0, 0},
-        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "what the file must have", 0, 0},
-        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
-        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel ranges; default 4", 1,
+        {"name", 0, OPTION_TEXT, &pull.name, "NAME",
+         "name to give the model; default: the name of the file", 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "the SHA-256 that the file must have", 0,
+         0},
+        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER",
+         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
+        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel connections; default 4", 1,
          DOWNLOAD_STREAMS_MAX},
-        {"retries", 0, OPTION_UINT, &pull.retries, "N", "failures in a row; default 8", 0, 1000},
+        {"retries", 0, OPTION_UINT, &pull.retries, "N",
+         "failures in a row before it gives up; default 8", 0, 1000},
         {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
-        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model that is there", 0, 0},
+        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model of the same name", 0, 0},
         OPTION_ROW_JSON(pull.json),
     };
     const struct option_spec spec = {
-        "models pull",
-        "SOURCE",
-        "Fetches a model into the model folder: hf:ORG/REPO:FILE.gguf[@REVISION], an http(s)\n"
-        "address, or a file. Takes up what an interrupted pull left. The file's SHA-256 is\n"
-        "compared with --sha256 or what the hub says, and always printed. HF_ENDPOINT or\n"
-        "models.mirror names another hub, HF_TOKEN opens gated models. --json: one event a line.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "models pull",
+        .arguments = "SOURCE",
+        .summary = "Downloads a model into the model folder. SOURCE is hf:ORG/REPO:FILE.gguf "
+                   "(with @REVISION after it for another revision than main), an http(s) address, "
+                   "or a file. An interrupted download continues where it stopped.\n"
+                   "The SHA-256 of the file is printed, and compared with --sha256 or with what "
+                   "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
+                   "gives access to gated models.",
+        .json = "One event a line.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     const char *source[1] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
-    if (count != 1) {
-        fprintf(stderr, "tandem models pull: say what to fetch: hf:ORG/REPO:FILE, an address or a "
-                        "file\n");
-        return 2;
-    }
+    if (count != 1)
+        return options_misuse("models pull",
+                              "name what to download: hf:ORG/REPO:FILE.gguf, an address or a file");
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -311,3 +320,5 @@ int cmd_models_pull(int argc, char **argv)
     free(pull.shown_source);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }
+
+const struct verb verb_models_pull = {"pull", cmd_models_pull, "download a model"};

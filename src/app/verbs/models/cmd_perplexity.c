@@ -1,5 +1,8 @@
+/* tandem perplexity: how well a model predicts a text, computed as llama.cpp's tool does it, so
+ * that the figures can be compared. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/json.h"
 #include "engine/measure/perplexity.h"
 
@@ -35,7 +38,7 @@ static uint32_t whole_windows(const struct td_model *model, struct td_str text, 
     return windows < 1 ? 1 : windows > UINT32_MAX ? UINT32_MAX : (uint32_t)windows;
 }
 
-int cmd_perplexity(int argc, char **argv)
+static int cmd_perplexity(int argc, char **argv)
 {
     const char *model_path = NULL, *file = NULL;
     struct perplexity_options values = {.session = {.context_tokens = 512, .kv_type = TD_KV_F32}};
@@ -43,25 +46,25 @@ int cmd_perplexity(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"file", 'f', OPTION_TEXT, &file, "FILE", "text; default: standard input", 0, 0},
-        {"context", 0, OPTION_UINT, &values.session.context_tokens, "N", "tokens of one window", 2,
-         1048576},
-        {"windows", 0, OPTION_UINT, &values.windows_max, "N", "so many; default all whole ones", 0,
-         1e9},
+        {"file", 'f', OPTION_TEXT, &file, "FILE", "the text to read; default: standard input", 0,
+         0},
+        {"context", 0, OPTION_UINT, &values.session.context_tokens, "N",
+         "tokens of one window; default 512", 2, 1048576},
+        {"windows", 0, OPTION_UINT, &values.windows_max, "N",
+         "most windows; default: all complete ones", 0, 1e9},
         OPTION_ROW_THREADS(values.session.thread_count),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_KV_TYPE(values.session.kv_type),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "perplexity",
-        "",
-        "Prints how well the model predicts a text: exp of the mean negative log-likelihood over\n"
-        "windows that each start from an empty cache. With --json: {perplexity, mean_nll, tokens,\n"
-        "predicted_tokens, seconds}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "perplexity",
+        .summary = "Measures how well the model predicts a text: the exponential of the mean "
+                   "negative log-likelihood. The text is cut into windows, and each begins with "
+                   "an empty cache.",
+        .json = "{perplexity, mean_nll, tokens, predicted_tokens, seconds}",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -80,3 +83,6 @@ int cmd_perplexity(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("perplexity", &err);
 }
+
+const struct verb verb_perplexity = {"perplexity", cmd_perplexity,
+                                     "measure how well a model predicts a text"};

@@ -2,6 +2,7 @@
  * whether their answers were right. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/evidence/probe_fit.h"
 #include "app/evidence/probe_lines.h"
 #include "base/clock.h"
@@ -122,43 +123,46 @@ static int train(const struct probe_options *options)
     return status == TD_OK ? !printed : command_fail("probe", &err);
 }
 
-int cmd_probe(int argc, char **argv)
+static int cmd_probe(int argc, char **argv)
 {
     struct probe_options values = {
         .layer = LAST_LAYER, .input = "last+mean", .hidden = 16, .seed = 1, .cpu = TD_CPU_AUTO};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf", "the copy with the probe", 0, 0},
+        {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf",
+         "where to write the copy of the model", 0, 0},
         {"layer", 0, OPTION_UINT, &values.layer, "N",
-         "read after so many layers; default all of them", 0, 1024},
-        {"input", 0, OPTION_TEXT, &values.input, "last|mean|last+mean",
-         "of the prompt's last token, or the mean over all; default both", 0, 0},
+         "read the model after this many layers; default: all", 0, 1024},
+        {"input", 0, OPTION_TEXT, &values.input, "INPUT",
+         "what the probe reads: last (the last token), mean (of all tokens) or last+mean (default)",
+         0, 0},
         {"hidden", 0, OPTION_UINT, &values.hidden, "N",
          "width of the hidden layer; 0 = logistic regression; default 16", 0, PROBE_WIDTH_MAX},
-        {"seed", 0, OPTION_U64, &values.seed, "N", "of first weights and order; default 1", 0, 0},
+        {"seed", 0, OPTION_U64, &values.seed, "N",
+         "seed of the first weights and of the order; default 1", 0, 0},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "probe",
-        "train FILE.jsonl",
-        "Trains a probe, which tells before the first token how likely the answer will be right,\n"
-        "and writes a copy of the model with it. FILE.jsonl: {\"prompt\": text, \"right\": true "
-        "or\n"
-        "false} a line, or \"messages\" as in a chat request instead of \"prompt\". With --json:\n"
-        "{lines, right, auroc, folds, layer, input, hidden, output, seconds}.",
-        options,
-        sizeof options / sizeof *options,
-        2};
+        .verb = "probe",
+        .arguments = "train FILE.jsonl",
+        .summary = "Trains a probe, which estimates before the first token how likely the answer "
+                   "will be right, and writes a copy of the model that contains it.\n"
+                   "Each line of FILE.jsonl is {\"prompt\": text, \"right\": true or false}; "
+                   "\"messages\", as in a chat request, may replace \"prompt\".",
+        .json = "{lines, right, auroc, folds, layer, input, hidden, output, seconds}",
+        OPTION_TABLE(options),
+        .positional_max = 2,
+    };
     const char *arguments[2] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
-    if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out) {
-        fprintf(stderr, "tandem probe: 'train', a file of lines and -o OUT.gguf are needed\n"
-                        "Try 'tandem probe --help'.\n");
-        return 2;
-    }
+    if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out)
+        return options_misuse("probe", "give 'train', a file of lines and -o OUT.gguf");
     values.file = arguments[1];
     return train(&values);
 }
+
+const struct verb verb_probe = {"probe", cmd_probe,
+                                "train a probe, which predicts if an answer will be right"};

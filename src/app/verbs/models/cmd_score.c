@@ -2,6 +2,7 @@
  * the prompt is read once, nothing is generated. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -278,45 +279,51 @@ static enum td_status run(struct score_options *options, bool *printed, struct t
     return status;
 }
 
-int cmd_score(int argc, char **argv)
+static int cmd_score(int argc, char **argv)
 {
     static struct td_str labels[TD_LABELS_MAX];
     struct score_options values = {.labels = labels};
     values.label_option = (struct option_each){add_label, &values, "a text"};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "the prompt; default: standard input",
+         0, 0},
         {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
-        {"label", 'l', OPTION_EACH, &values.label_option, "TEXT", "what may follow; repeated", 0,
-         0},
-        {"labels", 0, OPTION_TEXT, &values.labels_file, "FILE", "labels, one a line", 0, 0},
-        {"text", 0, OPTION_TEXT, &values.text, "TEXT", "score this text's tokens instead", 0, 0},
+        {"label", 'l', OPTION_EACH, &values.label_option, "TEXT",
+         "a text that may follow; may be repeated", 0, 0},
+        {"labels", 0, OPTION_TEXT, &values.labels_file, "FILE", "file of labels, one a line", 0, 0},
+        {"text", 0, OPTION_TEXT, &values.text, "TEXT",
+         "score the tokens of this text instead of labels", 0, 0},
         {"normalise", 0, OPTION_FLAG, &values.normalise, NULL,
-         "mean over a label's tokens instead of their sum", 0, 0},
-        {"with-end", 0, OPTION_FLAG, &values.with_end, NULL, "and the answer ends after it", 0, 0},
-        {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
-        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+         "use the mean over a label's tokens instead of their sum", 0, 0},
+        {"with-end", 0, OPTION_FLAG, &values.with_end, NULL,
+         "include that the answer ends after the label", 0, 0},
+        {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL,
+         "do not add the token that begins a text (BOS)", 0, 0},
+        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache in tokens",
+         0, 1e7},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "score",
-        "",
-        "Prints how probable labels, or a text, are after a prompt; the model generates nothing.\n"
-        "With --json: {best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms},\n"
-        "or {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "score",
+        .summary = "Computes how probable labels, or a text, are after a prompt. With labels it "
+                   "classifies. The model generates nothing.",
+        .example = "  tandem score -p \"Great film! The review is\" -l \" good\" -l \" bad\"",
+        .json = "{best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms}, or "
+                "for --text {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL)) {
-        fprintf(stderr, "tandem score: give labels (--label, --labels FILE) or a --text, not both\n"
-                        "Try 'tandem score --help'.\n");
-        return 2;
-    }
+    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL))
+        return options_misuse(
+            "score", "give labels (--label TEXT or --labels FILE) or --text TEXT, not both");
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);
     return status == TD_OK ? !printed : command_fail("score", &err);
 }
+
+const struct verb verb_score = {"score", cmd_score,
+                                "compute how probable a text is after a prompt"};

@@ -1,6 +1,8 @@
+/* tandem template: chat messages as the model reads them, as text or as token ids. */
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -34,25 +36,47 @@ static struct json *ids_to_json(const int32_t *ids, size_t count)
     return array;
 }
 
-int cmd_template(int argc, char **argv)
+static enum td_status print_prompt(const struct td_model *model, const struct td_request *request,
+                                   bool as_ids, bool json, bool *printed, struct td_error *err)
+{
+    char *text = NULL;
+    int32_t *ids = NULL;
+    size_t len = 0;
+    enum td_status status =
+        as_ids ? td_chat_tokenize(model, request->messages, request->message_count, &ids, &len, err)
+               : td_template_render(model, request->messages, request->message_count, &text, &len,
+                                    err);
+    if (status == TD_OK && as_ids)
+        *printed = command_print_json(ids_to_json(ids, len));
+    else if (status == TD_OK)
+        *printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
+                        : command_print((struct td_str){text, len});
+    free(text);
+    free(ids);
+    return status;
+}
+
+static int cmd_template(int argc, char **argv)
 {
     const char *model_path = NULL;
     bool as_ids = false, json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_FLAG, &as_ids, NULL, "print the prompt's token ids (a JSON array)", 0, 0},
+        {"ids", 0, OPTION_FLAG, &as_ids, NULL,
+         "print the token ids as a JSON array instead of the text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "template",
-        "< MESSAGES.json",
-        "Renders chat messages with the model's chat template, up to the mark that opens the\n"
-        "assistant's turn. Input: a JSON array of {role, content}. With --json: a JSON string.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "template",
+        .arguments = "< MESSAGES.json",
+        .summary = "Shows chat messages as the model reads them: rendered by the model's chat "
+                   "template, up to the start of the assistant's turn. The input is a JSON array "
+                   "of {role, content}.",
+        .json = "One string.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -61,9 +85,6 @@ int cmd_template(int argc, char **argv)
     struct json *body = NULL;
     struct td_request request = {0};
     struct arena *arena = arena_new(MESSAGES_ARENA_BYTES);
-    char *text = NULL;
-    int32_t *ids = NULL;
-    size_t len = 0;
     bool printed = true;
     enum td_status status = command_open_model(model_path, cpu, true, &model, &err);
     if (status == TD_OK)
@@ -71,21 +92,14 @@ int cmd_template(int argc, char **argv)
     if (status == TD_OK)
         status = arena ? read_messages(buf_view(&input), &body, arena, &request, &err)
                        : error_set(&err, TD_NO_MEMORY, "no memory for the messages");
-    if (status == TD_OK && as_ids)
-        status = td_chat_tokenize(model, request.messages, request.message_count, &ids, &len, &err);
-    else if (status == TD_OK)
-        status =
-            td_template_render(model, request.messages, request.message_count, &text, &len, &err);
-    if (status == TD_OK && as_ids)
-        printed = command_print_json(ids_to_json(ids, len));
-    else if (status == TD_OK)
-        printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
-                       : command_print((struct td_str){text, len});
-    free(text);
-    free(ids);
+    if (status == TD_OK)
+        status = print_prompt(model, &request, as_ids, json, &printed, &err);
     arena_free(arena);
     json_free(body);
     buf_deinit(&input);
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("template", &err);
 }
+
+const struct verb verb_template = {"template", cmd_template,
+                                   "show chat messages as the model reads them"};

@@ -1,5 +1,7 @@
+/* tandem tokenize: a text as token ids. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -16,27 +18,29 @@ static bool print_ids(const int32_t *ids, size_t count, bool json)
     return fflush(stdout) == 0 && ok;
 }
 
-int cmd_tokenize(int argc, char **argv)
+static int cmd_tokenize(int argc, char **argv)
 {
     const char *model_path = NULL, *text = NULL;
     bool no_bos = false, no_special = false, json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of standard input", 0, 0},
-        {"no-bos", 0, OPTION_FLAG, &no_bos, NULL, "do not add the model's BOS/EOS tokens", 0, 0},
-        {"no-special", 0, OPTION_FLAG, &no_special, NULL, "read special-token text as text", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: standard input", 0, 0},
+        {"no-bos", 0, OPTION_FLAG, &no_bos, NULL,
+         "do not add the tokens that begin and end a text (BOS, EOS)", 0, 0},
+        {"no-special", 0, OPTION_FLAG, &no_special, NULL,
+         "read the text of special tokens as plain text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "tokenize",
-        "< TEXT",
-        "Turns standard input, byte for byte, into token ids. A vocabulary-only GGUF is enough.\n"
-        "With --json: one JSON array.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "tokenize",
+        .arguments = "< TEXT",
+        .summary = "Turns standard input, byte for byte, into token ids. A GGUF file with only a "
+                   "vocabulary is enough.",
+        .json = "One array of numbers.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -58,3 +62,5 @@ int cmd_tokenize(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("tokenize", &err);
 }
+
+const struct verb verb_tokenize = {"tokenize", cmd_tokenize, "turn text into token ids"};

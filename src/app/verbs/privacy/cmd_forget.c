@@ -1,8 +1,9 @@
-/* tandem forget USER: asks the running server to erase all that it holds of a user, files and memory;
- * without one erases it in the ledger's file. */
+/* tandem forget USER: asks the running server to erase what it holds of a user, in files and in
+ * memory. Where no server runs it erases in the files. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -101,67 +102,73 @@ static void print_result(const struct json *result, const char *user, bool by_se
            "comments were erased\n",
            user, count_of(result, "exchanges"), count_of(result, "texts"),
            count_of(result, "comments"));
-    printf("%lld consents and %lld remembered starts of questions and conversations were erased\n",
+    printf("%lld consents and %lld memories of where questions started were erased\n",
            count_of(result, "consents"), count_of(result, "similar"));
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
     if (by_server)
-        printf("computed prompts and the confined worker's memory were dropped\n");
+        printf("cached prompts and the memory of the confined worker were dropped\n");
     else
-        printf("no server answers here, so that no memory holds anything; one that runs elsewhere "
-               "is asked with --url\n");
-    printf("the egress ledger keeps its lines: they hold hashes, and no user\n");
+        printf(
+            "no server runs here, so only files were erased; ask a server elsewhere with --url\n");
+    printf("the egress ledger keeps its entries, which hold hashes and no user\n");
 }
 
-int cmd_forget(int argc, char **argv)
+/* Asks the server at `url`, or at the configuration's address. Where none answers there, erases
+ * in the files. *by_server says which it was. */
+static enum td_status forget(const struct config *config, const char *url, const char *user,
+                             struct json **out, bool *by_server, struct td_error *err)
+{
+    char base[300];
+    int code = 0;
+    bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
+    snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
+             config->server.port);
+    enum td_status status = ask_server(url ? url : base, user, out, &code, err);
+    *by_server = status == TD_OK;
+    if (status == TD_OK || code != 0 || url)
+        return status;
+    *err = (struct td_error){0};
+    status = erase_file(config, user, out, err);
+    if (status != TD_BUSY)
+        return status;
+    *err = (struct td_error){0};
+    return error_set(err, TD_BUSY,
+                     "a server is running but does not answer at %s: name its address with --url, "
+                     "or stop it first",
+                     base);
+}
+
+static int cmd_forget(int argc, char **argv)
 {
     const char *config_path = NULL, *url = NULL, *user[1] = {NULL};
     bool json = false;
     size_t count = 0;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"url", 'u', OPTION_TEXT, &url, "URL", "the server to ask; default the configuration's", 0,
-         0},
+        {"url", 'u', OPTION_TEXT, &url, "URL",
+         "the server to ask; default: the address in the configuration", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "forget",
-        "USER",
-        "Erases what is held of a user (the `user` of requests): texts, comments and the name in "
-        "the\n"
-        "ledger, vaults of pseudonyms, computed prompts. Asks the running server, or does it in "
-        "the\n"
-        "ledger's file where none runs. Totals and the egress ledger's hashes stay.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "forget",
+        .arguments = "USER",
+        .summary = "Erases what is stored about a user (the `user` member of requests): texts, "
+                   "comments, consents, the name in the ledger, pseudonyms and cached prompts. "
+                   "Totals stay, and so do the hashes in the egress ledger.\n"
+                   "It asks the running server. If no server runs, it erases in the files.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, user, &count);
-    if (count == 0) {
-        fprintf(stderr, "tandem forget: name the user\n");
-        return 2;
-    }
-    char base[300];
+    if (count == 0)
+        return options_misuse("forget", "name the user whose data is to be erased");
     struct td_error err = {0};
     struct config *config = NULL;
     struct json *result = NULL;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
     bool by_server = false;
-    int code = 0;
-    if (status == TD_OK) {
-        bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
-        snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
-                 config->server.port);
-        status = ask_server(url ? url : base, user[0], &result, &code, &err);
-        by_server = status == TD_OK;
-    }
-    if (status != TD_OK && code == 0 && !url && config) {
-        err = (struct td_error){0};
-        status = erase_file(config, user[0], &result, &err);
-        if (status == TD_BUSY) {
-            err = (struct td_error){0};
-            status = error_set(&err, TD_BUSY, "a server runs that does not answer at %s: %s", base,
-                               "name it with --url, or end it first");
-        }
-    }
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = forget(config, url, user[0], &result, &by_server, &err);
     config_free(config);
     if (status != TD_OK)
         return command_fail("forget", &err);
@@ -172,3 +179,5 @@ int cmd_forget(int argc, char **argv)
     json_free(result);
     return 0;
 }
+
+const struct verb verb_forget = {"forget", cmd_forget, "erase what is stored about a user"};

@@ -1,10 +1,11 @@
-/* tandem redact: writes a text with placeholders in the place of what is private, <EMAIL_ADDRESS_1>, the
- * same for the same value, or with surrogates; and puts the values back with the vault that it kept. A
- * vault without a key holds the values in the clear: it is for files on the machine that has the text
- * anyway. */
+/* tandem redact: writes a text with placeholders like <EMAIL_ADDRESS_1> instead of private data,
+ * the same one for the same value, or with surrogates; and puts the values back with the vault
+ * that it kept. A vault without a key holds the values in the clear: it is for files on a
+ * machine that has the text anyway. */
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/evidence/redact_surrogates.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/vault_bytes.h"
@@ -104,9 +105,10 @@ static enum td_status vault_fill(struct book *vault, const char *path, struct td
     while (json_next(stored, &iterator, &placeholder, &value)) {
         struct td_str name = str_from(placeholder);
         if (placeholder_len(name, &type) != name.len || json_kind_of(value) != JSON_KIND_TEXT)
-            return error_set(err, TD_INVALID,
-                             "%s: \"%.80s\" is no placeholder with a text; the file was changed",
-                             path, placeholder);
+            return error_set(
+                err, TD_INVALID,
+                "%s: \"%.80s\" is not a placeholder with a text; somebody changed the file", path,
+                placeholder);
         json_put(vault->values, placeholder, json_clone(value));
         vault_reserve(vault, name);
         vault_remember(vault, placeholder, json_text(value));
@@ -144,7 +146,7 @@ static enum td_status save_json(struct json *root, const char *path, const struc
     buf_append_char(&bytes, '\n');
     enum td_status status =
         bytes.failed
-            ? error_set(err, TD_LIMIT, "the vault grows beyond %zu bytes", OUTPUT_BYTES_MAX)
+            ? error_set(err, TD_LIMIT, "the vault would be larger than %zu bytes", OUTPUT_BYTES_MAX)
             : vault_bytes_write(path, key, buf_view(&bytes), err);
     if (bytes.data)
         crypto_wipe(bytes.data, bytes.len);
@@ -207,6 +209,10 @@ static void reserve_present(struct book *vault, struct td_str text)
 }
 
 struct redaction {
+    /* as it was asked for */
+    const char *text, *path; /* text NULL: the file, or standard input */
+    const char *config_path, *key_env, *key_file;
+    bool surrogates;
     const char *vault_path;
     struct vault_key key;
     struct json *stored; /* the vault's file, or NULL: a new one */
@@ -243,11 +249,10 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
         if (span->data_class < r->lowest)
             continue;
         if (!utf8_is_valid(value) || memchr(value.data, '\0', value.len) != NULL) {
-            status =
-                error_set(err, TD_INVALID,
-                          "bytes %zu to %zu are private and not text (UTF-8 without NUL), so they "
-                          "could not be put back",
-                          span->begin, span->end);
+            status = error_set(err, TD_INVALID,
+                               "bytes %zu to %zu are private but not text (UTF-8 without NUL), so "
+                               "they could not be put back later",
+                               span->begin, span->end);
             break;
         }
         const char *name = span_name(span);
@@ -363,93 +368,109 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
     return status;
 }
 
-static enum td_status run(struct redaction *r, bool surrogates, const char *config_path,
-                          const char *text, const char *path, struct td_error *err)
+static enum td_status run(struct redaction *r, struct td_error *err)
 {
     struct buf input = {0};
-    enum td_status status = privacy_setup_file(config_path, &r->scanner, err);
+    enum td_status status = privacy_setup_file(r->config_path, &r->scanner, err);
     if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
         status = read_json(r->vault_path, &r->key, &r->stored, err);
-    if (status == TD_OK && !text)
-        status = command_read_all(path, &input, err);
-    r->source = text ? str_from(text) : buf_view(&input);
+    if (status == TD_OK && !r->text)
+        status = command_read_all(r->path, &input, err);
+    r->source = r->text ? str_from(r->text) : buf_view(&input);
     bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
-    if (status == TD_OK && r->stored && !r->restoring && stored != surrogates)
-        status =
-            error_set(err, TD_INVALID, "%s is a vault of %s; use it %s --surrogates", r->vault_path,
-                      stored ? "surrogates" : "placeholders", stored ? "with" : "without");
+    if (status == TD_OK && r->stored && !r->restoring && stored != r->surrogates)
+        status = error_set(
+            err, TD_INVALID,
+            "%s is a vault of %s: run the command %s --surrogates, or name another file",
+            r->vault_path, stored ? "surrogates" : "placeholders", stored ? "with" : "without");
     if (status == TD_OK)
-        status = surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
+        status = r->surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
     if (status == TD_OK && r->out.failed)
-        status = error_set(err, TD_LIMIT, "the text grows beyond %zu bytes", OUTPUT_BYTES_MAX);
+        status =
+            error_set(err, TD_LIMIT, "the text would be larger than %zu bytes", OUTPUT_BYTES_MAX);
     buf_deinit(&input);
     return status;
 }
 
-int cmd_redact(int argc, char **argv)
+/* What is used wrongly, as an exit code; 0 = nothing. */
+static int check_use(struct redaction *r, const char *class_name)
 {
-    const char *text = NULL, *config_path = NULL, *class_name = "sensitive", *key_env = NULL,
-               *key_file = NULL, *positional[1] = {NULL};
-    size_t positional_count = 0;
-    bool surrogates = false;
-    struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
-    const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"surrogates", 0, OPTION_FLAG, &surrogates, NULL,
-         "other values of the same kind and shape instead of <TYPE_N>", 0, 0},
-        {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
-         "keeps the values (mode 0600), goes on with it", 0, 0},
-        {"vault-key-file", 0, OPTION_TEXT, &key_file, "FILE",
-         "encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
-        {"vault-key-env", 0, OPTION_TEXT, &key_env, "NAME", "the same from a variable", 0, 0},
-        {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the vault's values back", 0, 0},
-        {"strict", 0, OPTION_FLAG, &r.strict, NULL,
-         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
-        {"class", 0, OPTION_TEXT, &class_name, "CLASS",
-         "the lowest to replace: public, sensitive (default), restricted", 0, 0},
-        OPTION_ROW_CONFIG(config_path),
-        OPTION_ROW_JSON(r.json),
-    };
-    const struct option_spec spec = {"redact",
-                                     "[FILE]",
-                                     "Writes the text with <TYPE_N> in the place of what is "
-                                     "private, the same value with the same N, or with\n"
-                                     "--surrogates other values. With --vault FILE the values "
-                                     "are kept there, and --restore --vault FILE puts\n"
-                                     "them back.",
-                                     options,
-                                     sizeof options / sizeof *options,
-                                     1};
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
+    if (!names_class_parse(str_from(class_name), &r->lowest))
+        return options_misuse(
+            "redact", "--class is public, sensitive, contractual or restricted, not '%.40s'",
+            class_name);
+    if ((r->restoring || r->key_env || r->key_file) && r->vault_path == NULL)
+        return options_misuse("redact", "%s needs --vault FILE",
+                              r->restoring ? "--restore" : "a key of the vault");
+    return 0;
+}
 
-    if (!names_class_parse(str_from(class_name), &r.lowest)) {
-        fprintf(stderr, "tandem redact: --class is public, sensitive or restricted, not '%.40s'\n",
-                class_name);
-        return 2;
-    }
-    if ((r.restoring || key_env || key_file) && r.vault_path == NULL) {
-        fprintf(stderr, "tandem redact: %s needs --vault FILE\n",
-                r.restoring ? "--restore" : "a key for the vault");
-        return 2;
-    }
+static int run_and_print(struct redaction *r)
+{
     struct td_error err = {0};
-    buf_init(&r.out, OUTPUT_BYTES_MAX);
-    r.object = json_new_object();
-    enum td_status status = vault_key_read(key_env, key_file, &r.key, &err);
+    buf_init(&r->out, OUTPUT_BYTES_MAX);
+    r->object = json_new_object();
+    enum td_status status = vault_key_read(r->key_env, r->key_file, &r->key, &err);
     if (status == TD_OK)
-        status = run(&r, surrogates, config_path, text, positional[0], &err);
+        status = run(r, &err);
     bool printed = status != TD_OK;
     if (status == TD_OK) {
-        printed = print_text(buf_view(&r.out), r.json, r.object);
-        r.object = NULL;
+        printed = print_text(buf_view(&r->out), r->json, r->object);
+        r->object = NULL;
     }
-    if (status == TD_OK && r.unknown > 0 && !r.json)
-        fprintf(stderr, "tandem redact: %lld places could not be restored and were left\n",
-                (long long)r.unknown);
-    json_free(r.stored);
-    json_free(r.object);
-    buf_deinit(&r.out);
-    privacy_scanner_free(r.scanner);
-    vault_key_wipe(&r.key);
+    if (status == TD_OK && r->unknown > 0 && !r->json)
+        fprintf(stderr,
+                "tandem redact: %lld placeholders are not in the vault and were left as they are\n",
+                (long long)r->unknown);
+    json_free(r->stored);
+    json_free(r->object);
+    buf_deinit(&r->out);
+    privacy_scanner_free(r->scanner);
+    vault_key_wipe(&r->key);
     return status == TD_OK ? !printed : command_fail("redact", &err);
 }
+
+static int cmd_redact(int argc, char **argv)
+{
+    const char *class_name = "sensitive";
+    struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
+    const struct option options[] = {
+        {"prompt", 'p', OPTION_TEXT, &r.text, "TEXT", "the text; default: FILE or standard input",
+         0, 0},
+        {"surrogates", 0, OPTION_FLAG, &r.surrogates, NULL,
+         "replace by other values of the same kind and shape instead of placeholders", 0, 0},
+        {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
+         "file that keeps the values (mode 0600); an existing one is continued", 0, 0},
+        {"vault-key-file", 0, OPTION_TEXT, &r.key_file, "FILE",
+         "file with the key that encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
+        {"vault-key-env", 0, OPTION_TEXT, &r.key_env, "NAME", "environment variable with that key",
+         0, 0},
+        {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the values of the vault back", 0, 0},
+        {"strict", 0, OPTION_FLAG, &r.strict, NULL,
+         "find more, with more false findings: likely names everywhere, and numbers of unknown "
+         "kinds",
+         0, 0},
+        {"class", 0, OPTION_TEXT, &class_name, "CLASS",
+         "lowest class to replace: public, sensitive (default), contractual or restricted", 0, 0},
+        OPTION_ROW_CONFIG(r.config_path),
+        OPTION_ROW_JSON(r.json),
+    };
+    const struct option_spec spec = {
+        .verb = "redact",
+        .arguments = "[FILE]",
+        .summary = "Replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>. The "
+                   "same value always gets the same placeholder.\n"
+                   "With --vault FILE the values are kept in that file, and --restore --vault "
+                   "FILE puts them back.",
+        .example = "  tandem redact --vault v.json letter.txt > safe.txt\n"
+                   "  tandem redact --restore --vault v.json answer.txt",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &r.path, NULL);
+    int wrong = check_use(&r, class_name);
+    return wrong ? wrong : run_and_print(&r);
+}
+
+const struct verb verb_redact = {"redact", cmd_redact,
+                                 "replace private data in a text, and put it back later"};

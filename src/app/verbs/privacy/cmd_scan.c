@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -119,39 +120,42 @@ static int scan_lines(const struct findings_options *how)
     return ok && !failed ? 0 : 1;
 }
 
-int cmd_scan(int argc, char **argv)
+static int cmd_scan(int argc, char **argv)
 {
     const char *text = NULL, *config_path = NULL, *positional[1] = {NULL};
     size_t positional_count = 0;
     bool json = false, jsonl = false, strict = false;
     const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
-         0, 0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: FILE or standard input", 0,
+         0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
+         "read {\"text\": ...} on each line of standard input, and print a result a line", 0, 0},
         {"strict", 0, OPTION_FLAG, &strict, NULL,
-         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
+         "find more, with more false findings: likely names everywhere, and numbers of unknown "
+         "kinds",
+         0, 0},
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "scan",
-        "[FILE]",
-        "Finds what is private in a text: its class, and each finding with type, score and place.\n"
-        "start and end count bytes, char_start and char_end characters. With --jsonl a broken "
-        "line\n"
-        "gives {\"line\", \"error\"}, the rest is scanned, and the exit code is 1.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "scan",
+        .arguments = "[FILE]",
+        .summary = "Finds private data in a text: the class of the text, and each finding with "
+                   "its type, score and position. Without FILE it reads standard input.\n"
+                   "With --jsonl a line that cannot be read gives {\"line\", \"error\"}; the "
+                   "other lines are still scanned, and the exit code is 1.",
+        .example = "  tandem scan -p \"My card is 4111 1111 1111 1111\"",
+        .json = "start and end count bytes; char_start and char_end count characters.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
 
     struct td_error err = {0};
     struct buf input = {0};
     int code = 1;
-    if (jsonl && (text || positional_count > 0)) {
-        fputs("tandem scan: --jsonl reads standard input; leave FILE and --prompt out\n", stderr);
-        return 2;
-    }
+    if (jsonl && (text || positional_count > 0))
+        return options_misuse("scan", "--jsonl reads standard input: remove FILE and --prompt");
     struct privacy_scanner *scanner;
     if (privacy_setup_file(config_path, &scanner, &err) != TD_OK)
         return command_fail("scan", &err);
@@ -168,3 +172,5 @@ int cmd_scan(int argc, char **argv)
     privacy_scanner_free(scanner);
     return code;
 }
+
+const struct verb verb_scan = {"scan", cmd_scan, "find private data in a text"};

@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/talk.h"
+#include "app/cli/verb.h"
 #include "app/setup/process/runtime.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -186,7 +187,7 @@ static int open_and_talk(struct conversation *conversation, const struct runtime
     return code;
 }
 
-int cmd_chat(int argc, char **argv)
+static int cmd_chat(int argc, char **argv)
 {
     struct runtime_options runtime = {.slots = 1, .arguments = argv};
     static struct conversation conversation; /* large for a stack; one a process */
@@ -197,37 +198,41 @@ int cmd_chat(int argc, char **argv)
         {"url", 'u', OPTION_TEXT, &conversation.url, "URL", "ask a running server", 0, 0},
         OPTION_ROW_MODEL(runtime.model),
         {"route", 'r', OPTION_TEXT, &conversation.request.model, "NAME",
-         "route, tier or model; default auto", 0, 0},
+         "route, tier or model to ask; default auto", 0, 0},
         {"mode", 0, OPTION_TEXT, &mode, "MODE",
-         "auto, only-local, prefer-local, prefer-cloud, only-cloud", 0, 0},
+         "auto (default), only-local, prefer-local, prefer-cloud or only-cloud", 0, 0},
         {"data-class", 0, OPTION_TEXT, &data_class, "CLASS",
-         "public, sensitive, contractual or restricted", 0, 0},
-        {"temp", 0, OPTION_NUMBER, &conversation.request.temperature, "T", "default 0: greedy", 0,
-         2},
+         "class of the data: public (default), sensitive, contractual or restricted", 0, 0},
+        {"temp", 0, OPTION_NUMBER, &conversation.request.temperature, "T",
+         "sampling temperature; default 0: always the likeliest token", 0, 2},
         {"max-tokens", 'n', OPTION_UINT, &conversation.request.tokens_max, "N",
-         "0 = the tier's default", 0, 1e7},
+         "most tokens of an answer; 0 = the tier's default", 0, 1e7},
         OPTION_ROW_THREADS(runtime.threads),
         OPTION_ROW_CPU(runtime.cpu),
         OPTION_ROW_JSON(conversation.json),
     };
     const struct option_spec spec = {
-        "chat",
-        "[TEXT]",
-        "Asks one question, or talks line by line, with the same routing as the server, and says\n"
-        "after each answer where it came from.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "chat",
+        .arguments = "[TEXT]",
+        .summary = "Asks one question, or talks line by line. Questions are routed as the server "
+                   "routes them; after each answer a line says where it came from.",
+        .example = "  tandem chat \"Set a timer for ten minutes\"",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, text, &count);
-    if (!names_mode_parse(str_from(mode), &conversation.request.mode)) {
-        fprintf(stderr, "tandem chat: unknown mode '%s'\nTry 'tandem chat --help'.\n", mode);
-        return 2;
-    }
-    if (!names_class_parse(str_from(data_class), &conversation.request.data_class)) {
-        fprintf(stderr, "tandem chat: unknown data class '%s'\nTry 'tandem chat --help'.\n",
-                data_class);
-        return 2;
-    }
+    if (!names_mode_parse(str_from(mode), &conversation.request.mode))
+        return options_misuse(
+            "chat",
+            "--mode is auto, only-local, prefer-local, prefer-cloud or only-cloud, not '%.40s'",
+            mode);
+    if (!names_class_parse(str_from(data_class), &conversation.request.data_class))
+        return options_misuse(
+            "chat", "--data-class is public, sensitive, contractual or restricted, not '%.40s'",
+            data_class);
     conversation.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !conversation.json;
     return open_and_talk(&conversation, &runtime, text[0]);
 }
+
+const struct verb verb_chat = {"chat", cmd_chat,
+                               "talk to the models in the terminal, or ask one question"};

@@ -4,6 +4,7 @@
 #include "api/wire/openai_format.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/process/runtime.h"
 #include "base/confine.h"
 #include "base/error.h"
@@ -148,7 +149,8 @@ static enum td_status map_request(struct answer *answer, int fd, struct td_error
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_WRITE) || !(seals & F_SEAL_SHRINK) || fstat(fd, &info) != 0 ||
         info.st_size <= 0 || info.st_size > (off_t)SANDBOX_REQUEST_BYTES_MAX)
-        return error_set(err, TD_CORRUPT, "a request for the confined worker is no sealed file");
+        return error_set(err, TD_CORRUPT,
+                         "a request for the confined worker must be a sealed file");
     const char *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
@@ -161,14 +163,7 @@ static enum td_status map_request(struct answer *answer, int fd, struct td_error
 static enum td_status compile_format(struct sandbox_request *request, struct td_error *err)
 {
     struct td_request *td = &request->request;
-    struct openai_format format = {0};
-    struct fault fault;
-    if (td->format == TD_FORMAT_TEXT)
-        return TD_OK;
-    td->format = TD_FORMAT_TEXT; /* read anew */
-    if (!openai_format_read(request->body, td, &format, &fault))
-        return error_set(err, TD_INVALID, "%s", fault.message);
-    return format.source ? openai_format_compile(&format, &td->grammar, err) : TD_OK;
+    return openai_format_is_due(td) ? openai_format_compile(td, &td->grammar, err) : TD_OK;
 }
 
 static enum td_status begin_vectors(struct answer *answer, struct td_error *err)
@@ -269,7 +264,7 @@ static enum td_status open_and_confine(struct confined *confined,
     return confined->control ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory to start");
 }
 
-int cmd_confined(int argc, char **argv)
+static int cmd_confined(int argc, char **argv)
 {
     struct runtime_options values = {.confined = true, .arguments = argv};
     const struct option options[] = {
@@ -278,12 +273,12 @@ int cmd_confined(int argc, char **argv)
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
     };
-    const struct option_spec spec = {"confined",
-                                     "",
-                                     "Answers for a server what must not leave; started by it.",
-                                     options,
-                                     sizeof options / sizeof *options,
-                                     0};
+    const struct option_spec spec = {
+        .verb = "confined",
+        .summary = "Answers for a server what must not leave the device. The server starts it; it "
+                   "is not for people.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct confined confined = {0};
     struct td_error err = {0};
@@ -298,3 +293,6 @@ int cmd_confined(int argc, char **argv)
     /* What is open and mapped goes with the process. */
     _exit(0);
 }
+
+const struct verb verb_confined = {"confined", cmd_confined,
+                                   "answer for a server what must not leave; started by it"};

@@ -2,6 +2,7 @@
  * check is one function; the table is their order. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/model_file.h"
@@ -74,10 +75,10 @@ static void check_cpu(struct doctor *doctor)
     struct td_error err = {0};
     const struct kernels *kernels = kernels_get(doctor->cpu, &err);
     if (!kernels)
-        add(doctor, "cpu", HEALTH_FAIL, "leave out --cpu, or use --cpu=ref", "%s", err.message);
+        add(doctor, "cpu", HEALTH_FAIL, "remove --cpu, or use --cpu=ref", "%s", err.message);
     else if (strcmp(kernels->name, "ref") == 0 && doctor->cpu == TD_CPU_AUTO)
         add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 or NEON is many times faster",
-            "only the reference kernels fit this CPU");
+            "this CPU can run only the slow reference kernels");
     else
         add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
 }
@@ -95,8 +96,8 @@ static void check_cores(struct doctor *doctor)
     uint32_t fits = cores_thread_count(&cores), set = doctor->config->engine.threads;
     bool too_many = set > cores.usable || (cores.quota > 0 && set > fits);
     add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
-        too_many ? "leave out engine.threads: more threads than cores wait for each other" : NULL,
-        "%u%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
+        too_many ? "remove engine.threads: more threads than cores wait for each other" : NULL,
+        "%u usable%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
 static void check_confidence(struct doctor *doctor, const struct td_model *model, const char *path)
@@ -113,8 +114,9 @@ static void check_confidence(struct doctor *doctor, const struct td_model *model
         add(doctor, "confidence", HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
             err.message);
     else if (!confidence_file_fits(confidence, &identity, why))
-        add(doctor, "confidence", HEALTH_WARN, "train one for this model: tandem router confidence",
-            "%s is not used: %s", file, why);
+        add(doctor, "confidence", HEALTH_WARN,
+            "train one for this model with 'tandem router confidence'", "%s is not used: %s", file,
+            why);
     else
         add(doctor, "confidence", HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
             confidence->samples);
@@ -161,8 +163,9 @@ static void check_state(struct doctor *doctor)
     if (access(dir, W_OK | X_OK) == 0)
         add(doctor, "state directory", HEALTH_OK, NULL, "%s is writable", dir);
     else
-        add(doctor, "state directory", HEALTH_FAIL, "make it writable or set TANDEM_STATE_DIR",
-            "%s: %s", dir, strerror(errno));
+        add(doctor, "state directory", HEALTH_FAIL,
+            "make the folder writable, or choose another with TANDEM_STATE_DIR", "%s: %s", dir,
+            strerror(errno));
 }
 
 static void check_ledger(struct doctor *doctor)
@@ -172,8 +175,9 @@ static void check_ledger(struct doctor *doctor)
     struct json *list = NULL;
     const char *path = doctor->config->ledger.path;
     if (!doctor->config->ledger.enabled) {
-        add(doctor, "ledger", HEALTH_WARN, "set ledger.enabled: true to have explanations",
-            "switched off: nothing is recorded");
+        add(doctor, "ledger", HEALTH_WARN,
+            "set ledger.enabled: true, else there are no explanations",
+            "switched off: no exchange is recorded");
         return;
     }
     if (access(path, F_OK) != 0) {
@@ -184,8 +188,8 @@ static void check_ledger(struct doctor *doctor)
         ledger_reader_list(reader, 0, 1, &list, &err) == TD_OK)
         add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
-        add(doctor, "ledger", HEALTH_FAIL, "move the file away; a new one is made", "%s",
-            err.message);
+        add(doctor, "ledger", HEALTH_FAIL, "move the file away; the next start makes a new one",
+            "%s", err.message);
     json_free(list);
     ledger_reader_close(reader);
 }
@@ -195,14 +199,15 @@ static void check_confinement(struct doctor *doctor)
     struct td_error err = {0};
     if (!doctor->config->privacy.confine)
         add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
-            "switched off: restricted requests are answered beside the network");
+            "switched off: a process with network access answers restricted requests");
     else if (confine_try(&err) == TD_OK)
         add(doctor, "confinement", HEALTH_OK, NULL,
-            "a confined worker was tried: it can open neither sockets nor files");
+            "a confined worker was started as a test: it can open neither sockets nor files");
     else
         add(doctor, "confinement", HEALTH_FAIL,
-            "restricted requests are not answered here; privacy.confine: false allows it", "%s",
-            err.message);
+            "restricted requests are refused; privacy.confine: false lets the server itself answer "
+            "them",
+            "%s", err.message);
 }
 
 static void check_retention(struct doctor *doctor)
@@ -216,11 +221,10 @@ static void check_retention(struct doctor *doctor)
     }
     bool swaps = sysinfo(&memory) == 0 && memory.totalswap > 0;
     add(doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
-        swaps ? "switch swap off or encrypt it: memory may be written to the disk" : NULL,
-        "zero retention: no texts, users or comments in the ledger, no computed prompts kept, "
-        "freed "
-        "memory overwritten, no core files%s",
-        swaps ? "; but this machine swaps" : "");
+        swaps ? "switch swap off or encrypt it: it may write memory to the disk" : NULL,
+        "zero retention: no texts, users or comments in the ledger, no cached prompts, freed "
+        "memory is overwritten, no core files%s",
+        swaps ? "; but this machine uses swap" : "");
 }
 
 static void check_port(struct doctor *doctor)
@@ -230,7 +234,7 @@ static void check_port(struct doctor *doctor)
     snprintf(port, sizeof port, "%u", config->server.port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
     if (getaddrinfo(config->server.host, port, &hints, &list) != 0) {
-        add(doctor, "port", HEALTH_FAIL, "give server.listen as HOST:PORT",
+        add(doctor, "port", HEALTH_FAIL, "write server.listen as HOST:PORT",
             "%s is not an address of this machine", config->server.listen);
         return;
     }
@@ -241,8 +245,8 @@ static void check_port(struct doctor *doctor)
         add(doctor, "port", HEALTH_OK, NULL, "%s is free", config->server.listen);
     else
         add(doctor, "port", HEALTH_WARN,
-            "fine if that is tandem; else choose another with --listen or TANDEM_LISTEN", "%s: %s",
-            config->server.listen, strerror(errno));
+            "no problem if that is tandem; else choose another port with --listen or TANDEM_LISTEN",
+            "%s: %s", config->server.listen, strerror(errno));
     if (fd >= 0)
         close(fd);
     freeaddrinfo(list);
@@ -349,27 +353,29 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct secret *key = NULL;
     bool needs_key = tier->api_key_env || tier->api_key_file;
     if (secret_source_read(tier->api_key_env, tier->api_key_file, &key, &err) != TD_OK) {
-        add(doctor, name, HEALTH_FAIL, "write the key into that file", "%s", err.message);
+        add(doctor, name, HEALTH_FAIL, "write the API key into that file", "%s", err.message);
         return;
     }
     if (needs_key && !key) {
-        snprintf(advice, sizeof advice, "set %.200s; until then answers are local, and say so",
+        snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
                  tier->api_key_env);
         add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
         return;
     }
     struct probe probe = {0};
     if (doctor->offline)
-        add(doctor, name, HEALTH_OK, NULL, "key present (not contacted), %s", reach);
+        add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s",
+            reach);
     else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
         add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (probe.status != TD_OK)
         add(doctor, name, HEALTH_WARN,
-            tier->pinned_key ? "check the network, base_url and pinned_key; answers stay local"
-                             : "check the network and base_url; answers stay local",
+            tier->pinned_key
+                ? "check the network, base_url and pinned_key; until then other tiers answer"
+                : "check the network and base_url; until then other tiers answer",
             "%s cannot be reached: %s", tier->base_url, probe.message);
     else if (probe.code == 401 || probe.code == 403)
-        add(doctor, name, HEALTH_FAIL, "the key is wrong or has no access", "%s answered %d",
+        add(doctor, name, HEALTH_FAIL, "the API key is wrong or has no access", "%s answered %d",
             tier->base_url, probe.code);
     else
         add(doctor, name, probe.code < 500 ? HEALTH_OK : HEALTH_WARN, NULL,
@@ -427,7 +433,7 @@ static int print_results(const struct doctor *doctor, bool json)
     return worst == HEALTH_FAIL ? 1 : 0;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int cmd_doctor(int argc, char **argv)
 {
     const char *config_path = NULL;
     bool json = false;
@@ -435,18 +441,17 @@ int cmd_doctor(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_MODEL(doctor.model_path),
-        {"offline", 0, OPTION_FLAG, &doctor.offline, NULL, "do not contact other tiers", 0, 0},
+        {"offline", 0, OPTION_FLAG, &doctor.offline, NULL, "do not contact the other tiers", 0, 0},
         OPTION_ROW_CPU(doctor.cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "doctor",
-        "",
-        "Checks configuration, CPU, model, state directory, ledger, port and the other tiers, and\n"
-        "says what to do. Exit code 1 when something must be mended.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "doctor",
+        .summary = "Checks the configuration, CPU, model, state folder, ledger, port and the "
+                   "other tiers, and says what to do. The exit code is 1 when something must be "
+                   "fixed.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     if (config_load(config_path, NULL, NULL, &doctor.config, &err) == TD_OK)
@@ -458,3 +463,5 @@ int cmd_doctor(int argc, char **argv)
     config_free(doctor.config);
     return code;
 }
+
+const struct verb verb_doctor = {"doctor", cmd_doctor, "check the installation and say what to do"};

@@ -7,6 +7,7 @@
 #include "api/http/metrics.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/worker.h"
@@ -66,8 +67,8 @@ static enum td_status check_port_free(const struct config *config, struct td_err
     freeaddrinfo(list);
     if (saved == EADDRINUSE)
         return error_set(err, TD_IO,
-                         "%s is in use: another program, or another tandem, listens "
-                         "there; stop it or choose another port with --listen or TANDEM_LISTEN",
+                         "%s is in use: another program, or another tandem, listens there; stop "
+                         "it, or choose another port with --listen or TANDEM_LISTEN",
                          config->server.listen);
     if (saved)
         return error_set(err, TD_IO, "cannot listen on %s: %s", config->server.listen,
@@ -92,7 +93,9 @@ static enum td_status read_client_keys(struct serve *serve, struct td_error *err
     secret_free(keys);
     /* An empty variable must not open the door. */
     if (status == TD_OK && !some)
-        status = error_set(err, TD_INVALID, "server.api_keys_%s names '%s', which holds no key",
+        status = error_set(err, TD_INVALID,
+                           "server.api_keys_%s names '%s', which holds no key; write one there, or "
+                           "remove the setting",
                            env ? "env" : "file", env ? env : file);
     return status;
 }
@@ -314,28 +317,29 @@ static bool take_listen(void *ctx, const char *text)
     return config_listen_split(str_from(text), host, sizeof host, &port);
 }
 
-int cmd_serve(int argc, char **argv)
+static int cmd_serve(int argc, char **argv)
 {
     struct runtime_options values = {.serves = true, .arguments = argv};
     struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
-        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
+        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT",
+         "address to listen on; default 127.0.0.1:8080", 0, 0},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
-        {"json", 0, OPTION_FLAG, &json, NULL, "print the ready line as JSON", 0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL, "print the line that says it is ready as JSON", 0, 0},
     };
     const struct option_spec spec = {
-        "serve",
-        "",
-        "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C; SIGHUP reads the\n"
-        "configuration again. Without a configuration: the embedded model on 127.0.0.1:8080,\n"
-        "and OpenAI's cloud when OPENAI_API_KEY is set.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "serve",
+        .summary = "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C. SIGHUP makes "
+                   "it read the configuration again.\n"
+                   "Without a configuration it serves the embedded model on 127.0.0.1:8080, and "
+                   "uses OpenAI's cloud when OPENAI_API_KEY is set.",
+        .example = "  tandem serve --config examples/edge-first.yaml",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
@@ -355,3 +359,5 @@ int cmd_serve(int argc, char **argv)
     free(serve);
     return status == TD_OK ? 0 : command_fail("serve", &err);
 }
+
+const struct verb verb_serve = {"serve", cmd_serve, "serve an OpenAI-compatible endpoint"};

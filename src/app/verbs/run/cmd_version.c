@@ -1,17 +1,22 @@
+/* tandem version: the version, and which kernels this CPU gets. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/json.h"
 #include "kernels/kernels.h"
 
 #include <stdio.h>
 
-int cmd_version(int argc, char **argv)
+static int cmd_version(int argc, char **argv)
 {
     bool json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
-    const struct option_spec spec = {"version", "", "Prints the version and the kernel variant.",
-                                     options,   2,  0};
+    const struct option_spec spec = {
+        .verb = "version",
+        .summary = "Prints the version, and which kernels this CPU uses.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     const struct kernels *kernels = kernels_get(cpu, &err);
@@ -26,3 +31,5 @@ int cmd_version(int argc, char **argv)
     json_put(object, "cpu", json_new_cstr(kernels->name));
     return command_print_json(object) ? 0 : 1;
 }
+
+const struct verb verb_version = {"version", cmd_version, "print the version"};

@@ -1,10 +1,16 @@
-#include "router/plan/sampling_members.h"
+/* Members in which other servers' clients say how tokens are drawn.
+ *
+ * The engine has one order of samplers and a fixed set of them (engine/sampling/sampler.h). A
+ * request that wants another order, or a sampler that we have not got, must not be answered here as
+ * if it had not said so. Such a member is named, and the router leaves the request to a server
+ * elsewhere, which gets the member as it came. */
+#include "api/wire/samplers.h"
 
 #include "base/str.h"
 
 /* --- llama.cpp's order of samplers --- */
 
-/* In the order in which the engine applies them (engine/sampling/sampler.h). */
+/* In the order in which the engine applies them. */
 enum stage { PENALTIES, DRY, TOP_N_SIGMA, TYPICAL, TOP_K, TOP_P, MIN_P, XTC, TEMPERATURE, STAGES };
 
 static const char *const stage_names[] = {"penalties",   "dry",   "top_n_sigma", "typ_p",
@@ -79,7 +85,9 @@ static enum stage stage_of(struct td_str name)
     return stage;
 }
 
-bool sampling_members_follow(const struct json *list, struct td_sampling *sampling)
+/* Turns off what the list leaves out. False: it names a sampler that the engine has not got, or
+ * wants those that are on in another order than the engine's. Mirostat takes the place of all. */
+static bool follow(const struct json *list, struct td_sampling *sampling)
 {
     unsigned named = 0, last = 0;
     if (json_absent(list) || sampling->mirostat_tau > 0)
@@ -148,13 +156,12 @@ static bool is_off(const struct json *value, const struct foreign *member)
     }
 }
 
-const char *sampling_members_foreign(const struct td_request *request)
+const char *samplers_read(const struct json *body, struct td_sampling *sampling)
 {
-    struct td_sampling sampling = request->sampling;
-    if (!sampling_members_follow(json_get(request->body, "samplers"), &sampling))
+    if (!follow(json_get(body, "samplers"), sampling))
         return "samplers";
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (!is_off(json_get(request->body, foreign[i].name), &foreign[i]))
+        if (!is_off(json_get(body, foreign[i].name), &foreign[i]))
             return foreign[i].name;
     return NULL;
 }

@@ -8,7 +8,7 @@
  *    0  "SQLite format 3\0"
  *   60  user version (4 bytes, big-endian): number of migrations applied
  *   68  application id (4 bytes, big-endian): TNDM */
-#include "ledger/file.h"
+#include "ledger/database.h"
 
 #include "base/error.h"
 #include "base/path.h"
@@ -30,7 +30,7 @@
 /* Checking all pages takes about 1 s per GB; larger files are opened without the check. */
 #define CHECK_BYTES_MAX (256LL << 20)
 
-enum td_status file_status(int sqlite_code)
+enum td_status database_status(int sqlite_code)
 {
     switch (sqlite_code & 0xff) {
     case SQLITE_OK:
@@ -56,7 +56,7 @@ enum td_status file_status(int sqlite_code)
 
 static enum td_status sql_error(sqlite3 *db, const char *path, struct td_error *err)
 {
-    return error_set(err, file_status(sqlite3_extended_errcode(db)), "ledger %s: %s", path,
+    return error_set(err, database_status(sqlite3_extended_errcode(db)), "ledger %s: %s", path,
                      sqlite3_errmsg(db));
 }
 
@@ -89,8 +89,8 @@ static enum td_status open_handle(const char *path, int flags, sqlite3 **out, st
 {
     int code = sqlite3_open_v2(path, out, flags | SQLITE_OPEN_FULLMUTEX, NULL);
     if (code != SQLITE_OK) {
-        enum td_status status = error_set(err, file_status(code), "cannot open ledger %s: %s", path,
-                                          *out ? sqlite3_errmsg(*out) : sqlite3_errstr(code));
+        enum td_status status = error_set(err, database_status(code), "cannot open ledger %s: %s",
+                                          path, *out ? sqlite3_errmsg(*out) : sqlite3_errstr(code));
         sqlite3_close(*out);
         *out = NULL;
         return status;
@@ -214,7 +214,7 @@ static enum td_status verify(sqlite3 *db, const char *path, long long bytes, int
     return status;
 }
 
-enum td_status file_open_writer(const char *path, sqlite3 **out, struct td_error *err)
+enum td_status database_open_writer(const char *path, sqlite3 **out, struct td_error *err)
 {
     assert(path != NULL && out != NULL);
     *out = NULL;
@@ -252,7 +252,7 @@ enum td_status file_open_writer(const char *path, sqlite3 **out, struct td_error
     return TD_OK;
 }
 
-enum td_status file_open_reader(const char *path, sqlite3 **out, struct td_error *err)
+enum td_status database_open_reader(const char *path, sqlite3 **out, struct td_error *err)
 {
     assert(path != NULL && out != NULL);
     *out = NULL;

@@ -1,9 +1,11 @@
-/* Reading one YAML map by its section of the key table. The recursion follows the table's
- * nesting, which is fixed, not the input's. */
+/* Reads one YAML map by its section of the tables. The recursion follows the nesting of the
+ * tables, which is fixed, and not that of the input. A message names file, line and path of the
+ * key. */
 #include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -258,6 +260,7 @@ enum td_status keys_read(const char *label, const struct config_section *section
                          const struct yaml_node *map, const char *where, struct arena *arena,
                          void *base, struct td_error *err)
 {
+    assert(!map || map->kind == YAML_MAP);
     struct place place = {label, map ? map->line : 0, where, arena, err};
     for (size_t i = 0; i < section->key_count; i++) {
         enum td_status status = read_default(&place, &section->keys[i], base);

@@ -1,0 +1,19 @@
+/* What GET /metrics tells beside the counters of api/http/metrics.h: one writer a source. Their table
+ * is metrics_handler.c's. A source that is not there writes nothing. */
+#ifndef API_METRIC_WRITERS_H
+#define API_METRIC_WRITERS_H
+
+#include "api/http/api_host.h"
+#include "base/buf.h"
+
+typedef void metric_writer_fn(const struct api_host *host, const struct exchange_services *services,
+                              struct buf *out);
+
+metric_writer_fn alarms_write_metrics;      /* alarms_handler.c */
+metric_writer_fn consistency_write_metrics; /* consistency_metrics.c */
+metric_writer_fn ramps_write_metrics;       /* ramps_handler.c */
+metric_writer_fn shadows_write_metrics;     /* shadow_metrics.c */
+metric_writer_fn hedging_write_metrics;     /* hedging_metrics.c */
+metric_writer_fn engine_write_metrics;      /* engine_metrics.c */
+
+#endif

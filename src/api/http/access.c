@@ -1,0 +1,102 @@
+/* Origin, key and caller of a request.
+ *
+ * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A page
+ * that was not allowed could spend the user's money in this way. Therefore a request with an Origin
+ * that is neither this server's own nor configured is refused before anything runs. Programs send no
+ * Origin. */
+#include "api/http/access.h"
+
+#include "api/http/reply.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+static bool origin_configured(const struct api_host *host, const char *origin)
+{
+    for (const char *const *at = host->cors_origins; at && *at; at++)
+        if (strcmp(*at, "*") == 0 || strcmp(*at, origin) == 0)
+            return true;
+    return false;
+}
+
+/* Can a stranger's page have such a host? A name with a dot can be the stranger's own, made to
+ * resolve to this machine once his page has loaded (DNS rebinding): the browser then calls it the
+ * same origin. An address, "localhost" and a name without a dot cannot be. */
+static bool host_is_ours_alone(const char *host)
+{
+    if (*host == '[')
+        return true; /* an IPv6 address */
+    size_t len = strcspn(host, ":");
+    if (!memchr(host, '.', len) ||
+        (len > 10 && strncasecmp(host + len - 10, ".localhost", 10) == 0))
+        return true;
+    return strspn(host, "0123456789.") == len;
+}
+
+static bool origin_is_own(const struct http_request *request, const char *origin)
+{
+    const char *host = http_request_header(request, "Host");
+    const char *scheme_end = strstr(origin, "://");
+    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 && host_is_ours_alone(host);
+}
+
+bool access_check_origin(struct api *api, struct http_request *request)
+{
+    const char *origin = http_request_header(request, "Origin");
+    if (!origin)
+        return true;
+    if (origin_configured(api->host, origin)) {
+        http_reply_header(request, "access-control-allow-origin", origin);
+        http_reply_header(request, "vary", "origin");
+        http_reply_header(request, "access-control-expose-headers",
+                          "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
+                          "x-tandem-disclosure, x-request-id");
+        return true;
+    }
+    if (origin_is_own(request, origin))
+        return true;
+    struct fault fault;
+    fault_set(&fault, 403, "permission_error", "origin_not_allowed",
+              "pages of this origin may not use this server; allow it in server.cors_origins");
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
+void access_reply_preflight(struct api *api, struct http_request *request)
+{
+    http_reply_header(request, "access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
+    const char *asked = http_request_header(request, "Access-Control-Request-Headers");
+    http_reply_header(request, "access-control-allow-headers",
+                      asked && strlen(asked) < 1024 ? asked : "authorization, content-type");
+    http_reply_header(request, "access-control-max-age", "600");
+    api_reply_text(api, request, 204, "text/plain", STR(""));
+}
+
+bool access_check_key(struct api *api, struct http_request *request)
+{
+    if (auth_allows(api->host->auth, http_request_header(request, "Authorization"),
+                    http_request_header(request, "x-api-key"),
+                    http_request_header(request, "api-key")))
+        return true;
+    struct fault fault;
+    fault_set(&fault, 401, "authentication_error", "invalid_api_key",
+              "this server needs an API key: send it as 'Authorization: Bearer KEY'");
+    http_reply_header(request, "www-authenticate", "Bearer");
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
+void access_find_caller(const struct api *api, const struct http_request *request,
+                        char out[static AUTH_DIGEST_BYTES])
+{
+    if (!auth_digest(api->host->auth, http_request_header(request, "Authorization"),
+                     http_request_header(request, "x-api-key"),
+                     http_request_header(request, "api-key"), out))
+        snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
+}
+
+const char *access_find_header(void *http, const char *name)
+{
+    return http_request_header(http, name);
+}

@@ -1,0 +1,44 @@
+#include "api/http/call.h"
+
+#include "api/http/metrics.h"
+
+#include <assert.h>
+
+static void count(struct api *api, const struct api_call *call, int change)
+{
+    if (!call->is_exchange)
+        return;
+    api->running += (uint32_t)change;
+    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", change);
+}
+
+void api_call_begin(struct api *api, struct api_call *call, void (*stop)(struct api_call *call),
+                    bool is_exchange)
+{
+    assert(api && call && stop && call != api->calls);
+    *call =
+        (struct api_call){.api = api, .next = api->calls, .stop = stop, .is_exchange = is_exchange};
+    if (call->next)
+        call->next->previous = call;
+    api->calls = call;
+    count(api, call, 1);
+}
+
+void api_call_end(struct api_call *call)
+{
+    struct api *api = call->api;
+    assert(call->previous || api->calls == call);
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        api->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    count(api, call, -1);
+}
+
+void api_call_stop_all(struct api *api)
+{
+    while (api->calls)
+        api->calls->stop(api->calls);
+}

@@ -1,0 +1,24 @@
+/* A call that outlives its handler's return: it waits for an exchange, a job or the disk. The API
+ * knows its calls, so that a server that stops can end all of them. One loop's thread. */
+#ifndef API_CALL_H
+#define API_CALL_H
+
+#include "api/http/api_internal.h"
+
+/* The first member of a handler's own struct. */
+struct api_call {
+    struct api *api;
+    struct api_call *previous, *next; /* in api->calls */
+    /* The server stops: cancels the work, replies if nobody did, ends the call and frees it. */
+    void (*stop)(struct api_call *call);
+    bool is_exchange; /* counts as work in flight */
+};
+
+/* The call is zero or not yet begun; it stays in api->calls until api_call_end. */
+void api_call_begin(struct api *api, struct api_call *call, void (*stop)(struct api_call *call),
+                    bool is_exchange);
+void api_call_end(struct api_call *call);
+/* Stops every call, the youngest first. */
+void api_call_stop_all(struct api *api);
+
+#endif

@@ -1,0 +1,82 @@
+#include "api/http/reply.h"
+
+#include "api/http/metrics.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#define FAULT_BYTES_MAX 16384
+
+void api_count_code(struct api *api, int code)
+{
+    char labels[METRICS_LABELS_BYTES] = "", text[16];
+    snprintf(text, sizeof text, "%d", code);
+    metrics_label(labels, "code", text);
+    metrics_add(api->host->metrics, api->shard, METRICS_REQUESTS, labels, 1);
+}
+
+void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
+                    struct td_str body)
+{
+    assert(request);
+    api_count_code(api, code);
+    http_reply(request, code, type, body);
+}
+
+void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body)
+{
+    if (body->failed) {
+        struct fault fault;
+        fault_too_large(&fault);
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    api_reply_text(api, request, code, "application/json", buf_view(body));
+}
+
+void api_reply_value(struct api *api, struct http_request *request, struct json *value,
+                     size_t bytes_max)
+{
+    struct buf body;
+    buf_init(&body, bytes_max);
+    json_write(value, &body);
+    json_free(value);
+    api_reply_json(api, request, 200, &body);
+    buf_deinit(&body);
+}
+
+const struct fault_form *api_fault_form(const struct api *api, const char *path)
+{
+    for (size_t i = 0; i < api->endpoint_count; i++)
+        if (api->endpoints[i].faults &&
+            str_starts_with(str_from(path), str_from(api->endpoints[i].path)))
+            return api->endpoints[i].faults;
+    return &fault_form_openai;
+}
+
+void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault)
+{
+    assert(request && fault->code);
+    struct buf body;
+    buf_init(&body, FAULT_BYTES_MAX);
+    api_fault_form(api, http_request_path(request))->write(fault, &body);
+    if (fault->no_retry)
+        http_reply_header(request, "x-should-retry", "false");
+    if (fault->retry_after_s) {
+        char seconds[16];
+        snprintf(seconds, sizeof seconds, "%u", fault->retry_after_s);
+        http_reply_header(request, "retry-after", seconds);
+    }
+    api_reply_text(api, request, fault->code, "application/json", buf_view(&body));
+    buf_deinit(&body);
+}
+
+void api_reply_status(struct api *api, struct http_request *request, enum td_status status,
+                      const struct td_error *err, const char *param)
+{
+    struct fault fault;
+    fault_from_status(&fault, status, err->message, param);
+    api_reply_fault(api, request, &fault);
+}

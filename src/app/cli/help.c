@@ -1,0 +1,50 @@
+/* Breaks sentences into lines. Texts are written as a whole in the source, so that an editor of
+ * a sentence does not have to break its lines again. */
+#include "app/cli/help.h"
+
+#include "base/str.h"
+
+/* One line of the text as as many lines as it needs. `at`: the column where the cursor is. */
+static void write_line(FILE *out, int indent, int at, struct td_str line)
+{
+    struct td_str word;
+    if (line.len && line.data[0] == ' ') {
+        fprintf(out, "%*s" STR_FMT "\n", indent - at, "", STR_ARG(line));
+        return;
+    }
+    bool first = true;
+    while (str_next(&line, ' ', &word)) {
+        if (!first && at + 1 + (int)word.len > HELP_COLUMNS) {
+            fputc('\n', out);
+            at = 0;
+            first = true;
+        }
+        at += fprintf(out, "%*s" STR_FMT, first ? indent - at : 1, "", STR_ARG(word));
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+static void write_from(FILE *out, int indent, int at, const char *text)
+{
+    struct td_str rest = str_from(text), line;
+    while (str_next(&rest, '\n', &line)) {
+        write_line(out, indent, at, line);
+        at = 0;
+    }
+}
+
+void help_text(FILE *out, int indent, const char *text)
+{
+    write_from(out, indent, 0, text);
+}
+
+void help_row(FILE *out, const char *left, int column, const char *meaning)
+{
+    int at = fprintf(out, "  %s", left);
+    if (at >= column) {
+        fputc('\n', out);
+        at = 0;
+    }
+    write_from(out, column, at, meaning);
+}

@@ -1,0 +1,349 @@
+/* Checks that one row of the tables of keys cannot make: names that must exist, keys that
+ * exclude each other, and values that can never take effect. Each mistake is refused with its
+ * line, so that it is found when the file is read and not when the first request meets it. */
+#include "app/config/config_check.h"
+
+#include "app/config/config_ramp.h"
+#include "app/config/config_reach.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "net/loopback.h"
+#include "tandem/engine.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+TD_PRINTF(4, 5)
+static enum td_status refuse(const struct config *config, uint32_t line, struct td_error *err,
+                             const char *format, ...)
+{
+    char what[TD_ERROR_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return error_set(err, TD_INVALID, "%s:%u: %s", config->label, line, what);
+}
+
+static enum td_status check_name(const struct config *config, uint32_t line, const char *name,
+                                 struct td_error *err)
+{
+    size_t len = strlen(name);
+    bool plain = len > 0 && len <= 64;
+    for (size_t i = 0; i < len && plain; i++)
+        plain = name[i] > ' ' && name[i] < 0x7f && name[i] != '"' && name[i] != '\\';
+    return plain ? TD_OK
+                 : refuse(config, line, err,
+                          "a name must be 1 to 64 visible ASCII characters without quotes, spaces "
+                          "and backslashes, not '%.60s'",
+                          name);
+}
+
+/* --- tiers --- */
+
+/* "sha256//BASE64" of 32 bytes, or several joined by ';'. As strict as can be: the HTTP library
+ * compares texts, so that another spelling of a right key would be a wrong one. */
+static bool pin_is_valid(struct td_str pin)
+{
+    static const struct td_str prefix = {"sha256//", 8};
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char last_letters[] = "AEIMQUYcgkosw048"; /* of which four bits are used */
+    enum { HASH_LETTERS = 43, PIN_BYTES = 8 + HASH_LETTERS + 1 };
+    for (;;) {
+        const char *hash = pin.data + prefix.len;
+        if (pin.len < PIN_BYTES || !str_equal(str_slice(pin, 0, prefix.len), prefix))
+            return false;
+        for (size_t i = 0; i < HASH_LETTERS; i++)
+            if (!memchr(i + 1 < HASH_LETTERS ? letters : last_letters, hash[i],
+                        i + 1 < HASH_LETTERS ? 64 : 16))
+                return false;
+        if (hash[HASH_LETTERS] != '=')
+            return false;
+        if (pin.len == PIN_BYTES)
+            return true;
+        if (pin.data[PIN_BYTES] != ';')
+            return false;
+        pin = str_slice(pin, PIN_BYTES + 1, pin.len);
+    }
+}
+
+static enum td_status check_pin(const struct config *config, const struct config_tier *tier,
+                                struct td_error *err)
+{
+    if (!tier->pinned_key)
+        return TD_OK;
+    if (!pin_is_valid(str_from(tier->pinned_key)))
+        return refuse(
+            config, tier->line, err,
+            "pinned_key must be sha256// and the 44 characters of a SHA-256 in base64, or "
+            "several of these joined by ';', not '%.60s'; docs/egress.md says how to get "
+            "it",
+            tier->pinned_key);
+    if (strncmp(tier->base_url, "https://", 8) != 0)
+        return refuse(config, tier->line, err,
+                      "pinned_key needs https://, because plain http shows no key; the "
+                      "address is '%.60s'",
+                      tier->base_url);
+    return TD_OK;
+}
+
+static enum td_status check_local(const struct config *config, const struct config_tier *tier,
+                                  struct td_error *err)
+{
+    if (tier->place != TD_PLACE_DEVICE)
+        return refuse(config, tier->line, err,
+                      "a local tier is always on the device: remove place from tier '%.60s'",
+                      tier->name);
+    if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key)
+        return refuse(config, tier->line, err,
+                      "a local tier has no server: remove base_url, keys and pinned_key from tier "
+                      "'%.60s'",
+                      tier->name);
+    if (tier->model)
+        return refuse(config, tier->line, err,
+                      "the local tier runs engine.model: write model: '%.60s' there, not in the "
+                      "tier",
+                      tier->model);
+    return TD_OK;
+}
+
+static enum td_status check_openai(const struct config *config, const struct config_tier *tier,
+                                   struct td_error *err)
+{
+    if (tier->api_key_env && tier->api_key_file)
+        return refuse(config, tier->line, err,
+                      "tier '%.60s' has api_key_env and api_key_file: give one of them, not both",
+                      tier->name);
+    if (strncmp(tier->base_url, "https://", 8) != 0 && strncmp(tier->base_url, "http://", 7) != 0)
+        return refuse(config, tier->line, err,
+                      "base_url must begin with https:// or http://, not '%.60s'", tier->base_url);
+    /* Nothing is kept back from the device: the word alone must not make one of another machine. */
+    if (tier->place == TD_PLACE_DEVICE && !loopback_is_url(str_from(tier->base_url)))
+        return refuse(config, tier->line, err,
+                      "tier '%.64s' is elsewhere (%.100s): place: device is only for 127.0.0.1, "
+                      "[::1] and localhost; write place: premises, region or cloud",
+                      tier->name, tier->base_url);
+    return check_pin(config, tier, err);
+}
+
+static enum td_status check_tier(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_tier *tier = &config->tiers[index];
+    enum td_status status = check_name(config, tier->line, tier->name, err);
+    for (size_t i = 0; i < index && status == TD_OK; i++) {
+        const struct config_tier *before = &config->tiers[i];
+        if (strcmp(before->name, tier->name) == 0)
+            return refuse(config, tier->line, err, "two tiers have the name '%.60s'", tier->name);
+        if (tier->kind == CONFIG_TIER_LOCAL && before->kind == CONFIG_TIER_LOCAL)
+            return refuse(config, tier->line, err,
+                          "only one tier may have the kind local; '%.60s' is the second",
+                          tier->name);
+    }
+    if (status != TD_OK)
+        return status;
+    return tier->kind == CONFIG_TIER_LOCAL ? check_local(config, tier, err)
+                                           : check_openai(config, tier, err);
+}
+
+/* --- routes --- */
+
+static enum td_status check_ladder(const struct config *config, const struct config_route *route,
+                                   struct td_error *err)
+{
+    for (size_t i = 0; i < route->tiers.count; i++) {
+        const char *name = route->tiers.items[i];
+        if (!config_tier_find(config, name))
+            return refuse(config, route->line, err, "route '%s' names an unknown tier '%.60s'%s",
+                          route->name, name, config_suggest_tier(config, name).text);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(route->tiers.items[j], name) == 0)
+                return refuse(config, route->line, err, "route '%s' names the tier '%.60s' twice",
+                              route->name, name);
+    }
+    if (route->tiers.count == 0)
+        return refuse(config, route->line, err, "route '%s' needs at least one tier", route->name);
+    if (route->start && !config_route_lists(route, route->start))
+        return refuse(config, route->line, err,
+                      "start of route '%s' must be one of its tiers, not '%.60s'", route->name,
+                      route->start);
+    return TD_OK;
+}
+
+/* What tiers a route has: on the device, and elsewhere. */
+struct reach {
+    bool on_device, elsewhere;
+};
+
+static struct reach reach_of(const struct config *config, const struct config_route *route)
+{
+    struct reach reach = {false, false};
+    for (size_t i = 0; i < route->tiers.count; i++) {
+        bool device = config_tier_find(config, route->tiers.items[i])->place == TD_PLACE_DEVICE;
+        reach.on_device |= device;
+        reach.elsewhere |= !device;
+    }
+    return reach;
+}
+
+/* A share of shadow answers that can never be drawn is a mistake that nobody would notice. */
+static enum td_status check_shadow(const struct config *config, const struct config_route *route,
+                                   struct reach reach, struct td_error *err)
+{
+    bool any_device = false;
+    for (size_t i = 0; i < config->tier_count; i++)
+        any_device = any_device || config->tiers[i].place == TD_PLACE_DEVICE;
+    if (route->shadow_edge_share > 0 && !(any_device && reach.elsewhere))
+        return refuse(config, route->line, err,
+                      "shadow.edge_share of route '%s' needs a tier on the device, and a tier "
+                      "elsewhere on the route",
+                      route->name);
+    if (route->shadow_cloud_share > 0 && !(reach.on_device && reach.elsewhere))
+        return refuse(config, route->line, err,
+                      "shadow.cloud_share of route '%s' needs a tier on the device and one "
+                      "elsewhere, both on the route",
+                      route->name);
+    if ((route->shadow_edge_share > 0 || route->shadow_cloud_share > 0) &&
+        (route->zero_retention || config->privacy.zero_retention))
+        return refuse(config, route->line, err,
+                      "route '%s' has a shadow and zero_retention, which leaves nothing to compare",
+                      route->name);
+    return TD_OK;
+}
+
+/* The declared kind must be possible with the ladder, or no tier would be left for any request. */
+static enum td_status check_kind(const struct config *config, const struct config_route *route,
+                                 struct reach reach, struct td_error *err)
+{
+    if (route->kind == ROUTE_LOCAL_ONLY && reach.elsewhere)
+        return refuse(config, route->line, err,
+                      "route '%s' is local-only and may list only tiers on the device",
+                      route->name);
+    if (route->kind == ROUTE_CLOUD_ONLY && reach.on_device)
+        return refuse(config, route->line, err,
+                      "route '%s' is cloud-only and may not list a tier on the device",
+                      route->name);
+    return TD_OK;
+}
+
+static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_route *route = &config->routes[index];
+    enum td_status status = check_name(config, route->line, route->name, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->routes[i].name, route->name) == 0)
+            return refuse(config, route->line, err, "two routes have the name '%.60s'",
+                          route->name);
+    if (index > 0 && strcmp(route->name, "auto") == 0)
+        return refuse(config, route->line, err, "only the first route may have the name 'auto'");
+    if (config_tier_find(config, route->name))
+        return refuse(config, route->line, err,
+                      "a route and a tier share the name '%.60s'; rename one of them", route->name);
+    status = check_ladder(config, route, err);
+    if (status != TD_OK)
+        return status;
+    struct reach reach = reach_of(config, route);
+    status = check_kind(config, route, reach, err);
+    if (status == TD_OK)
+        status = check_shadow(config, route, reach, err);
+    return status == TD_OK ? config_ramp_check(config, route, err) : status;
+}
+
+/* --- adapters, apps, budgets --- */
+
+static enum td_status check_adapter(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_adapter *adapter = &config->engine.adapters[index];
+    uint32_t always = 0;
+    enum td_status status = check_name(config, adapter->line, adapter->name, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->engine.adapters[i].name, adapter->name) == 0)
+            return refuse(config, adapter->line, err, "two adapters have the name '%.60s'",
+                          adapter->name);
+    for (size_t i = 0; i <= index; i++)
+        always += config->engine.adapters[i].always;
+    if (always > TD_ADAPTERS_MAX)
+        return refuse(config, adapter->line, err,
+                      "at most %d adapters may have always: true; '%.60s' is one more",
+                      TD_ADAPTERS_MAX, adapter->name);
+    bool taken = strcmp(adapter->name, "auto") == 0 || config_tier_find(config, adapter->name);
+    for (size_t i = 0; i < config->route_count; i++)
+        taken = taken || strcmp(config->routes[i].name, adapter->name) == 0;
+    return taken ? refuse(config, adapter->line, err,
+                          "an adapter shares the name '%.60s' with a route or tier; rename one of "
+                          "them",
+                          adapter->name)
+                 : TD_OK;
+}
+
+static enum td_status check_app(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_app *app = &config->apps[index];
+    enum td_status status = check_name(config, app->line, app->name, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->apps[i].name, app->name) == 0)
+            return refuse(config, app->line, err, "two apps have the name '%.60s'", app->name);
+    if (!!app->key_env + !!app->key_file + !!app->key_sha256 != 1)
+        return refuse(config, app->line, err,
+                      "app '%.60s' needs exactly one of key_env, key_file and key_sha256",
+                      app->name);
+    if (app->key_sha256 &&
+        (strlen(app->key_sha256) != 64 || strspn(app->key_sha256, "0123456789abcdef") != 64))
+        return refuse(config, app->line, err,
+                      "key_sha256 of app '%.60s' must be 64 hexadecimal digits in lower case",
+                      app->name);
+    return TD_OK;
+}
+
+static enum td_status check_budget(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_budget *budget = &config->budgets[index];
+    enum td_status status = check_name(config, budget->line, budget->name, err);
+    for (size_t i = 0; i < index && status == TD_OK; i++)
+        if (strcmp(config->budgets[i].name, budget->name) == 0)
+            return refuse(config, budget->line, err, "two budgets have the name '%.60s'",
+                          budget->name);
+    return status;
+}
+
+/* --- all --- */
+
+static enum td_status check_sections(const struct config *config, struct td_error *err)
+{
+    if (config->server.api_keys_env && config->server.api_keys_file)
+        return refuse(config, config->line, err,
+                      "server has api_keys_env and api_keys_file: give one of them, not both");
+    if ((config->engine.speculation == TD_SPECULATION_DRAFT) !=
+        (config->engine.draft_model != NULL))
+        return refuse(config, config->line, err,
+                      "engine.speculation: draft and engine.draft_model: FILE go together: give "
+                      "both or none");
+    return TD_OK;
+}
+
+enum td_status config_check(const struct config *config, struct td_error *err)
+{
+    assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
+    enum td_status status = check_sections(config, err);
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
+        status = check_tier(config, i, err);
+    for (size_t i = 0; i < config->route_count && status == TD_OK; i++)
+        status = check_route(config, i, err);
+    for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
+        status = check_adapter(config, i, err);
+    for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
+        status = check_app(config, i, err);
+    for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
+        status = check_budget(config, i, err);
+    if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
+        status = refuse(config, config->line, err,
+                        "privacy.zero_retention and ledger.store_prompts exclude each other");
+    return status == TD_OK ? config_reach_check(config, err) : status;
+}

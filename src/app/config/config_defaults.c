@@ -1,0 +1,180 @@
+/* What the file leaves out: values of the environment, and defaults that depend on others. A
+ * variable that overrides the file replaces its value here, too. */
+#include "app/config/config_defaults.h"
+
+#include "app/config/keys.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+/* Without `tiers` in the file: the engine, and OpenAI if its key is there. Prices of gpt-4o-mini in
+ * USD per million tokens, as published by OpenAI (2026-01). */
+static const char default_tiers[] = "tiers:\n"
+                                    "  - name: local\n"
+                                    "    kind: local\n"
+                                    "  - name: openai\n"
+                                    "    kind: openai\n"
+                                    "    place: cloud\n"
+                                    "    context_tokens: 128000\n"
+                                    "    price: {input_usd_per_mtok: 0.15,"
+                                    " output_usd_per_mtok: 0.60}\n";
+#define OPENAI_BASE_URL_DEFAULT "https://api.openai.com/v1"
+#define OPENAI_MODEL_DEFAULT "gpt-4o-mini"
+
+const char *config_environment_get(const struct config_environment *env, const char *name)
+{
+    const char *value = env->fn ? env->fn(env->ctx, name) : getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static enum td_status no_memory(struct td_error *err)
+{
+    return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+}
+
+static enum td_status take_default_tiers(struct config *config, struct td_error *err)
+{
+    struct yaml_node *tree;
+    struct config *defaults = arena_alloc(config->arena, sizeof *defaults);
+    if (!defaults)
+        return no_memory(err);
+    enum td_status status =
+        yaml_tree_read("defaults", str_from(default_tiers), config->arena, &tree, err);
+    if (status == TD_OK)
+        status = keys_read("defaults", &keys_root, tree, "", config->arena, defaults, err);
+    config->tiers = defaults->tiers;
+    config->tier_count = defaults->tier_count;
+    return status;
+}
+
+/* A server of the user's own may need no key. So the tier gets OPENAI_API_KEY only when that is
+ * set, or when the server is OpenAI's. */
+static enum td_status fill_openai_tier(struct config *config, struct config_tier *tier,
+                                       const struct config_environment *env, struct td_error *err)
+{
+    if (!tier->base_url) {
+        tier->base_url = config_environment_get(env, "OPENAI_BASE_URL");
+        bool keyed = !tier->base_url || config_environment_get(env, "OPENAI_API_KEY");
+        if (keyed && !tier->api_key_env && !tier->api_key_file)
+            tier->api_key_env = "OPENAI_API_KEY";
+        if (!tier->base_url)
+            tier->base_url = OPENAI_BASE_URL_DEFAULT;
+        tier->base_url = arena_copy(config->arena, str_from(tier->base_url));
+    }
+    if (!tier->model) {
+        tier->model = config_environment_get(env, "TANDEM_OPENAI_MODEL");
+        tier->model =
+            arena_copy(config->arena, str_from(tier->model ? tier->model : OPENAI_MODEL_DEFAULT));
+    }
+    return tier->base_url && tier->model ? TD_OK : no_memory(err);
+}
+
+static enum td_status fill_tiers(struct config *config, const struct config_environment *env,
+                                 struct td_error *err)
+{
+    enum td_status status = config->tier_count ? TD_OK : take_default_tiers(config, err);
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
+        struct config_tier *tier = &config->tiers[i];
+        bool local = tier->kind == CONFIG_TIER_LOCAL;
+        if (tier->place < 0)
+            tier->place = local ? TD_PLACE_DEVICE : TD_PLACE_CLOUD;
+        if (!local)
+            status = fill_openai_tier(config, tier, env, err);
+    }
+    return status;
+}
+
+/* One hybrid route over all tiers in their order, with the default gates. */
+static enum td_status fill_routes(struct config *config, struct td_error *err)
+{
+    if (config->route_count)
+        return TD_OK;
+    struct config_route *route = arena_alloc(config->arena, sizeof *route);
+    const char **names = arena_alloc_array(config->arena, config->tier_count + 1, sizeof *names);
+    if (!route || !names)
+        return no_memory(err);
+    enum td_status status =
+        keys_read("defaults", &keys_route, NULL, "routes[0]", config->arena, route, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0; i < config->tier_count; i++)
+        names[i] = config->tiers[i].name;
+    route->name = "auto";
+    route->kind = ROUTE_HYBRID;
+    route->tiers = (struct config_texts){names, config->tier_count};
+    config->routes = route;
+    config->route_count = 1;
+    return TD_OK;
+}
+
+static const char *default_state_dir(struct config *config, const struct config_environment *env)
+{
+    const char *base = config_environment_get(env, "XDG_STATE_HOME");
+    if (base && *base == '/')
+        return arena_printf(config->arena, "%s/tandem", base);
+    base = config_environment_get(env, "HOME");
+    return base ? arena_printf(config->arena, "%s/.local/state/tandem", base) : "/var/lib/tandem";
+}
+
+/* The variable wins over the file, the file over the default.
+ * `in_state_dir`: the default is this name in the state folder; NULL = no default. */
+static enum td_status fill_text(struct config *config, const struct config_environment *env,
+                                const char **member, const char *variable, const char *in_state_dir,
+                                struct td_error *err)
+{
+    const char *value = variable ? config_environment_get(env, variable) : NULL;
+    if (value)
+        *member = arena_copy(config->arena, str_from(value));
+    else if (!*member && in_state_dir)
+        *member = arena_printf(config->arena, "%s/%s", config->state_dir, in_state_dir);
+    else
+        return TD_OK;
+    return *member ? TD_OK : no_memory(err);
+}
+
+static enum td_status fill_paths(struct config *config, const struct config_environment *env,
+                                 struct td_error *err)
+{
+    enum td_status status =
+        fill_text(config, env, &config->state_dir, "TANDEM_STATE_DIR", NULL, err);
+    if (status == TD_OK && !config->state_dir)
+        config->state_dir = default_state_dir(config, env);
+    if (status == TD_OK && !config->state_dir)
+        status = no_memory(err);
+    if (status == TD_OK)
+        status = fill_text(config, env, &config->server.listen, "TANDEM_LISTEN", NULL, err);
+    if (status == TD_OK)
+        status = fill_text(config, env, &config->engine.model, "TANDEM_MODEL", NULL, err);
+    if (status == TD_OK)
+        status = fill_text(config, env, &config->models.dir, "TANDEM_MODELS", "models", err);
+    if (status == TD_OK)
+        status = fill_text(config, env, &config->ledger.path, NULL, "ledger.db", err);
+    return status == TD_OK ? fill_text(config, env, &config->ledger.egress, NULL, "egress", err)
+                           : status;
+}
+
+static enum td_status fill_listen(struct config *config, const struct config_environment *env,
+                                  struct td_error *err)
+{
+    char host[256];
+    if (!config_listen_split(str_from(config->server.listen), host, sizeof host,
+                             &config->server.port))
+        return error_set(err, TD_INVALID, "%s: server.listen must be HOST:PORT, not '%.60s'",
+                         config_environment_get(env, "TANDEM_LISTEN") ? "TANDEM_LISTEN"
+                                                                      : config->label,
+                         config->server.listen);
+    config->server.host = arena_copy(config->arena, str_from(host));
+    return config->server.host ? TD_OK : no_memory(err);
+}
+
+enum td_status config_defaults_fill(struct config *config, const struct config_environment *env,
+                                    struct td_error *err)
+{
+    enum td_status status = fill_paths(config, env, err);
+    if (status == TD_OK)
+        status = fill_listen(config, env, err);
+    if (status == TD_OK)
+        status = fill_tiers(config, env, err);
+    return status == TD_OK ? fill_routes(config, err) : status;
+}

@@ -1,0 +1,71 @@
+/* Keys of the local engine, its adapters and the folder of models. */
+#include "app/config/keys.h"
+
+#include "base/names.h"
+
+#define AT(member) offsetof(struct config_adapter, member)
+
+static const struct config_key adapter_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "unique name; a request may name it as its model or in tandem.adapters"},
+    {"file", CONFIG_KEY_TEXT, AT(file), NULL, .required = true,
+     .help = "LoRA adapter of engine.model, GGUF; SIGHUP reads it again when it changed"},
+    {"scale", CONFIG_KEY_NUMBER, AT(scale), "1", -10000, 10000,
+     .help = "scale for requests that name none; 1 = as trained"},
+    {"always", CONFIG_KEY_BOOL, AT(always), "false",
+     .help = "use it also for requests that name no adapter"},
+};
+static const struct config_section adapter_section = KEYS_LIST(adapter_keys, struct config_adapter);
+#undef AT
+
+#define AT(member) offsetof(struct config, member)
+
+/* In the order of enum td_speculation: the index is the value. */
+static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
+
+static const struct config_key engine_keys[] = {
+    {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
+     .help = "GGUF file or downloaded model; default: the embedded one. TANDEM_MODEL overrides it"},
+    {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
+     .help = "GGUF file or downloaded model for /v1/embeddings; default: engine.model"},
+    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = names_cpus,
+     .help = "variant of the compute kernels"},
+    {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,
+     .help = "number format of the KV cache; q8_0 needs 0.53 of the memory of f16"},
+    {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
+     .help = "compute threads; 0 = one for each fast core that affinity and quota allow"},
+    {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
+     .help = "longest sequence, prompt and answer; 0 = what the model has, at most 4096"},
+    {"cache_tokens", CONFIG_KEY_UINT, AT(engine.cache_tokens), "0", 0, 268435456,
+     .help = "size of the KV cache that all sequences share; 0 = slots x context_tokens, at most "
+             "half of the memory"},
+    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "8", 1, 256,
+     .help = "most sequences that run at once"},
+    {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
+     .help = "most requests that wait for a slot; above it 429"},
+    {"speculation", CONFIG_KEY_CHOICE, AT(engine.speculation), "none", .choices = speculation_names,
+     .help = "guess several tokens ahead, from repeated text (ngram) or with draft_model (draft, "
+             "while at most two requests run); answers stay the same"},
+    {"draft_model", CONFIG_KEY_TEXT, AT(engine.draft_model), NULL,
+     .help = "for draft: a small GGUF file or downloaded model with the model's vocabulary"},
+    {"draft_tokens", CONFIG_KEY_UINT, AT(engine.draft_tokens), "0", 0, 16,
+     .help = "most tokens to guess at a time; 0 = 8"},
+    {"exit_threshold", CONFIG_KEY_NUMBER, AT(engine.exit_threshold), "0", 0, 1,
+     .help = "take a token from an early exit of the model when its probability is at least this; "
+             "0 = never"},
+    {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,
+     .section = &adapter_section, .help = "LoRA adapters; a change needs no restart",
+     .count_offset = AT(engine.adapter_count)},
+};
+const struct config_section keys_engine = KEYS_MAP(engine_keys);
+
+static const struct config_key models_keys[] = {
+    {"dir", CONFIG_KEY_TEXT, AT(models.dir), NULL,
+     .help = "folder of downloaded models; default: models in state_dir. TANDEM_MODELS overrides "
+             "it"},
+    {"mirror", CONFIG_KEY_TEXT, AT(models.mirror), NULL,
+     .help = "https address to use instead of https://huggingface.co. HF_ENDPOINT overrides it"},
+    {"ca_file", CONFIG_KEY_TEXT, AT(models.ca_file), NULL,
+     .help = "certificates to trust for downloads; default: the system's"},
+};
+const struct config_section keys_models = KEYS_MAP(models_keys);

@@ -1,0 +1,160 @@
+/* Keys of a route: its ladder of tiers, its gates, and what runs beside its answers. */
+#include "app/config/keys.h"
+
+#include "base/names.h"
+#include "router/watch/ramp_statistics.h"
+
+/* Each in the order of its enum: the index is the value. */
+static const char *const kind_names[] = {"local-only", "cloud-only", "hybrid", NULL};
+static const char *const consent_names[] = {"none", "required", NULL};
+static const char *const climb_names[] = {"sequential", "hedged", NULL};
+
+#define AT(member) offsetof(struct config_route, member)
+#define THRESHOLDS_HELP "file of 'tandem router tune' for this gate; replaces the fixed number"
+
+static const struct config_key g0_keys[] = {
+    {"tokens_over", CONFIG_KEY_UINT, AT(gates.g0_tokens_over), "0", 0, 100000000,
+     .help = "a longer prompt starts on the next tier; 0 = off"},
+    {"gain_over", CONFIG_KEY_NUMBER, AT(gates.g0_gain_over), "0", 0, 1,
+     .help = "a prompt whose expected gain is larger starts on the next tier; the gain is P(next "
+             "tier right) minus P(local tier right); 0 = off"},
+    {"p_local_under", CONFIG_KEY_NUMBER, AT(gates.g0_p_local_under), "0", 0, 1,
+     .help = "a prompt that the local tier answers rightly with less probability starts on the "
+             "next tier; 0 = off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G0]), NULL, .help = THRESHOLDS_HELP},
+};
+static const struct config_section g0_section = KEYS_MAP(g0_keys);
+
+static const struct config_key g1_keys[] = {
+    {"probe_min", CONFIG_KEY_NUMBER, AT(gates.g1_probe_min), "0", 0, 1,
+     .help = "leave the tier before its first token when the model's probe expects a right answer "
+             "with less probability; 0 = off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G1]), NULL, .help = THRESHOLDS_HELP},
+};
+static const struct config_section g1_section = KEYS_MAP(g1_keys);
+
+/* The defaults of the gates fit the embedded model. Its first token says "not mine" for what it was
+ * not trained to do, so one token is enough for an early look. A whole answer below 0.55 is wrong
+ * more often than right on its validation set. 32 tokens hold every answer of its tasks. */
+static const struct config_key g2_keys[] = {
+    {"tokens", CONFIG_KEY_UINT, AT(gates.g2_tokens), "1", 0, 4096,
+     .help = "look at this many first tokens; 0 = off"},
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g2_confidence_min), "0.35", 0, 1,
+     .help = "leave the tier when the confidence so far is lower; 0 = off"},
+    {"every", CONFIG_KEY_UINT, AT(gates.g2_every), "16", 1, 4096,
+     .help = "look again each time that this many tokens came, for abandon_under"},
+    {"abandon_under", CONFIG_KEY_NUMBER, AT(gates.g2_abandon_under), "0", 0, 1,
+     .help = "give a running answer up when its confidence is lower; 0 = off"},
+};
+static const struct config_section g2_section = KEYS_MAP(g2_keys);
+
+static const struct config_key g3_keys[] = {
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g3_confidence_min), "0.55", 0, 1,
+     .help = "leave the tier when the confidence of the whole answer is lower; 0 = off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL, .help = THRESHOLDS_HELP},
+};
+static const struct config_section g3_section = KEYS_MAP(g3_keys);
+
+static const struct config_key gate_keys[] = {
+    {"g0", CONFIG_KEY_SECTION, 0, NULL, .section = &g0_section, .help = "before inference"},
+    {"g1", CONFIG_KEY_SECTION, 0, NULL, .section = &g1_section,
+     .help = "after the local model has read the prompt"},
+    {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
+    {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section,
+     .help = "when the answer is complete"},
+    {"hopeless_under", CONFIG_KEY_NUMBER, AT(gates.hopeless_under), "0", 0, 1,
+     .help = "do not escalate when the classifier expects the next tier to be right with less "
+             "probability; 0 = off"},
+    {"human_under", CONFIG_KEY_NUMBER, AT(gates.human_under), "0", 0, 1,
+     .help = "mark an answer of any tier for review by a person when its confidence is lower; 0 = "
+             "off"},
+    {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(gates.commit_tokens), "32", 0, 4294967294.0,
+     .help = "local text is held back for this many tokens, or all; until then the client does not "
+             "notice an escalation"},
+};
+static const struct config_section gate_section = KEYS_MAP(gate_keys);
+
+static const struct config_key shadow_keys[] = {
+    {"edge_share", CONFIG_KEY_NUMBER, AT(shadow_edge_share), "0", 0, 1,
+     .help = "share of the requests answered by a cloud that the device answers too, in the "
+             "background"},
+    {"cloud_share", CONFIG_KEY_NUMBER, AT(shadow_cloud_share), "0", 0, 1,
+     .help = "share of the requests answered on the device that a cloud answers too, where the "
+             "request may go there; costs money"},
+};
+static const struct config_section shadow_section = KEYS_MAP(shadow_keys);
+
+static const struct config_key hedge_keys[] = {
+    {"after_percentile", CONFIG_KEY_UINT, AT(hedge_percentile), "95", 50, 99,
+     .help = "a tier is slow after this percentile of its measured time to the first text, and "
+             "after at most four times its median"},
+    {"after_ms", CONFIG_KEY_UINT, AT(hedge_after_ms), "0", 0, MINUTES_MS(10),
+     .help = "a fixed time instead of the percentile; 0 = the percentile"},
+    {"requests_share", CONFIG_KEY_NUMBER, AT(hedge_share), "0.1", 0.001, 1,
+     .help = "most second attempts for each request of the route, so that an outage does not "
+             "double the load"},
+};
+static const struct config_section hedge_section = KEYS_MAP(hedge_keys);
+
+static const struct config_key ramp_keys[] = {
+    {"to", CONFIG_KEY_TEXT, AT(ramp.to), NULL,
+     .help = "the tier on which a growing share of the users starts"},
+    {"steps", CONFIG_KEY_TEXTS, AT(ramp.steps), NULL, 0, RAMP_STEPS_MAX,
+     .help = "percent of the users at each step; default: [1, 5, 20, 50, 100]"},
+    {"judged_min", CONFIG_KEY_UINT, AT(ramp.judged_min), "50", 1, 1000000,
+     .help = "fewest exchanges that must be judged before the next step"},
+    {"disagreement_max", CONFIG_KEY_NUMBER, AT(ramp.disagreement_max), "0.2", 0.01, 0.9,
+     .help = "the ramp stops when a larger share of shadow answers differs"},
+    {"loss_margin", CONFIG_KEY_NUMBER, AT(ramp.loss_margin), "0.05", 0.01, 0.5,
+     .help = "the ramp goes back when the share of exchanges that fail, are late or are disliked "
+             "grows by more"},
+    {"slo_ms", CONFIG_KEY_UINT, AT(ramp.slo_ms), "0", 0, MINUTES_MS(10),
+     .help = "an answer after this time is late; 0 = only where the request sets a time"},
+};
+static const struct config_section ramp_section = KEYS_MAP(ramp_keys);
+
+static const struct config_key weight_keys[] = {KEYS_WEIGHTS};
+static const struct config_section weights_section = KEYS_MAP(weight_keys);
+
+static const struct config_key route_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "a request may name it as its model; the first route also serves the name auto"},
+    {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = kind_names, .required = true,
+     .help = "what the route may ever do; no other key can widen it"},
+    {"tiers", CONFIG_KEY_TEXTS, AT(tiers), NULL, 0, RUNGS_MAX, .required = true,
+     .help = "the ladder: names of tiers, nearest and cheapest first"},
+    {"start", CONFIG_KEY_TEXT, AT(start), NULL,
+     .help = "tier to start on; default: the first that is allowed"},
+    {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
+     .help = "requests of this route have at least this class"},
+    {"region", CONFIG_KEY_TEXT, AT(region), NULL,
+     .help = "only the device, the premises, and tiers whose region begins like this may answer, "
+             "as in eu"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "only tiers with no_train may answer"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "only tiers with no_retention may answer"},
+    {"consent", CONFIG_KEY_CHOICE, AT(consent), "none", .choices = consent_names,
+     .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "private values may be replaced, when privacy.pseudonyms is on"},
+    {"strict", CONFIG_KEY_BOOL, AT(strict), "false",
+     .help = "also replace likely names and unknown numbers, as privacy.pseudonyms.strict"},
+    {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",
+     .help = "store only numbers about its exchanges, and keep nothing in caches"},
+    {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
+     .help = "mode of requests that name none"},
+    {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
+     .help = "when a request moves on to the next tier"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &shadow_section,
+     .help = "second answers that are only compared"},
+    {"ramp", CONFIG_KEY_SECTION, 0, NULL, .section = &ramp_section,
+     .help = "moves users to another tier step by step, and back when too much is lost"},
+    {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
+     .help = "hedged: when a tier is slow, the next is asked as well; the first answer is given"},
+    {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,
+     .help = "when a tier is slow, and how often a second tier may be asked"},
+    {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weights_section,
+     .help = "what counts, for requests that bring no weights"},
+};
+const struct config_section keys_route = KEYS_LIST(route_keys, struct config_route);

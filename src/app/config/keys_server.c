@@ -1,0 +1,59 @@
+/* Keys of the HTTP server, the ledger and the log. */
+#include "app/config/keys.h"
+
+#include "base/log.h"
+
+#define AT(member) offsetof(struct config, member)
+
+static const struct config_key server_keys[] = {
+    {"listen", CONFIG_KEY_TEXT, AT(server.listen), "127.0.0.1:8080",
+     .help = "HOST:PORT to listen on; port 0 takes a free one. TANDEM_LISTEN overrides it"},
+    {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
+     .help = "event loops; 0 = 2, or 1 on a machine with one core"},
+    {"body_bytes_max", CONFIG_KEY_UINT, AT(server.body_bytes_max), "4194304", 1024, 268435456,
+     .help = "larger request bodies get 413"},
+    {"header_bytes_max", CONFIG_KEY_UINT, AT(server.header_bytes_max), "16384", 1024, 1048576,
+     .help = "larger request headers are refused"},
+    {"answer_bytes_max", CONFIG_KEY_UINT, AT(server.answer_bytes_max), "8388608", 65536, 268435456,
+     .help = "the largest answer that is not streamed"},
+    {"pad_stream_bytes", CONFIG_KEY_UINT, AT(server.pad_stream_bytes), "0", 0, 16384,
+     .help = "each event of a stream is padded to a multiple of this, so that its length says "
+             "little about the text; 0 = only for clients that ask"},
+    {"connections_max", CONFIG_KEY_UINT, AT(server.connections_max), "1024", 0, 1000000,
+     .help = "most open connections of a worker; above it 503; 0 = no limit"},
+    {"header_timeout_ms", CONFIG_KEY_UINT, AT(server.header_timeout_ms), "10000", 100,
+     MINUTES_MS(10), .help = "a whole request must arrive within this time"},
+    {"idle_timeout_ms", CONFIG_KEY_UINT, AT(server.idle_timeout_ms), "75000", 100, MINUTES_MS(60),
+     .help = "an idle keep-alive connection is closed after this time"},
+    {"deadline_ms", CONFIG_KEY_UINT, AT(server.deadline_ms), "300000", 0, MINUTES_MS(600),
+     .help = "longest time for an exchange with all its attempts; 0 = no limit"},
+    {"shutdown_timeout_ms", CONFIG_KEY_UINT, AT(server.shutdown_timeout_ms), "10000", 0,
+     MINUTES_MS(10), .help = "time that running exchanges get to finish after SIGTERM"},
+    {"cors_origins", CONFIG_KEY_TEXTS, AT(server.cors_origins), NULL, 0, CONFIG_ORIGINS_MAX,
+     .help = "web pages that may use this server: https://host, or \"*\" for all"},
+    {"api_keys_env", CONFIG_KEY_TEXT, AT(server.api_keys_env), NULL,
+     .help = "environment variable with the keys that clients must send, separated by commas"},
+    {"api_keys_file", CONFIG_KEY_TEXT, AT(server.api_keys_file), NULL,
+     .help = "file with the keys that clients must send, one a line; SIGHUP reads it again"},
+    {"api_keys", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "keys are never written into the configuration: use api_keys_env or api_keys_file"},
+};
+const struct config_section keys_server = KEYS_MAP(server_keys);
+
+static const struct config_key ledger_keys[] = {
+    {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
+    {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
+     .help = "SQLite file; default: ledger.db in state_dir"},
+    {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
+     .help = "also store the texts of prompts and answers"},
+    {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,
+     .help = "folder for the record of what left the device; default: egress in state_dir; none: "
+             "no record"},
+};
+const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
+
+static const struct config_key log_keys[] = {
+    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
+     .help = "the least important lines that are written"},
+};
+const struct config_section keys_log = KEYS_MAP(log_keys);

@@ -1,0 +1,92 @@
+/* Keys of a tier: where it is, how it is reached, what it charges, and what its operator
+ * promises. */
+#include "app/config/keys.h"
+
+#include "base/names.h"
+
+/* In the order of enum config_tier_kind: the index is the value. */
+static const char *const kind_names[] = {"local", "openai", NULL};
+
+#define AT(member) offsetof(struct config_tier, member)
+#define NO_UNIT_INPUT \
+    "a price needs its unit: write input_usd_per_mtok, US dollars for a million tokens"
+#define NO_UNIT_OUTPUT \
+    "a price needs its unit: write output_usd_per_mtok, US dollars for a million tokens"
+
+static const struct config_key price_keys[] = {
+    {"input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(input_usd_per_mtok), "0", 0, 100000,
+     .help = "US dollars for a million prompt tokens"},
+    {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
+     .help = "US dollars for a million answer tokens"},
+    {"input", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},
+    {"output", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT},
+    {"input_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},
+    {"output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT},
+};
+static const struct config_section price_section = KEYS_MAP(price_keys);
+
+static const struct config_key timeout_keys[] = {
+    {"connect_ms", CONFIG_KEY_UINT, AT(connect_timeout_ms), "5000", 1, MINUTES_MS(10),
+     .help = "longest time to connect"},
+    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "20000", 1, MINUTES_MS(60),
+     .help = "longest time until the first byte of the answer"},
+    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "15000", 1, MINUTES_MS(60),
+     .help = "longest time between two bytes of the answer"},
+    {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
+     .help = "longest time for the whole answer; 0 = no limit"},
+};
+static const struct config_section timeout_section = KEYS_MAP(timeout_keys);
+
+static const struct config_key tier_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "unique name; a request may name it as its model"},
+    {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = kind_names, .required = true,
+     .help = "local: the engine in this process; openai: any OpenAI-compatible server"},
+    {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
+     .help = "how far data travels; default: device for local, cloud for openai. An openai tier is "
+             "on the device only at a loopback address"},
+    {"model", CONFIG_KEY_TEXT, AT(model), NULL,
+     .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. The local "
+             "tier runs engine.model"},
+    {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
+     .help = "address of the server, with /v1 at its end; default: OPENAI_BASE_URL or "
+             "https://api.openai.com/v1"},
+    {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,
+     .help = "environment variable that holds the key; default: OPENAI_API_KEY when there is no "
+             "base_url"},
+    {"api_key_file", CONFIG_KEY_TEXT, AT(api_key_file), NULL,
+     .help = "file that holds the key and nothing else"},
+    {"api_key", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a key is never written into the configuration: name an environment variable with "
+             "api_key_env or a file with api_key_file"},
+    {"ca_file", CONFIG_KEY_TEXT, AT(ca_file), NULL,
+     .help = "certificates to trust; default: the system's"},
+    {"pinned_key", CONFIG_KEY_TEXT, AT(pinned_key), NULL,
+     .help = "sha256//BASE64 of the server's public key, or several joined by ';'. No other server "
+             "is sent anything. The certificate must be trusted as well"},
+    {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
+     .help = "allow plain http:// to other machines; it is always allowed to this one"},
+    {"region", CONFIG_KEY_TEXT, AT(region), NULL,
+     .help = "where it runs, as in \"eu-central-1\"; routes and privacy.classes may require it"},
+    {"certified", CONFIG_KEY_TEXTS, AT(certified), NULL, 0, 16,
+     .help = "certificates and promises of its operator, as in [hipaa, no-retention]; "
+             "privacy.classes may require them"},
+    {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
+     .help = "most tokens of prompt and answer together; 0 = not known, not checked"},
+    {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
+     .help = "the server also offers /completions"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "you have its operator's promise not to train on what it receives"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "you have its operator's promise not to keep what it receives"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "it may receive texts in which private values are replaced (privacy.pseudonyms)"},
+    {"pad_bytes", CONFIG_KEY_UINT, AT(pad_bytes), "0", 0, 65536,
+     .help = "requests are padded to a multiple of this, so that their length says little about "
+             "the text; 0 = off"},
+    {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
+     .help = "what the tier charges"},
+    {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
+     .help = "how long the tier may take"},
+};
+const struct config_section keys_tier = KEYS_LIST(tier_keys, struct config_tier);

@@ -1,0 +1,83 @@
+/* Says what a reload cannot change. A key that is missing here changes silently at the next
+ * start, so a new key of the server, engine, ledger or privacy belongs here unless the snapshot
+ * takes it. */
+#include "app/setup/process/restart_keys.h"
+
+#include "base/log.h"
+
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* deadline_ms belongs to the snapshot, and the keys in api_keys_file are read again. */
+static bool same_server(const struct config *old, const struct config *new)
+{
+    const struct config_texts *a = &old->server.cors_origins, *b = &new->server.cors_origins;
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = same_text(a->items[i], b->items[i]);
+    return same && same_text(old->server.listen, new->server.listen) &&
+           same_text(old->server.api_keys_env, new->server.api_keys_env) &&
+           same_text(old->server.api_keys_file, new->server.api_keys_file) &&
+           old->server.workers == new->server.workers &&
+           old->server.body_bytes_max == new->server.body_bytes_max &&
+           old->server.header_bytes_max == new->server.header_bytes_max &&
+           old->server.answer_bytes_max == new->server.answer_bytes_max &&
+           old->server.pad_stream_bytes == new->server.pad_stream_bytes &&
+           old->server.connections_max == new->server.connections_max &&
+           old->server.header_timeout_ms == new->server.header_timeout_ms &&
+           old->server.idle_timeout_ms == new->server.idle_timeout_ms &&
+           old->server.shutdown_timeout_ms == new->server.shutdown_timeout_ms;
+}
+
+static bool same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+static bool same_engine(const struct config *old, const struct config *new)
+{
+    return same_text(old->engine.model, new->engine.model) &&
+           same_text(old->engine.embedding_model, new->engine.embedding_model) &&
+           same_text(old->engine.draft_model, new->engine.draft_model) &&
+           old->engine.cpu == new->engine.cpu && old->engine.kv_type == new->engine.kv_type &&
+           old->engine.threads == new->engine.threads && old->engine.slots == new->engine.slots &&
+           old->engine.queue == new->engine.queue &&
+           old->engine.context_tokens == new->engine.context_tokens &&
+           old->engine.cache_tokens == new->engine.cache_tokens &&
+           old->engine.speculation == new->engine.speculation &&
+           old->engine.draft_tokens == new->engine.draft_tokens &&same_number(
+                                           old->engine.exit_threshold, new->engine.exit_threshold);
+}
+
+static bool same_ledger(const struct config *old, const struct config *new)
+{
+    return old->ledger.enabled ==
+               new->ledger.enabled &&same_text(old->ledger.path, new->ledger.path) &&
+           same_text(old->ledger.egress, new->ledger.egress);
+}
+
+static bool same_privacy(const struct config *old, const struct config *new)
+{
+    return old->privacy.conversations_max == new->privacy.conversations_max &&
+           old->privacy.confine == new->privacy.confine &&
+           old->privacy.zero_retention == new->privacy.zero_retention;
+}
+
+void restart_keys_warn(const struct config *old, const struct config *new)
+{
+    const struct {
+        const char *section;
+        bool same;
+    } sections[] = {{"engine", same_engine(old, new)},
+                    {"server", same_server(old, new)},
+                    {"ledger", same_ledger(old, new)},
+                    {"privacy", same_privacy(old, new)}};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (!sections[i].same)
+            log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=%s file=%s",
+                      sections[i].section, new->label);
+}

@@ -1,0 +1,162 @@
+/* The ledger is opened first, because budgets are restored from it, and the vaults last, because
+ * reading them is of use only when all else is open. The confined worker has only what
+ * services_setup_memory makes. */
+#include "app/setup/process/services_setup.h"
+
+#include "app/setup/files/state_file.h"
+#include "app/setup/policy/budget_restore.h"
+#include "app/setup/policy/consistency_setup.h"
+#include "app/setup/privacy/egress_setup.h"
+#include "app/setup/privacy/vault_keep.h"
+#include "base/device.h"
+#include "base/error.h"
+#include "exchange/limits/hedge_allowance.h"
+#include "exchange/limits/spending.h"
+#include "exchange/limits/watch.h"
+#include "exchange/memory/consistency.h"
+#include "exchange/memory/ramp_table.h"
+#include "exchange/parts/shadow_pool.h"
+#include "exchange/private/consents.h"
+#include "ledger/ledger.h"
+#include "privacy/pseudonym/vault_store.h"
+#include "privacy/scan/conversation.h"
+
+#include <assert.h>
+
+/* Users, applications and routes whose day is counted apart: 3 MB. */
+#define SPENDERS_MAX 65536
+
+enum td_status services_setup_memory(const struct config *config, bool confined,
+                                     struct services_parts *parts, struct td_error *err)
+{
+    struct snapshot_base *base = &parts->base;
+    *parts = (struct services_parts){.base.confined = confined};
+    if (!confined)
+        base->device = device_new(config->device.root, NULL);
+    base->classes = conversation_classes_new(config->privacy.conversations_max);
+    base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
+                                   (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+    base->spending = spending_new(NULL, SPENDERS_MAX);
+    base->hedge_allowance = hedge_allowance_new();
+    base->watch = watch_new(NULL);
+    if (!base->classes || !base->vaults || !base->spending || !base->hedge_allowance ||
+        !base->watch)
+        return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
+                         config->privacy.conversations_max);
+    watch_set_usual_share(base->watch, config->watch.escalation_share);
+    return TD_OK;
+}
+
+static enum td_status open_ledger(const struct config *config, struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    if (!config->ledger.enabled)
+        return TD_OK;
+    enum td_status status = state_file_make_folders(config->ledger.path, err);
+    if (status == TD_OK)
+        status = ledger_open(config->ledger.path, &base->ledger, err);
+    return status == TD_OK ? budget_restore(config, NULL, base->spending, err) : status;
+}
+
+static enum td_status open_consents(const struct config *config, struct snapshot_base *base,
+                                    struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    if (!config->state_dir)
+        return consents_open(NULL, &base->consents, err);
+    enum td_status status = state_file_path(config, "consents.json", path, err);
+    return status == TD_OK ? consents_open(path, &base->consents, err) : status;
+}
+
+/* Only a server has conversations: a request from the command line stands alone. */
+static enum td_status open_classes(const struct config *config, bool serves,
+                                   struct snapshot_base *base, struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    if (!config->state_dir || !serves)
+        return TD_OK;
+    enum td_status status = state_file_path(config, "classes.bin", path, err);
+    return status == TD_OK ? conversation_classes_keep(base->classes, path, err) : status;
+}
+
+static enum td_status open_consistency(const struct config *config, struct services_parts *parts,
+                                       struct td_error *err)
+{
+    enum td_status status = consistency_setup_open(config, &parts->base.consistency, err);
+    if (status == TD_OK && parts->base.consistency)
+        status = similarity_setup_open(config->router.consistency.table, &parts->similarity, err);
+    parts->base.similarity = parts->similarity ? parts->similarity : &similarity_plain;
+    return status;
+}
+
+/* Opened with the first route that has a ramp, which may come with a reload. */
+static enum td_status open_ramps(const struct config *config, bool serves,
+                                 struct snapshot_base *base, struct td_error *err)
+{
+    struct ramp_table_options options = {.watch = base->watch};
+    char path[STATE_PATH_BYTES];
+    bool wanted = false;
+    for (size_t i = 0; i < config->route_count; i++)
+        wanted = wanted || config->routes[i].ramp.to;
+    if (!wanted || base->ramp_table || !serves)
+        return TD_OK;
+    enum td_status status = installation_key(config, options.key, err);
+    if (status == TD_OK && config->state_dir) {
+        status = state_file_path(config, "ramps.json", path, err);
+        options.path = path;
+    }
+    return status == TD_OK ? ramp_table_open(&options, &base->ramp_table, err) : status;
+}
+
+/* Only a server has shadows, and vaults that outlive it. */
+static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
+                                      struct td_error *err)
+{
+    base->shadow_pool = shadow_pool_new(config->shadow.running_max);
+    if (!base->shadow_pool)
+        return error_set(err, TD_NO_MEMORY, "no memory for shadows");
+    return vault_keep_load(config, base->vaults, err);
+}
+
+enum td_status services_setup_files(const struct config *config, bool serves,
+                                    struct services_parts *parts, struct td_error *err)
+{
+    assert(parts->base.spending && parts->base.watch && !parts->base.confined);
+    struct snapshot_base *base = &parts->base;
+    enum td_status status = open_ledger(config, base, err);
+    if (status == TD_OK)
+        status = open_consents(config, base, err);
+    if (status == TD_OK)
+        status = open_classes(config, serves, base, err);
+    if (status == TD_OK)
+        status = open_consistency(config, parts, err);
+    if (status == TD_OK)
+        status = services_setup_update(config, serves, parts, err);
+    return status == TD_OK && serves ? open_for_server(config, base, err) : status;
+}
+
+enum td_status services_setup_update(const struct config *config, bool serves,
+                                     struct services_parts *parts, struct td_error *err)
+{
+    enum td_status status = egress_setup_open(config, &parts->base.egress, err);
+    return status == TD_OK ? open_ramps(config, serves, &parts->base, err) : status;
+}
+
+void services_setup_close(struct services_parts *parts)
+{
+    struct snapshot_base *base = &parts->base;
+    if (base->ledger)
+        ledger_close(base->ledger);
+    watch_free(base->watch);
+    egress_log_close(base->egress);
+    conversation_classes_free(base->classes);
+    spending_free(base->spending);
+    hedge_allowance_free(base->hedge_allowance);
+    device_free(base->device);
+    vault_store_free(base->vaults);
+    ramp_table_close(base->ramp_table);
+    shadow_pool_free(base->shadow_pool);
+    consents_close(base->consents);
+    consistency_close(base->consistency);
+    similarity_close(parts->similarity);
+}

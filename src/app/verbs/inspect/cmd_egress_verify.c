@@ -1,0 +1,105 @@
+/* tandem egress verify: is the record complete and unchanged? */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/cli/verb.h"
+#include "app/verbs/inspect/egress_record.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "ledger/egress_verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KEPT_BYTES_MAX (16 << 20)
+
+static void print_verdict(const struct egress_verdict *verdict, const char *path, bool json)
+{
+    if (json) {
+        struct json *object = json_new_object();
+        json_put(object, "sound", json_new_bool(verdict->sound));
+        json_put(object, "transfers", json_new_int((int64_t)verdict->entry_count));
+        json_put(object, "heads", json_new_int((int64_t)verdict->head_count));
+        json_put(object, "bad_row",
+                 verdict->bad_row ? json_new_int((int64_t)verdict->bad_row) : json_new_null());
+        json_put(object, "problem", json_new_cstr(verdict->sound ? NULL : verdict->problem));
+        json_put(object, "unsigned_rows", json_new_int((int64_t)verdict->unsigned_rows));
+        json_put(object, "unwritten_rows", json_new_int((int64_t)verdict->unwritten_rows));
+        json_put(object, "key", json_new_cstr(verdict->key[0] ? verdict->key : NULL));
+        command_print_json(object);
+        return;
+    }
+    if (!verdict->sound) {
+        printf("%s is not sound: %s\n", path, verdict->problem);
+        return;
+    }
+    printf("%s is sound: %llu transfers in one chain, %llu signed heads, key %s\n", path,
+           (unsigned long long)verdict->entry_count, (unsigned long long)verdict->head_count,
+           verdict->key[0] ? verdict->key : "(none)");
+    if (verdict->unsigned_rows)
+        printf(
+            "the last row is not signed yet: the machine stopped in the middle of that transfer\n");
+    if (verdict->unwritten_rows)
+        printf("one more row was announced but never written: the machine stopped before anything "
+               "of that transfer left\n");
+}
+
+static enum td_status read_kept_heads(const char *path, struct buf *out, struct td_error *err)
+{
+    enum td_status status = buf_read_file(out, path, err);
+    return status == TD_OK && str_trim(buf_view(out)).len == 0
+               ? error_set(err, TD_INVALID, "%s is empty: it holds no head", path)
+               : status;
+}
+
+static int egress_verify_verb(int argc, char **argv)
+{
+    const char *config_path = NULL, *head = NULL, *path, *named[1] = {NULL};
+    struct egress_kept kept = {0};
+    bool json = false;
+    size_t count = 0;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"key", 'k', OPTION_TEXT, &kept.key, "HEX",
+         "the public key that must have signed, as you kept it elsewhere", 0, 0},
+        {"head", 'H', OPTION_TEXT, &head, "FILE",
+         "file with heads that you kept elsewhere; the record must still contain them", 0, 0},
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        .verb = "egress verify",
+        .arguments = "[FILE]",
+        .summary = "Checks that the record of what left is complete and unchanged. It finds a "
+                   "changed byte, a missing row, a cut end and a forged signature, and names the "
+                   "first bad row (exit code 1).\n"
+                   "FILE is what 'tandem egress export' wrote; without it the record of this "
+                   "machine is checked.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, named, &count);
+    if (kept.key && strlen(kept.key) != EGRESS_KEY_HEX)
+        return options_misuse("egress verify", "--key needs 64 hex digits");
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct egress_verdict verdict;
+    struct buf heads;
+    buf_init(&heads, KEPT_BYTES_MAX);
+    enum td_status status = egress_record_find(config_path, named[0], &config, &path, &err);
+    if (status == TD_OK && head)
+        status = read_kept_heads(head, &heads, &err);
+    kept.heads = buf_view(&heads);
+    if (status == TD_OK)
+        status = egress_verify(path, &kept, &verdict, &err);
+    if (status == TD_OK)
+        print_verdict(&verdict, path, json);
+    buf_deinit(&heads);
+    config_free(config);
+    if (status != TD_OK)
+        return command_fail("egress verify", &err);
+    return verdict.sound ? 0 : 1;
+}
+
+const struct verb verb_egress_verify = {"verify", egress_verify_verb,
+                                        "check that nobody changed the record"};

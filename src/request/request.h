@@ -1,0 +1,188 @@
+/* One request as the product understands it, whatever wire format it came in.
+ *
+ * api/wire reads a client's JSON once and makes this of it. It has three layers:
+ *
+ *   1. What somebody decides by: typed members, such as mode, sampling, tool_choice and format.
+ *   2. What is said: the texts of the messages. Privacy and the router read them as running text.
+ *   3. `members`: what a server elsewhere is sent, one by one in the client's order. A member is a
+ *      name, what it is to us (its kind), and a value of JSON that nobody looks into for its meaning.
+ *      A member that we do not understand travels in this list like any other.
+ *
+ * Privacy reads 2 and walks 3, whatever the names are, so it sees every byte that may be sent. A
+ * masked or a smaller request is the same list with other values. Only api/wire, which makes the
+ * list, and tier/openai_wire, which writes it, know what its names mean. A program that talks to the
+ * exchange without a wire format leaves the list empty; then the tier writes layers 1 and 2.
+ *
+ * Plain data, borrowed throughout: whoever fills it keeps what it points to until the exchange has
+ * ended. Immutable once it was handed over; any thread may read it. */
+#ifndef REQUEST_REQUEST_H
+#define REQUEST_REQUEST_H
+
+#include "base/json.h"
+#include "base/names.h"
+
+struct td_grammar; /* tandem/engine.h */
+
+/* --- what is sent elsewhere --- */
+
+enum request_kind {
+    REQUEST_OTHER,       /* sent as it is, or masked; nobody here asks for it */
+    REQUEST_MESSAGES,    /* the list of messages with calls and results, one for each message */
+    REQUEST_PROMPT,      /* the text of a completion */
+    REQUEST_TOOLS,       /* the list of functions that the model may call */
+    REQUEST_CALLER_NAME, /* a text by which the client tells its own users apart */
+};
+
+struct request_member {
+    const char *name;
+    enum request_kind kind;
+    const struct json *value;
+};
+
+/* A message's texts, when its content came in several parts. */
+struct request_parts {
+    const struct td_str *texts;
+    size_t count; /* 0: the content is one text */
+};
+
+/* --- what somebody decides by --- */
+
+/* What the answer has to look like. */
+enum td_format {
+    TD_FORMAT_TEXT,
+    TD_FORMAT_JSON,    /* an object, or what a schema says */
+    TD_FORMAT_GRAMMAR, /* GBNF: only the engine in this process can promise it */
+};
+
+enum request_tool_choice {
+    TOOL_CHOICE_FREE,   /* the model decides */
+    TOOL_CHOICE_NONE,   /* the tools are offered, but none may be called */
+    TOOL_CHOICE_FORCED, /* one must be called, or a certain one */
+};
+
+/* Settings of sampling that a model's file may recommend. */
+enum request_setting {
+    SETTING_TEMPERATURE = 1 << 0,
+    SETTING_TOP_K = 1 << 1,
+    SETTING_TOP_P = 1 << 2,
+    SETTING_MIN_P = 1 << 3,
+    SETTING_REPETITION_PENALTY = 1 << 4,
+    SETTING_REPETITION_WINDOW = 1 << 5,
+    SETTING_XTC_PROBABILITY = 1 << 6,
+    SETTING_XTC_THRESHOLD = 1 << 7,
+    SETTING_MIROSTAT = 1 << 8, /* tau, eta and version */
+    SETTINGS_ALL = (1 << 9) - 1,
+};
+
+/* A text to go on with instead of a chat. */
+struct td_completion {
+    struct td_str text;
+    const int32_t *ids; /* [id_count] the text as ids of the local model; NULL = tokenize it */
+    size_t id_count;
+    bool echo;        /* the answer and its log-probabilities begin with the text */
+    bool prompt_only; /* nothing is generated */
+};
+
+/* One adapter that a request asks for, by its name or number (from 0) in the configuration. */
+struct td_adapter_choice {
+    const char *name; /* NULL = by number */
+    uint32_t number;
+    float scale;
+    bool has_scale; /* false: the configuration's */
+};
+
+/* A point in the triangle of latency, privacy and cost: how much each counts, 0 to 1. */
+struct td_weights {
+    double latency, privacy, cost;
+    bool set; /* false: nothing is weighed */
+};
+
+/* A consent that a request brings whole, to be granted under the client's own id. */
+struct request_consent {
+    const char *id, *scope; /* scope NULL: the request brings none */
+    uint64_t expires_ms;    /* since 1970; 0 = not said */
+};
+
+/* Tags: words that a caller puts on a request, for the operator's rules. */
+#define TD_TAGS_MAX 8
+#define TD_REGIONS_MAX 2 /* one from the body and one from a header */
+
+struct td_request {
+    const struct td_message *messages;
+    size_t message_count;
+    const struct request_parts *parts; /* [message_count]; NULL: each content is one text */
+    /* NULL = a chat. Otherwise `messages` holds the same text as one user message, for code that
+     * reads or counts texts. */
+    const struct td_completion *completion;
+    const struct request_member *members; /* [member_count] */
+    size_t member_count;
+
+    const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
+    uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
+    bool streamed;       /* the client reads the answer as it comes */
+    struct td_str stops[TD_STOPS_MAX];
+    size_t stop_count;
+    bool logprobs;
+    uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */
+
+    struct td_sampling sampling;
+    unsigned left_to_model; /* enum request_setting: not named, so that the model's file decides */
+    struct td_str dry_breakers; /* a zero byte after each; empty = the engine's own */
+    uint32_t dry_window;        /* tokens that DRY looks back; 0 = as many as there are */
+    bool ignore_eos;
+    const char
+        *foreign_sampling; /* what it asks of sampling that our engine has not got, or NULL */
+
+    /* The tools are the member REQUEST_TOOLS. */
+    size_t tool_count;
+    bool old_functions; /* offers tools as OpenAI did before 2023-11; only servers know that form */
+    enum request_tool_choice tool_choice;
+    bool has_calls; /* messages hold calls of tools or answers to them */
+
+    enum td_format format;
+    const struct json *schema;    /* of TD_FORMAT_JSON; NULL = any object */
+    struct td_str grammar_source; /* of TD_FORMAT_GRAMMAR */
+    /* What the local engine enforces. NULL with a format other than text: it cannot promise that
+     * format. */
+    struct td_grammar *grammar;
+
+    /* Adapters of the local model. names_adapters: the request chose its adapters (perhaps none),
+     * so those that the configuration always turns on are off. */
+    struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
+    size_t adapter_count;
+    bool names_adapters;
+
+    enum td_mode mode;
+    enum td_data_class data_class; /* at least this; detectors and routes may raise it */
+    enum td_priority priority;     /* in the local engine; no cloud reads it */
+    uint32_t slo_ttft_ms;          /* time to the first text; 0 = none */
+    uint32_t slo_ms;               /* time to the whole answer; 0 = none */
+    struct td_weights weights;     /* go before those of the application, a rule and the policy */
+    const char *tags[TD_TAGS_MAX];
+    size_t tag_count;
+    enum td_network network; /* as the caller reports it */
+    const char *user;        /* stable user key, or NULL */
+    /* Stable identity of the sender, such as the digest of an API key or the peer's address; NULL =
+     * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
+     * 8 digits of a hash of it. */
+    const char *caller;
+    bool no_train, no_retention; /* only tiers that promise this */
+    /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
+    const char *regions[TD_REGIONS_MAX + 1];
+    bool keep_nothing;   /* only numbers are recorded here, and nothing computed is kept */
+    const char *consent; /* id of the consent that the request names, or NULL */
+    struct request_consent brought; /* the consent itself, where the body has it */
+    bool corrections;               /* the client understands correction chunks */
+};
+
+/* The value of the member of that kind, NULL when there is none. **borrows** */
+static inline const struct json *request_value(const struct td_request *request,
+                                               enum request_kind kind)
+{
+    for (size_t i = 0; i < request->member_count; i++)
+        if (request->members[i].kind == kind)
+            return request->members[i].value;
+    return NULL;
+}
+
+#endif
