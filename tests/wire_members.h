@@ -1,4 +1,5 @@
-/* The members of a request from a JSON body, for tests below api/ (which makes them in the product).
+/* The members of a request from a JSON body, for tests below api/, which makes them in the
+ * product.
  *
  *     struct wire_members wire;
  *     wire_members_init(&wire, "{\"messages\":[...]}", &request);   sets request.members

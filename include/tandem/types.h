@@ -1,7 +1,8 @@
 /* Types that the C library and every part of Tandem share: statuses, errors, messages, sampling.
  *
- * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment says
- * otherwise: whoever fills a struct keeps what its pointers point to alive until the call has ended. */
+ * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment
+ * says otherwise: whoever fills a struct keeps what its pointers point to alive until the call has
+ * ended. */
 #ifndef TANDEM_TYPES_H
 #define TANDEM_TYPES_H
 

@@ -58,7 +58,8 @@ def test_rules_see_tags_users_sizes_and_the_network():
         assert (
             code == 0
             and b"rule 'interns' matched" in out
-            and b"What would change it: with another user rule 'interns' would not have matched" in out
+            and b"What would change it: with another user rule 'interns' would not have matched"
+            in out
         ), (out, err)
 
 

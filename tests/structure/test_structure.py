@@ -304,11 +304,25 @@ def objects_beside_the_door():
         yield f"client_start is called in {', '.join(senders)}"
 
 
-# A request is parsed once: these members of a body have typed places in request/request.h. Who may still know their
-# names: api/, which reads them, tier/openai*, which writes them, app/, whose commands are clients, and engine/, whose
-# chat templates have the same names.
-REQUEST_MEMBERS = ("messages", "content", "role", "prompt", "tools", "tool_choice", "functions", "response_format", "grammar",
-                   "samplers", "temperature", "stream", "stop", "tandem")
+# A request is parsed once: these members of a body have typed places in request/request.h. Who may
+# still know their names: api/, which reads them, tier/openai*, which writes them, app/, whose
+# commands are clients, and engine/, whose chat templates have the same names.
+REQUEST_MEMBERS = (
+    "messages",
+    "content",
+    "role",
+    "prompt",
+    "tools",
+    "tool_choice",
+    "functions",
+    "response_format",
+    "grammar",
+    "samplers",
+    "temperature",
+    "stream",
+    "stop",
+    "tandem",
+)
 MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai")
 
 
@@ -322,7 +336,7 @@ def second_parses():
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = pattern.search(line)
             if found:
-                yield f"src/{name}:{number}: reads '{found.group(1)}' of a body: use request/request.h"
+                yield f"src/{name}:{number}: reads '{found.group(1)}': use request/request.h"
 
 
 def exported_symbols_without_td():

@@ -6,8 +6,8 @@
 
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
-#include "router/plan/policy.h"
 #include "request/request.h"
+#include "router/plan/policy.h"
 
 struct exchange;
 

@@ -32,8 +32,8 @@ static struct said said_in(const struct td_request *request, size_t i)
     return (struct said){&request->messages[i].content, 1};
 }
 
-/* What is said, one message after the other: an answer is to the question before it. A message whose
- * content is not, byte for byte, what its parts say is read as well. */
+/* What is said, one message after the other, because an answer belongs to the question before it.
+ * Where the content of a message differs from the text of its parts, both are read. */
 static void read_conversation(struct reading *reading, const struct td_request *request)
 {
     for (size_t i = 0; i < request->message_count; i++) {

@@ -8,7 +8,7 @@
 
 enum reading_link {
     READING_LINE,    /* a line of its own */
-    READING_GOES_ON, /* the same, and one text with the part before it: a message in several parts */
+    READING_GOES_ON, /* a line of its own, but one text with the part before: parts of a message */
     READING_VALUE,   /* what the part before it, or the name that was said, is the name of */
 };
 
