@@ -6,8 +6,8 @@
  * decides. That function reads the text around the place, a bounded way, and answers with one
  * finding or none. It remembers nothing but what struct detect_memory has room for.
  *
- * To add a detector, write its file, name it in detectors.c, and give its kind a row in
- * kind/kind.[ch]. */
+ * To add a detector, write its file, name it in detectors.c, and give a new kind a row in
+ * kind/kind.h. */
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
