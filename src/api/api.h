@@ -8,7 +8,8 @@
 
 struct api;
 
-/* **returns new** (api_free), NULL without memory or random numbers. shard: this loop's index for the metrics. */
+/* **returns new** (api_free), NULL without memory or random numbers. shard: this loop's index for
+ * the metrics. */
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard);
 /* Cancels what still runs. Call before server_free. */
 void api_free(struct api *api);

@@ -4,14 +4,14 @@
  *
  *   1. What somebody decides by: typed members, such as mode, sampling, tool_choice and format.
  *   2. What is said: the texts of the messages. Privacy and the router read them as running text.
- *   3. `members`: what a server elsewhere is sent, one by one in the client's order. A member is a
- *      name, what it is to us (its kind), and a value of JSON that nobody looks into for its meaning.
- *      A member that we do not understand travels in this list like any other.
+ *   3. `members`: what a server elsewhere is sent, in the client's order. A member is a name, its
+ *      kind (what it is to us), and a value of JSON that nobody interprets. A member that we do not
+ *      understand travels in this list like any other.
  *
  * Privacy reads 2 and walks 3, whatever the names are, so it sees every byte that may be sent. A
  * masked or a smaller request is the same list with other values. Only api/wire, which makes the
- * list, and tier/openai_wire, which writes it, know what its names mean. A program that talks to the
- * exchange without a wire format leaves the list empty; then the tier writes layers 1 and 2.
+ * list, and tier/openai_wire, which writes it, know what its names mean. A program without a wire
+ * format leaves the list empty; then the tier writes layers 1 and 2.
  *
  * Plain data, borrowed throughout: whoever fills it keeps what it points to until the exchange has
  * ended. Immutable once it was handed over; any thread may read it. */

@@ -1,6 +1,6 @@
-/* GET /tandem/v1/alarms: what is, and was, out of the ordinary (exchange/limits/watch.h); newest first.
+/* GET /tandem/v1/alarms: alarms of the watch (exchange/limits/watch.h), the newest first.
  *
- *   {object: "list", data: [{alarm, kind, caller, begun, ended (null: it lasts), value, usual,
+ *   {object: "list", data: [{alarm, kind, caller, begun, ended (null: not yet), value, usual,
  *    text}], phrases: [{phrase, seen, escalated, lift}], escalation_share, score_psi,
  *    calibration_error (null: not known yet)} */
 #include "api/admin/handlers.h"
@@ -117,6 +117,6 @@ void alarms_write_metrics(const struct api_host *host, const struct exchange_ser
                         "Stability index of the confidences' distribution, last 500", numbers.psi);
     if (!isnan(numbers.calibration_error))
         metrics_write_value(out, "tandem_calibration_error", "gauge",
-                            "Mean of confidence less what people said of the answers, last 300",
+                            "Mean of confidence minus what people said of the answers, last 300",
                             numbers.calibration_error);
 }

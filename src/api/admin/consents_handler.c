@@ -1,8 +1,11 @@
-/* /tandem/v1/consents: POST gives one, GET lists them, DELETE /tandem/v1/consents/ID takes one back.
+/* Consents: POST /tandem/v1/consents grants one, GET lists them, DELETE /tandem/v1/consents/ID
+ * revokes one.
  *
- * Each caller's own: an API key's, or an address's where no keys are asked for.
+ * A caller sees only its own. A caller is an API key, or an address where no key is required.
  *
- *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}   id, user: optional */
+ *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}
+ *
+ * `id` and `user` are optional. */
 #include "api/admin/handlers.h"
 #include "api/http/access.h"
 #include "api/http/reply.h"

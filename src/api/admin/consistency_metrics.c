@@ -1,4 +1,5 @@
-/* What starting where earlier exchanges did comes to (exchange/memory/consistency.h), for GET /metrics. */
+/* How often exchanges start where similar ones did (exchange/memory/consistency.h), for
+ * GET /metrics. */
 #include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "exchange/memory/consistency.h"

@@ -1,9 +1,9 @@
-/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger;
- * GET /tandem/v1/shadows: what ran in shadows; and the look-up of an exchange for other handlers.
+/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID explain exchanges from the ledger.
+ * GET /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
- * yet. The loop must not wait for the disk: a look-up that finds nothing is tried again by a
- * timer until a commit interval has surely passed. */
+ * yet. The loop must not wait for the disk. A look-up that finds nothing is repeated by a timer
+ * until a commit interval has passed. */
 #include "api/admin/handlers.h"
 #include "api/admin/lookup.h"
 #include "api/http/call.h"
@@ -12,9 +12,10 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* The ledger commits at most 200 ms apart; five times that covers a slow disk and a busy machine. */
+/* The ledger commits at most 200 ms apart; five times that is enough for a slow disk. */
 #define LOOKUP_INTERVAL_MS 25
 #define LOOKUP_TRIES_MAX 40
 /* What "last" may wait on the loop for the commit of the newest exchange. */
@@ -65,7 +66,7 @@ static void reply_error(struct api *api, struct http_request *request, enum td_s
     api_reply_status(api, request, status, err, status == TD_NOT_FOUND ? "id" : NULL);
 }
 
-/* True when it was answered. `last`: also answer that there is none. */
+/* True when the client got an answer. last: also answers that there is no such exchange. */
 static bool lookup_try(struct lookup *lookup, bool last)
 {
     struct api *api = lookup->base.api;
@@ -115,6 +116,7 @@ static void lookup_stop(struct api_call *call)
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
                     api_found_fn *found, void *ctx)
 {
+    assert(request && id && found);
     struct fault fault;
     struct lookup *lookup = calloc(1, sizeof *lookup);
     bool fits = strlen(id) < sizeof lookup->id;
@@ -152,7 +154,7 @@ void exchanges_handle_one(struct api *api, struct http_request *request, const c
     exchanges_find(api, request, rest, reply_value, NULL);
 }
 
-/* A decimal query parameter; `otherwise` when absent, false when malformed. */
+/* Reads a decimal query parameter, or `otherwise` when it is absent. False when malformed. */
 static bool query_number(const struct http_request *request, struct td_str name, uint64_t otherwise,
                          uint64_t *out)
 {
@@ -166,7 +168,7 @@ static bool query_number(const struct http_request *request, struct td_str name,
     return true;
 }
 
-/* since_wall_ms=; false: it was refused. */
+/* The parameter since_wall_ms. False: the request was refused. */
 static bool query_since(struct api *api, struct http_request *request, uint64_t *out)
 {
     struct fault fault;
@@ -177,7 +179,7 @@ static bool query_since(struct api *api, struct http_request *request, uint64_t 
     return false;
 }
 
-/* As OpenAI's lists; takes it. */
+/* In the form of OpenAI's lists. **takes** list. */
 static void reply_list(struct api *api, struct http_request *request, struct json *list)
 {
     struct json *object = json_new_object();

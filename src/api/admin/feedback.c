@@ -1,9 +1,10 @@
-/* POST /tandem/v1/feedback: what somebody says of an answer.
+/* POST /tandem/v1/feedback: a judgement of an answer.
  *
  *   {"id": "ex_...", "ok": true}   or   {"id": "ex_...", "score": 0.5, "comment": "..."}
  *
- * The whole id, so that a slip of the finger judges no other exchange. It goes into the ledger
- * beside the exchange; `tandem router tune` reads it as a label, `tandem report` shows it. */
+ * The id must be whole, so that a typing error judges no other exchange. The judgement goes into
+ * the ledger beside the exchange. `tandem router tune` reads it as a label, `tandem report` shows
+ * it. */
 #include "api/admin/feedback.h"
 
 #include "api/admin/handlers.h"
@@ -72,7 +73,7 @@ static void reply_stored(struct api *api, struct http_request *request,
     api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
 
-/* An exchange that a ramp took, or might have taken, is evidence. */
+/* A judged exchange that a ramp took, or could have taken, is evidence for the ramp. */
 static void judge_ramp(const struct exchange_services *services, const struct json *exchange,
                        double score)
 {
@@ -90,7 +91,7 @@ static void judge_ramp(const struct exchange_services *services, const struct js
         ramp_table_judge_feedback(services->ramp_table, services->policy, route, &judged);
 }
 
-/* The confidence of the device's own answers is held against what people say of them. */
+/* Compares the confidence of the device's own answers with what people say of them. */
 static void watch_answer(struct api *api, const struct json *exchange, double score)
 {
     const char *place = json_cstr(json_get(exchange, "place"));

@@ -1,11 +1,11 @@
-/* POST /tandem/v1/forget: {"user": "..."}; everything that this server holds of a user is erased.
+/* POST /tandem/v1/forget {"user": "..."}: erases everything that this server holds of a user.
  *
- *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents", "similar" (remembered
- *    starts), "caches"}
+ *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
+ *    "similar" (remembered starts), "caches"}
  *
- * The ledger's part takes the disk's time and runs in the background; what is in memory follows on the
- * loop. Computed prompts are not kept by user, so that all of them go: caches is true when there were
- * engines to ask. The egress ledger keeps its lines: they hold hashes and no user. */
+ * The ledger's part takes disk time and runs in the background. What is in memory follows on the
+ * loop. Computed prompts are not stored by user, so all of them go; "caches" is true when there
+ * were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
 #include "api/admin/handlers.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"

@@ -1,4 +1,4 @@
-/* What asking beside slow tiers comes to (exchange/limits/hedge_allowance.h), for GET /metrics. */
+/* Results of hedging (exchange/limits/hedge_allowance.h), for GET /metrics. */
 #include "exchange/limits/hedge_allowance.h"
 
 #include "api/admin/metric_writers.h"
@@ -28,5 +28,6 @@ void hedging_write_metrics(const struct api_host *host, const struct exchange_se
         buf_printf(out, "tandem_hedges_total{result=\"%s\"} %llu\n",
                    hedge_result_name((enum hedge_result)i), (unsigned long long)numbers.ended[i]);
     metrics_write_value(out, "tandem_hedges_cost_usd_total", "counter",
-                        "Spent on the answers of the two that nobody was given", numbers.spent_usd);
+                        "Spent on answers that were not used because the other one came first",
+                        numbers.spent_usd);
 }

@@ -1,5 +1,5 @@
-/* What GET /metrics tells beside the counters of api/http/metrics.h: one writer a source. Their table
- * is metrics_handler.c's. A source that is not there writes nothing. */
+/* What GET /metrics tells beyond the counters of api/http/metrics.h: one writer a source. The table
+ * is in metrics_handler.c. A source that is not there writes nothing. */
 #ifndef API_METRIC_WRITERS_H
 #define API_METRIC_WRITERS_H
 

@@ -1,5 +1,5 @@
-/* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers,
- * and the models and adapters of the tiers. */
+/* GET /v1/models and /v1/models/ID: every name that a request's `model` may have. These are routes,
+ * tiers, and the models and adapters of the tiers. */
 #include "api/admin/handlers.h"
 #include "api/http/reply.h"
 #include "base/json.h"

@@ -1,7 +1,9 @@
-/* GET /tandem/v1/ramps: where the routes' ramps stand (exchange/memory/ramp_table.h). POST /tandem/v1/ramps/ROUTE with {"restart": true}: one that
- * stopped, or goes on, begins at its first step.
+/* GET /tandem/v1/ramps: the state of the routes' ramps (exchange/memory/ramp_table.h).
+ * POST /tandem/v1/ramps/ROUTE {"restart": true}: a ramp, stopped or not, begins again at its first
+ * step.
  *
- *   {object: "list", data: [{route, to, percent, step (from 1), steps, stopped, cause (null: it goes on), cause_loss, changed,
+ *   {object: "list", data: [{route, to, percent, step (from 1), steps, stopped,
+ *    cause (null: not stopped), cause_loss, changed,
  *    evidence: {agreement, outcomes, feedback: {judged, loss (null: none)}}}]} */
 #include "api/admin/handlers.h"
 #include "api/admin/metric_writers.h"
@@ -42,7 +44,7 @@ static struct json *ramp_json(const struct ramp_view *ramp)
     return object;
 }
 
-/* **returns new** (free); *count of them. NULL: there are none, or no memory. */
+/* **returns new** (free), with *count. NULL without memory. */
 static struct ramp_view *views_of(struct ramp_table *ramps, size_t *count)
 {
     struct ramp_view *views = calloc(RAMP_FILE_MAX, sizeof *views);

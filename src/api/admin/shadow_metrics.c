@@ -1,5 +1,5 @@
-/* What shadows came to (exchange/parts/shadow_pool.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
- * intervals, are GET /tandem/v1/shadows. */
+/* Results of shadows since the process began (exchange/parts/shadow_pool.h), for GET /metrics. The
+ * ledger has more: GET /tandem/v1/shadows gives them by tiers and tasks, with intervals. */
 #include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "exchange/parts/shadow_pool.h"

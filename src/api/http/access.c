@@ -2,8 +2,8 @@
  *
  * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A page
  * that was not allowed could spend the user's money in this way. Therefore a request with an Origin
- * that is neither this server's own nor configured is refused before anything runs. Programs send no
- * Origin. */
+ * is refused before anything runs, unless the Origin is this server's own or configured. Programs
+ * send no Origin. */
 #include "api/http/access.h"
 
 #include "api/http/reply.h"

@@ -1,11 +1,11 @@
-/* Who may ask: a request's origin, its key, and who the caller is. Any handler; one loop's thread. */
+/* Who may ask: a request's origin, its key, and the caller's identity. One loop's thread. */
 #ifndef API_ACCESS_H
 #define API_ACCESS_H
 
 #include "api/http/api_internal.h"
 #include "api/http/auth.h"
 
-/* False when the request was answered here. */
+/* False when the request was refused and answered here. */
 bool access_check_origin(struct api *api, struct http_request *request);
 bool access_check_key(struct api *api, struct http_request *request);
 void access_reply_preflight(struct api *api, struct http_request *request);

@@ -1,5 +1,5 @@
-/* The API of one event loop, as its handlers share it. Each handler keeps its own state in its calls
- * (http/call.h). Only for files of api/; one loop's thread. */
+/* The API of one event loop, which its handlers share. Each handler keeps its own state in its
+ * calls (http/call.h). Only for files of api/. One loop's thread. */
 #ifndef API_API_INTERNAL_H
 #define API_API_INTERNAL_H
 

@@ -1,8 +1,14 @@
+/* The server's own API keys, as digests.
+ *
+ * A request's key is hashed and compared with every digest in equal time. The loop does not stop at
+ * the first match, so the time of a check says nothing about the keys. A reload replaces the whole
+ * set behind a short lock. */
 #include "api/http/auth.h"
 
 #include "base/crypto.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -49,6 +55,7 @@ struct auth *auth_new(struct td_str keys)
 
 bool auth_replace(struct auth *auth, struct td_str keys)
 {
+    assert(auth);
     struct key_set fresh;
     key_set_read(keys, &fresh);
     if (fresh.count == 0)

@@ -1,5 +1,6 @@
-/* Optional API keys of this server. Keys are kept as SHA-256, compared in equal time, all of them
- * always, so that neither length, position nor prefix of a key shows in the time. Any thread. */
+/* Optional API keys of this server. Keys are stored as SHA-256. A check always compares all of them
+ * in equal time, so that the time shows neither length, position nor prefix of a key. Any
+ * thread. */
 #ifndef API_AUTH_H
 #define API_AUTH_H
 

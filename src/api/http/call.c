@@ -1,3 +1,7 @@
+/* The list of calls under way, which all handlers share.
+ *
+ * A handler used to keep a list of its own and a function that empties it. One list with a function
+ * pointer does the same for all, and a new handler cannot be forgotten when the server stops. */
 #include "api/http/call.h"
 
 #include "api/http/metrics.h"

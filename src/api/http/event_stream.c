@@ -1,9 +1,16 @@
+/* One stream of server-sent events.
+ *
+ * Events are collected in a frame and sent together. A heartbeat keeps proxies from cutting a
+ * silent stream. A client that does not read is cut off, and a frame that is too large ends the
+ * stream with an error, because an answer with a hole in it would look whole. */
 #include "api/http/event_stream.h"
 
 #include "api/http/obfuscation.h"
 #include "api/http/reply.h"
 #include "base/log.h"
 #include "base/str.h"
+
+#include <assert.h>
 
 /* Proxies and browsers cut a stream that is silent for 30 to 60 s. */
 #define HEARTBEAT_MS 10000
@@ -43,6 +50,7 @@ static void heartbeat(void *ctx)
 bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
                        const struct event_form *form, void *form_ctx)
 {
+    assert(stream && api && form && form->write_fault);
     *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
     stream->pad_bytes = api->host->pad_stream_bytes;
     stream->heartbeat = loop_timer_new(api->loop, heartbeat, stream);
@@ -66,6 +74,7 @@ void event_stream_obfuscate(struct event_stream *stream)
 
 void event_stream_start(struct event_stream *stream)
 {
+    assert(stream->http && !stream->started);
     stream->started = true;
     http_reply_header(stream->http, "cache-control", "no-cache");
     http_reply_header(stream->http, "x-accel-buffering", "no"); /* nginx would hold chunks back */
@@ -139,6 +148,7 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
 
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault)
 {
+    assert(fault->code);
     stream->form->write_fault(stream->form_ctx, fault, event_stream_frame(stream));
     event_stream_send(stream, "-");
 }

@@ -1,20 +1,20 @@
-/* An answer as server-sent events: headers, events, a sign of life while nothing comes, the end. Of
- * one request on its loop.
+/* An answer as server-sent events: headers, events, a heartbeat while nothing comes, the end. It
+ * belongs to one request on its loop.
  *
- * A client that reads too slowly is cut off when some megabytes wait for it: memory stays bounded
- * and the work stops. */
+ * A client that reads too slowly is cut off when some megabytes wait for it. So memory stays
+ * bounded and the work stops. */
 #ifndef API_EVENT_STREAM_H
 #define API_EVENT_STREAM_H
 
 #include "api/http/api_internal.h"
 #include "net/sse.h"
 
-/* In what a dialect's streams differ, the answer aside. */
+/* How the streams of a dialect differ, apart from the answer. */
 struct event_form {
     struct td_str keep_alive; /* sent when nothing else was for a while */
     struct td_str last;       /* before the end; may be empty */
     size_t frame_bytes_max;   /* of the events that are sent at once */
-    /* Appends whole events that say what went wrong, after which none comes. */
+    /* Appends whole events that say what went wrong. They are the last ones. */
     void (*write_fault)(void *ctx, const struct fault *fault, struct buf *out);
 };
 extern const struct event_form event_form_openai;
@@ -37,10 +37,10 @@ bool event_stream_init(struct event_stream *stream, struct api *api, struct http
                        const struct event_form *form, void *form_ctx);
 void event_stream_deinit(struct event_stream *stream);
 
-/* The client asked for events whose sizes say little (where the server does not do it anyhow). */
+/* The client asked for padded events; no effect where the server pads all of them. */
 void event_stream_obfuscate(struct event_stream *stream);
 
-/* Sends the headers; those of the answer's own have been set. */
+/* Sends the headers. Those of the answer itself must be set before. */
 void event_stream_start(struct event_stream *stream);
 /* For new events. */
 static inline struct buf *event_stream_frame(struct event_stream *stream)
@@ -48,13 +48,13 @@ static inline struct buf *event_stream_frame(struct event_stream *stream)
     buf_clear(&stream->frame);
     return &stream->frame;
 }
-/* Sends the frame's events; those that are too large become an error and the end. exchange: for the
- * log. */
+/* Sends the frame's events. Events that are too large become an error and the end. exchange: for
+ * the log. */
 void event_stream_send(struct event_stream *stream, const char *exchange);
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault);
-/* What comes last, and the end; http is NULL then. */
+/* Sends what comes last and ends the stream; http is NULL afterwards. */
 void event_stream_done(struct event_stream *stream);
-/* The end without it: cut off, replied otherwise, or gone. */
+/* Ends without it: the stream was cut, the request was answered otherwise, or the client left. */
 void event_stream_forget(struct event_stream *stream);
 
 #endif

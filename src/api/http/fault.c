@@ -1,9 +1,11 @@
+/* Failures and their HTTP form: one table from td_status to code, type and advice about retries. */
 #include "api/http/fault.h"
 
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -48,6 +50,7 @@ static void copy_text(char *out, size_t size, const char *text)
 
 bool fault_request(struct fault *fault, const char *param, const char *format, ...)
 {
+    assert(fault && format);
     fault->code = 400;
     fault->type = "invalid_request_error";
     fault->error_code = "invalid_value";
@@ -71,6 +74,7 @@ bool fault_invalid_json(struct fault *fault, const struct td_error *err)
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...)
 {
+    assert(fault && code >= 400 && type);
     fault->code = code;
     fault->type = type;
     fault->error_code = error_code;
@@ -86,6 +90,7 @@ void fault_set(struct fault *fault, int code, const char *type, const char *erro
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param)
 {
+    assert(fault);
     size_t index = (size_t)status;
     if (index >= sizeof status_rows / sizeof *status_rows)
         index = TD_INTERNAL;

@@ -1,7 +1,13 @@
+/* Counters, gauges and histograms of this process.
+ *
+ * Each event loop counts in a shard of its own, so that counting never waits. A scrape adds up the
+ * shards. A family has a fixed number of series; what would be one more is counted as "other", so
+ * that a client cannot fill the memory with labels. A family is a row of the table below. */
 #include "api/http/metrics.h"
 
 #include "base/str.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +122,7 @@ static struct series *series_find(struct series *list, size_t *count, const char
 void metrics_add(struct metrics *metrics, uint32_t shard, enum metrics_family family,
                  const char *labels, double value)
 {
+    assert(metrics && family < METRICS_FAMILY_COUNT && labels);
     struct shard *at = &metrics->shards[shard % metrics->shard_count];
     pthread_mutex_lock(&at->lock);
     series_find(at->series[family], &at->series_count[family], labels)->value += value;
@@ -125,6 +132,7 @@ void metrics_add(struct metrics *metrics, uint32_t shard, enum metrics_family fa
 void metrics_observe(struct metrics *metrics, uint32_t shard, enum metrics_family family,
                      const char *labels, double seconds)
 {
+    assert(metrics && family < METRICS_FAMILY_COUNT && labels);
     struct shard *at = &metrics->shards[shard % metrics->shard_count];
     size_t bucket = 0;
     while (bucket < BUCKET_COUNT && !(seconds <= bucket_bounds[bucket]))

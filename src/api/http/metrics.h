@@ -1,7 +1,7 @@
 /* Counters and histograms in Prometheus' text format (0.0.4). One shard an event loop, so that
- * counting never contends; a scrape adds the shards up. Labels hold names from the config and
- * numbers only, never text of a request; each family holds a bounded number of series, the rest
- * is counted as "other". Any thread may call anything; a shard is meant for one. */
+ * counting never waits; a scrape adds up the shards. Labels hold only names from the configuration
+ * and numbers, never text of a request. A family has a bounded number of series; the rest is
+ * counted as "other". Any thread may call anything; a shard is meant for one. */
 #ifndef API_METRICS_H
 #define API_METRICS_H
 

@@ -1,6 +1,10 @@
+/* Padding of events: each JSON object gets a member of random characters that fills its event up to
+ * a multiple of some bytes. */
 #include "api/http/obfuscation.h"
 
 #include "base/str.h"
+
+#include <assert.h>
 
 #define MEMBER ",\"obfuscation\":\""
 #define END "\"}\n\n"
@@ -34,6 +38,7 @@ static void write_event(struct td_str event, size_t multiple, struct rng *rng, s
 
 void obfuscation_write(struct td_str events, size_t multiple, struct rng *rng, struct buf *out)
 {
+    assert(multiple > 0 && rng && out);
     size_t start = 0, end;
     while ((end = str_find(events, STR("\n\n"), start)) != SIZE_MAX) {
         write_event(str_slice(events, start, end + 2), multiple, rng, out);

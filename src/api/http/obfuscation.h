@@ -1,6 +1,7 @@
-/* Server-sent events of one length for texts of many, against who watches the encrypted stream and
- * counts: a token's length is the length of its event less a constant. OpenAI's form of it: each
- * JSON object gets a member `obfuscation` of random characters (which no compression takes back). */
+/* Server-sent events of one length, whatever their texts. Otherwise an observer of the encrypted
+ * stream could count bytes: an event's length minus a constant is its token's length. This is
+ * OpenAI's form: each JSON object gets a member `obfuscation` of random characters, which no
+ * compression can remove. */
 #ifndef API_OBFUSCATION_H
 #define API_OBFUSCATION_H
 

@@ -1,3 +1,7 @@
+/* Replies and the counting of their codes.
+ *
+ * Errors take the form of the dialect that the path belongs to, which the table of endpoints says.
+ * So a handler only says what went wrong. */
 #include "api/http/reply.h"
 
 #include "api/http/metrics.h"

@@ -1,9 +1,9 @@
-/* POST /v1/chat/completions and the other dialects of a chat (dialect.h): one request, one exchange,
- * one reply or stream.
+/* POST /v1/chat/completions and the other dialects of a chat (dialect.h). One request is one
+ * exchange and one reply or stream.
  *
- * A struct chat lives from the request until one turn of the loop after its end: the exchange
- * still looks at the request's strings and the snapshot when it calls back for the last time, so
- * nothing is freed inside a callback. The `reaper` timer does it.
+ * A struct chat lives until one turn of the loop after its end. The exchange still reads the
+ * request's strings and the snapshot when it calls back for the last time, so nothing is freed
+ * inside a callback. The `reaper` timer frees it.
  *
  *   exchange event     not streamed            streamed
  *   START              remember nothing        headers, the dialect's first events
@@ -40,7 +40,7 @@ struct chat {
 
 /* --- life --- */
 
-/* Stops the work of an exchange that nobody waits for any more. Not from inside its callback. */
+/* Stops an exchange that nobody waits for any more. Must not be called inside its callback. */
 static void chat_cancel(struct chat *chat)
 {
     if (chat->compiling)
@@ -122,7 +122,7 @@ static void start_stream(struct chat *chat, const struct exchange_summary *summa
     send_frame(chat);
 }
 
-/* The tier's answer cannot be said to this client. What runs is stopped after the event. */
+/* The tier's answer has no form in this client's dialect. What runs is stopped after the event. */
 static void fail_stream(struct chat *chat, const struct fault *fault)
 {
     event_stream_send_fault(&chat->stream, fault);

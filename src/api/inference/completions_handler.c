@@ -1,11 +1,11 @@
 /* POST /v1/completions: one request, an exchange for each choice, one reply or stream.
  *
- * A few exchanges run at a time and the next begins when one has ended, so that one request with
- * many prompts does not fill the engine's queue. The first that fails ends the request: the others
- * are cancelled.
+ * A few exchanges run at a time, and the next begins when one has ended. So one request with many
+ * prompts does not fill the engine's queue. The first failure ends the request and cancels the
+ * other exchanges.
  *
- * A struct call lives until one turn of the loop after its end, as a chat does (chat_handler.c):
- * exchanges look at the request's strings when they call back for the last time. */
+ * A struct completion_call lives until one turn of the loop after its end, as a chat does
+ * (chat_handler.c): exchanges read the request's strings when they call back for the last time. */
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/event_stream.h"
@@ -77,7 +77,7 @@ static void call_free(struct completion_call *call)
     free(call);
 }
 
-/* Nothing more is told; what runs is cancelled in the loop's next turn. */
+/* The client gets no more. What runs is cancelled in the loop's next turn. */
 static void call_end(struct completion_call *call)
 {
     call->over = true;
@@ -152,7 +152,7 @@ static void finish_stream(struct completion_call *call, const struct exchange_su
     call_end(call);
 }
 
-/* Of a whole answer: texts as JSON, and what is told of each token. */
+/* For a whole answer: texts as JSON, and the log-probabilities of each token. */
 static size_t choices_bytes_max(const struct completion_call *call)
 {
     return 8 * call->base.api->host->answer_bytes_max;
@@ -182,7 +182,7 @@ static void finish_whole(struct completion_call *call, const struct exchange_sum
     call_end(call);
 }
 
-/* As OpenAI counts: a prompt once, however many choices it has. */
+/* OpenAI counts a prompt once, however many choices it has. */
 static void add_usage(struct completion_call *call, size_t index, const struct tier_usage *usage)
 {
     if (index % call->request.n == 0) {

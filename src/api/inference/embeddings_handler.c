@@ -1,9 +1,8 @@
-/* POST /v1/embeddings: texts or token ids to vectors, by the model of this device. Nothing leaves
- * it, so texts of every class are taken, and those of a class that is (tier/sandbox.h) go to the
- * confined worker; the ledger and the metrics have them under the route "embeddings".
+/* POST /v1/embeddings: vectors of texts or token ids, by the model of this device. Nothing leaves
+ * it, so it takes texts of every class. Protected classes (tier/sandbox.h) go to the confined
+ * worker. The ledger and the metrics have the calls under the route "embeddings".
  *
- * A struct embedding_call lives from the request until its job's end, the client's leaving or the
- * api's. */
+ * A struct embedding_call lives until its job ends, the client leaves or the server stops. */
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/metrics.h"
@@ -70,7 +69,7 @@ static void count_call(const struct embedding_call *call, const char *status, ui
         metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, total_ms / 1e3);
 }
 
-/* The texts are not recorded, also where prompts are: a vector's texts are bulk data. */
+/* The texts are not recorded even where prompts are, because texts of vectors are bulk data. */
 static void record_call(const struct embedding_call *call, enum td_status status,
                         uint64_t token_count, const char *error)
 {
@@ -218,7 +217,7 @@ static void raise_class(struct embedding_call *call, enum td_data_class data_cla
         call->data_class = data_class;
 }
 
-/* Nobody can read token ids here: they stay where nothing can leave. */
+/* Nobody can read token ids here, so they are taken for restricted. */
 static bool classify(struct embedding_call *call, struct fault *fault)
 {
     const char *declared = http_request_header(call->http, "x-tandem-data-class");

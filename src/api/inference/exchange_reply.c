@@ -1,3 +1,5 @@
+/* What every reply tells of its exchange: headers, metrics, and what a failure means to the
+ * client. */
 #include "api/inference/exchange_reply.h"
 
 #include "api/http/metrics.h"
@@ -5,12 +7,14 @@
 #include "base/json.h"
 #include "base/names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary)
 {
+    assert(http && summary);
     char text[1024];
     if (summary->tier) {
         response_header_text(summary->tier, text, sizeof text);
@@ -47,6 +51,7 @@ static void count_pseudonyms(struct api *api, const struct pseudonym_counts *cou
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
                           const char *status)
 {
+    assert(api && status);
     struct metrics *metrics = api->host->metrics;
     uint32_t shard = api->shard;
     char tier[METRICS_LABELS_BYTES] = "", labels[METRICS_LABELS_BYTES] = "";

@@ -1,4 +1,4 @@
-/* What every kind of answer tells of its exchange beside the body: headers and metrics. */
+/* What every kind of answer tells of its exchange apart from the body: headers and metrics. */
 #ifndef API_EXCHANGE_REPLY_H
 #define API_EXCHANGE_REPLY_H
 
@@ -6,11 +6,12 @@
 
 /* The x-tandem-* headers. */
 void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary);
-/* summary NULL: cancelled before anything is known. status: "answered", "failed", "cancelled". */
+/* summary NULL: it was cancelled before anything was known. status: "answered", "failed",
+ * "cancelled". */
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
                           const char *status);
-/* What exchange_start's refusal means to the client who sent `body`: of what only the configuration
- * can tell, the member at fault. */
+/* What exchange_start's refusal means to the client who sent `body`. Some values can only be
+ * checked against the configuration; then the fault names their member. */
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,
                             const struct json *body, struct fault *fault);
 /* What an exchange that failed means to the client. */

@@ -1,8 +1,11 @@
+/* Compiling a schema or grammar on a background thread. The task owns copies of what it compiles,
+ * so the request may go away while it runs. */
 #include "api/inference/format_task.h"
 
 #include "base/error.h"
 #include "tandem/engine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +46,8 @@ static void work_free(void *ctx)
 enum td_status format_task_start(const struct format_task_options *options,
                                  struct background_task **out, struct td_error *err)
 {
+    assert(options->background && options->loop && options->on_done);
+    assert(options->request->format != TD_FORMAT_TEXT);
     *out = NULL;
     struct work *work = calloc(1, sizeof *work);
     if (!work)

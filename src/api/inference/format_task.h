@@ -1,6 +1,5 @@
-/* Compiles what a request wants its answer to look like beside the event loop: a schema of a few
- * hundred kilobytes takes half a second, in which the loop's other connections would stand
- * still. */
+/* Compiles the format that a request wants, outside of the event loop. A schema of a few hundred
+ * kilobytes takes half a second, in which the loop's other connections would stand still. */
 #ifndef API_FORMAT_TASK_H
 #define API_FORMAT_TASK_H
 
@@ -8,7 +7,7 @@
 #include "base/background.h"
 #include "request/request.h"
 
-/* On the loop, as openai_format_compile returned; `grammar` is given away. */
+/* Called on the loop with what openai_format_compile returned. **takes** grammar. */
 typedef void format_done_fn(void *owner, enum td_status status, struct td_grammar *grammar,
                             const struct td_error *err);
 

@@ -1,5 +1,5 @@
-/* POST /v1/messages/count_tokens: how many tokens the local model would read. Nothing is asked and
- * nothing leaves. Without a local model the first tier estimates, as it does for the router. */
+/* POST /v1/messages/count_tokens: how many tokens the local model would read. No tier is asked and
+ * nothing leaves. Without a local model the first tier makes an estimate, as for the router. */
 #include "api/http/access.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"
@@ -9,7 +9,7 @@
 
 static const struct dialect counting = {.translate = messages_request_translate_count};
 
-/* The device's own, else the first. */
+/* The device's own tier, or the first one. */
 static struct tier *counting_tier(const struct exchange_services *services)
 {
     for (size_t i = 0; i < services->tier_count; i++)

@@ -1,8 +1,14 @@
+/* Pieces of an answer as blocks, of which one at a time is open.
+ *
+ * A block ends when a piece of another kind, or of another call, begins. Tiers send calls in order;
+ * a piece for a call that has ended is refused, because its arguments would have a hole. */
 #include "api/wire/answer_blocks.h"
 
 #include "api/wire/openai_response.h"
 #include "base/json.h"
 #include "base/str.h"
+
+#include <assert.h>
 
 void answer_blocks_init(struct answer_blocks *blocks)
 {
@@ -60,6 +66,7 @@ static bool add_call(struct answer_blocks *blocks, const struct block_ops *ops, 
 bool answer_blocks_feed(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
                         const struct tier_piece *piece, struct buf *out, struct fault *fault)
 {
+    assert(ops && piece && out && fault);
     const struct json *message = response_raw_message(piece);
     const struct json *calls = json_get(message, "tool_calls");
     add_text(blocks, ops, ctx, BLOCK_TEXT, piece->text, out);

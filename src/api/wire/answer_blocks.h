@@ -1,9 +1,8 @@
 /* An answer's pieces as blocks that come one after another: text, a refusal, and one for each tool
- * call. What /v1/messages calls content blocks and /v1/responses output items.
+ * call. /v1/messages calls them content blocks, /v1/responses output items.
  *
- * Clients of these dialects keep one block open at a time. Tiers send calls in order; one that goes
- * on with a call after it has begun something else is refused, for the arguments would have a
- * hole. */
+ * Clients of these dialects keep one block open at a time. Tiers send calls in order. A tier that
+ * returns to a call after it has begun something else is refused. */
 #ifndef API_ANSWER_BLOCKS_H
 #define API_ANSWER_BLOCKS_H
 

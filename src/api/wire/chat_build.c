@@ -1,8 +1,14 @@
+/* The body of a chat request, built from a request of another dialect.
+ *
+ * Building must not lose anything for want of memory: a lost part could be the `tandem` member that
+ * keeps the request here. So each put checks that the value arrived, and chat_build_end fails the
+ * whole when one did not. */
 #include "api/wire/chat_build.h"
 
 #include "api/wire/sampling_keys.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -38,6 +44,7 @@ static struct json *with(struct json *object, const char *name, struct json *val
 void chat_build_put(struct chat_build *build, struct json *object, const char *name,
                     struct json *value)
 {
+    assert(build && name);
     json_put(object, name, value);
     build->failed |= !json_get(object, name);
 }
@@ -50,6 +57,7 @@ static bool no_memory(struct fault *fault)
 
 bool chat_build_begin(struct chat_build *build, struct fault *fault)
 {
+    assert(build && fault);
     *build = (struct chat_build){
         .body = json_new_object(), .messages = json_new_array(), .fault = fault};
     if (build->body && build->messages)

@@ -1,8 +1,8 @@
 /* Builds the body of the chat request that a request of another dialect means (dialect.h).
  *
- * What is read of a dialect's own members fails with the dialect's names; what both have under one
- * name is handed on as it is, for openai_request.c to read. Values that a function **takes** may be
- * NULL for want of memory: chat_build_end sees it. No thread state. */
+ * Members that only the dialect has are read here, and their faults carry the dialect's names.
+ * Members that both have under one name are handed on for openai_request.c to read. Values that a
+ * function **takes** may be NULL when memory is short: chat_build_end notices. No thread state. */
 #ifndef API_CHAT_BUILD_H
 #define API_CHAT_BUILD_H
 
@@ -14,7 +14,7 @@
 struct chat_build {
     struct json *body, *messages;
     size_t message_count; /* that were built */
-    bool failed;          /* for want of memory something is missing */
+    bool failed;          /* something is missing because memory was short */
     struct fault *fault;
 };
 
@@ -68,10 +68,11 @@ bool chat_build_tools(struct chat_build *build, const struct json *list, chat_bu
 /* tool_choice: a function's name. **returns new**. */
 struct json *chat_build_choice(struct td_str name);
 
-/* 400 with `unsupported_content`: what cannot be left out without another answer. Always false. */
+/* 400 with `unsupported_content`, for what cannot be ignored without changing the answer. Always
+ * false. */
 bool chat_build_unsupported(struct fault *fault, const char *param, const char *format, ...)
     TD_PRINTF(3, 4);
-/* Writes where something stands, for a fault's param; cut where it is too long. */
+/* Writes a place for a fault's param, cut where it is too long. */
 void chat_build_place(char out[static CHAT_BUILD_PLACE_BYTES], const char *format, ...)
     TD_PRINTF(2, 3);
 /* The string member `name` of `object`, which stands at `place`, or a fault. */

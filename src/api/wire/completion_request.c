@@ -1,3 +1,7 @@
+/* Reads a completion request and splits it into choices.
+ *
+ * A request has up to 256 choices, but its members are parsed and kept once. A choice borrows them
+ * and adds what is its own: one prompt and, when a seed is set, the seed plus its number. */
 #include "api/wire/completion_request.h"
 
 #include "api/wire/openai_sampling.h"
@@ -121,7 +125,8 @@ static bool refuse(struct fault *fault, const char *param, const char *message)
     return false;
 }
 
-/* A chat's, and what no tier here does: refused, as an answer would silently mean something else. */
+/* A chat's members, and what no tier here does. They are refused, because an answer without them
+ * would silently mean something else. */
 static const char *const unsupported[] = {"suffix", "grammar", "response_format", "tools"};
 /* One choice has its own. */
 static const char *const of_choices[] = {"prompt", "n", "best_of"};
@@ -189,6 +194,7 @@ static bool read_members(const struct json *body, const struct td_model *model, 
 bool completion_request_parse(struct td_str body, const struct td_model *model, struct arena *arena,
                               struct completion_request *out, struct fault *fault)
 {
+    assert(arena && out && fault);
     *out = (struct completion_request){.common.td.sampling = openai_sampling};
     if (!openai_request_read_object(body, &out->common.body, fault))
         return false;

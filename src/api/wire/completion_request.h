@@ -1,6 +1,6 @@
-/* POST /v1/completions: texts to go on with. One request has up to COMPLETION_CHOICES_MAX choices
- * (n for each prompt), and each choice is an exchange of its own with members of its own, so that
- * a server that completes sees one prompt and n = 1. */
+/* POST /v1/completions: texts to continue. One request has up to COMPLETION_CHOICES_MAX choices, n
+ * for each prompt. Each choice is an exchange with members of its own, so a server that completes
+ * sees one prompt and n = 1. */
 #ifndef API_COMPLETION_REQUEST_H
 #define API_COMPLETION_REQUEST_H
 

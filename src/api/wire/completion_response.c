@@ -1,3 +1,5 @@
+/* Writes completions, whole and as chunks. Log-probabilities arrive as one object a piece and leave
+ * as four arrays, so a whole answer collects them in four columns. */
 #include "api/wire/completion_response.h"
 
 #include "base/json.h"

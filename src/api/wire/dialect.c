@@ -1,5 +1,8 @@
+/* Reads a request of any dialect: other dialects are translated into a chat's body first, and a
+ * fault in that body is renamed to the member that the client wrote. */
 #include "api/wire/dialect.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +29,7 @@ bool dialect_read(const struct dialect *dialect, struct td_str body, request_hea
                   void *header_ctx, struct arena *arena, struct chat_request *out,
                   struct fault *fault)
 {
+    assert(dialect && arena && out && fault);
     if (!dialect->translate)
         return openai_request_parse(body, header, header_ctx, arena, out, fault);
     struct json *asked = NULL;

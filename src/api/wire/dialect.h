@@ -1,10 +1,10 @@
 /* A dialect: the wire format in which a client talks to a model. /v1/chat/completions is one;
  * /v1/messages and /v1/responses are others.
  *
- * A request of another dialect is translated into the chat request that asks the same, before
- * anything else happens, so that routing, privacy, limits and tiers know one form only, and what a
- * cloud gets of it is what it would have got of a chat. What comes back is written as the dialect
- * has it. Both are plain functions of this struct; chat_handler.c does the rest for all. */
+ * A request of another dialect is first translated into the chat request that asks the same. So
+ * routing, privacy, limits and tiers know one form only, and a cloud gets what it would get of a
+ * chat. The answer is written in the dialect's form. Both are plain functions of this struct;
+ * chat_handler.c does the rest for all. */
 #ifndef API_DIALECT_H
 #define API_DIALECT_H
 
@@ -57,7 +57,7 @@ extern const struct dialect dialect_chat, dialect_messages, dialect_responses;
 bool dialect_read(const struct dialect *dialect, struct td_str body, request_header_fn *header,
                   void *header_ctx, struct arena *arena, struct chat_request *out,
                   struct fault *fault);
-/* Names the place at fault as the client knows it. */
+/* Renames the place at fault to the client's own name for it. */
 void dialect_name_fault(const struct dialect *dialect, struct fault *fault);
 
 #endif

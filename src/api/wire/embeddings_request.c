@@ -1,3 +1,5 @@
+/* Reads a request for embeddings, and writes its vectors. Sizes are checked before anything is
+ * computed, so that one request cannot take more memory than its limits allow. */
 #include "api/wire/embeddings_request.h"
 
 #include "base/error.h"
@@ -5,6 +7,7 @@
 #include "base/str.h"
 #include "engine/embedding/embedding.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -136,6 +139,7 @@ static bool read_options(const struct td_model *model, struct embeddings_request
 bool embeddings_request_parse(struct td_str text, const struct td_model *model,
                               struct embeddings_request *out, struct fault *fault)
 {
+    assert(out && fault);
     struct td_error err = {0};
     *out = (struct embeddings_request){0};
     if (json_parse(text, &out->body, &err) != TD_OK)
@@ -188,6 +192,7 @@ static void write_vector(const struct embeddings_request *request, float *vector
 void embeddings_write(const struct embeddings_request *request,
                       const struct embedding_answer *answer, const char *model, struct buf *out)
 {
+    assert(request && answer && model && out);
     size_t size = request->dimensions ? request->dimensions : answer->size;
     float *vector = calloc(size, sizeof *vector);
     if (!vector) {

@@ -1,3 +1,8 @@
+/* Translates Anthropic's request into a chat's.
+ *
+ * A message of blocks may become several messages of a chat, because a chat has tool results in
+ * messages of their own. Blocks are read in order, and what was collected becomes a message when
+ * another kind begins. */
 #include "api/wire/messages_request.h"
 
 #include "api/wire/chat_build.h"

@@ -3,12 +3,12 @@
  *
  *   system, messages[].content of text, tool_use and tool_result blocks   messages
  *   tools[].input_schema, tool_choice {auto, any, tool, none}             tools, tool_choice
- *   max_tokens (must be there), stop_sequences, metadata.user_id          the chat's names
+ *   max_tokens (required), stop_sequences, metadata.user_id          the chat's names
  *   output_config.format (or output_format) of type json_schema           response_format
  *
- * Blocks of a model's own thinking are left out: no other model can use them. Images, documents,
- * tools that Anthropic's servers run, and an answer that is begun for the model are refused, for an
- * answer without them would be another one. What is not known is ignored. No thread state. */
+ * Blocks of a model's own thinking are left out, because no other model can use them. Images,
+ * documents, tools that Anthropic's servers run and a prefilled answer are refused, because the
+ * answer without them would be another one. Unknown members are ignored. No thread state. */
 #ifndef API_MESSAGES_REQUEST_H
 #define API_MESSAGES_REQUEST_H
 

@@ -1,3 +1,5 @@
+/* Writes answers and errors in Anthropic's form. Events keep one content block open at a time
+ * (answer_blocks.h). */
 #include "api/wire/messages_response.h"
 
 #include "api/wire/answer_blocks.h"

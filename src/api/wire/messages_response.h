@@ -4,8 +4,8 @@
  *   message_delta (stop_reason, usage), message_stop
  *
  * Blocks come one after another: text, and a tool_use block for each call. `tandem` stands beside
- * the message's members in message_start, in message_delta and in a whole message. Which stop
- * sequence ended an answer is not known, so that it is "end_turn" like an end of the model's own.
+ * the message's members in message_start, in message_delta and in a whole message. Tiers do not say
+ * which stop sequence ended an answer, so the reason is "end_turn" as for the model's own end.
  */
 #ifndef API_MESSAGES_RESPONSE_H
 #define API_MESSAGES_RESPONSE_H

@@ -1,3 +1,7 @@
+/* Reads response_format and grammar, and compiles them.
+ *
+ * JSON without a schema is compiled at once, which is cheap. A schema or a grammar may take half a
+ * second, so it is only noted here; inference/format_task.c compiles it elsewhere. */
 #include "api/wire/openai_format.h"
 
 #include "base/str.h"

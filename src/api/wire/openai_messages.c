@@ -1,3 +1,7 @@
+/* Reads the messages of a chat: roles, texts, and whether tools were called.
+ *
+ * A content in parts is joined for whoever reads it as one text; the parts stay beside it, because
+ * privacy must know which text of the body it has read already. */
 #include "api/wire/openai_messages.h"
 
 #include "api/wire/openai_request.h"
@@ -5,6 +9,7 @@
 #include "base/names.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* No message's text may be larger than this; the body limit of the server is usually smaller. */
@@ -140,6 +145,7 @@ static bool has_calls(const struct json *message)
 bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault)
 {
+    assert(arena && request && fault);
     const struct json *list = json_get(body, "messages");
     if (json_kind_of(list) == JSON_KIND_ABSENT)
         return fault_request(fault, "messages", "the request needs messages");

@@ -6,7 +6,8 @@
 #include "base/arena.h"
 #include "request/request.h"
 
-/* Reads body.messages into request->messages, parts and has_calls (arena). False with *fault naming the place. */
+/* Reads body.messages into request->messages, parts and has_calls; they live in the arena. False
+ * with *fault naming the place. */
 bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault);
 

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "tandem/engine.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum scalar_kind { SCALAR_UINT, SCALAR_BOOL };
@@ -209,6 +210,7 @@ static enum request_kind kind_of(const char *name, const struct json *value)
 bool openai_request_list_members(const struct json *body, struct arena *arena,
                                  struct td_request *request, struct fault *fault)
 {
+    assert(body && arena && request);
     void *iterator = NULL;
     const char *name;
     const struct json *value;
@@ -275,6 +277,7 @@ static size_t count_values(struct td_str text)
 
 bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault)
 {
+    assert(out && fault);
     struct td_error err = {0};
     *out = NULL;
     if (count_values(body) > OPENAI_VALUES_MAX)
@@ -303,6 +306,7 @@ bool openai_request_parse(struct td_str body, request_header_fn *header, void *h
 bool openai_request_read(struct json *body, request_header_fn *header, void *header_ctx,
                          struct arena *arena, struct chat_request *out, struct fault *fault)
 {
+    assert(body && arena && out && fault);
     *out = (struct chat_request){.td.sampling = openai_sampling, .body = body};
     bool ok = read_body(out->body, arena, out, fault);
     if (ok && header)

@@ -1,3 +1,8 @@
+/* Writes chat completions, whole and as chunks, by hand into a buf.
+ *
+ * What a tier sent beside text (tool calls, refusals, members that we do not know) is handed on as
+ * it came. Log-probabilities are the tier's own where it sent an object, else made of token
+ * statistics. */
 #include "api/wire/openai_response.h"
 
 #include "api/wire/tool_calls.h"
@@ -6,12 +11,14 @@
 #include "base/str.h"
 #include "tandem/engine.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request, const struct td_model *local)
 {
+    assert(writer && exchange_id && request);
     const char *hex = strchr(exchange_id, '_');
     snprintf(writer->id, sizeof writer->id, "%s", hex ? hex + 1 : exchange_id);
     writer->created = created;

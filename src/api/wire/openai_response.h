@@ -1,5 +1,5 @@
-/* chat.completion and chat.completion.chunk bodies, written by hand into a buf: this is the hot
- * path of a stream, a tree of JSON values a token would cost more than the token of a small
+/* chat.completion and chat.completion.chunk bodies, written by hand into a buf. This is the hot
+ * path of a stream: a tree of JSON values for each token would cost more than the token of a small
  * model.
  *
  * A response_writer is the constant part of one response; a response_answer collects what a whole
@@ -24,11 +24,11 @@ struct response_writer {
     const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
 };
 
-/* exchange_id: "ex_..."; the answer's id is made of it, so that both lead to the same record. */
+/* exchange_id: "ex_...". The answer's id has the same digits, so both lead to the same record. */
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request, const struct td_model *local);
 
-/* What an OpenAI-compatible peer sent beside plain text: a message's members, or NULL. */
+/* What an OpenAI-compatible peer sent in addition to plain text: a message's members, or NULL. */
 const struct json *response_raw_message(const struct tier_piece *piece);
 void response_write_usage(const struct tier_usage *usage, struct buf *out);
 /* Appends the `tandem` object: where the answer came from and why. */

@@ -1,9 +1,9 @@
 /* One reader for all that a body says of sampling.
  *
- * The numbers have a table that the command line shares (sampling_keys.h); both of a key's names
- * count, our own last, so that it wins. What the body does not name is left to the model's own file
- * (request->left_to_model). What our engine has not got is noted (samplers.h), not refused: a server
- * elsewhere may have it. */
+ * The numbers have a table that the command line shares (sampling_keys.h). A key may have two
+ * names; our own is read last and wins. What the body does not name is left to the model's own file
+ * (request->left_to_model). What our engine lacks is noted, not refused: a server elsewhere may
+ * have it (samplers.h). */
 #include "api/wire/openai_sampling.h"
 
 #include "api/wire/samplers.h"
@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "engine/sampling/sampler.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* td_sampling_default() says the same, but lives in the engine. */
@@ -152,6 +153,7 @@ static bool read_biases(const struct json *biases, struct arena *arena,
 bool openai_sampling_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault)
 {
+    assert(arena && request && fault);
     struct td_sampling *sampling = &request->sampling;
     if (!read_numbers(body, request, fault))
         return false;

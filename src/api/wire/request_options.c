@@ -1,8 +1,8 @@
 /* One row an option: its member of `tandem`, its header, and the function that applies a value.
  *
- * A value comes as JSON or as a header's text, and most options are a text in either form, so each
- * function takes a struct value and asks for what it needs. A new option is a member of td_request, a
- * row here with its function, and the code that reads it. */
+ * A value comes as JSON or as a header's text. Most options are a text in either form, so a
+ * function takes a struct value and asks for what it needs. A new option is a member of td_request,
+ * a row here with its function, and the code that reads the member. */
 #include "api/wire/request_options.h"
 
 #include "api/wire/openai_adapters.h"

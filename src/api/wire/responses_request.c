@@ -1,3 +1,5 @@
+/* Translates a request of OpenAI's Responses API into a chat's. Items become messages one by one,
+ * but the calls that follow an assistant's message belong to it. */
 #include "api/wire/responses_request.h"
 
 #include "api/wire/chat_build.h"

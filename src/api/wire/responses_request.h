@@ -6,10 +6,10 @@
  *   text.format, max_output_tokens, reasoning.effort              response_format, ...
  *   include of message.output_text.logprobs, top_logprobs         logprobs, top_logprobs
  *
- * Nothing is kept from one response to the next: what names an earlier one (previous_response_id,
- * conversation, an item_reference) is refused, and so are tools that OpenAI's servers run, images
- * and files, for an answer without them would be another one. Items of a model's own reasoning are
- * left out. What is not known is ignored. No thread state. */
+ * Nothing is kept from one response to the next, so members that name an earlier one are refused
+ * (previous_response_id, conversation, an item_reference). Tools that OpenAI's servers run, images
+ * and files are refused too, because the answer without them would be another one. Items of a
+ * model's own reasoning are left out. Unknown members are ignored. No thread state. */
 #ifndef API_RESPONSES_REQUEST_H
 #define API_RESPONSES_REQUEST_H
 

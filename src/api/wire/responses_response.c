@@ -1,3 +1,5 @@
+/* Writes responses, whole and as events. The first and the last events repeat what was asked, so
+ * the body as the client wrote it is kept (chat_request.asked). */
 #include "api/wire/responses_response.h"
 
 #include "api/wire/answer_blocks.h"

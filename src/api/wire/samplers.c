@@ -1,12 +1,14 @@
 /* Members in which other servers' clients say how tokens are drawn.
  *
  * The engine has one order of samplers and a fixed set of them (engine/sampling/sampler.h). A
- * request that wants another order, or a sampler that we have not got, must not be answered here as
- * if it had not said so. Such a member is named, and the router leaves the request to a server
+ * request that wants another order, or a sampler that we lack, must not be answered here as if it
+ * had not said so. Such a member is named, and the router leaves the request to a server
  * elsewhere, which gets the member as it came. */
 #include "api/wire/samplers.h"
 
 #include "base/str.h"
+
+#include <assert.h>
 
 /* --- llama.cpp's order of samplers --- */
 
@@ -111,7 +113,7 @@ static bool follow(const struct json *list, struct td_sampling *sampling)
     return true;
 }
 
-/* --- what the local engine has not got --- */
+/* --- what the local engine lacks --- */
 
 /* Members of llama.cpp's and vLLM's servers and of text-generation-webui that change what is drawn
  * or when it ends, with the numbers that mean "off". An empty list and false do, too. */
@@ -158,6 +160,7 @@ static bool is_off(const struct json *value, const struct foreign *member)
 
 const char *samplers_read(const struct json *body, struct td_sampling *sampling)
 {
+    assert(sampling);
     if (!follow(json_get(body, "samplers"), sampling))
         return "samplers";
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)

@@ -1,4 +1,4 @@
-/* llama.cpp's `samplers` list, and members of other servers that our engine has not got. No state. */
+/* llama.cpp's `samplers` list, and members of other servers that our engine lacks. No state. */
 #ifndef API_SAMPLERS_H
 #define API_SAMPLERS_H
 

@@ -1,6 +1,6 @@
-/* The numbers of a request's sampling, by all their names: in the body of a request, as options of
- * a command, and as users of llama.cpp's server and tools know them. One table for both readers, so
- * that a name means the same everywhere. */
+/* The numbers of sampling by all their names: in the body of a request, as options of a command,
+ * and as users of llama.cpp know them. One table serves both readers, so that a name means the same
+ * everywhere. */
 #ifndef API_SAMPLING_KEYS_H
 #define API_SAMPLING_KEYS_H
 
