@@ -122,7 +122,9 @@ static const struct {
     {0x200B, 0x200F},   /* zero-width space, joiners, direction marks */
     {0x202A, 0x202E},   /* embeddings and overrides of the direction */
     {0x2060, 0x206F},   /* word joiner, invisible operators, isolates, deprecated formats */
-    {0x20D0, 0x20FF},   /* marks combining with symbols: rings, and the keycap of emoji digits */
+    {0x20D0, 0x20DC},   /* marks combining with symbols. Those that enclose a character are seen: */
+    {0x20E1, 0x20E1},   /* in an emoji's digit and a name behind it, "3\u20E3Taylor", the keycap */
+    {0x20E5, 0x20F0},   /* is what separates the two */
     {0x3164, 0x3164},   /* Hangul filler */
     {0xFE00, 0xFE0F},   /* variation selectors: choose a form of the character before */
     {0xFE20, 0xFE2F},   /* halves of combining accents */

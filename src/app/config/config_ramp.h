@@ -1,5 +1,5 @@
-/* The ramp of a route (router/watch/ramp_statistics.h): checked when the configuration is read, and then
- * read into the router's terms. */
+/* The ramp of a route (router/watch/ramp_statistics.h): checked when the configuration is read,
+ * and then read into the router's terms. */
 #ifndef APP_CONFIG_RAMP_H
 #define APP_CONFIG_RAMP_H
 

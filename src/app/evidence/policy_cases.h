@@ -62,8 +62,8 @@ struct policy_subject {
     const struct privacy_scanner *scanner;
 };
 
-/* Decides as a server would, without models and without a network. TD_INVALID when the case names an
- * unknown tier or route. */
+/* Decides as a server would, without models and without a network. TD_INVALID when the case
+ * names an unknown tier or route. */
 TD_MUST_CHECK enum td_status policy_case_run(const struct policy_subject *subject,
                                              const struct policy_case *given,
                                              struct policy_outcome *out, struct td_error *err);

@@ -7,8 +7,8 @@
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 
-/* Appends the text with surrogates for what the rules name, and a row {"surrogate", "type"} for each
- * pair that it used. */
+/* Appends the text with surrogates for what the rules name, and a row {"surrogate", "type"} for
+ * each pair that it used. */
 TD_MUST_CHECK enum td_status redact_surrogates(struct td_str text, const struct mask_rules *rules,
                                                struct vault *vault, struct buf *out,
                                                struct json *rows, struct td_error *err);

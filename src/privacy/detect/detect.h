@@ -1,5 +1,13 @@
-/* What the detectors share: the place where a candidate begins, and the words around it. Detectors are pure
- * functions of a place; the pass (scan/scan.c) calls them and settles overlaps. */
+/* What a detector is, and what it is told of a place in a text.
+ *
+ * The pass (scan/scan.c) reads a text once. Where a value may begin it fills in a struct place and
+ * asks the detectors of one trigger, in the order of the table in detectors.c. A detector is a
+ * constant beside its functions: the kinds that it finds, when it is asked, and the function that
+ * decides. That function reads the text around the place, a bounded way, and answers with one
+ * finding or none. It remembers nothing but what struct detect_memory has room for.
+ *
+ * To add a detector, write its file, name it in detectors.c, and give its kind a row in
+ * kind/kind.[ch]. */
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
@@ -7,16 +15,61 @@
 #include "privacy/kind/spans.h"
 #include "privacy/words/lexicon.h"
 
-/* Where a candidate begins, and what stands before it in plain form (PLAIN_END = nothing). */
-struct place {
-    struct td_str text;
-    size_t begin;
-    int before, before2;           /* the character before, and the one before that */
-    size_t before_begin;           /* offset of `before` */
-    const struct context *context; /* the words that were read up to here */
-    /* At a number: the word before it and the one behind its first digits. NULL elsewhere. */
-    const struct word *previous, *next;
+/* --- when a detector is asked --- */
+
+enum detect_trigger {
+    TRIGGER_RUN,    /* a run of ASCII letters and digits begins; before the next three */
+    TRIGGER_NUMBER, /* it begins with a digit */
+    TRIGGER_WORD,   /* it begins with a letter */
+    TRIGGER_TAIL,   /* it begins with a letter, after a letter of another script */
+    TRIGGER_LISTED, /* a word that the lexicon knows; asked before TRIGGER_WORD */
+    TRIGGER_AT,     /* '@' */
+    TRIGGER_PLUS,
+    TRIGGER_DASH,
+    TRIGGER_COLON,
+    TRIGGER_EQUALS,
+    TRIGGER_COUNT
 };
+#define ON(trigger) (1u << TRIGGER_##trigger)
+
+/* The shape of a place: what shows at once. TRIGGER_RUN, TRIGGER_WORD and TRIGGER_TAIL: */
+#define WORD_LENGTH(n) (1u << (n)) /* ASCII letters and digits, n of 0..11 */
+#define WORD_12_ON (1u << 12)
+#define WORD_25_ON (1u << 13)
+#define WORD_HAS_DIGIT (1u << 14)
+#define WORD_CAPITAL (1u << 15)
+#define WORD_FOREIGN \
+    (1u << 16) /* what begins it is ASCII only in plain form: a full-width letter */
+#define WORD_NUMBERED \
+    (1u << 17)              /* has a digit, is foreign, or may be the letters before a number */
+#define WORD_DOT (1u << 18) /* the character after it */
+#define WORD_COLON (1u << 19)
+#define WORD_DASH (1u << 20)
+#define WORD_JOINT (1u << 21) /* / + _ */
+#define WORD_OTHER (1u << 22) /* beyond ASCII */
+
+/* TRIGGER_NUMBER: */
+#define NUMBER_RUN(n) (1u << (n)) /* digits that it begins with, 9: nine or more */
+#define NUMBER_RUNS(first, last) ((2u << (last)) - (1u << (first)))
+#define NUMBER_IN_GROUPS (1u << 10) /* four digits and seven characters, or more */
+#define NUMBER_7_DIGITS (1u << 11)  /* or more, in all its groups */
+#define NUMBER_FIRST (1u << 12)     /* no number and one blank or dash stand before it */
+#define NUMBER_DOT (1u << 13)       /* the character after its first digits */
+#define NUMBER_SLASH (1u << 14)
+#define NUMBER_PLUS (1u << 15)
+#define NUMBER_LETTER (1u << 16)
+#define NUMBER_COMMA (1u << 17)
+#define NUMBER_OTHER (1u << 18)       /* beyond ASCII, also after a blank */
+#define NUMBER_WORD_BEFORE (1u << 19) /* the next word is one with letters */
+#define NUMBER_WORD_AFTER (1u << 20)
+
+/* TRIGGER_LISTED: the roles of the word (ROLE_*), and: */
+#define LISTED_PASSWORD (1u << 31)
+
+/* Every place but a listed word: */
+#define SHAPE_ALWAYS (1u << 31)
+
+/* --- what it is told --- */
 
 /* Where each announcing word (lexicon.h) last ended: the pass keeps it as it reads, so that no
  * detector looks back for words. */
@@ -25,37 +78,82 @@ struct context {
     size_t ended[CONTEXTS_MAX]; /* end + 1; 0 = not yet */
 };
 
-/* Did a word that announces `kind` (a kind or CONTEXT_*) end at most `reach` bytes before the
- * place? */
-static inline bool place_context(const struct place *place, int kind, size_t reach)
-{
-    size_t ended = place->context ? place->context->ended[kind] : 0;
-    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
-}
-/* Does a letter of another script stand right before the place? */
-bool script_before(const struct place *place);
-/* Does a word of another script that announces the kind stand right before the place? */
-bool script_announces(const struct place *place, int kind);
-/* Does one begin within the few words behind `end`? */
-bool place_context_after(const struct place *place, size_t end, int kind);
-
-/* What the detectors of numbers keep from one number to the next. All zero at first. */
-struct numbers {
-    struct window window;
-    struct word last;   /* the last word that is a number */
-    struct word behind; /* the last word of letters that stood behind a number */
-    size_t address_end; /* of the last street address */
-    size_t date_end;    /* of the last date */
-    struct streets {
-        size_t
-            next; /* where a word for a street begins, the first from some place on; 0 none yet */
-        size_t read; /* as far as words were asked whether they are one */
-    } streets;
+struct stretch {
+    size_t begin, end;
 };
-#define NUMBER_FINDINGS_MAX 12
-/* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
-size_t detect_number(struct numbers *numbers, struct place *place, size_t word_end,
-                     struct privacy_span out[static NUMBER_FINDINGS_MAX]);
+
+#define KEY_CHARSETS 5
+/* What was read ahead for one key in vain and need not be read again for the next one, which may
+ * begin after each sign of the same row of characters. */
+struct keys {
+    size_t no_token_end; /* no JSON web token begins before it */
+    /* By set of characters: characters without a digit among them, how many. */
+    struct digitless {
+        size_t begin, end, count;
+    } digitless[KEY_CHARSETS];
+};
+
+/* Words for a street near house numbers: rows of numbers share the answer. */
+struct streets {
+    size_t next; /* where a word for a street begins, the first from some place on; 0 none yet */
+    size_t read; /* as far as words were asked whether they are one */
+};
+
+/* What detectors keep from one place of a pass to the next. The pass owns it; all zero at first. */
+struct detect_memory {
+    struct keys keys;
+    struct streets streets;
+    size_t address_end;  /* of the last street address */
+    struct stretch date; /* the last one with day, month and year; begin: its number's */
+    struct stretch path; /* characters of a URL's path; addresses may stand within another's */
+    struct stretch host; /* the last host name */
+    size_t decoded_end;  /* of the base64 or %-escaped text that the pass has looked into */
+    bool names;          /* names of people, places and firms are looked for, */
+    enum td_data_class name_class; /* and are findings of this class */
+    const struct reading *reading; /* whose text it is; NULL: one text */
+    size_t part;                   /* of the reading, where a private key was last looked for */
+};
+
+/* Where a candidate begins, and what stands before it in plain form (PLAIN_END = nothing). */
+struct place {
+    struct td_str text;
+    size_t begin;
+    int before, before2;           /* the character before, and the one before that */
+    size_t before_begin;           /* offset of `before` */
+    const struct context *context; /* the words that were read up to here */
+    struct detect_memory *memory;
+    uint32_t shape;
+    /* All but signs: */
+    size_t run_end;  /* of the ASCII letters and digits */
+    size_t word_end; /* of these and the letters beyond ASCII that follow */
+    bool in_date;    /* within a date that began before */
+    /* TRIGGER_NUMBER, else NULL: the number, and the words before it and after its first digits */
+    const struct window *window;
+    const struct word *previous, *next;
+    /* TRIGGER_LISTED: */
+    const struct lexicon_entry *entry;
+    size_t entry_begin; /* of the word before it, where the entry has two words */
+    bool capital;
+    /* The signs: */
+    size_t local_begin; /* of the characters of a mail address before it; SIZE_MAX none */
+    size_t last_word;   /* where the ASCII word begins that ends here; SIZE_MAX none */
+};
+
+/* --- a detector --- */
+
+#define DETECTOR_KINDS_MAX 8
+#define KINDS_END 255
+#define KINDS_NATIONAL 254 /* every kind with privacy_kind_is_national */
+
+struct detector {
+    uint8_t kinds[DETECTOR_KINDS_MAX + 1];
+    uint32_t triggers; /* ON() each */
+    uint32_t all, any; /* it is asked where the shape has all these and, if given, one of those */
+    bool resumes;      /* the pass goes on after the finding: it is long and has no other within */
+    bool (*find)(const struct place *place, struct privacy_span *out);
+};
+
+/* --- what they share --- */
 
 static inline struct privacy_span span_of(enum privacy_kind kind, size_t begin, size_t end,
                                           float score)
@@ -63,107 +161,30 @@ static inline struct privacy_span span_of(enum privacy_kind kind, size_t begin, 
     return (struct privacy_span){.kind = kind, .begin = begin, .end = end, .score = score};
 }
 
+/* Did a word that announces `kind` (a kind or CONTEXT_*) end at most `reach` bytes before the
+ * place? */
+static inline bool place_context(const struct place *place, int kind, size_t reach)
+{
+    size_t ended = place->context ? place->context->ended[kind] : 0;
+    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
+}
+/* Does one begin within the few words after `end`? */
+bool place_context_after(const struct place *place, size_t end, int kind);
 /* Does one of the NULL-ended lower-case words begin in the `reach` bytes before the offset? */
 bool context_before(struct td_str text, size_t offset, size_t reach, const char *const *words);
+/* Does a letter of another script stand right before the place? */
+bool script_before(const struct place *place);
+/* Does a word of another script that announces the kind stand right before the place? */
+bool script_announces(const struct place *place, int kind);
 
-/* Each fills *out and answers true when a finding begins at the place (detect_email: ends around
- * it). */
-bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out);
-bool detect_ssn(const struct place *place, const struct window *window, struct privacy_span *out);
-bool detect_ip4(const struct place *place, const struct window *window, struct privacy_span *out);
-bool detect_ip6(const struct place *place, struct privacy_span *out);
-bool detect_iban(const struct place *place, struct privacy_span *out);
-/* place: at the first digit of a national number. */
-bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out);
-/* The index after a number in one of the national groupings, 0 when it is none. */
-size_t phone_national(const struct place *place, const struct window *window, float *score);
-/* place: at the '+'. */
-bool detect_phone_plus(const struct place *place, struct privacy_span *out);
-/* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
- * address, or the password of a URL (kind PRIVACY_API_KEY). */
-bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
-#define KEY_CHARSETS 5
-/* What was read ahead for one key in vain and need not be read again for the next one, which may begin
- * behind each sign of the same row of characters. All zero at first. */
-struct keys {
-    size_t no_token_end; /* no JSON web token begins before it */
-    /* By set of characters: so many of them without a digit. */
-    struct stretch {
-        size_t begin, end, count;
-    } stretches[KEY_CHARSETS];
-};
-/* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
- * ...". */
-bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out);
-/* Quick refusal by the first letter and the byte after it (0x80 and above: not known yet). */
-bool detect_key_possible(int first, int second);
-/* place: at '=' or ':' of `api_key = ...`. */
-bool detect_assignment(const struct place *place, struct privacy_span *out);
-/* place: at a word for a password that ends at word_end: "is" or ':' and the password follow. */
-bool detect_password(const struct place *place, size_t word_end, struct privacy_span *out);
-/* "PIN: ...", "CVV is ...". */
-bool detect_pin(const struct place *place, const struct window *window, struct privacy_span *out);
-/* place: at the first '-' of "-----BEGIN". */
-bool detect_private_key(const struct place *place, struct privacy_span *out);
-
-/* Before the first scan of a thread. */
+/* Bytes between a word that announces a document and its number. */
+#define DOCUMENT_REACH 40
+/* Builds the index of the forms of national numbers, once in a process. */
 void detect_national_init(void);
-/* National numbers that begin with a digit, and those that begin with a letter (place: at the first
- * character of a word). */
-bool detect_national_number(const struct place *place, const struct window *window,
-                            struct privacy_span *out);
-bool detect_national_word(const struct place *place, struct privacy_span *out);
-/* Dates and times that begin with a digit. */
-bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out);
-/* place: at a month's name that ends at `end`; month: 1..12; brief: "Jan". The span may begin
- * before the place ("3 May"). */
-bool detect_month(const struct place *place, size_t end, bool brief, struct privacy_span *out);
-/* place: at a title's first letter ("Dr", "Mrs"). */
-bool detect_title(const struct place *place, size_t end, struct privacy_span *out);
-/* place: at the noun of an occupation that ends at `end`; the span begins at or before it. */
-bool detect_job(const struct place *place, size_t end, struct privacy_span *out);
-/* place: at a legal form ("Ltd") that ends at `end`; the span begins at the firm's name. */
-bool detect_company(const struct place *place, size_t end, struct privacy_span *out);
-/* "41 years old", "aged 41", "turned 41". */
-bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
-/* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin
- * before it. */
-bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
-                    struct privacy_span *out);
-/* place: at the first letter: British and Canadian postal codes. */
-bool detect_postcode(const struct place *place, struct privacy_span *out);
-/* Numbers that only a word near them makes what they are: passports, licences, medical records,
- * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
-#define DOCUMENT_REACH 40 /* bytes between the word and the number */
-bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
-/* The end of the longest licence plate of a known series that begins at the place, 0 none. */
-size_t plate_end(const struct place *place);
-/* place: at a capital letter of a word with a digit in it. */
+/* A diagnosis at a capital letter of a word with a digit in it; a medical record's number is none.
+ */
 bool detect_icd10(const struct place *place, struct privacy_span *out);
-/* Does a decimal comma or a unit that is no ASCII word ("µg") follow the number? */
-bool detect_dose_possible(const struct place *place, const struct window *window);
-/* place: at a number with a unit of mass or volume behind it; before it a medicine's name. */
-bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out);
-/* 48.8584, 2.2945 and 48°51'29"N 2°17'40"E. */
-bool detect_coordinates(const struct place *place, const struct window *window,
-                        struct privacy_span *out);
-/* Six pairs of hex digits with : or - between, or three groups of four with dots. */
-bool detect_mac(const struct place *place, struct privacy_span *out);
-/* A row of characters of paths that was read: addresses may stand within the path of another one. */
-struct path {
-    size_t begin, end;
-};
-/* place: at the first letter of a word. http://host/path and bare host names. path: all zero at first. */
-bool detect_url(const struct place *place, struct path *path, struct privacy_span *out);
-/* Is the label one that exists at the top? */
+/* Is the label a top-level domain that exists? */
 bool domain_is_top_level(struct td_str label);
-bool detect_domain(const struct place *place, size_t word_end, struct path *path,
-                   struct privacy_span *out);
-/* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
-bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);
-/* BIC of 8 or 11 characters. */
-bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out);
-/* Long strings of base64 characters that look drawn by lot. */
-bool detect_random(const struct place *place, size_t word_end, struct privacy_span *out);
 
 #endif

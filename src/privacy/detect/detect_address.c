@@ -1,6 +1,6 @@
 /* Street addresses, found from their numbers: "12 Oak Street", "Hauptstrasse 5", "Rua do Arenque
- * 1634", "Apt. 595", "P.O. Box 211", and after one of them whatever goes on over commas and line ends
- * to a state, a postal code or a country. Where a word says that a place of living follows, a
+ * 1634", "Apt. 595", "P.O. Box 211", and after one of them whatever goes on over commas and line
+ * ends to a state, a postal code or a country. Where a word says that a place of living follows, a
  * capital word and a number are enough. And postal codes that their form or a word announces. */
 #include "privacy/detect/detect.h"
 
@@ -97,9 +97,10 @@ static bool is_abbreviated(struct td_str text, const struct word *word)
            (memcmp(end - 3, "str", 3) == 0 || memcmp(end - 3, "Str", 3) == 0);
 }
 
-/* A word for a street that stands before its name. "av" is "of" in other languages: it has a point or a
- * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. name:
- * the word behind it; NULL where the number comes first, which no German one does ("9 am"). */
+/* A word for a street that stands before its name. "av" is "of" in other languages: it has a point
+ * or a capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no
+ * houses. name: the word after it; NULL where the number comes first, which no German one does ("9
+ * am"). */
 static bool stands_first(struct td_str text, const struct word *word, const struct word *name)
 {
     if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
@@ -119,8 +120,8 @@ static bool stands_first(struct td_str text, const struct word *word, const stru
                     "zimmer bild vergleich spiel");
 }
 
-/* "C/ Mayor", "V.le Monza", "P.zza Navona", "C.so Como": where what is the short word before the name begins,
- * or SIZE_MAX. word: the last piece of it. */
+/* "C/ Mayor", "V.le Monza", "P.zza Navona", "C.so Como": where what is the short word before the
+ * name begins, or SIZE_MAX. word: the last piece of it. */
 static size_t short_first(struct td_str text, const struct word *word)
 {
     if (word->end < text.len && text.data[word->end] == '/' && word_is(text, word, "c"))
@@ -167,13 +168,13 @@ static bool ends_sentence(struct td_str text, size_t from, const struct word *wo
 static size_t number_end(struct td_str text, const struct window *window, size_t run)
 {
     size_t end = window->end[run - 1];
-    if (end < text.len && is_alpha((unsigned char)text.data[end]) &&
+    if (end < text.len && ascii_is_letter((unsigned char)text.data[end]) &&
         (end + 1 >= text.len || !plain_is_word_byte((unsigned char)text.data[end + 1])))
         return end + 1;
-    if (window->c[run] == '/' && is_alpha(window->c[run + 1]) && end + 1 < text.len &&
+    if (window->c[run] == '/' && ascii_is_letter(window->c[run + 1]) && end + 1 < text.len &&
         (end + 2 >= text.len || !plain_is_word_byte((unsigned char)text.data[end + 2])))
         return end + 2; /* "4/b" */
-    if ((window->c[run] == '-' || window->c[run] == '/') && is_digit(window->c[run + 1])) {
+    if ((window->c[run] == '-' || window->c[run] == '/') && ascii_is_digit(window->c[run + 1])) {
         size_t second = window_digits(window, run + 1);
         if (second <= 4)
             return window->end[run + second];
@@ -181,7 +182,7 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     return end;
 }
 
-/* "Lindenweg 5 b": one small letter, after which the address ends or goes on behind a sign. */
+/* "Lindenweg 5 b": one small letter, after which the address ends or goes on after a sign. */
 static size_t with_house_letter(struct td_str text, size_t end)
 {
     if (end + 1 >= text.len || text.data[end] != ' ' || text.data[end + 1] < 'a' ||
@@ -190,7 +191,8 @@ static size_t with_house_letter(struct td_str text, size_t end)
     return end + 2 == text.len || strchr(",.;)\n", text.data[end + 2]) != NULL ? end + 2 : end;
 }
 
-/* Is it surely a word for a street, also behind a comma? "place" is when "de" or its like follows. */
+/* Is it surely a word for a street, also after a comma? "place" is when "de" or its like follows.
+ */
 static bool goes_before_name(struct td_str text, const struct word *word)
 {
     struct word particle = word_after(text, word->end, 1);
@@ -203,8 +205,8 @@ static inline bool ends_part(char c)
     return c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n' || c == '\0';
 }
 
-/* Number first: the end of the street's words, or 0. first: the word behind the number. large: a number
- * as long roads have them. */
+/* Number first: the end of the street's words, or 0. first: the word after the number. large: a
+ * number as long roads have them. */
 static size_t street_after(struct td_str text, size_t offset, const struct word *first,
                            bool at_home, bool large, float *score)
 {
@@ -221,7 +223,7 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
             break; /* "3, rue Pasteur", but not "3, Pasteur" */
         uint32_t roles = word.roles;
         bool rare = (roles & ROLE_STREET_RARE) && (large || at_home) && word.capital;
-        bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
+        bool ordinal = ascii_is_digit((unsigned char)text.data[word.begin]) && !word.digits;
         if (i == 0 && (roles & ROLE_STREET_FIRST) && stands_first(text, &word, NULL)) {
             first_form = true;
         } else if (names > 0 && !first_form && ((roles & ROLE_STREET) || rare) &&
@@ -242,8 +244,6 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
                 particle = false;
                 if (word.capital || first_form)
                     end = word.end;
-                else if (!ordinal)
-                    names += 0;
             }
         } else if ((word.roles & ROLE_PARTICLE) && (first_form || names > 0)) {
             particle = true;
@@ -266,8 +266,8 @@ static bool is_for_street(struct td_str text, const struct word *word)
            has_street_ending(text, word);
 }
 
-/* Is there a word for a street among those that street_after would read, the first of which this is? Rows of
- * numbers share the answer: no word is asked twice. */
+/* Is there a word for a street among those that street_after would read, the first of which this
+ * is? Rows of numbers share the answer: no word is asked twice. */
 static bool has_street_near(struct streets *streets, struct td_str text, const struct word *first)
 {
     size_t reach = first->end + NAME_WORDS_MAX * (2 + LEXICON_WORD_BYTES_MAX);
@@ -406,7 +406,7 @@ static bool is_state(struct td_str text, const struct word *word)
     return word->capital;
 }
 
-/* Two or more further groups of digits behind a number: a telephone number, no postal code. */
+/* Two or more further groups of digits after a number: a telephone number, no postal code. */
 static bool is_long_row(struct td_str text, const struct word *word)
 {
     if (!word->digits)
@@ -418,7 +418,7 @@ static bool is_long_row(struct td_str text, const struct word *word)
            third.end > third.begin;
 }
 
-/* Goes on behind a street over units, places, states and postal codes; only what ends in one of
+/* Goes on after a street over units, places, states and postal codes; only what ends in one of
  * the last two, a unit or a country is taken. */
 static size_t address_tail(struct td_str text, size_t end)
 {
@@ -440,7 +440,7 @@ static size_t address_tail(struct td_str text, size_t end)
         if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
             is_long_row(text, &word))
             break;
-        bool has_digit = is_digit((unsigned char)text.data[word.begin]);
+        bool has_digit = ascii_is_digit((unsigned char)text.data[word.begin]);
         if (unit) {
             taken = word.end;
             unit = false;
@@ -484,8 +484,8 @@ static bool give(enum privacy_kind kind, size_t begin, size_t end, float score,
     return true;
 }
 
-/* Military post of the United States (USPS Publication 28, section 225): "USNS Lewis\nFPO AE 09517". From
- * the code back over the office to the ship. */
+/* Military post of the United States (USPS Publication 28, section 225): "USNS Lewis\nFPO AE
+ * 09517". From the code back over the office to the ship. */
 static size_t military_begin(struct td_str text, const struct word *state)
 {
     struct word office = spelled_before(text, state->begin, 1);
@@ -498,7 +498,7 @@ static size_t military_begin(struct td_str text, const struct word *state)
                : office.begin;
 }
 
-/* ZIP codes behind a state, with four more digits, or announced. */
+/* ZIP codes after a state, with four more digits, or announced. */
 static bool detect_zip(const struct place *place, const struct window *window, size_t run,
                        struct privacy_span *out)
 {
@@ -507,7 +507,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     size_t end = window->end[run - 1];
     size_t more =
         window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
-    bool piece = window->c[run] == '-' && is_alpha(window->c[run + 1]); /* AB-12345-XL */
+    bool piece = window->c[run] == '-' && ascii_is_letter(window->c[run + 1]); /* AB-12345-XL */
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
     size_t military = run == 5 ? military_begin(text, &before) : SIZE_MAX;
     if (military != SIZE_MAX)
@@ -527,9 +527,10 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }
 
-bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
-                    struct privacy_span *out)
+static bool read_address(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
+    struct streets *streets = &place->memory->streets;
     struct td_str text = place->text;
     size_t run = window->run;
     bool alone;
@@ -538,7 +539,7 @@ bool detect_address(struct streets *streets, const struct place *place, const st
                         place->previous->end + 1 == place->begin;
     if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
         (place->before == '.' && !joined_point) ||
-        (place->before == ',' && is_digit(place->before2)))
+        (place->before == ',' && ascii_is_digit(place->before2)))
         return false;
     if (place->previous->digits && place->next->digits && window->c[run] != '-' &&
         !place_context(place, PRIVACY_ZIP, ZIP_REACH))
@@ -547,7 +548,8 @@ bool detect_address(struct streets *streets, const struct place *place, const st
     size_t begin = unit_before(text, *place->previous, place->begin, &alone),
            end = number_end(text, window, run);
     struct plain next = plain_at(text, end);
-    if (is_word(next.c) && !(run <= 4 && is_digit((unsigned char)text.data[end - 1]) == false))
+    if (is_word(next.c) &&
+        !(run <= 4 && ascii_is_digit((unsigned char)text.data[end - 1]) == false))
         end = window->end[run - 1];
     if (begin != SIZE_MAX && (alone || at_home))
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
@@ -585,8 +587,18 @@ bool detect_address(struct streets *streets, const struct place *place, const st
     return detect_zip(place, window, run, out);
 }
 
+/* At the first digit of a house number, a ZIP code, a box or a flat. */
+static bool find_address(const struct place *place, struct privacy_span *out)
+{
+    struct detect_memory *memory = place->memory;
+    if (place->begin < memory->address_end || !read_address(place, out))
+        return false;
+    memory->address_end = out->end;
+    return true;
+}
+
 /* SW1A 1AA (Royal Mail: PAF) and B0J 2H0 (Canada Post), in capitals. */
-bool detect_postcode(const struct place *place, struct privacy_span *out)
+static bool find_postcode(const struct place *place, struct privacy_span *out)
 {
     char form[9];
     size_t len = 0, offset = place->begin, end = offset, space = 0;
@@ -598,9 +610,9 @@ bool detect_postcode(const struct place *place, struct privacy_span *out)
             space = len;
             next = plain_at(place->text, next.end);
         }
-        if (!is_digit(next.c) && !(next.c >= 'A' && next.c <= 'Z'))
+        if (!ascii_is_digit(next.c) && !(next.c >= 'A' && next.c <= 'Z'))
             break;
-        form[len] = is_digit(next.c) ? '9' : 'A';
+        form[len] = ascii_is_digit(next.c) ? '9' : 'A';
         end = offset = next.end;
         if (space != 0 && len - space == 2) {
             len++;
@@ -617,3 +629,16 @@ bool detect_postcode(const struct place *place, struct privacy_span *out)
             return give(PRIVACY_ZIP, place->begin, end, 0.8f, out);
     return false;
 }
+
+const struct detector detector_address = {
+    .kinds = {PRIVACY_ADDRESS, PRIVACY_ZIP, KINDS_END},
+    .triggers = ON(NUMBER),
+    .find = find_address,
+};
+
+const struct detector detector_postcode = {
+    .kinds = {PRIVACY_ZIP, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_HAS_DIGIT,
+    .find = find_postcode,
+};

@@ -77,11 +77,11 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     bool stops = word_in(text, &joint, "and but") || next.c == '.' || next.c == ',' ||
                  next.c == '!' || next.c == ';' || next.c == ')' || next.c == '\n' ||
                  next.c == PLAIN_END;
-    return stops && !is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
+    return stops && !ascii_is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
 }
 
-/* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas behind a word, before what somebody
- * does. */
+/* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas after a word, before what
+ * somebody does. */
 static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 {
     struct td_str text = place->text;
@@ -100,17 +100,18 @@ static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 static bool is_birthday(const struct place *place, size_t end)
 {
     struct td_str text = place->text;
-    if (end >= text.len || !is_alpha((unsigned char)text.data[end]))
+    if (end >= text.len || !ascii_is_letter((unsigned char)text.data[end]))
         return false;
     struct word tail = spelled_after(text, end, 0), next = spelled_after(text, tail.end, 1);
     return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");
 }
 
-bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_age(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run;
     int age = 0;
-    if (run == 0 || run > 3 || place->before == '.' || place->before == '$')
+    if (run > 3 || place->before == '.' || place->before == '$')
         return false;
     for (size_t i = 0; i < run; i++)
         age = age * 10 + window->c[i] - '0';
@@ -127,3 +128,10 @@ bool detect_age(const struct place *place, const struct window *window, struct p
         .kind = PRIVACY_AGE, .begin = place->begin, .end = end, .score = after ? 0.9f : 0.7f};
     return true;
 }
+
+const struct detector detector_age = {
+    .kinds = {PRIVACY_AGE, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_WORD_BEFORE | NUMBER_WORD_AFTER,
+    .find = find_age,
+};

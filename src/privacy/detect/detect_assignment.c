@@ -45,8 +45,8 @@ static size_t read_name_backwards(struct td_str text, size_t at, char out[static
     size_t len = 0;
     for (size_t i = at, steps = 0; i-- > 0 && steps < NAME_MAX_CHARS; steps++) {
         int c = (unsigned char)text.data[i];
-        if (is_alnum(c))
-            out[len++] = (char)to_lower(c);
+        if (ascii_is_alnum(c))
+            out[len++] = (char)ascii_lower(c);
         else if (c != '_' && c != '-' && c != ' ' && c != '.' && c != '"' && c != '\'' &&
                  c != '`' && c != '*' && c != '\\')
             break;
@@ -57,7 +57,7 @@ static size_t read_name_backwards(struct td_str text, size_t at, char out[static
 static bool name_strength(struct td_str text, size_t at, enum strength *out)
 {
     char backwards[NAME_MAX_CHARS];
-    if (at > 0 && is_digit((unsigned char)text.data[at - 1]))
+    if (at > 0 && ascii_is_digit((unsigned char)text.data[at - 1]))
         return false; /* the time of day, code: no name ends so */
     size_t len = read_name_backwards(text, at, backwards);
     size_t longest = 0;
@@ -103,7 +103,7 @@ static void read_value(struct td_str text, size_t offset, struct value *value)
     static const struct td_str schemes[] = {
         {"Basic ", 6}, {"Bearer ", 7}, {"Token ", 6}, {"Digest ", 7}};
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-        if (to_lower(next.c) == to_lower(schemes[i].data[0]) &&
+        if (ascii_lower(next.c) == ascii_lower(schemes[i].data[0]) &&
             str_equal_nocase(str_slice(text, next.begin, next.begin + schemes[i].len), schemes[i]))
             next = plain_at(text, next.begin + schemes[i].len);
     *value = (struct value){.begin = next.begin, .end = next.begin, .quote = quote};
@@ -123,13 +123,13 @@ static void read_value(struct td_str text, size_t offset, struct value *value)
 static bool contains_nocase(struct td_str text, const char *const *words)
 {
     for (size_t i = 0; i < text.len; i++) {
-        int first = to_lower((unsigned char)text.data[i]);
+        int first = ascii_lower((unsigned char)text.data[i]);
         for (const char *const *word = words; *word != NULL; word++) {
             size_t matched = 1;
             if ((*word)[0] != first)
                 continue;
             while ((*word)[matched] != '\0' && i + matched < text.len &&
-                   to_lower((unsigned char)text.data[i + matched]) == (*word)[matched])
+                   ascii_lower((unsigned char)text.data[i + matched]) == (*word)[matched])
                 matched++;
             if ((*word)[matched] == '\0')
                 return true;
@@ -158,7 +158,7 @@ static bool is_reference(struct td_str value, bool quoted, bool code)
         unsigned char c = (unsigned char)value.data[i];
         if (code && (c == '(' || c == '['))
             return true;
-        identifier &= is_alnum(c) || c == '_' || c == '.';
+        identifier &= ascii_is_alnum(c) || c == '_' || c == '.';
     }
     return code && identifier && value.len < 16; /* `password = user2` */
 }
@@ -183,7 +183,7 @@ static bool is_secret(const struct value *value, enum strength strength)
     return entropy_bits_per_char(text) >= bits_min[strength]; /* the dearest question last */
 }
 
-bool detect_assignment(const struct place *place, struct privacy_span *out)
+static bool find_assignment(const struct place *place, struct privacy_span *out)
 {
     enum strength strength = TOKEN;
     if (script_announces(place, CONTEXT_PASSWORD))
@@ -206,3 +206,10 @@ bool detect_assignment(const struct place *place, struct privacy_span *out)
     *out = span_of(PRIVACY_API_KEY, value.begin, value.end, strength == PASSWORD ? 0.8f : 0.85f);
     return true;
 }
+
+const struct detector detector_assignment = {
+    .kinds = {PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(COLON) | ON(EQUALS),
+    .resumes = true,
+    .find = find_assignment,
+};

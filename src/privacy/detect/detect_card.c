@@ -51,7 +51,7 @@ static uint32_t brand_lengths(const struct window *window)
 {
     uint32_t prefix[5] = {0}, lengths = 0;
     for (size_t i = 0, at = 0; i < 4; at++)
-        if (is_digit(window->c[at])) {
+        if (ascii_is_digit(window->c[at])) {
             prefix[i + 1] = prefix[i] * 10 + (uint32_t)(window->c[at] - '0');
             i++;
         }
@@ -73,19 +73,20 @@ static size_t separator_at(const struct window *window, size_t i)
 
 #define WRAPPED_DIGITS 16
 
-/* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of them, of a brand, and no
- * rows of a table: neither a line before nor one behind ends or begins with a number. */
+/* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of
+ * them, of a brand, and no rows of a table: neither a line before nor one after ends or begins
+ * with a number. */
 static bool detect_wrapped(const struct place *place, const struct window *window,
                            struct privacy_span *out)
 {
     struct td_str text = place->text;
     size_t offset = place->begin, sum = 0, count = 0;
     int breaks = 0, separator = 0;
-    if ((place->before == '\n' || place->before == ' ') && is_digit(place->before2))
+    if ((place->before == '\n' || place->before == ' ') && ascii_is_digit(place->before2))
         return false;
     while (count < WRAPPED_DIGITS) {
         struct plain next = plain_at(text, offset);
-        for (; is_digit(next.c) && count < WRAPPED_DIGITS; next = plain_at(text, offset)) {
+        for (; ascii_is_digit(next.c) && count < WRAPPED_DIGITS; next = plain_at(text, offset)) {
             size_t digit = (size_t)(next.c - '0') << (count % 2 == 0);
             sum += digit > 9 ? digit - 9 : digit;
             count++;
@@ -105,31 +106,33 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
         } else {
             return false;
         }
-        if (!is_digit(plain_at(text, offset).c))
+        if (!ascii_is_digit(plain_at(text, offset).c))
             return false;
     }
     size_t line = behind_line_end(text, offset);
     struct plain next = plain_at(text, offset);
     if (breaks != 1 || sum % 10 != 0 || is_word(next.c) ||
-        (next.c == ' ' && is_digit(plain_at(text, next.end).c)) ||
-        (line != 0 && is_digit(plain_at(text, line).c)) ||
+        (next.c == ' ' && ascii_is_digit(plain_at(text, next.end).c)) ||
+        (line != 0 && ascii_is_digit(plain_at(text, line).c)) ||
         !(brand_lengths(window) >> WRAPPED_DIGITS & 1))
         return false;
     *out = span_of(PRIVACY_CARD, place->begin, offset, 0.9f);
     return true;
 }
 
-/* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3 to
- * 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end where the
- * card ends, and be as many as cards of today have. */
-bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
+/* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3
+ * to 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end
+ * where the card ends, and be as many as cards of today have. */
+static bool find_card(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t count = 0, i = 0, found_end = 0, first_group = window->run, separator_len = 0;
     uint32_t lengths = 0; /* 0: not asked yet */
     int separator = 0;
-    /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year */
+    /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year
+     */
     bool announced = place_context(place, PRIVACY_CARD, CONTEXT_BYTES);
-    bool small = first_group < 3, piece = is_digit(place->before2);
+    bool small = first_group < 3, piece = ascii_is_digit(place->before2);
     if ((place->before == '.' && piece) ||
         (small && (place->before == ' ' || place->before == '-') && piece))
         return false; /* the fraction of a decimal number, the middle of a list */
@@ -141,7 +144,7 @@ bool detect_card(const struct place *place, const struct window *window, struct 
         i += group;
         int next = window->c[i];
         size_t len = separator_at(window, i);
-        bool goes_on = len > 0 && i + len < window->count && is_digit(window->c[i + len]);
+        bool goes_on = len > 0 && i + len < window->count && ascii_is_digit(window->c[i + len]);
         bool decimal = next == '.' && goes_on;
         if (count >= (small ? SMALL_GROUPS_MIN : CARD_MIN) && !is_word(next) && !decimal &&
             !(small && (goes_on || group > first_group)) && window_luhn_holds(window, i)) {
@@ -164,3 +167,11 @@ bool detect_card(const struct place *place, const struct window *window, struct 
     *out = span_of(PRIVACY_CARD, place->begin, found_end, 1.0f);
     return true;
 }
+
+const struct detector detector_card = {
+    .kinds = {PRIVACY_CARD, KINDS_END},
+    .triggers = ON(NUMBER),
+    .all = NUMBER_IN_GROUPS,
+    .any = NUMBER_FIRST | NUMBER_RUNS(3, 9),
+    .find = find_card,
+};

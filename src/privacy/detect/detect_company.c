@@ -1,5 +1,5 @@
-/* Firms by their legal form: "Expert Data Inc.", "Müller & Söhne GmbH", "Acme, LLC". The words with a
- * capital, the numbers and the & before it are the name. */
+/* Firms by their legal form: "Expert Data Inc.", "Müller & Söhne GmbH", "Acme, LLC". The words with
+ * a capital, the numbers and the & before it are the name. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"
@@ -18,8 +18,11 @@ static bool joins(struct td_str text, size_t from, size_t to, bool last)
     return true;
 }
 
-bool detect_company(const struct place *place, size_t end, struct privacy_span *out)
+static bool find_company(const struct place *place, struct privacy_span *out)
 {
+    size_t end = place->word_end;
+    if (!place->memory->names)
+        return false;
     struct td_str text = place->text;
     struct word form = word_after(text, place->begin, 0);
     size_t begin = place->begin;
@@ -40,5 +43,13 @@ bool detect_company(const struct place *place, size_t end, struct privacy_span *
     if (begin == place->begin)
         return false;
     *out = span_of(PRIVACY_ORGANIZATION, begin, end, 0.95f);
+    out->data_class = place->memory->name_class;
     return true;
 }
+
+const struct detector detector_company = {
+    .kinds = {PRIVACY_ORGANIZATION, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_COMPANY,
+    .find = find_company,
+};

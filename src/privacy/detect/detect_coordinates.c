@@ -17,7 +17,7 @@ static bool read_letter(struct td_str text, struct degrees *degrees)
     struct plain next = plain_at(text, degrees->end);
     if (next.c == ' ')
         next = plain_at(text, next.end);
-    int upper = next.c > 0 && is_alpha(next.c) ? next.c & ~0x20 : 0;
+    int upper = next.c > 0 && ascii_is_letter(next.c) ? next.c & ~0x20 : 0;
     if (upper != 'N' && upper != 'S' && upper != 'E' && upper != 'W' && upper != 'O')
         return false;
     if (is_word(plain_at(text, next.end).c))
@@ -38,14 +38,14 @@ static bool read_decimal(struct td_str text, size_t offset, struct degrees *degr
         sign = next.c == '-' ? -1 : 1;
         next = plain_at(text, next.end);
     }
-    for (; is_digit(next.c) && whole < 4; next = plain_at(text, next.end), whole++) {
+    for (; ascii_is_digit(next.c) && whole < 4; next = plain_at(text, next.end), whole++) {
         degrees->value = degrees->value * 10 + next.c - '0';
         degrees->end = next.end;
     }
     if (whole == 0 || whole > 3 || next.c != '.')
         return false;
     next = plain_at(text, next.end);
-    for (; is_digit(next.c) && degrees->decimals < 16; next = plain_at(text, next.end)) {
+    for (; ascii_is_digit(next.c) && degrees->decimals < 16; next = plain_at(text, next.end)) {
         scale /= 10;
         degrees->value += (next.c - '0') * scale;
         degrees->decimals++;
@@ -71,8 +71,8 @@ static bool read_sexagesimal(struct td_str text, size_t offset, struct degrees *
             next = plain_at(text, next.end);
         double value = 0;
         size_t digits = 0, end = next.begin;
-        for (; (is_digit(next.c) || (next.c == '.' && digits > 0)) && digits < 8; digits++) {
-            if (is_digit(next.c) && digits < 3)
+        for (; (ascii_is_digit(next.c) || (next.c == '.' && digits > 0)) && digits < 8; digits++) {
+            if (ascii_is_digit(next.c) && digits < 3)
                 value = value * 10 + next.c - '0';
             end = next.end;
             next = plain_at(text, end);
@@ -119,7 +119,7 @@ static bool is_vector(const struct place *place, size_t end)
         spelled_before(place->text, place->before == '-' ? place->before_begin : place->begin, 2);
     return before.begin < before.end && before.begin > 0 && before.end < place->begin &&
            memchr(place->text.data + before.end, ',', place->begin - before.end) != NULL &&
-           is_digit((unsigned char)place->text.data[before.end - 1]) &&
+           ascii_is_digit((unsigned char)place->text.data[before.end - 1]) &&
            place->text.data[before.begin - 1] == '.';
 }
 
@@ -130,15 +130,16 @@ static bool is_of_a_list(const struct place *place, size_t begin, size_t end)
            end < place->text.len && strchr("]}", place->text.data[end]) != NULL;
 }
 
-/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana. */
+/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana.
+ */
 static bool is_at_sea(const struct degrees *first, const struct degrees *second)
 {
     return first->value < 1 && first->value > -1 && second->value < 1 && second->value > -1;
 }
 
-bool detect_coordinates(const struct place *place, const struct window *window,
-                        struct privacy_span *out)
+static bool find_coordinates(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     struct td_str text = place->text;
     struct degrees first, second;
     size_t run = window->run, begin = place->begin;
@@ -147,7 +148,7 @@ bool detect_coordinates(const struct place *place, const struct window *window,
         is_word(place->before))
         return false;
     size_t mark = window->end[run - 1];
-    bool fraction = window->c[run] == '.' && is_digit(window->c[run + 1]);
+    bool fraction = window->c[run] == '.' && ascii_is_digit(window->c[run + 1]);
     if (!fraction && window->c[run] < 0x80)
         return false; /* no degree sign either */
     bool announced = place_context(place, PRIVACY_COORDINATES, REACH);
@@ -157,7 +158,7 @@ bool detect_coordinates(const struct place *place, const struct window *window,
             return false;
         size_t next = skip_between(text, first.end, &comma);
         size_t end = first.end;
-        if (is_digit(plain_at(text, next).c) && read_sexagesimal(text, next, &second))
+        if (ascii_is_digit(plain_at(text, next).c) && read_sexagesimal(text, next, &second))
             end = second.end;
         *out = (struct privacy_span){
             .kind = PRIVACY_COORDINATES, .begin = begin, .end = end, .score = 0.9f};
@@ -172,7 +173,7 @@ bool detect_coordinates(const struct place *place, const struct window *window,
         return false;
     size_t next = skip_between(text, first.end, &comma);
     bool pair = next > first.end &&
-                (is_digit(plain_at(text, next).c) || plain_at(text, next).c == '-') &&
+                (ascii_is_digit(plain_at(text, next).c) || plain_at(text, next).c == '-') &&
                 read_decimal(text, next, &second) && second.decimals >= 3 && second.value <= 180 &&
                 second.value >= -180 && first.value <= 90 && first.value >= -90;
     if (!pair && !(announced && first.decimals >= 4))
@@ -189,3 +190,10 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                                  .score = announced || first.letter ? 0.95f : 0.7f};
     return true;
 }
+
+const struct detector detector_coordinates = {
+    .kinds = {PRIVACY_COORDINATES, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_DOT | NUMBER_OTHER,
+    .find = find_coordinates,
+};

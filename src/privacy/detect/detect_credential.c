@@ -1,6 +1,7 @@
-/* What people type to be let in, behind the word that says so: "my password is ...", "Passwort lautet ...", "PIN: ...",
- * "CVV ...". Most sentences with these words hold none, so a sign or a verb must stand between, and the value must look
- * like no word. `password = ...` of code and configurations is in detect_assignment.c. */
+/* What people type to be let in, after the word that says so: "my password is ...", "Passwort
+ * lautet ...", "PIN: ...", "CVV ...". Most sentences with these words hold none, so a sign or a
+ * verb must stand between, and the value must look like no word. `password = ...` of code and
+ * configurations is in detect_assignment.c. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"
@@ -13,13 +14,14 @@
 
 static const char being[] =
     "is was lautet ist est es \xc3\xa8 \xc3\xa9 \xc3\xa4r er jest to on je este";
-/* Behind these signs are those of code, too: detect_assignment.c judges them. */
+/* After these signs are those of code, too: detect_assignment.c judges them. */
 static const char of_assignments[] = "password passwd passphrase passcode passwort passe";
 static const char numbering[] = "code number no nr nummer kod codice";
 
 enum { SAID_NOT, SAID_BY_SIGN, SAID_BY_VERB };
 
-/* What leads on from the word's end, if nothing else stands between. *offset: behind what was read. */
+/* What leads on from the word's end, if nothing else stands between. *offset: after what was read.
+ */
 static int how_said(struct td_str text, size_t *offset, size_t limit)
 {
     int said = SAID_NOT;
@@ -51,8 +53,8 @@ static bool stands_alone(const struct place *place, const struct window *window)
     struct plain after = plain_at(place->text, window->end[window->run - 1]);
     bool joins = behind == '-' || behind == '.' || behind == '/' || behind == ',';
     bool piece = place->before == '.' || place->before == ',' || place->before == '/';
-    return !is_word(behind) && !(joins && is_digit(plain_at(place->text, after.end).c)) &&
-           !(piece && is_digit(place->before2));
+    return !is_word(behind) && !(joins && ascii_is_digit(plain_at(place->text, after.end).c)) &&
+           !(piece && ascii_is_digit(place->before2));
 }
 
 static bool number_is_said(const struct place *place, int kind)
@@ -61,7 +63,8 @@ static bool number_is_said(const struct place *place, int kind)
     return how_said(place->text, &offset, place->begin) != SAID_NOT && offset == place->begin;
 }
 
-/* Of a card: three digits, four of American Express. "CID" is much else where no card is spoken of. */
+/* Of a card: three digits, four of American Express. "CID" is much else where no card is spoken of.
+ */
 static bool is_verification(const struct place *place, const struct window *window)
 {
     if (window->run > 4 || !place_context(place, PRIVACY_CVV, PIN_REACH))
@@ -84,8 +87,9 @@ static bool is_pin(const struct place *place, const struct window *window)
              place->context->ended[PRIVACY_ZIP] >= place->context->ended[PRIVACY_PIN]);
 }
 
-bool detect_pin(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_pin(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     if (window->run < 3 || window->run > 8 || place->context == NULL ||
         !stands_alone(place, window))
         return false;
@@ -104,7 +108,7 @@ static bool says_about(struct td_str value)
                                           "aes",  "argon2", "pbkdf2", "rot13", "rsa",
                                           "fips", "oauth2", "ascii",  NULL};
     size_t digits = 0;
-    while (digits < value.len && is_digit((unsigned char)value.data[digits]))
+    while (digits < value.len && ascii_is_digit((unsigned char)value.data[digits]))
         digits++;
     bool words = digits > 0;
     for (size_t i = digits; i < value.len; i++)
@@ -114,7 +118,7 @@ static bool says_about(struct td_str value)
     for (size_t i = 0; ciphers[i] != NULL; i++) {
         size_t len = strlen(ciphers[i]);
         if (value.len > len && str_equal_nocase(str_slice(value, 0, len), str_from(ciphers[i])) &&
-            !is_alpha((unsigned char)value.data[len]))
+            !ascii_is_letter((unsigned char)value.data[len]))
             return true;
     }
     return strchr("$<{%*([/", value.data[0]) != NULL || str_find(value, STR("://"), 0) != SIZE_MAX;
@@ -126,7 +130,7 @@ static bool is_password(struct td_str text, struct td_str value, size_t end)
         return false;
     size_t digits = 0;
     for (size_t i = 0; i < value.len; i++)
-        digits += is_digit((unsigned char)value.data[i]);
+        digits += ascii_is_digit((unsigned char)value.data[i]);
     if (digits == value.len) { /* an amount of something, when a word follows */
         struct word next = spelled_after(text, end, 1);
         return digits >= 6 && next.begin == next.end;
@@ -137,8 +141,9 @@ static bool is_password(struct td_str text, struct td_str value, size_t end)
     return sign || entropy_is_mixed(value) || entropy_classes(value) >= 3;
 }
 
-bool detect_password(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool find_password(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->word_end;
     char body[PASSWORD_MAX];
     struct td_str text = place->text;
     size_t begin = word_end, len = 0;
@@ -162,3 +167,17 @@ bool detect_password(const struct place *place, size_t word_end, struct privacy_
     *out = span_of(PRIVACY_API_KEY, begin, end, 0.8f);
     return true;
 }
+
+const struct detector detector_pin = {
+    .kinds = {PRIVACY_PIN, PRIVACY_CVV, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_RUNS(3, 8),
+    .find = find_pin,
+};
+
+const struct detector detector_password = {
+    .kinds = {PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = LISTED_PASSWORD,
+    .find = find_password,
+};

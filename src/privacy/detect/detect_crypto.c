@@ -1,6 +1,6 @@
-/* Addresses of cryptocurrencies, by their checksums: base58check (Bitcoin, Litecoin, Dogecoin, Tron),
- * bech32 and bech32m (BIP 173, BIP 350), and Ethereum's 20 bytes in hex. And strings that are
- * long and look drawn by lot. */
+/* Addresses of cryptocurrencies, by their checksums: base58check (Bitcoin, Litecoin, Dogecoin,
+ * Tron), bech32 and bech32m (BIP 173, BIP 350), and Ethereum's 20 bytes in hex. And strings that
+ * are long and look drawn by lot. */
 #include "privacy/detect/detect.h"
 
 #include "base/crypto.h"
@@ -78,12 +78,12 @@ static bool bech32_holds(struct td_str text)
         return false;
     uint32_t sum = 1;
     for (size_t i = 0; i < one; i++)
-        sum = bech32_step(sum, (uint32_t)to_lower(text.data[i]) >> 5);
+        sum = bech32_step(sum, (uint32_t)ascii_lower(text.data[i]) >> 5);
     sum = bech32_step(sum, 0);
     for (size_t i = 0; i < one; i++)
-        sum = bech32_step(sum, (uint32_t)to_lower(text.data[i]) & 31);
+        sum = bech32_step(sum, (uint32_t)ascii_lower(text.data[i]) & 31);
     for (size_t i = one + 1; i < text.len; i++) {
-        int c = to_lower(text.data[i]);
+        int c = ascii_lower(text.data[i]);
         const char *at = c ? strchr(digits, c) : NULL;
         if (at == NULL)
             return false;
@@ -98,7 +98,7 @@ static bool is_ethereum(struct td_str text)
         return false;
     unsigned differ = 0;
     for (size_t i = 2; i < text.len; i++) {
-        if (!is_hex((unsigned char)text.data[i]))
+        if (!ascii_is_hex((unsigned char)text.data[i]))
             return false;
         differ += text.data[i] != text.data[i - 1];
     }
@@ -113,18 +113,20 @@ static bool is_base58(struct td_str text)
     return entropy_classes(text) >= 3;
 }
 
-/* Base58 of 69 bytes in blocks, the first the network's: no other thing is written so long in it. */
+/* Base58 of 69 bytes in blocks, the first the network's: no other thing is written so long in it.
+ */
 static bool is_monero(struct td_str text)
 {
     return (text.data[0] == '4' || text.data[0] == '8') && is_base58(text);
 }
 
-bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool read_address(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->run_end;
     struct td_str word = str_slice(place->text, place->begin, word_end);
     if (word.len < 25 || word.len > 110 || is_word(place->before))
         return false;
-    char first = (char)to_lower((unsigned char)word.data[0]);
+    char first = (char)ascii_lower((unsigned char)word.data[0]);
     bool holds = word.len <= 35 && strchr("13lmdta29n", first) != NULL &&
                  base58check_holds(base58, word.data, word.len);
     if (!holds && word.len <= 35 && word.data[0] == 'r')
@@ -144,8 +146,8 @@ bool detect_crypto(const struct place *place, size_t word_end, struct privacy_sp
     return true;
 }
 
-/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter in six stands
- * in a row of three small ones. */
+/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter
+ * in six stands in a row of three small ones. */
 static bool is_made_of_words(const char *body, size_t len)
 {
     size_t row = 0, in_words = 0;
@@ -159,8 +161,9 @@ static bool is_made_of_words(const char *body, size_t len)
 /* Secrets without a name or a known prefix: 32 to 128 base64 characters of all three classes with
  * the entropy of a random string of that length (base64 of 32: 4.4 bits; words, hashes in hex and
  * identifiers stay below 4.2). Data URLs and integrity hashes are announced as such. */
-bool detect_random(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool read_random(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->run_end;
     static const char *const harmless[] = {"base64", "sha256", "sha384",    "sha512",
                                            "sha1",   "md5",    "integrity", NULL};
     char body[129];
@@ -170,7 +173,7 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
         return false;
     for (size_t i = place->begin; i < place->text.len && len < sizeof body; i++) {
         unsigned char c = (unsigned char)place->text.data[i];
-        if (!is_alnum(c) && c != '+' && c != '/' && c != '_' && c != '-' && c != '=')
+        if (!ascii_is_alnum(c) && c != '+' && c != '/' && c != '_' && c != '-' && c != '=')
             break;
         body[len++] = (char)c;
         end = i + 1;
@@ -183,8 +186,8 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
     for (size_t i = 0; i < len; i++) {
         lower += body[i] >= 'a' && body[i] <= 'z';
         upper += body[i] >= 'A' && body[i] <= 'Z';
-        digits += is_digit(body[i]);
-        changes += i > 0 && (is_digit(body[i]) != is_digit(body[i - 1]) ||
+        digits += ascii_is_digit(body[i]);
+        changes += i > 0 && (ascii_is_digit(body[i]) != ascii_is_digit(body[i - 1]) ||
                              (body[i] >= 'a') != (body[i - 1] >= 'a'));
     }
     if (len < 32 || len > 128 || lower < 6 || upper < 6 || digits < 3 || changes * 4 < len ||
@@ -195,3 +198,19 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
         .kind = PRIVACY_API_KEY, .begin = place->begin, .end = end, .score = 0.6f};
     return true;
 }
+
+static bool find_crypto(const struct place *place, struct privacy_span *out)
+{
+    bool is_long = place->shape & WORD_25_ON;
+    bool coded = (place->shape & WORD_HAS_DIGIT) && place->run_end - place->begin >= 10;
+    if (place->run_end <= place->memory->decoded_end)
+        return false; /* base64 of a text, so it is not drawn by lot */
+    return (is_long && read_address(place, out)) || ((is_long || coded) && read_random(place, out));
+}
+
+const struct detector detector_crypto = {
+    .kinds = {PRIVACY_CRYPTO, PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(RUN),
+    .any = WORD_25_ON | WORD_JOINT,
+    .find = find_crypto,
+};

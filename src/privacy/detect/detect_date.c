@@ -10,7 +10,9 @@
 
 #define YEAR_FIRST 1800
 #define YEAR_LAST 2099
-#define BIRTH_REACH 48 /* "geboren wurde sie in Hamburg am " */
+#define WHOLE_DATE_BYTES 8 /* with day, month and year: "1/5/2024" */
+#define SMALL_WEEKDAYS 14  /* so many of the lexicon's list are weekdays in small letters, too */
+#define BIRTH_REACH 48     /* "geboren wurde sie in Hamburg am " */
 
 /* The last letter of "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Fri", "Sat" in either case. */
 static bool ends_weekday(char c)
@@ -63,7 +65,7 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
     int hour = 0;
     for (; parts < 3; parts++) {
         int value = 0, digits = 0;
-        for (; is_digit(next.c) && digits < 3; next = plain_at(text, next.end), digits++) {
+        for (; ascii_is_digit(next.c) && digits < 3; next = plain_at(text, next.end), digits++) {
             value = value * 10 + next.c - '0';
             end = next.end;
         }
@@ -75,13 +77,13 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
         if (next.c != ':')
             break;
         struct plain after = plain_at(text, next.end);
-        if (!is_digit(after.c))
+        if (!ascii_is_digit(after.c))
             break;
         next = after;
     }
     if (parts < 3 && next.c == '.' && parts == 2) {
         struct plain digit = plain_at(text, next.end);
-        for (int i = 0; is_digit(digit.c) && i < 9; i++, digit = plain_at(text, digit.end))
+        for (int i = 0; ascii_is_digit(digit.c) && i < 9; i++, digit = plain_at(text, digit.end))
             end = digit.end;
         next = plain_at(text, end);
     }
@@ -113,7 +115,7 @@ static size_t with_time(struct td_str text, size_t end)
 {
     struct plain next = plain_at(text, end);
     /* a web server's log: 25/Oct/2024:11:57:06 +0000 */
-    if (next.c == ':' && is_digit(plain_at(text, next.end).c)) {
+    if (next.c == ':' && ascii_is_digit(plain_at(text, next.end).c)) {
         size_t time = time_end(text, next.end, true);
         struct plain zone = plain_at(text, plain_at(text, time).end);
         bool zoned = time != 0 && plain_at(text, time).c == ' ' && (zone.c == '+' || zone.c == '-');
@@ -124,14 +126,14 @@ static size_t with_time(struct td_str text, size_t end)
         next = plain_at(text, next.end);
         if (comma && next.c == ' ')
             next = plain_at(text, next.end);
-        size_t time = is_digit(next.c) ? time_end(text, next.begin, true) : 0;
+        size_t time = ascii_is_digit(next.c) ? time_end(text, next.begin, true) : 0;
         if (time == 0)
             return end;
         struct plain zone = plain_at(text, time);
-        if ((zone.c == '+' || zone.c == '-') && is_digit(plain_at(text, zone.end).c)) {
+        if ((zone.c == '+' || zone.c == '-') && ascii_is_digit(plain_at(text, zone.end).c)) {
             size_t offset_end = zone.end;
             for (zone = plain_at(text, zone.end);
-                 (is_digit(zone.c) || zone.c == ':') && zone.end - time < 8;
+                 (ascii_is_digit(zone.c) || zone.c == ':') && zone.end - time < 8;
                  zone = plain_at(text, zone.end))
                 offset_end = zone.end;
             return offset_end;
@@ -141,8 +143,8 @@ static size_t with_time(struct td_str text, size_t end)
     return end;
 }
 
-/* "02/1971", "05-2024", "20240501" and "30 03 2010": index after it, or 0. The last two are only dates
- * where every digit fits one. */
+/* "02/1971", "05-2024", "20240501" and "30 03 2010": index after it, or 0. The last two are only
+ * dates where every digit fits one. */
 static size_t sparse_date(const struct window *window, size_t run)
 {
     int first = value_of(window, 0, run);
@@ -163,7 +165,7 @@ static size_t sparse_date(const struct window *window, size_t run)
     return 0;
 }
 
-/* "20240501" behind a word that says so. */
+/* "20240501" after a word that says so. */
 static bool compact_date(const struct place *place, const struct window *window)
 {
     int year = value_of(window, 0, 4), month = value_of(window, 4, 2), day = value_of(window, 6, 2);
@@ -218,7 +220,7 @@ static size_t day_month(const struct place *place, const struct window *window, 
         window->c[run] == '.' ? word_after(text, end, 2) : *place->next; /* "3. Mai" */
     if (word.begin == word.end || word.digits)
         return 0;
-    if (end < text.len && is_alpha((unsigned char)text.data[end])) {
+    if (end < text.len && ascii_is_letter((unsigned char)text.data[end])) {
         if (!word_in(text, &word, "st nd rd th er"))
             return 0;
         end = word.end;
@@ -261,14 +263,15 @@ static bool year_alone(const struct place *place, const struct window *window, s
         return true;
     }
     if (is_word(next.c) || next.c == '%' || next.c == ':' ||
-        ((next.c == '.' || next.c == ',' || next.c == '/') && is_digit(plain_at(text, next.end).c)))
+        ((next.c == '.' || next.c == ',' || next.c == '/') &&
+         ascii_is_digit(plain_at(text, next.end).c)))
         return false;
     if (next.c == ')' && place->before == '(')
         return true;
     struct word before = *place->previous, after = *place->next;
     if (next.c == '-' && after.digits && after.end - after.begin == 4)
         return true; /* 1998-2003 */
-    if (place->before == '-' && is_digit(place->before2) && before.digits)
+    if (place->before == '-' && ascii_is_digit(place->before2) && before.digits)
         return true;
     if (before.begin == before.end)
         return false;
@@ -282,8 +285,9 @@ static bool year_alone(const struct place *place, const struct window *window, s
            (!after.capital || (after.roles & ROLE_NRP));
 }
 
-bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool read_date(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run, begin = place->begin, end = 0;
     if (run == 8 && !is_word(place->before) && compact_date(place, window)) {
         finish(place, begin, window->end[7], 0.7f, out);
@@ -292,9 +296,10 @@ bool detect_date(const struct place *place, const struct window *window, struct 
     if (run == 0 || run > 4 ||
         ((place->before == '.' || place->before == '-' || place->before == '/' ||
           place->before == ':') &&
-         is_digit(place->before2) && run != 4))
+         ascii_is_digit(place->before2) && run != 4))
         return false;
-    bool behind_comma = place->before == ',' && is_digit(place->before2); /* "1,05" or a column */
+    bool behind_comma =
+        place->before == ',' && ascii_is_digit(place->before2); /* "1,05" or a column */
     float score = 0.85f;
     size_t numeric = numeric_date(window);
     if (numeric == 0)
@@ -304,7 +309,7 @@ bool detect_date(const struct place *place, const struct window *window, struct 
         int next = window->c[after];
         if (is_word(next) && next != 'T')
             return false;
-        if ((next == '-' || next == '/' || next == '.') && is_alnum(window->c[after + 1]))
+        if ((next == '-' || next == '/' || next == '.') && ascii_is_alnum(window->c[after + 1]))
             return false;
         end = with_time(place->text, window->end[after - 1]);
     } else if (behind_comma && run != 4) {
@@ -324,9 +329,21 @@ bool detect_date(const struct place *place, const struct window *window, struct 
     return true;
 }
 
-bool detect_month(const struct place *place, size_t end, bool brief, struct privacy_span *out)
+static bool find_date(const struct place *place, struct privacy_span *out)
+{
+    if (!read_date(place, out))
+        return false;
+    if (out->end - out->begin >= WHOLE_DATE_BYTES)
+        place->memory->date = (struct stretch){place->begin, out->end};
+    return true;
+}
+
+/* At a month's name; it may be "Jan". The finding may begin before the place ("3 May"). */
+static bool find_month(const struct place *place, struct privacy_span *out)
 {
     struct td_str text = place->text;
+    size_t end = place->word_end;
+    bool brief = place->entry->roles & ROLE_MONTH_SHORT;
     unsigned char first = (unsigned char)text.data[place->begin];
     bool capital = first < 0x80 && first >= 'A' && first <= 'Z';
     struct word before = word_before(text, place->begin, 2), day = {0}, year = {0};
@@ -338,9 +355,9 @@ bool detect_month(const struct place *place, size_t end, bool brief, struct priv
         is_year(year_of(text, day.begin))) {
         last = day.end; /* May 1977 */
     } else if (day.end > day.begin && day.end - day.begin <= 4 &&
-               is_digit((unsigned char)text.data[day.begin])) {
+               ascii_is_digit((unsigned char)text.data[day.begin])) {
         size_t digits = day.begin;
-        while (digits < day.end && is_digit((unsigned char)text.data[digits]))
+        while (digits < day.end && ascii_is_digit((unsigned char)text.data[digits]))
             digits++;
         struct td_str tail = str_slice(text, digits, day.end);
         if (digits - day.begin <= 2 && (tail.len == 0 || tail.len == 2)) {
@@ -358,3 +375,33 @@ bool detect_month(const struct place *place, size_t end, bool brief, struct priv
     finish(place, place->begin, last ? last : end, last ? 0.85f : 0.6f, out);
     return true;
 }
+
+/* "Monday", and "mon." where the language writes it small. */
+static bool find_weekday(const struct place *place, struct privacy_span *out)
+{
+    if (!place->capital && place->entry->value > SMALL_WEEKDAYS)
+        return false;
+    *out = span_of(PRIVACY_DATE, place->begin, place->word_end, 0.6f);
+    return true;
+}
+
+const struct detector detector_date = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_RUNS(1, 4) | NUMBER_RUNS(8, 8),
+    .find = find_date,
+};
+
+const struct detector detector_month = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_MONTH | ROLE_MONTH_SHORT,
+    .find = find_month,
+};
+
+const struct detector detector_weekday = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_WEEKDAY,
+    .find = find_weekday,
+};

@@ -24,20 +24,20 @@ static bool read_token(const struct place *place, bool parted, struct token *tok
     *token = (struct token){0};
     for (;;) {
         struct plain next = plain_at(place->text, offset);
-        if (!is_alnum(next.c)) {
+        if (!ascii_is_alnum(next.c)) {
             struct plain after = plain_at(place->text, next.end);
             bool joins = next.c == '-' || next.c == ' ' || next.c == '.';
-            if (!parted || token->len == 0 || !joins || !is_alnum(after.c) ||
-                (next.c != '-' && !is_digit(after.c)))
+            if (!parted || token->len == 0 || !joins || !ascii_is_alnum(after.c) ||
+                (next.c != '-' && !ascii_is_digit(after.c)))
                 break;
             next = after;
         }
         if (token->len == TOKEN_MAX)
             return false;
         token->small |= next.c >= 'a' && next.c <= 'z';
-        token->digits += is_digit(next.c);
-        token->letters += is_alpha(next.c);
-        token->text[token->len++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        token->digits += ascii_is_digit(next.c);
+        token->letters += ascii_is_letter(next.c);
+        token->text[token->len++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         token->end = offset = next.end;
     }
     return token->len > 0 && !is_word(plain_at(place->text, token->end).c);
@@ -46,7 +46,7 @@ static bool read_token(const struct place *place, bool parted, struct token *tok
 static size_t leading_letters(const struct token *token)
 {
     size_t count = 0;
-    while (count < token->len && is_alpha(token->text[count]))
+    while (count < token->len && ascii_is_letter(token->text[count]))
         count++;
     return count;
 }
@@ -74,9 +74,9 @@ static bool is_uk_license(const struct token *t)
     if (t->len != 16 && t->len != 18)
         return false;
     for (size_t i = 5; i < 11; i++)
-        if (!is_digit(t->text[i]))
+        if (!ascii_is_digit(t->text[i]))
             return false;
-    return is_alpha(t->text[0]) && is_alpha(t->text[11]);
+    return ascii_is_letter(t->text[0]) && ascii_is_letter(t->text[11]);
 }
 
 static bool found(const struct place *place, const struct token *token, enum privacy_kind kind,
@@ -90,10 +90,9 @@ static bool found(const struct place *place, const struct token *token, enum pri
 /* Kinds whose words announce a number of their own. */
 static bool announces_number(int kind)
 {
-    return (kind >= PRIVACY_US_MBI && kind <= PRIVACY_IL_ID) || kind == PRIVACY_US_SSN ||
-           kind == PRIVACY_PHONE || kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT ||
-           kind == PRIVACY_US_LICENSE || kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE ||
-           kind == PRIVACY_BANK_ACCOUNT;
+    return privacy_kind_is_national(kind) || kind == PRIVACY_US_SSN || kind == PRIVACY_PHONE ||
+           kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT || kind == PRIVACY_US_LICENSE ||
+           kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE || kind == PRIVACY_BANK_ACCOUNT;
 }
 
 /* Which of the documents was announced last, within reach; 0 when there is none, or when a word for
@@ -115,7 +114,7 @@ static int nearest_document(const struct place *place, size_t *gap)
         }
     if (nearest == 0)
         return 0;
-    bool digit = is_digit((unsigned char)place->text.data[place->begin]);
+    bool digit = ascii_is_digit((unsigned char)place->text.data[place->begin]);
     for (int kind = 0; kind < CONTEXT_COUNT; kind++)
         if (ended[kind] > last && announces_number(kind) &&
             (digit || (kind != PRIVACY_PHONE && kind != CONTEXT_BIRTH)))
@@ -123,6 +122,69 @@ static int nearest_document(const struct place *place, size_t *gap)
     *gap = place->begin - (last - 1);
     return nearest;
 }
+
+/* --- licence plates ---
+ *
+ * The series that countries issue, letters and digits in groups. Beside a word that announces one
+ * other series are taken too; here is what says where a plate ends, for "AB12 CDE was" goes on in
+ * capitals or does not. */
+
+#define CHARACTERS_MAX 11
+#define GROUPS_MAX 4
+
+static const char *const series[] = {
+    "LLDDLLL",                                          /* United Kingdom, Romania */
+    "LDDDLLL",   "LLLDDDL",                             /* United Kingdom until 2001 */
+    "LLDDDLL",                                          /* France, Italy */
+    "DDDDLLL",                                          /* Spain */
+    "LLDDLDDDD", "LLDDLLDDDD", "LLDDLLLDDDD",           /* India */
+    "LLDDDL",    "DDLLLD",     "LDDDLL",      "DLLLDD", /* Netherlands */
+    "LLDDLL",    "DDLLDD",     "DDDDLL",      "LLDDDD", /* Portugal */
+    "LLDDDDD",   "LLDDDDDD",   "LLLDDDDD",              /* Poland, Norway, Denmark, Switzerland */
+    "LLDDDDL",   "LLLDDLL",                             /* Poland, Austria */
+    "LLLDDD",    "LLLDDL",     "LLLLDDD",               /* Sweden, Finland, Hungary, Australia */
+    "DLLDLL",    "DDDLLL",     "DLLLDDD",               /* Australia; United States, Belgium */
+    "LLLDDDD",   "LLLDLDD",                             /* United States, Germany, Brazil */
+    "LLLLDDDD",  "LLLLLDDDD",  "LLLLLDDD",              /* Germany */
+    "DLDDDDD",   "DLLDDDD",                             /* Czechia */
+};
+
+static bool is_series(const char *form)
+{
+    for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+        if (strcmp(series[i], form) == 0)
+            return true;
+    return false;
+}
+
+/* The end of the longest licence plate of a known series that begins at the place, 0 none. */
+static size_t plate_end(const struct place *place)
+{
+    char form[CHARACTERS_MAX + 1] = "";
+    size_t count = 0, end = 0, offset = place->begin;
+    for (size_t group = 0; group < GROUPS_MAX; group++) {
+        struct plain next = plain_at(place->text, offset);
+        size_t begin = count;
+        for (; ascii_is_digit(next.c) || (next.c >= 'A' && next.c <= 'Z');
+             next = plain_at(place->text, next.end)) {
+            if (count == CHARACTERS_MAX)
+                return end;
+            form[count++] = ascii_is_digit(next.c) ? 'D' : 'L';
+            form[count] = '\0';
+            offset = next.end;
+        }
+        if (count == begin || is_word(next.c))
+            break;
+        if (is_series(form))
+            end = offset;
+        if (next.c != ' ' && next.c != '-')
+            break;
+        offset = next.end;
+    }
+    return end;
+}
+
+/* --- documents --- */
 
 static bool find_passport(const struct place *place, const struct token *solid,
                           const struct token *whole, struct privacy_span *out)
@@ -154,8 +216,9 @@ static bool find_license(const struct place *place, const struct token *solid,
     /* India: state, office, year, seven digits; Italy: two letters or U1, seven, a letter */
     if (whole->len == 15 && leading_letters(whole) == 2 && whole->digits == 13)
         return found(place, whole, PRIVACY_LICENSE, 0.9f, out);
-    if (solid->len == 10 && !solid->small && solid->digits >= 1 && is_alpha(solid->text[0]) &&
-        is_alpha(solid->text[9]) && (solid->text[1] == '1' || is_alpha(solid->text[1])))
+    if (solid->len == 10 && !solid->small && solid->digits >= 1 &&
+        ascii_is_letter(solid->text[0]) && ascii_is_letter(solid->text[9]) &&
+        (solid->text[1] == '1' || ascii_is_letter(solid->text[1])))
         return found(place, solid, PRIVACY_LICENSE, 0.8f, out);
     if (whole->digits >= 4 && is_us_license(whole))
         return found(place, whole, PRIVACY_US_LICENSE, 0.8f, out);
@@ -194,7 +257,7 @@ static bool find_russian_passport(const struct place *place, struct privacy_span
     size_t digits = 0, skipped = 0;
     struct plain next = plain_at(place->text, place->begin);
     for (; digits < 10; next = plain_at(place->text, next.end)) {
-        if (is_digit(next.c)) {
+        if (ascii_is_digit(next.c)) {
             digits++;
             *out = span_of(PRIVACY_PASSPORT, place->begin, next.end, 0.9f);
         } else if (next.c == PLAIN_END || next.c == '\n' || skipped++ == RUSSIAN_GAPS ||
@@ -212,13 +275,18 @@ static bool find_vehicle(const struct place *place, const struct token *solid,
     if (solid->len != 17 || solid->digits < 4 || strpbrk(solid->text, "IOQ") != NULL)
         return false;
     for (size_t i = 13; i < 17; i++)
-        if (!is_digit(solid->text[i]))
+        if (!ascii_is_digit(solid->text[i]))
             return false;
     return found(place, solid, PRIVACY_VIN, 0.95f, out);
 }
 
-bool detect_document(const struct place *place, bool dated, struct privacy_span *out)
+/* At a word with a digit in it. */
+static bool find_document(const struct place *place, struct privacy_span *out)
 {
+    const struct stretch *date = &place->memory->date;
+    bool dated = date->end > place->begin && date->begin == place->begin; /* one begins here */
+    if (place->in_date)
+        return false;
     size_t gap = 0;
     if (is_word(place->before) || place->before == '$')
         return false;
@@ -259,7 +327,7 @@ bool detect_document(const struct place *place, bool dated, struct privacy_span 
 
 /* ISO 9362: four letters of the institution, a country, two of the place, maybe three of the
  * branch. */
-bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool find_swift(const struct place *place, struct privacy_span *out)
 {
     static const char countries[] = "ADAEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBMBNBOBRBSBTBWBYBZCACD"
                                     "CFCGCHCICLCMCNCOCRCUCVCYCZDEDJDK"
@@ -271,13 +339,35 @@ bool detect_swift(const struct place *place, size_t word_end, struct privacy_spa
                                     "SNSOSRSSSTSVSYSZTCTDTGTHTJTLTMTNTO"
                                     "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
     struct token token;
-    size_t bytes = word_end - place->begin;
-    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) ||
-        is_word(place->before) || !read_token(place, false, &token) || token.small ||
-        token.end != word_end || leading_letters(&token) < 6)
+    if (!place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) || is_word(place->before) ||
+        !read_token(place, false, &token) || token.small || token.end != place->run_end ||
+        leading_letters(&token) < 6)
         return false;
     for (const char *p = countries; *p; p += 2)
         if (p[0] == token.text[4] && p[1] == token.text[5])
             return found(place, &token, PRIVACY_SWIFT, 0.9f, out);
     return false;
 }
+
+const struct detector detector_document_number = {
+    .kinds = {PRIVACY_US_PASSPORT, PRIVACY_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_LICENSE,
+              PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT, PRIVACY_VIN, KINDS_END},
+    .triggers = ON(NUMBER),
+    .find = find_document,
+};
+
+const struct detector detector_document_word = {
+    .kinds = {PRIVACY_US_PASSPORT, PRIVACY_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_LICENSE,
+              PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT, PRIVACY_VIN, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_NUMBERED,
+    .find = find_document,
+};
+
+const struct detector detector_swift = {
+    .kinds = {PRIVACY_SWIFT, KINDS_END},
+    .triggers = ON(WORD),
+    .all = WORD_CAPITAL,
+    .any = WORD_LENGTH(8) | WORD_LENGTH(11),
+    .find = find_swift,
+};

@@ -1,6 +1,6 @@
-/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One
- * to three spaces, dashes and dots may stand between groups of any size, for the check is strong; letters
- * may be small, or another script's that look the same. */
+/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One to
+ * three spaces, dashes and dots may stand between groups of any size, for the check is strong;
+ * letters may be small, or another script's that look the same. */
 #include "privacy/detect/detect.h"
 
 #define IBAN_MAX 34
@@ -34,9 +34,9 @@ static const uint8_t lengths[LETTERS * LETTERS] = {
     C('T', 'G', 28),
 };
 
-/* How the registry's account numbers begin, where it says more than letters and digits: letters of the bank's code, or DIGITS for those
- * that have no letter at all. "at 10 p.m. and wakes up at 6 a" is a good number by its check digits, and
- * none of Austria's. */
+/* How the registry's account numbers begin, where it says more than letters and digits: letters of
+ * the bank's code, or DIGITS for those that have no letter at all. "at 10 p.m. and wakes up at 6 a"
+ * is a good number by its check digits, and none of Austria's. */
 #define DIGITS 9
 static const uint8_t bank_letters[LETTERS * LETTERS] = {
     C('A', 'E', DIGITS), C('A', 'T', DIGITS), C('B', 'A', DIGITS), C('B', 'E', DIGITS),
@@ -63,16 +63,17 @@ static const uint8_t bank_letters[LETTERS * LETTERS] = {
 static bool fits(unsigned country, size_t at, int c)
 {
     unsigned letters = bank_letters[country];
-    return letters == DIGITS ? is_digit(c) : at >= letters || is_alpha(c);
+    return letters == DIGITS ? ascii_is_digit(c) : at >= letters || ascii_is_letter(c);
 }
 
-/* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow. */
+/* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow.
+ */
 static uint64_t mod97_of(const int *number, size_t count, uint64_t before)
 {
     for (size_t i = 0; i < count; i++) {
         int c = number[i];
-        before = is_digit(c) ? before * 10 + (unsigned)(c - '0')
-                             : before * 100 + (unsigned)(c - 'A' + 10);
+        before = ascii_is_digit(c) ? before * 10 + (unsigned)(c - '0')
+                                   : before * 100 + (unsigned)(c - 'A' + 10);
         if (before > UINT64_MAX / 1000)
             before %= 97;
     }
@@ -86,7 +87,7 @@ static inline struct plain character_at(struct td_str text, size_t offset)
     return next.c == PLAIN_LETTER ? plain_look_alike(text, next) : next;
 }
 
-bool detect_iban(const struct place *place, struct privacy_span *out)
+static bool read_iban(const struct place *place, struct privacy_span *out)
 {
     int number[IBAN_MAX];
     size_t count = 0, length = 4, offset = place->begin, end = place->begin;
@@ -104,12 +105,12 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
             next = character_at(place->text, next.end);
             grouped = true;
         }
-        if (!is_alnum(next.c) || (count < 2 && !is_alpha(next.c)) ||
-            ((count == 2 || count == 3) && !is_digit(next.c)) ||
+        if (!ascii_is_alnum(next.c) || (count < 2 && !ascii_is_letter(next.c)) ||
+            ((count == 2 || count == 3) && !ascii_is_digit(next.c)) ||
             (count >= 4 && !fits(country, count - 4, next.c)))
             return false;
-        number[count++] = is_alpha(next.c) ? next.c & ~0x20 : next.c;
-        digits += is_digit(next.c);
+        number[count++] = ascii_is_letter(next.c) ? next.c & ~0x20 : next.c;
+        digits += ascii_is_digit(next.c);
         if (count == 2) {
             country = (unsigned)((number[0] - 'A') * LETTERS + (number[1] - 'A'));
             length = lengths[country];
@@ -118,10 +119,54 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
         }
         offset = end = next.end;
     }
-    if (is_alnum(plain_at(place->text, end).c))
+    if (ascii_is_alnum(plain_at(place->text, end).c))
         return false; /* runs on */
     if (digits < 2 + DIGITS_MIN || mod97_of(number, 4, mod97_of(number + 4, count - 4, 0)) != 1)
         return false;
     *out = span_of(PRIVACY_IBAN, place->begin, end, grouped || wrapped ? 0.95f : 1.0f);
     return true;
 }
+
+/* Two letters and a digit, maybe after a separator, or characters whose plain form is not known
+ * yet. */
+static bool is_possible(const struct place *place)
+{
+    const unsigned char *bytes = (const unsigned char *)place->text.data;
+    for (size_t k = 1; k <= 3; k++) {
+        if (place->begin + k >= place->text.len)
+            return false;
+        unsigned char c = bytes[place->begin + k];
+        if (c >= 0x80 || (k >= 2 && ascii_is_digit(c)))
+            return true;
+        if (k == 1 ? !ascii_is_letter(c) : c != ' ' && c != '-' && c != '.')
+            return false;
+    }
+    return true;
+}
+
+static bool find_iban(const struct place *place, struct privacy_span *out)
+{
+    return ((place->shape & WORD_FOREIGN) || is_possible(place)) && read_iban(place, out);
+}
+
+/* "GB" whose G is another script's. */
+static bool find_tail(const struct place *place, struct privacy_span *out)
+{
+    struct place letter = *place;
+    letter.begin = place->before_begin;
+    letter.before = place->before2;
+    return !is_word(place->before2) && read_iban(&letter, out);
+}
+
+const struct detector detector_iban = {
+    .kinds = {PRIVACY_IBAN, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_LENGTH(1) | WORD_LENGTH(2) | WORD_HAS_DIGIT | WORD_FOREIGN,
+    .find = find_iban,
+};
+
+const struct detector detector_iban_tail = {
+    .kinds = {PRIVACY_IBAN, KINDS_END},
+    .triggers = ON(TAIL),
+    .find = find_tail,
+};

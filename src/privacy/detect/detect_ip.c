@@ -7,7 +7,8 @@ static const char *const version_words[] = {"version", "ver.",     "release", "b
                                             "section", "firmware", NULL};
 #define VERSION_REACH 18 /* "firmware version: " */
 
-bool detect_ip4(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool read_ip4(const struct place *place, const struct window *window,
+                     struct privacy_span *out)
 {
     size_t i = 0;
     int octets[4];
@@ -23,17 +24,22 @@ bool detect_ip4(const struct place *place, const struct window *window, struct p
             return false;
     }
     int next = window->c[i];
-    if (is_word(next) || next == '_' || (next == '.' && is_alnum(window->c[i + 1])) ||
-        (next == '-' && is_alpha(window->c[i + 1])))
+    if (is_word(next) || next == '_' || (next == '.' && ascii_is_alnum(window->c[i + 1])) ||
+        (next == '-' && ascii_is_letter(window->c[i + 1])))
         return false; /* 1.2.3.4.5, 1.2.3.4-rc1; but 10.0.0.1-20 is a range of addresses */
     if ((place->before == '.' && is_word(place->before2)) ||
-        (place->before == '-' && is_alpha(place->before2)))
+        (place->before == '-' && ascii_is_letter(place->before2)))
         return false;
     if (octets[0] == 0 || octets[0] == 127 || octets[0] == 255 ||
         context_before(place->text, place->begin, VERSION_REACH, version_words))
         return false;
     *out = span_of(PRIVACY_IP, place->begin, window->end[i - 1], 0.9f);
     return true;
+}
+
+static bool find_ip4(const struct place *place, struct privacy_span *out)
+{
+    return read_ip4(place, place->window, out);
 }
 
 /* RFC 4291, section 2.2, read left to right: groups of hex digits, at most one "::", an IPv4
@@ -52,7 +58,7 @@ static size_t ip4_tail(struct td_str text, size_t offset)
     window_read(text, offset, &window);
     struct place place = {
         .text = text, .begin = offset, .before = ':', .before2 = ':', .before_begin = offset};
-    return detect_ip4(&place, &window, &span) ? span.end : 0;
+    return read_ip4(&place, &window, &span) ? span.end : 0;
 }
 
 static bool ip6_read(const struct place *place, struct ip6 *ip)
@@ -69,18 +75,18 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
                 ip->compressed = true;
                 ip->end = second.end;
                 offset = second.end;
-            } else if (ip->groups == 0 || !is_hex(second.c)) {
+            } else if (ip->groups == 0 || !ascii_is_hex(second.c)) {
                 return ip->groups > 0; /* a colon that ends the address */
             } else {
                 offset = next.end;
             }
             after_colon = true;
             next = plain_at(place->text, offset);
-            if (!is_hex(next.c))
+            if (!ascii_is_hex(next.c))
                 return ip->compressed && !is_word(next.c) && next.c != ':';
             continue;
         }
-        if (!is_hex(next.c))
+        if (!ascii_is_hex(next.c))
             return !is_word(next.c) && next.c != '_';
         if (ip->groups > 0 && !after_colon)
             return false;
@@ -93,8 +99,8 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
             return true;
         }
         unsigned chars = 0;
-        while (is_hex(next.c) && chars <= 4) {
-            ip->digits += is_digit(next.c);
+        while (ascii_is_hex(next.c) && chars <= 4) {
+            ip->digits += ascii_is_digit(next.c);
             ip->end = next.end;
             chars++;
             next = plain_at(place->text, next.end);
@@ -108,7 +114,7 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
     }
 }
 
-bool detect_ip6(const struct place *place, struct privacy_span *out)
+static bool read_ip6(const struct place *place, struct privacy_span *out)
 {
     struct ip6 ip = {0};
     if (is_word(place->before) || place->before == ':' || place->before == '_')
@@ -124,3 +130,31 @@ bool detect_ip6(const struct place *place, struct privacy_span *out)
     *out = span_of(PRIVACY_IP, place->begin, ip.end, 0.95f);
     return true;
 }
+
+/* At the ':' that begins "::1", or that ends the first group of "fe80::1", which is a word. */
+static bool find_ip6(const struct place *place, struct privacy_span *out)
+{
+    const unsigned char *bytes = (const unsigned char *)place->text.data;
+    size_t begin = place->last_word;
+    if (begin == SIZE_MAX || place->begin - begin > 4 || !ascii_is_hex(bytes[begin]))
+        return read_ip6(place, out);
+    int before = begin == 0 ? PLAIN_END : bytes[begin - 1];
+    struct place group = *place;
+    group.begin = begin;
+    group.before = before < 0x80 ? before : PLAIN_OTHER;
+    group.before2 = PLAIN_OTHER;
+    return read_ip6(&group, out);
+}
+
+const struct detector detector_ip4 = {
+    .kinds = {PRIVACY_IP, KINDS_END},
+    .triggers = ON(NUMBER),
+    .all = NUMBER_IN_GROUPS | NUMBER_DOT,
+    .find = find_ip4,
+};
+
+const struct detector detector_ip6 = {
+    .kinds = {PRIVACY_IP, KINDS_END},
+    .triggers = ON(COLON),
+    .find = find_ip6,
+};

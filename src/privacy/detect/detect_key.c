@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "privacy/text/entropy.h"
+#include "privacy/text/reading.h"
 
 enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED, CHARSET_COUNT };
 _Static_assert(CHARSET_COUNT == KEY_CHARSETS, "a stretch each");
@@ -13,15 +14,15 @@ static inline bool in_charset(int c, enum charset charset)
 {
     switch (charset) {
     case ALNUM_UPPER:
-        return is_digit(c) || (c >= 'A' && c <= 'Z');
+        return ascii_is_digit(c) || (c >= 'A' && c <= 'Z');
     case HEX_LOWER:
-        return is_digit(c) || (c >= 'a' && c <= 'f');
+        return ascii_is_digit(c) || (c >= 'a' && c <= 'f');
     case ALNUM:
-        return is_alnum(c);
+        return ascii_is_alnum(c);
     case TOKEN:
-        return is_alnum(c) || c == '_' || c == '-';
+        return ascii_is_alnum(c) || c == '_' || c == '-';
     default:
-        return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
+        return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
                c == '/' || c == '=';
     }
 }
@@ -132,7 +133,8 @@ static const char *const second_letters[128] = {
     ['y'] = "a",
 };
 
-bool detect_key_possible(int first, int second)
+/* By the first letter and the byte after it (0x80 and above: its plain form is not known yet). */
+static bool second_fits(int first, int second)
 {
     const char *letters = first > 0 && first < 128 ? second_letters[first] : NULL;
     return letters != NULL && second != 0 && (second >= 0x80 || strchr(letters, second) != NULL);
@@ -172,7 +174,7 @@ static size_t read_word(struct td_str text, size_t offset, const char *word, boo
 {
     for (; *word; word++) {
         struct plain next = plain_at(text, offset);
-        if ((nocase ? to_lower(next.c) : next.c) != *word)
+        if ((nocase ? ascii_lower(next.c) : next.c) != *word)
             return 0;
         offset = next.end;
     }
@@ -186,19 +188,19 @@ static bool found(struct privacy_span *out, size_t begin, size_t end, float scor
 }
 
 /* Is there no digit among the first `max` characters of the set at `offset`? */
-static bool lacks_digit(struct stretch *stretch, struct td_str text, size_t offset,
+static bool lacks_digit(struct digitless *row, struct td_str text, size_t offset,
                         enum charset charset, size_t max)
 {
-    if (offset < stretch->begin || offset >= stretch->end)
-        *stretch = (struct stretch){offset, offset, 0};
-    for (; stretch->begin < offset; stretch->count--)
-        stretch->begin = plain_at(text, stretch->begin).end;
-    while (stretch->count < max) {
-        struct plain next = plain_at(text, stretch->end);
-        if (!in_charset(next.c, charset) || is_digit(next.c))
-            return !is_digit(next.c);
-        stretch->end = next.end;
-        stretch->count++;
+    if (offset < row->begin || offset >= row->end)
+        *row = (struct digitless){offset, offset, 0};
+    for (; row->begin < offset; row->count--)
+        row->begin = plain_at(text, row->begin).end;
+    while (row->count < max) {
+        struct plain next = plain_at(text, row->end);
+        if (!in_charset(next.c, charset) || ascii_is_digit(next.c))
+            return !ascii_is_digit(next.c);
+        row->end = next.end;
+        row->count++;
     }
     return true;
 }
@@ -213,12 +215,12 @@ static bool detect_prefixed(const struct place *place, int first, struct keys *k
         size_t body_begin = read_word(place->text, place->begin, formats[i].prefix, false), end;
         if (body_begin == 0 ||
             (formats[i].mixed &&
-             lacks_digit(&keys->stretches[formats[i].charset], place->text, body_begin,
+             lacks_digit(&keys->digitless[formats[i].charset], place->text, body_begin,
                          formats[i].charset, (size_t)formats[i].body_max + 1)))
             continue;
         size_t len = read_run(place->text, body_begin, formats[i].charset, body,
                               (size_t)formats[i].body_max + 1, &end);
-        while (len > 0 && !is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
+        while (len > 0 && !ascii_is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
             len--; /* "sk-...-" or a full stop: punctuation of the sentence */
             end--;
         }
@@ -324,7 +326,7 @@ static bool detect_spoken_secret(const struct place *place, struct privacy_span 
         struct plain next = plain_at(place->text, offset);
         if (next.c == PLAIN_END)
             break;
-        bool part = is_alnum(next.c) || next.c == '/' || next.c == '+';
+        bool part = ascii_is_alnum(next.c) || next.c == '/' || next.c == '+';
         if (part && boundary) {
             size_t len = read_run(place->text, next.begin, DOTTED, body, sizeof body, &end);
             if (len == 40 && entropy_classes((struct td_str){body, len}) >= 3 &&
@@ -337,9 +339,30 @@ static bool detect_spoken_secret(const struct place *place, struct privacy_span 
     return false;
 }
 
-bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out)
+/* Can a key begin here? Prefixes end in a sign or are followed by many characters; the words
+ * "bearer", "password", "passphrase" and "secret" have their lengths. */
+static bool is_possible(const struct place *place, int first)
 {
+    struct td_str text = place->text;
+    size_t len = place->run_end - place->begin;
+    int after = place->run_end < text.len ? (unsigned char)text.data[place->run_end] : 0;
+    int small = first | 0x20;
+    if (place->shape & WORD_FOREIGN)
+        return true;
+    return (len >= 12 || after == '-' || after == '_' || after == '.' || after >= 0x80 ||
+            ((small == 'b' || small == 'p' || small == 's') &&
+             (len == 6 || len == 8 || len == 10))) &&
+           second_fits(
+               first, place->begin + 1 < text.len ? (unsigned char)text.data[place->begin + 1] : 0);
+}
+
+/* Tokens known by their prefix, "Bearer ...", "password is ...". */
+static bool find_key(const struct place *place, struct privacy_span *out)
+{
+    struct keys *keys = &place->memory->keys;
     int first = plain_at(place->text, place->begin).c;
+    if (!is_possible(place, first))
+        return false;
     switch (first) {
     case 'e':
         return detect_jwt(place, keys, out);
@@ -361,3 +384,66 @@ bool detect_key(const struct place *place, struct keys *keys, struct privacy_spa
     }
     return detect_prefixed(place, first, keys, out);
 }
+
+/* --- private keys --- */
+
+#define LABEL_BYTES_MAX 64 /* "BEGIN ENCRYPTED PRIVATE KEY" and the like are below 40 */
+
+/* A private key without an end goes on to the end of its own text, not into the next one of a
+ * reading. */
+static struct td_str text_until_end(const struct place *place)
+{
+    const struct reading *reading = place->memory->reading;
+    size_t *part = &place->memory->part;
+    if (reading == NULL || reading->count == 0)
+        return place->text;
+    while (*part + 1 < reading->count && reading->parts[*part].end <= place->begin)
+        ++*part;
+    return str_slice(place->text, 0, reading_text_end(reading, *part));
+}
+
+/* Private keys in PEM armour (RFC 7468, OpenSSH, PGP): from the begin mark to the end mark's line,
+ * or to the end of the text when the end mark is missing, because half a key is still secret. */
+static bool find_private_key(const struct place *place, struct privacy_span *out)
+{
+    struct td_str text, begin_mark = STR("-----BEGIN ");
+    if (place->begin + 5 >= place->text.len || place->text.data[place->begin + 5] != 'B')
+        return false;
+    text = text_until_end(place);
+    if (!str_starts_with(str_slice(text, place->begin, text.len), begin_mark))
+        return false;
+    size_t label = place->begin + begin_mark.len;
+    struct td_str head = str_slice(text, label, label + LABEL_BYTES_MAX);
+    size_t label_len = str_find(head, STR("-----"), 0);
+    head = str_slice(head, 0, label_len == SIZE_MAX ? head.len : label_len);
+    if (str_find(head, STR("PRIVATE KEY"), 0) == SIZE_MAX)
+        return false;
+    size_t end = text.len, end_mark = label;
+    while ((end_mark = str_find(text, STR("-----END "), end_mark)) != SIZE_MAX) {
+        struct td_str tail = str_slice(text, end_mark + 9, end_mark + 9 + LABEL_BYTES_MAX);
+        size_t close = str_find(tail, STR("-----"), 0);
+        if (str_find(str_slice(tail, 0, close), STR("PRIVATE KEY"), 0) != SIZE_MAX) {
+            end = end_mark + 9 + (close == SIZE_MAX ? tail.len : close + 5);
+            break;
+        }
+        end_mark += 9;
+    }
+    *out = span_of(PRIVACY_PRIVATE_KEY, place->begin, end, 1.0f);
+    return true;
+}
+
+const struct detector detector_key = {
+    .kinds = {PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_12_ON | WORD_DASH | WORD_JOINT | WORD_DOT | WORD_OTHER | WORD_FOREIGN |
+           WORD_LENGTH(6) | WORD_LENGTH(8) | WORD_LENGTH(10),
+    .resumes = true,
+    .find = find_key,
+};
+
+const struct detector detector_private_key = {
+    .kinds = {PRIVACY_PRIVATE_KEY, KINDS_END},
+    .triggers = ON(DASH),
+    .resumes = true,
+    .find = find_private_key,
+};

@@ -9,8 +9,8 @@
 #define REACH 64
 #define NAME_REACH 128 /* three words of the longest kind before a dose */
 
-/* ICD-10(-CM): a letter (U is reserved), a digit, a digit or A or B, then maybe a dot and one to four
- * more. With a dot the form says much, but so do parts lists; a word of medicine must stand
+/* ICD-10(-CM): a letter (U is reserved), a digit, a digit or A or B, then maybe a dot and one to
+ * four more. With a dot the form says much, but so do parts lists; a word of medicine must stand
  * near. */
 bool detect_icd10(const struct place *place, struct privacy_span *out)
 {
@@ -22,16 +22,16 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
     if (!own && !place_context(place, CONTEXT_HEALTH, REACH))
         return false;
     next = plain_at(place->text, next.end);
-    if (!is_digit(next.c))
+    if (!ascii_is_digit(next.c))
         return false;
     next = plain_at(place->text, next.end);
-    if (!is_digit(next.c) && next.c != 'A' && next.c != 'B')
+    if (!ascii_is_digit(next.c) && next.c != 'A' && next.c != 'B')
         return false;
     size_t end = next.end, more = 0;
     next = plain_at(place->text, end);
     bool dotted = next.c == '.';
     if (dotted) {
-        for (next = plain_at(place->text, next.end); is_alnum(next.c) && more < 5; more++) {
+        for (next = plain_at(place->text, next.end); ascii_is_alnum(next.c) && more < 5; more++) {
             end = next.end;
             next = plain_at(place->text, end);
         }
@@ -45,9 +45,9 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
     return true;
 }
 
-/* Stems of international nonproprietary names (WHO, "The use of stems in the selection of INN", 2018), which
- * every language keeps while the ending changes: metformina, bisoprololo, sinvastatina, omeprazol. Those are left
- * out that other words end in as well. */
+/* Stems of international nonproprietary names (WHO, "The use of stems in the selection of INN",
+ * 2018), which every language keeps while the ending changes: metformina, bisoprololo,
+ * sinvastatina, omeprazol. Those are left out that other words end in as well. */
 static bool has_inn_stem(struct td_str text, const struct word *word)
 {
     static const char *const stems[] = {
@@ -69,7 +69,7 @@ static bool has_inn_stem(struct td_str text, const struct word *word)
     if (word->digits || len < 6 || len >= sizeof lower)
         return false;
     for (size_t i = 0; i < len; i++)
-        lower[i] = (char)to_lower((unsigned char)text.data[word->begin + i]);
+        lower[i] = (char)ascii_lower((unsigned char)text.data[word->begin + i]);
     lower[len] = '\0';
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         const char *at = strstr(lower, stems[i]);
@@ -82,14 +82,16 @@ static bool has_inn_stem(struct td_str text, const struct word *word)
     return false;
 }
 
-bool detect_dose_possible(const struct place *place, const struct window *window)
+/* Does a decimal comma or a unit that is no ASCII word ("µg") follow the number? */
+static bool is_comma_or_sign(const struct place *place)
 {
+    const struct window *window = place->window;
     struct td_str text = place->text;
     size_t end = window->end[window->run - 1];
     if (end + 3 >= text.len)
         return false;
     if (text.data[end] == ',')
-        return is_digit((unsigned char)text.data[end + 1]);
+        return ascii_is_digit((unsigned char)text.data[end + 1]);
     end += text.data[end] == ' ';
     unsigned char c = (unsigned char)text.data[end];
     return c == 0xC2 || c == 0xCE;
@@ -107,20 +109,24 @@ static size_t micrograms_end(struct td_str text, size_t offset)
 }
 
 /* "metformin 500 mg", "500mg of metformin": the medicine's name and the dose are one finding. */
-bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_dose(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run, at = run;
-    if (run == 0 || run > 5 || (place->before == '.' && is_digit(place->before2)))
+    if (!(place->shape & (NUMBER_WORD_AFTER | NUMBER_DOT | NUMBER_SLASH)) &&
+        !is_comma_or_sign(place))
         return false;
-    if ((window->c[at] == '.' || window->c[at] == '/') && is_digit(window->c[at + 1]))
+    if (run == 0 || run > 5 || (place->before == '.' && ascii_is_digit(place->before2)))
+        return false;
+    if ((window->c[at] == '.' || window->c[at] == '/') && ascii_is_digit(window->c[at + 1]))
         at += 1 + window_digits(window, at + 1);
     size_t end = window->end[at - 1];
     if (at == run && end + 1 < place->text.len && place->text.data[end] == ',' &&
-        is_digit((unsigned char)place->text.data[end + 1]))
+        ascii_is_digit((unsigned char)place->text.data[end + 1]))
         end = spelled_after(place->text, end + 1, 0).end; /* "2,5 mg", "2,5mg" */
-    if (place->before == ',' && is_digit(place->before2))
+    if (place->before == ',' && ascii_is_digit(place->before2))
         return false; /* the fraction of such a number */
-    while (end > window->end[run - 1] && !is_digit((unsigned char)place->text.data[end - 1]))
+    while (end > window->end[run - 1] && !ascii_is_digit((unsigned char)place->text.data[end - 1]))
         end--;
     struct word unit =
         at == run && end == window->end[run - 1] ? *place->next : word_after(place->text, end, 1);
@@ -132,7 +138,7 @@ bool detect_dose(const struct place *place, const struct window *window, struct 
     struct word name = *place->previous;
     if (has_inn_stem(place->text, &name)) {
         if (name.begin >= 2 && place->text.data[name.begin - 1] == '-' &&
-            is_alpha((unsigned char)place->text.data[name.begin - 2]))
+            ascii_is_letter((unsigned char)place->text.data[name.begin - 2]))
             name.begin -= 2; /* "L-Thyroxin" */
         *out = span_of(PRIVACY_MEDICATION, name.begin, unit.end, 0.85f);
         return true;
@@ -155,3 +161,17 @@ bool detect_dose(const struct place *place, const struct window *window, struct 
         .kind = PRIVACY_MEDICATION, .begin = place->begin, .end = after.end, .score = 0.9f};
     return true;
 }
+
+const struct detector detector_dose = {
+    .kinds = {PRIVACY_MEDICATION, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_WORD_AFTER | NUMBER_DOT | NUMBER_SLASH | NUMBER_COMMA | NUMBER_OTHER,
+    .find = find_dose,
+};
+
+const struct detector detector_icd10 = {
+    .kinds = {PRIVACY_ICD10, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_HAS_DIGIT,
+    .find = detect_icd10,
+};

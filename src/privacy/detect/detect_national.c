@@ -24,19 +24,26 @@ struct form {
     float bare;
 };
 
-/* clang-format off */
 static const struct form digit_forms[] = {
-    {PRIVACY_UK_NHS, "ddd ddd dddd", check_uk_nhs, 0}, {PRIVACY_UK_NHS, "dddddddddd", check_uk_nhs, 0},
+    {PRIVACY_UK_NHS, "ddd ddd dddd", check_uk_nhs, 0},
+    {PRIVACY_UK_NHS, "dddddddddd", check_uk_nhs, 0},
     {PRIVACY_UK_NHS, "ddd-ddd-dddd", check_uk_nhs, 0},
-    {PRIVACY_DE_TAX_ID, "ddddddddddd", check_de_tax_id, 0}, {PRIVACY_DE_TAX_ID, "dd ddd ddd ddd", check_de_tax_id, 0.7f},
+    {PRIVACY_DE_TAX_ID, "ddddddddddd", check_de_tax_id, 0},
+    {PRIVACY_DE_TAX_ID, "dd ddd ddd ddd", check_de_tax_id, 0.7f},
     {PRIVACY_DE_TAX_ID, "dd/ddd/ddd/ddd", check_de_tax_id, 0.7f},
-    {PRIVACY_FR_NIR, "dddddnndddddddd", check_fr_nir, 0.8f}, {PRIVACY_FR_NIR, "d dd dd nn ddd ddd dd", check_fr_nir, 0.95f},
-    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f}, {PRIVACY_FR_NIR, "dddddnndddddd dd", check_fr_nir, 0.9f},
-    {PRIVACY_ES_NIF, "ddddddddl", check_es_nif, 0.8f}, {PRIVACY_ES_NIF, "dddddddd-l", check_es_nif, 0.85f},
-    {PRIVACY_ES_NIF, "dddddddd l", check_es_nif, 0}, {PRIVACY_ES_NIF, "dd.ddd.ddd-l", check_es_nif, 0.95f},
+    {PRIVACY_FR_NIR, "dddddnndddddddd", check_fr_nir, 0.8f},
+    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd dd", check_fr_nir, 0.95f},
+    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f},
+    {PRIVACY_FR_NIR, "dddddnndddddd dd", check_fr_nir, 0.9f},
+    {PRIVACY_ES_NIF, "ddddddddl", check_es_nif, 0.8f},
+    {PRIVACY_ES_NIF, "dddddddd-l", check_es_nif, 0.85f},
+    {PRIVACY_ES_NIF, "dddddddd l", check_es_nif, 0},
+    {PRIVACY_ES_NIF, "dd.ddd.ddd-l", check_es_nif, 0.95f},
     {PRIVACY_ES_NIF, "dd.ddd.dddl", check_es_nif, 0.9f},
-    {PRIVACY_NL_BSN, "ddddddddd", check_nl_bsn, 0}, {PRIVACY_NL_BSN, "dddd.dd.ddd", check_nl_bsn, 0.8f},
-    {PRIVACY_NL_BSN, "dddd dd ddd", check_nl_bsn, 0}, {PRIVACY_NL_BSN, "ddd ddd ddd", check_nl_bsn, 0},
+    {PRIVACY_NL_BSN, "ddddddddd", check_nl_bsn, 0},
+    {PRIVACY_NL_BSN, "dddd.dd.ddd", check_nl_bsn, 0.8f},
+    {PRIVACY_NL_BSN, "dddd dd ddd", check_nl_bsn, 0},
+    {PRIVACY_NL_BSN, "ddd ddd ddd", check_nl_bsn, 0},
     {PRIVACY_PL_PESEL, "ddddddddddd", check_pl_pesel, 0},
     {PRIVACY_SE_PERSONNUMMER, "dddddd-dddd", check_se_personnummer, 0.75f},
     {PRIVACY_SE_PERSONNUMMER, "dddddd+dddd", check_se_personnummer, 0.75f},
@@ -44,56 +51,91 @@ static const struct form digit_forms[] = {
     {PRIVACY_SE_PERSONNUMMER, "dddddddddddd", check_se_personnummer, 0},
     {PRIVACY_SE_PERSONNUMMER, "dddddddddd", check_se_personnummer, 0},
     {PRIVACY_FI_HETU, "dddddd?dddn", check_fi_hetu, 0.9f},
-    {PRIVACY_DK_CPR, "dddddd-dddd", check_dk_cpr, 0}, {PRIVACY_DK_CPR, "dddddddddd", check_dk_cpr, 0},
-    {PRIVACY_NO_FNR, "ddddddddddd", check_no_fnr, 0}, {PRIVACY_NO_FNR, "dddddd ddddd", check_no_fnr, 0.8f},
-    {PRIVACY_BE_NN, "dd.dd.dd-ddd.dd", check_be_nn, 0.95f}, {PRIVACY_BE_NN, "ddddddddddd", check_be_nn, 0},
-    {PRIVACY_BE_NN, "dddddd-ddd-dd", check_be_nn, 0.8f}, {PRIVACY_BE_NN, "dd.dd.dd-ddd-dd", check_be_nn, 0.9f},
-    {PRIVACY_PT_NIF, "ddddddddd", check_pt_nif, 0}, {PRIVACY_PT_NIF, "ddd ddd ddd", check_pt_nif, 0},
-    {PRIVACY_CH_AHV, "ddd.dddd.dddd.dd", check_ch_ahv, 0.95f}, {PRIVACY_CH_AHV, "ddddddddddddd", check_ch_ahv, 0.7f},
-    {PRIVACY_AT_SVNR, "dddd dddddd", check_at_svnr, 0}, {PRIVACY_AT_SVNR, "dddddddddd", check_at_svnr, 0},
+    {PRIVACY_DK_CPR, "dddddd-dddd", check_dk_cpr, 0},
+    {PRIVACY_DK_CPR, "dddddddddd", check_dk_cpr, 0},
+    {PRIVACY_NO_FNR, "ddddddddddd", check_no_fnr, 0},
+    {PRIVACY_NO_FNR, "dddddd ddddd", check_no_fnr, 0.8f},
+    {PRIVACY_BE_NN, "dd.dd.dd-ddd.dd", check_be_nn, 0.95f},
+    {PRIVACY_BE_NN, "ddddddddddd", check_be_nn, 0},
+    {PRIVACY_BE_NN, "dddddd-ddd-dd", check_be_nn, 0.8f},
+    {PRIVACY_BE_NN, "dd.dd.dd-ddd-dd", check_be_nn, 0.9f},
+    {PRIVACY_PT_NIF, "ddddddddd", check_pt_nif, 0},
+    {PRIVACY_PT_NIF, "ddd ddd ddd", check_pt_nif, 0},
+    {PRIVACY_CH_AHV, "ddd.dddd.dddd.dd", check_ch_ahv, 0.95f},
+    {PRIVACY_CH_AHV, "ddddddddddddd", check_ch_ahv, 0.7f},
+    {PRIVACY_AT_SVNR, "dddd dddddd", check_at_svnr, 0},
+    {PRIVACY_AT_SVNR, "dddddddddd", check_at_svnr, 0},
     {PRIVACY_AT_SVNR, "dddd-dddddd", check_at_svnr, 0},
-    {PRIVACY_IE_PPS, "dddddddl", check_ie_pps, 0.7f}, {PRIVACY_IE_PPS, "dddddddll", check_ie_pps, 0.75f},
-    {PRIVACY_CZ_RC, "dddddd/dddd", check_cz_rc, 0.85f}, {PRIVACY_CZ_RC, "dddddddddd", check_cz_rc, 0},
-    {PRIVACY_RO_CNP, "ddddddddddddd", check_ro_cnp, 0}, {PRIVACY_BG_EGN, "dddddddddd", check_bg_egn, 0},
-    {PRIVACY_HR_OIB, "ddddddddddd", check_iso7064_11_10, 0}, {PRIVACY_EE_IK, "ddddddddddd", check_ee_ik, 0},
-    {PRIVACY_GR_AMKA, "ddddddddddd", check_gr_amka, 0}, {PRIVACY_TR_TCKN, "ddddddddddd", check_tr_tckn, 0},
-    {PRIVACY_BR_CPF, "ddd.ddd.ddd-dd", check_br_cpf, 0.95f}, {PRIVACY_BR_CPF, "ddddddddddd", check_br_cpf, 0},
+    {PRIVACY_IE_PPS, "dddddddl", check_ie_pps, 0.7f},
+    {PRIVACY_IE_PPS, "dddddddll", check_ie_pps, 0.75f},
+    {PRIVACY_CZ_RC, "dddddd/dddd", check_cz_rc, 0.85f},
+    {PRIVACY_CZ_RC, "dddddddddd", check_cz_rc, 0},
+    {PRIVACY_RO_CNP, "ddddddddddddd", check_ro_cnp, 0},
+    {PRIVACY_BG_EGN, "dddddddddd", check_bg_egn, 0},
+    {PRIVACY_HR_OIB, "ddddddddddd", check_iso7064_11_10, 0},
+    {PRIVACY_EE_IK, "ddddddddddd", check_ee_ik, 0},
+    {PRIVACY_GR_AMKA, "ddddddddddd", check_gr_amka, 0},
+    {PRIVACY_TR_TCKN, "ddddddddddd", check_tr_tckn, 0},
+    {PRIVACY_BR_CPF, "ddd.ddd.ddd-dd", check_br_cpf, 0.95f},
+    {PRIVACY_BR_CPF, "ddddddddddd", check_br_cpf, 0},
     {PRIVACY_BR_CPF, "ddddddddd-dd", check_br_cpf, 0.85f},
-    {PRIVACY_BR_CNPJ, "dd.ddd.ddd/dddd-dd", check_br_cnpj, 0.95f}, {PRIVACY_BR_CNPJ, "dddddddddddddd", check_br_cnpj, 0},
-    {PRIVACY_CL_RUT, "dd.ddd.ddd-n", check_cl_rut, 0.9f}, {PRIVACY_CL_RUT, "d.ddd.ddd-n", check_cl_rut, 0.85f},
-    {PRIVACY_CL_RUT, "dddddddd-n", check_cl_rut, 0}, {PRIVACY_CL_RUT, "ddddddd-n", check_cl_rut, 0},
-    {PRIVACY_AR_CUIT, "dd-dddddddd-d", check_ar_cuit, 0.85f}, {PRIVACY_AR_CUIT, "ddddddddddd", check_ar_cuit, 0},
-    {PRIVACY_IN_AADHAAR, "dddd dddd dddd", check_in_aadhaar, 0.75f}, {PRIVACY_IN_AADHAAR, "dddd-dddd-dddd", check_in_aadhaar, 0.75f},
+    {PRIVACY_BR_CNPJ, "dd.ddd.ddd/dddd-dd", check_br_cnpj, 0.95f},
+    {PRIVACY_BR_CNPJ, "dddddddddddddd", check_br_cnpj, 0},
+    {PRIVACY_CL_RUT, "dd.ddd.ddd-n", check_cl_rut, 0.9f},
+    {PRIVACY_CL_RUT, "d.ddd.ddd-n", check_cl_rut, 0.85f},
+    {PRIVACY_CL_RUT, "dddddddd-n", check_cl_rut, 0},
+    {PRIVACY_CL_RUT, "ddddddd-n", check_cl_rut, 0},
+    {PRIVACY_AR_CUIT, "dd-dddddddd-d", check_ar_cuit, 0.85f},
+    {PRIVACY_AR_CUIT, "ddddddddddd", check_ar_cuit, 0},
+    {PRIVACY_IN_AADHAAR, "dddd dddd dddd", check_in_aadhaar, 0.75f},
+    {PRIVACY_IN_AADHAAR, "dddd-dddd-dddd", check_in_aadhaar, 0.75f},
     {PRIVACY_IN_AADHAAR, "dddddddddddd", check_in_aadhaar, 0},
-    {PRIVACY_AU_TFN, "ddd ddd ddd", check_au_tfn, 0}, {PRIVACY_AU_TFN, "ddddddddd", check_au_tfn, 0},
-    {PRIVACY_AU_MEDICARE, "dddd ddddd d", check_au_medicare, 0.75f}, {PRIVACY_AU_MEDICARE, "dddddddddd", check_au_medicare, 0},
+    {PRIVACY_AU_TFN, "ddd ddd ddd", check_au_tfn, 0},
+    {PRIVACY_AU_TFN, "ddddddddd", check_au_tfn, 0},
+    {PRIVACY_AU_MEDICARE, "dddd ddddd d", check_au_medicare, 0.75f},
+    {PRIVACY_AU_MEDICARE, "dddddddddd", check_au_medicare, 0},
     {PRIVACY_AU_MEDICARE, "dddd-ddddd-d", check_au_medicare, 0.75f},
-    {PRIVACY_AU_ABN, "dd ddd ddd ddd", check_au_abn, 0.7f}, {PRIVACY_AU_ABN, "ddddddddddd", check_au_abn, 0},
-    {PRIVACY_CA_SIN, "ddd-ddd-ddd", check_ca_sin, 0.7f}, {PRIVACY_CA_SIN, "ddd ddd ddd", check_ca_sin, 0},
+    {PRIVACY_AU_ABN, "dd ddd ddd ddd", check_au_abn, 0.7f},
+    {PRIVACY_AU_ABN, "ddddddddddd", check_au_abn, 0},
+    {PRIVACY_CA_SIN, "ddd-ddd-ddd", check_ca_sin, 0.7f},
+    {PRIVACY_CA_SIN, "ddd ddd ddd", check_ca_sin, 0},
     {PRIVACY_CA_SIN, "ddddddddd", check_ca_sin, 0},
     {PRIVACY_KR_RRN, "dddddd-ddddddd", check_kr_rrn, 0.8f},
-    {PRIVACY_CN_ID, "dddddddddddddddddn", check_cn_id, 0.95f}, {PRIVACY_CN_ID, "dddddd dddddddd dddn", check_cn_id, 0.95f},
-    {PRIVACY_JP_MY_NUMBER, "dddd dddd dddd", check_jp_my_number, 0}, {PRIVACY_JP_MY_NUMBER, "dddddddddddd", check_jp_my_number, 0},
+    {PRIVACY_CN_ID, "dddddddddddddddddn", check_cn_id, 0.95f},
+    {PRIVACY_CN_ID, "dddddd dddddddd dddn", check_cn_id, 0.95f},
+    {PRIVACY_JP_MY_NUMBER, "dddd dddd dddd", check_jp_my_number, 0},
+    {PRIVACY_JP_MY_NUMBER, "dddddddddddd", check_jp_my_number, 0},
     {PRIVACY_JP_MY_NUMBER, "dddd-dddd-dddd", check_jp_my_number, 0},
-    {PRIVACY_TH_TNIN, "d-dddd-ddddd-dd-d", check_th_tnin, 0.95f}, {PRIVACY_TH_TNIN, "d dddd ddddd dd d", check_th_tnin, 0.95f},
+    {PRIVACY_TH_TNIN, "d-dddd-ddddd-dd-d", check_th_tnin, 0.95f},
+    {PRIVACY_TH_TNIN, "d dddd ddddd dd d", check_th_tnin, 0.95f},
     {PRIVACY_TH_TNIN, "ddddddddddddd", check_th_tnin, 0},
-    {PRIVACY_ZA_ID, "ddddddddddddd", check_za_id, 0}, {PRIVACY_ZA_ID, "dddddd dddd ddd", check_za_id, 0.75f},
-    {PRIVACY_IL_ID, "ddddddddd", check_il_id, 0}, {PRIVACY_IL_ID, "d-ddddddd-d", check_il_id, 0},
-    {PRIVACY_US_ITIN, "ddd-dd-dddd", check_us_itin, 0.9f}, {PRIVACY_US_ITIN, "ddd dd dddd", check_us_itin, 0.6f},
+    {PRIVACY_ZA_ID, "ddddddddddddd", check_za_id, 0},
+    {PRIVACY_ZA_ID, "dddddd dddd ddd", check_za_id, 0.75f},
+    {PRIVACY_IL_ID, "ddddddddd", check_il_id, 0},
+    {PRIVACY_IL_ID, "d-ddddddd-d", check_il_id, 0},
+    {PRIVACY_US_ITIN, "ddd-dd-dddd", check_us_itin, 0.9f},
+    {PRIVACY_US_ITIN, "ddd dd dddd", check_us_itin, 0.6f},
     {PRIVACY_US_ITIN, "ddddddddd", check_us_itin, 0},
-    {PRIVACY_US_MBI, "dlndlndlldd", check_us_mbi, 0.8f}, {PRIVACY_US_MBI, "dlnd-lnd-lldd", check_us_mbi, 0.9f},
+    {PRIVACY_US_MBI, "dlndlndlldd", check_us_mbi, 0.8f},
+    {PRIVACY_US_MBI, "dlnd-lnd-lldd", check_us_mbi, 0.9f},
     {PRIVACY_US_NPI, "dddddddddd", check_us_npi, 0},
-    {PRIVACY_RU_SNILS, "ddd-ddd-ddd dd", check_ru_snils, 0.95f}, {PRIVACY_RU_SNILS, "ddddddddddd", check_ru_snils, 0},
+    {PRIVACY_RU_SNILS, "ddd-ddd-ddd dd", check_ru_snils, 0.95f},
+    {PRIVACY_RU_SNILS, "ddddddddddd", check_ru_snils, 0},
     {PRIVACY_RU_SNILS, "ddd-ddd-ddd-dd", check_ru_snils, 0.8f},
-    {PRIVACY_RU_INN, "dddddddddddd", check_ru_inn, 0}, {PRIVACY_RU_INN, "dddddddddd", check_ru_inn, 0},
+    {PRIVACY_RU_INN, "dddddddddddd", check_ru_inn, 0},
+    {PRIVACY_RU_INN, "dddddddddd", check_ru_inn, 0},
     {PRIVACY_MX_CLABE, "dddddddddddddddddd", check_mx_clabe, 0},
-    {PRIVACY_IMEI, "ddddddddddddddd", check_luhn, 0}, {PRIVACY_IMEI, "dd-dddddd-dddddd-d", check_luhn, 0.8f},
+    {PRIVACY_IMEI, "ddddddddddddddd", check_luhn, 0},
+    {PRIVACY_IMEI, "dd-dddddd-dddddd-d", check_luhn, 0.8f},
     {PRIVACY_VIN, "dnnnnnnnnnnnndddd", check_vin, 0.8f},
 };
 static const struct form letter_forms[] = {
-    {PRIVACY_UK_NINO, "llddddddl", check_uk_nino, 0.85f}, {PRIVACY_UK_NINO, "ll dd dd dd l", check_uk_nino, 0.95f},
-    {PRIVACY_UK_NINO, "ll dddddd l", check_uk_nino, 0.9f}, {PRIVACY_UK_NINO, "ll-dd-dd-dd-l", check_uk_nino, 0.9f},
-    {PRIVACY_ES_NIE, "ldddddddl", check_es_nie, 0.9f}, {PRIVACY_ES_NIE, "l-ddddddd-l", check_es_nie, 0.95f},
+    {PRIVACY_UK_NINO, "llddddddl", check_uk_nino, 0.85f},
+    {PRIVACY_UK_NINO, "ll dd dd dd l", check_uk_nino, 0.95f},
+    {PRIVACY_UK_NINO, "ll dddddd l", check_uk_nino, 0.9f},
+    {PRIVACY_UK_NINO, "ll-dd-dd-dd-l", check_uk_nino, 0.9f},
+    {PRIVACY_ES_NIE, "ldddddddl", check_es_nie, 0.9f},
+    {PRIVACY_ES_NIE, "l-ddddddd-l", check_es_nie, 0.95f},
     {PRIVACY_ES_NIE, "lddddddd-l", check_es_nie, 0.9f},
     {PRIVACY_IT_FISCAL_CODE, "llllllnnlnnlnnnl", check_it_fiscal_code, 0.95f},
     {PRIVACY_IT_FISCAL_CODE, "lll lll nnlnn lnnnl", check_it_fiscal_code, 0.95f},
@@ -101,24 +143,24 @@ static const struct form letter_forms[] = {
     {PRIVACY_IN_PAN, "lllllddddl", check_in_pan, 0.75f},
     {PRIVACY_SG_NRIC, "ldddddddl", check_sg_nric, 0.9f},
     {PRIVACY_TW_ID, "lddddddddd", check_tw_id, 0.75f},
-    {PRIVACY_HK_ID, "ldddddd(n)", check_hk_id, 0.9f}, {PRIVACY_HK_ID, "lddddddn", check_hk_id, 0},
+    {PRIVACY_HK_ID, "ldddddd(n)", check_hk_id, 0.9f},
+    {PRIVACY_HK_ID, "lddddddn", check_hk_id, 0},
     {PRIVACY_DEA, "llddddddd", check_dea, 0},
     {PRIVACY_DE_KVNR, "lddddddddd", check_de_kvnr, 0},
     {PRIVACY_VIN, "lnnnnnnnnnnnndddd", check_vin, 0.8f},
 };
-/* clang-format on */
 
 static bool shape_takes(char shape, int c)
 {
     switch (shape) {
     case 'd':
-        return is_digit(c);
+        return ascii_is_digit(c);
     case 'l':
-        return is_alpha(c);
+        return ascii_is_letter(c);
     case 'n':
-        return is_alnum(c);
+        return ascii_is_alnum(c);
     case '?':
-        return is_alpha(c) || c == '-' || c == '+';
+        return ascii_is_letter(c) || c == '-' || c == '+';
     default:
         return c == shape;
     }
@@ -143,7 +185,7 @@ static bool read_shape(const struct place *place, const char *shape, struct read
             return false;
         if (*shape == 'd' || *shape == 'l' || *shape == 'n' || *shape == '?') {
             reading->capitals &= !(next.c >= 'a' && next.c <= 'z');
-            reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+            reading->number[count++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         } else if (*shape == ' ') {
             separated = true;
         }
@@ -155,12 +197,13 @@ static bool read_shape(const struct place *place, const char *shape, struct read
     if (is_word(next.c))
         return false;
     int after = plain_at(place->text, next.end).c;
-    if ((next.c == '-' || next.c == '.' || next.c == '/' || next.c == '+') && is_alnum(after))
+    if ((next.c == '-' || next.c == '.' || next.c == '/' || next.c == '+') && ascii_is_alnum(after))
         return false; /* it goes on */
-    return !(separated && next.c == ' ' && is_digit(after));
+    return !(separated && next.c == ' ' && ascii_is_digit(after));
 }
 
-/* Does a word that could mean any country's number stand near, and none for a telephone behind it? */
+/* Does a word that could mean any country's number stand near, and none for a telephone after it?
+ */
 static bool announced_as_any(const struct place *place)
 {
     return place_context(place, CONTEXT_IDENTITY, REACH_ANY) &&
@@ -204,7 +247,7 @@ enum {
 };
 struct shape {
     const char *text;
-    uint8_t second;                 /* digits behind the first sign, 0 any */
+    uint8_t second;                 /* digits after the first sign, 0 any */
     uint8_t forms[FORMS_PER_SHAPE]; /* index + 1, 0 ends */
 };
 static struct shape shapes[SHAPES_MAX];
@@ -226,7 +269,7 @@ static unsigned behind_of(int c)
     case '+':
         return BEHIND_PLUS;
     default:
-        return is_alpha(c) ? BEHIND_LETTER : BEHIND_OTHER;
+        return ascii_is_letter(c) ? BEHIND_LETTER : BEHIND_OTHER;
     }
 }
 
@@ -264,7 +307,7 @@ static void index_run(size_t run, char next, size_t shape)
             list_add(by_run[run][behind], SHAPES_PER_RUN, shape);
 }
 
-/* Digits behind the sign that follows the first ones; 0: other signs may stand there. */
+/* Digits after the sign that follows the first ones; 0: other signs may stand there. */
 static uint8_t second_of(const char *shape, size_t run)
 {
     if (shape[run] == '\0' || strchr(" -./", shape[run]) == NULL)
@@ -341,7 +384,7 @@ static bool may_fit(const char *shape, const struct window *window)
     size_t i = 0;
     for (; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?'; i++) {
         if (i > window->count ||
-            (shape[i] == 'd' ? !is_digit(window->c[i]) : window->c[i] != shape[i]))
+            (shape[i] == 'd' ? !ascii_is_digit(window->c[i]) : window->c[i] != shape[i]))
             return false;
         spaced |= shape[i] == ' ';
     }
@@ -349,13 +392,14 @@ static bool may_fit(const char *shape, const struct window *window)
         return shape[i] != '\0';
     int behind = window->c[i]; /* it must not go on, as in a row of numbers */
     return !is_word(behind) &&
-           !(is_digit(window->c[i + 1]) &&
+           !(ascii_is_digit(window->c[i + 1]) &&
              (behind == '-' || behind == '.' || behind == '/' || (spaced && behind == ' ')));
 }
 
 static bool stands_alone(const struct place *place)
 {
-    bool piece = place->before == ',' ? is_digit(place->before2) : is_alnum(place->before2);
+    bool piece =
+        place->before == ',' ? ascii_is_digit(place->before2) : ascii_is_alnum(place->before2);
     return !is_word(place->before) && place->before != '_' &&
            !((place->before == '.' || place->before == '-' || place->before == '/' ||
               place->before == ',') &&
@@ -378,17 +422,18 @@ static bool read_groups(const struct place *place, const char *shape, struct rea
         }
         if (!shape_takes(*shape, next.c))
             return false;
-        reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        reading->number[count++] = (char)(ascii_is_letter(next.c) ? next.c & ~0x20 : next.c);
         offset = next.end;
     }
     reading->end = offset;
     reading->number[count] = '\0';
     struct plain next = plain_at(place->text, offset);
-    return !is_word(next.c) && (next.c != '-' || !is_alnum(plain_at(place->text, next.end).c));
+    return !is_word(next.c) &&
+           (next.c != '-' || !ascii_is_alnum(plain_at(place->text, next.end).c));
 }
 
-/* A number whose own word stands before it may be written as one likes, and other numbers may follow: "NHS number
- * 943 476 591 9 42 years old". */
+/* A number whose own word stands before it may be written as one likes, and other numbers may
+ * follow: "NHS number 943 476 591 9 42 years old". */
 static bool find_announced(const struct place *place, const struct form *forms, size_t form_count,
                            struct privacy_span *out)
 {
@@ -410,9 +455,9 @@ static bool find_announced(const struct place *place, const struct form *forms, 
     return false;
 }
 
-bool detect_national_number(const struct place *place, const struct window *window,
-                            struct privacy_span *out)
+static bool find_number(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     bool found = false;
     *out = (struct privacy_span){0};
     if (window->run > RUN_MAX)
@@ -438,13 +483,13 @@ static struct opening read_opening(const struct place *place)
 {
     struct opening opening = {0};
     struct plain next = plain_at(place->text, place->begin);
-    for (; is_alpha(next.c) && opening.letters <= NUMBER_MAX; opening.letters++)
+    for (; ascii_is_letter(next.c) && opening.letters <= NUMBER_MAX; opening.letters++)
         next = plain_at(place->text, next.end);
     if (next.c == ' ' || next.c == '-') {
         opening.sign = (char)next.c;
         next = plain_at(place->text, next.end);
     }
-    for (; is_digit(next.c) && opening.digits <= NUMBER_MAX; opening.digits++)
+    for (; ascii_is_digit(next.c) && opening.digits <= NUMBER_MAX; opening.digits++)
         next = plain_at(place->text, next.end);
     return opening;
 }
@@ -457,10 +502,22 @@ static bool opening_fits(const struct opening *asked, const struct opening *own)
            (own->digits == asked->digits || (asked->open && own->digits >= asked->digits));
 }
 
-bool detect_national_word(const struct place *place, struct privacy_span *out)
+/* A short word of letters alone begins a number when digits follow, or letters after three. */
+static bool goes_on_as_number(const struct place *place)
+{
+    struct td_str text = place->text;
+    size_t len = place->run_end - place->begin;
+    int next = place->run_end + 1 < text.len ? (unsigned char)text.data[place->run_end + 1] : 0;
+    return (place->shape & WORD_HAS_DIGIT) || len == 0 || len > 3 || next >= 0x80 ||
+           (len == 3 ? ascii_is_letter(next) : ascii_is_digit(next));
+}
+
+static bool find_word(const struct place *place, struct privacy_span *out)
 {
     bool found = false;
     struct reading reading;
+    if (!goes_on_as_number(place))
+        return false;
     struct opening opening = read_opening(place);
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
@@ -473,3 +530,17 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
     }
     return found || find_announced(place, letter_forms, LETTER_FORMS, out);
 }
+
+const struct detector detector_national_number = {
+    .kinds = {KINDS_NATIONAL, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_7_DIGITS | NUMBER_LETTER | NUMBER_PLUS,
+    .find = find_number,
+};
+
+const struct detector detector_national_word = {
+    .kinds = {KINDS_NATIONAL, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_NUMBERED,
+    .find = find_word,
+};

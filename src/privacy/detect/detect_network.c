@@ -8,9 +8,35 @@
 #define LABEL_MAX 63
 #define URL_MAX 2048
 
-/* IEEE 802: xx:xx:xx:xx:xx:xx, xx-xx-xx-xx-xx-xx, xxxx.xxxx.xxxx. */
-bool detect_mac(const struct place *place, struct privacy_span *out)
+/* Two hex digits and a sign, which stands after the next two as well, or four and a dot; or
+ * characters whose plain form is not known yet. */
+static bool is_mac_possible(const struct place *place)
 {
+    if (!(place->shape & (WORD_COLON | WORD_DASH | WORD_DOT | WORD_OTHER)))
+        return false;
+    struct td_str text = place->text;
+    const unsigned char *bytes = (const unsigned char *)text.data;
+    size_t begin = place->begin, len = place->run_end - begin;
+    int first = plain_at(text, begin).c;
+    int after = place->run_end < text.len ? bytes[place->run_end] : 0;
+    if (!ascii_is_hex(first) ||
+        (len == 4 ? after != '.'
+                  : len != 2 || (after != ':' && after != '-' &&
+                                 (after < 0x80 || !(place->shape & WORD_HAS_DIGIT)))))
+        return false;
+    if (len == 4)
+        return true;
+    for (size_t i = begin + 2; i < text.len && i < begin + 6; i++)
+        if (bytes[i] >= 0x80)
+            return true;
+    return begin + 5 < text.len && bytes[begin + 5] == after;
+}
+
+/* IEEE 802: xx:xx:xx:xx:xx:xx, xx-xx-xx-xx-xx-xx, xxxx.xxxx.xxxx. */
+static bool find_mac(const struct place *place, struct privacy_span *out)
+{
+    if (!is_mac_possible(place))
+        return false;
     size_t offset = place->begin, end = 0;
     int separator = 0;
     unsigned letters = 0, differ = 0;
@@ -22,7 +48,7 @@ bool detect_mac(const struct place *place, struct privacy_span *out)
     for (size_t i = 0; i < 12; i++) {
         struct plain next = plain_at(place->text, offset);
         if (i == 2 || (i > 2 && i % step == 0)) {
-            if (i == 2 && is_hex(next.c)) {
+            if (i == 2 && ascii_is_hex(next.c)) {
                 step = 4;
             } else {
                 if (separator ? next.c != separator
@@ -33,18 +59,18 @@ bool detect_mac(const struct place *place, struct privacy_span *out)
                 next = plain_at(place->text, next.end);
             }
         }
-        if (!is_hex(next.c))
+        if (!ascii_is_hex(next.c))
             return false;
         if (i == 0)
             first = next.c;
         differ |= next.c != first;
-        letters += is_alpha(next.c);
+        letters += ascii_is_letter(next.c);
         end = offset = next.end;
     }
     struct plain next = plain_at(place->text, end);
     struct plain after = plain_at(place->text, next.end);
-    if (is_word(next.c) || ((next.c == ':' || next.c == '-' || next.c == '.') && is_hex(after.c) &&
-                            next.c == separator))
+    if (is_word(next.c) || ((next.c == ':' || next.c == '-' || next.c == '.') &&
+                            ascii_is_hex(after.c) && next.c == separator))
         return false;
     if (!differ || (letters == 0 && separator != ':'))
         return false; /* broadcast and nothing say nothing; 12-34-56-78-90-12 is any number */
@@ -78,8 +104,8 @@ static bool is_top_level(const char *label, size_t len)
         "tel",       "cat",      "example", "test",  "local",   "internal", "onion",   "ai",
         "io"};
     if (len == 2) {
-        const char own[2] = {(char)to_lower((unsigned char)label[0]),
-                             (char)to_lower((unsigned char)label[1])};
+        const char own[2] = {(char)ascii_lower((unsigned char)label[0]),
+                             (char)ascii_lower((unsigned char)label[1])};
         size_t begin = 0, end = sizeof countries / 2; /* they are in order */
         while (begin < end) {
             size_t middle = (begin + end) / 2;
@@ -94,7 +120,7 @@ static bool is_top_level(const char *label, size_t len)
         return false;
     }
     for (size_t i = 0; i < sizeof generic / sizeof *generic && len > 2; i++)
-        if (generic[i][0] == to_lower((unsigned char)label[0]) &&
+        if (generic[i][0] == ascii_lower((unsigned char)label[0]) &&
             str_equal_nocase((struct td_str){label, len}, str_from(generic[i])))
             return true;
     return len > 4 && str_equal_nocase((struct td_str){label, 4}, STR("xn--"));
@@ -108,7 +134,7 @@ static size_t host_end(struct td_str text, size_t offset, bool any_top, size_t *
     for (;;) {
         size_t begin = offset;
         while (offset < text.len && offset - begin <= LABEL_MAX &&
-               (is_alnum((unsigned char)text.data[offset]) || text.data[offset] == '-' ||
+               (ascii_is_alnum((unsigned char)text.data[offset]) || text.data[offset] == '-' ||
                 (unsigned char)text.data[offset] >= 0xC3))
             offset += (unsigned char)text.data[offset] >= 0xC3 && offset + 1 < text.len ? 2 : 1;
         size_t len = offset - begin;
@@ -128,13 +154,13 @@ bool domain_is_top_level(struct td_str label)
     return is_top_level(label.data, label.len);
 }
 
-static size_t path_end(struct td_str text, size_t offset, struct path *path)
+static size_t path_end(struct td_str text, size_t offset, struct stretch *path)
 {
     size_t begin = offset;
     if (offset < text.len && text.data[offset] == ':') {
         size_t digits = offset + 1;
         while (digits < text.len && digits - offset < 6 &&
-               is_digit((unsigned char)text.data[digits]))
+               ascii_is_digit((unsigned char)text.data[digits]))
             digits++;
         if (digits > offset + 1)
             offset = digits;
@@ -143,7 +169,7 @@ static size_t path_end(struct td_str text, size_t offset, struct path *path)
         return offset;
     size_t limit = text.len - begin < URL_MAX ? text.len : begin + URL_MAX;
     if (offset < path->begin || offset >= path->end)
-        *path = (struct path){offset, offset};
+        *path = (struct stretch){offset, offset};
     while (path->end < limit && (unsigned char)text.data[path->end] > ' ' &&
            strchr("\"<>`{}|\\^", text.data[path->end]) == NULL)
         path->end++;
@@ -160,8 +186,10 @@ static bool says_nothing(struct td_str host)
            str_equal_nocase(host, STR("0.0.0.0"));
 }
 
-bool detect_url(const struct place *place, struct path *path, struct privacy_span *out)
+/* http://host/path */
+static bool find_url(const struct place *place, struct privacy_span *out)
 {
+    struct stretch *path = &place->memory->path;
     static const struct td_str schemes[] = {
         {"http://", 7}, {"https://", 8}, {"ftp://", 6}, {"ftps://", 7}, {"sftp://", 7}};
     struct td_str text = place->text;
@@ -175,7 +203,7 @@ bool detect_url(const struct place *place, struct path *path, struct privacy_spa
             (end < text.len && (text.data[end] == '@' || text.data[end] == '%')))
             return false;
         if (end + 1 < text.len && text.data[end] == ':' &&
-            !is_digit((unsigned char)text.data[end + 1]))
+            !ascii_is_digit((unsigned char)text.data[end + 1]))
             return false;
         size_t last = path_end(text, end, path);
         if (end < last && text.data[end] == ':' && memchr(text.data + end, '@', last - end) != NULL)
@@ -187,9 +215,11 @@ bool detect_url(const struct place *place, struct path *path, struct privacy_spa
     return false;
 }
 
-bool detect_domain(const struct place *place, size_t word_end, struct path *path,
-                   struct privacy_span *out)
+/* Bare host names. */
+static bool read_domain(const struct place *place, struct privacy_span *out)
 {
+    struct stretch *path = &place->memory->path;
+    size_t word_end = place->run_end;
     struct td_str text = place->text;
     if (is_word(place->before) ||
         (place->before > 0 && place->before < 0x80 &&
@@ -227,3 +257,32 @@ bool detect_domain(const struct place *place, size_t word_end, struct path *path
                                  .score = www ? 0.9f : 0.7f};
     return true;
 }
+
+static bool find_domain(const struct place *place, struct privacy_span *out)
+{
+    if (!read_domain(place, out))
+        return false;
+    place->memory->host = (struct stretch){out->begin, out->end};
+    return true;
+}
+
+const struct detector detector_mac = {
+    .kinds = {PRIVACY_MAC, KINDS_END},
+    .triggers = ON(RUN),
+    .any = WORD_LENGTH(2) | WORD_LENGTH(4),
+    .find = find_mac,
+};
+
+const struct detector detector_domain = {
+    .kinds = {PRIVACY_DOMAIN, KINDS_END},
+    .triggers = ON(RUN),
+    .any = WORD_DOT,
+    .find = find_domain,
+};
+
+const struct detector detector_url = {
+    .kinds = {PRIVACY_DOMAIN, KINDS_END},
+    .triggers = ON(RUN),
+    .any = WORD_COLON,
+    .find = find_url,
+};

@@ -5,30 +5,31 @@
 
 #define CONTEXT_BYTES 48 /* about eight words */
 
-/* Beside a word that announces it, nine digits in groups of any size with one kind of separator. Answers
- * the index behind them, 0 when there are others. */
+/* Beside a word that announces it, nine digits in groups of any size with one kind of separator.
+ * Answers the index after them, 0 when there are others. */
 static size_t read_any_groups(const struct window *window, size_t at[static 9])
 {
     size_t count = 0, i = 0;
     int separator = 0;
     while (i < window->count && count < 9) {
-        if (is_digit(window->c[i])) {
+        if (ascii_is_digit(window->c[i])) {
             at[count++] = i++;
             continue;
         }
         size_t len = window->c[i] == ' ' && window->c[i + 1] == '-' ? 3 : 1;
         int sign = window->c[i + len / 2];
         if ((sign != ' ' && sign != '-' && sign != '.') || (separator && sign != separator) ||
-            i + len >= window->count || !is_digit(window->c[i + len]))
+            i + len >= window->count || !ascii_is_digit(window->c[i + len]))
             return 0;
         separator = sign;
         i += len;
     }
-    return count == 9 && !is_digit(window->c[i]) ? i : 0;
+    return count == 9 && !ascii_is_digit(window->c[i]) ? i : 0;
 }
 
-bool detect_ssn(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_ssn(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t at[9], count = 0, i = 0;
     int separator = window->c[3];
     bool before = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES);
@@ -48,8 +49,8 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
         return false;
     if (is_word(window->c[i]) ||
         ((window->c[i] == '-' || window->c[i] == '.') && i + 1 < window->count &&
-         is_digit(window->c[i + 1])) ||
-        ((place->before == '-' || place->before == '.') && is_digit(place->before2)))
+         ascii_is_digit(window->c[i + 1])) ||
+        ((place->before == '-' || place->before == '.') && ascii_is_digit(place->before2)))
         return false; /* a piece of something longer */
     int value[9];
     for (size_t k = 0; k < 9; k++)
@@ -66,3 +67,10 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
     *out = span_of(PRIVACY_US_SSN, place->begin, end, score);
     return true;
 }
+
+const struct detector detector_ssn = {
+    .kinds = {PRIVACY_US_SSN, KINDS_END},
+    .triggers = ON(NUMBER),
+    .all = NUMBER_IN_GROUPS,
+    .find = find_ssn,
+};

@@ -1,3 +1,6 @@
+/* The rules of national numbers inside: check digits, dates of birth, ranges that were never given.
+ * Each function is one register's, with its source where there is one. They say whether a number
+ * can be true, never whether it is somebody's. */
 #include "privacy/detect/national_checks.h"
 
 #include <stdint.h>
@@ -350,7 +353,7 @@ bool check_br_cnpj(const char *s)
     return !all_same(s) && br_digit(s, 12, 5) && br_digit(s, 13, 6);
 }
 
-/* Diario Oficial 18-10-2021: values in the alphabet with Ñ behind N, weights 18 to 2. */
+/* Diario Oficial 18-10-2021: values in the alphabet with Ñ after N, weights 18 to 2. */
 bool check_mx_curp(const char *s)
 {
     int sum = 0;
@@ -589,8 +592,8 @@ bool check_mx_clabe(const char *s)
     return (10 - sum % 10) % 10 == at(s, 17) && !all_same(s);
 }
 
-/* ISO 3779's letters and the digits at its end; the check digit at the ninth place of 49 CFR 565, which
- * America and China ask for. */
+/* ISO 3779's letters and the digits at its end; the check digit at the ninth place of 49 CFR 565,
+ * which America and China ask for. */
 bool check_vin(const char *s)
 {
     static const char letters[] = "ABCDEFGHJKLMNPRSTUVWXYZ", values[] = "12345678123457923456789";

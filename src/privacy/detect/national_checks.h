@@ -1,5 +1,6 @@
 /* Check digits and inner rules of national numbers. Each takes the number without separators,
- * letters in capitals, NUL-terminated, in the length of its form (national.c has matched it). */
+ * letters in capitals, NUL-terminated, in the length of its form (detect_national.c has matched
+ * it). */
 #ifndef PRIVACY_NATIONAL_CHECKS_H
 #define PRIVACY_NATIONAL_CHECKS_H
 

@@ -1,11 +1,18 @@
+/* Reads digits and their separators ahead of a place, once for all detectors of numbers. In a row
+ * of numbers the window moves on over what it has read. Sums that many detectors want (Luhn's,
+ * digits so far, lengths of runs) are made in the same pass. */
 #include "privacy/detect/window.h"
+
+#include <assert.h>
 
 static bool in_number(int c)
 {
-    return is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';
+    return ascii_is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' ||
+           c == ')';
 }
 
-/* What is asked of many places of a row is summed up once. Luhn's doubling: ISO/IEC 7812-1, annex B. */
+/* What is asked of many places of a row is summed up once. Luhn's doubling: ISO/IEC 7812-1, annex
+ * B. */
 static void window_sum_up(struct window *window)
 {
     size_t count = window->count, digits = 0;
@@ -14,7 +21,7 @@ static void window_sum_up(struct window *window)
         window->digits_before[i] = (uint8_t)digits;
         window->luhn[0][i] = (uint16_t)sums[0];
         window->luhn[1][i] = (uint16_t)sums[1];
-        if (i == count || !is_digit(window->chars[i]))
+        if (i == count || !ascii_is_digit(window->chars[i]))
             continue;
         unsigned digit = (unsigned)window->chars[i] - '0';
         sums[digits % 2] += digit > 4 ? 2 * digit - 9 : 2 * digit;
@@ -24,11 +31,12 @@ static void window_sum_up(struct window *window)
     window->digits = digits;
     window->runs[count] = 0;
     for (size_t i = count; i-- > 0;)
-        window->runs[i] = is_digit(window->chars[i]) ? (uint8_t)(window->runs[i + 1] + 1) : 0;
+        window->runs[i] = ascii_is_digit(window->chars[i]) ? (uint8_t)(window->runs[i + 1] + 1) : 0;
 }
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
+    assert(offset <= text.len);
     size_t count = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {

@@ -5,17 +5,17 @@
 #include "privacy/text/plain.h"
 
 /* A number as written: digits and what may separate them, in plain form. The longest number has 19
- * digits of a card and their separators; the rest of the window is what comes next in a row of numbers, so
- * that a row is read once and not for each of its numbers. c[count] is what follows: never one of these
- * characters, 0 at the end of the text, PLAIN_LETTER (it runs on) when the window is full. One more place
- * stands behind it, so that looking two ahead is safe. */
+ * digits of a card and their separators; the rest of the window is what comes next in a row of
+ * numbers, so that a row is read once and not for each of its numbers. c[count] is what follows:
+ * never one of these characters, 0 at the end of the text, PLAIN_LETTER (it runs on) when the
+ * window is full. One more place stands after it, so that looking two ahead is safe. */
 #define WINDOW_MAX 128
 struct window {
     size_t count, digits; /* characters; how many of them are digits */
     size_t run;           /* digits that it begins with */
     const int *c;         /* into the arrays below: a window moves on over what it has read */
     const size_t *begin, *end;
-    bool full; /* the text runs on behind it */
+    bool full; /* the text runs on after it */
     size_t at; /* place in the arrays */
     int chars[WINDOW_MAX + 2];
     size_t begins[WINDOW_MAX + 1], ends[WINDOW_MAX + 1];

@@ -1,9 +1,11 @@
-/* What kinds of private data there are: what each is called, which class one value of it gives, and how much
- * harm an exposed one does. A constant table; any thread. */
+/* What kinds of private data there are: what each is called, which class one value of it gives, and
+ * how much harm an exposed one does. A constant table; any thread. */
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 
 #include "base/names.h"
+
+#include <stdbool.h>
 
 /* Every kind has one row in kind.c, in this order. */
 enum privacy_kind {
@@ -108,5 +110,8 @@ const char *privacy_kind_name(enum privacy_kind kind);
 enum td_data_class privacy_kind_class(enum privacy_kind kind);
 /* How much harm one exposed value does, 0..1; for adding up and for reports. */
 double privacy_kind_severity(enum privacy_kind kind);
+/* A number of a person, firm or thing in a country's or the world's register, known by its form
+ * (detect/detect_national.c). False for what is no kind. */
+bool privacy_kind_is_national(int kind);
 
 #endif

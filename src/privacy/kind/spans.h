@@ -1,4 +1,5 @@
-/* A finding: where in a text a private value stands and what it is; and a growing list of them. One owner. */
+/* A finding: where in a text a private value stands and what it is; and a growing list of them. One
+ * owner. */
 #ifndef PRIVACY_SPANS_H
 #define PRIVACY_SPANS_H
 
@@ -23,7 +24,9 @@ struct spans {
     bool failed; /* without memory: some are missing */
 };
 
-/* ctx: struct spans. A scan_fn (scan/scan.h). */
+/* Takes one finding after another. */
+typedef void span_fn(void *ctx, const struct privacy_span *span);
+/* ctx: struct spans. A span_fn. */
 void spans_add(void *ctx, const struct privacy_span *span);
 
 #endif

@@ -136,9 +136,7 @@ static bool add_local(struct known_values *known, const struct name_finder *name
 static bool add_dates(struct known_values *known, const struct vault *vault,
                       const struct vault_uses *uses)
 {
-    size_t days = 0;
-    for (size_t i = 0; i < uses->count && days < DATES_MAX; i++)
-        days += vault_at(vault, uses->entries[i]).kind == PRIVACY_DATE;
+    size_t days = vault_uses_count(vault, uses, PRIVACY_DATE, DATES_MAX);
     bool ok = days == 0 || (known->dates = calloc(days * DATE_FORMS, sizeof *known->dates));
     for (size_t i = 0; ok && i < uses->count && days > 0; i++) {
         struct vault_entry entry = vault_at(vault, uses->entries[i]);

@@ -125,15 +125,6 @@ static bool means_another_day(const struct restore_table *table, const struct da
     return false;
 }
 
-/* Dates that the request used, at most DATES_MAX. */
-static size_t count_dates(const struct vault *vault, const struct vault_uses *uses)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < uses->count && count < DATES_MAX; i++)
-        count += vault_at(vault, uses->entries[i]).kind == PRIVACY_DATE;
-    return count;
-}
-
 static bool write_dates(struct restore_table *table, const struct vault *vault,
                         const struct vault_uses *uses, size_t days)
 {
@@ -234,7 +225,7 @@ struct restore_table *restore_table_new(const struct vault *vault, const struct 
     struct restore_table *table = calloc(1, sizeof *table);
     if (table == NULL)
         return NULL;
-    size_t days = count_dates(vault, uses);
+    size_t days = vault_uses_count(vault, uses, PRIVACY_DATE, DATES_MAX);
     /* A surrogate and its local part have at most two readings each. */
     bool ok = make_room(table, 4 * uses->count + days * DATE_FORMS + 1) &&
               add_uses(table, vault, uses) && add_locals(table, table->count) &&

@@ -142,6 +142,15 @@ void vault_uses_clear(struct vault_uses *uses)
     memset(uses->seen, 0, sizeof uses->seen);
 }
 
+size_t vault_uses_count(const struct vault *vault, const struct vault_uses *uses,
+                        enum privacy_kind kind, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < uses->count && count < most; i++)
+        count += vault_at(vault, uses->entries[i]).kind == kind;
+    return count;
+}
+
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
 {
     struct vault_uses *uses = job->uses;

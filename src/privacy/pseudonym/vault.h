@@ -38,6 +38,9 @@ struct vault_uses {
 };
 void vault_uses_deinit(struct vault_uses *uses);
 void vault_uses_clear(struct vault_uses *uses);
+/* How many of the used entries are of the kind; counts up to `most`. */
+size_t vault_uses_count(const struct vault *vault, const struct vault_uses *uses,
+                        enum privacy_kind kind, size_t most);
 /* Notes all entries of the vault. */
 TD_MUST_CHECK enum td_status vault_uses_all(const struct vault *vault, struct vault_uses *uses,
                                             struct td_error *err);

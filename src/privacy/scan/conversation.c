@@ -1,6 +1,7 @@
-/* A chained hash table over a fixed pool of entries, whose entries also form a list by last use for each class.
- * Indices instead of pointers, two allocations for its whole life. The file has a record for every rise, one
- * behind the other; it is written anew when most of them are superseded. */
+/* A chained hash table over a fixed pool of entries, whose entries also form a list by last use for
+ * each class. Indices instead of pointers, two allocations for its whole life. The file has a
+ * record for every rise, one after the other; it is written anew when most of them are superseded.
+ */
 #include "privacy/scan/conversation.h"
 
 #include "base/buf.h"
@@ -112,8 +113,8 @@ static void push_newest_locked(struct conversation_classes *classes, uint32_t i)
     classes->newest[of] = i;
 }
 
-/* An entry to fill: an unused one, or the least recently used of the lowest class, if that is not above
- * `seen`. */
+/* An entry to fill: an unused one, or the least recently used of the lowest class, if that is not
+ * above `seen`. */
 static uint32_t take_entry_locked(struct conversation_classes *classes, enum td_data_class seen)
 {
     if (classes->count < classes->capacity)

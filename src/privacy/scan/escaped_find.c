@@ -1,5 +1,5 @@
-/* Only the surroundings of escapes are read a second time, by pieces of bounded size; findings have the
- * places of the text as it stands. */
+/* Only the surroundings of escapes are read a second time, by pieces of bounded size; findings have
+ * the places of the text as it stands. */
 #include "privacy/scan/escaped_find.h"
 
 #include "base/str.h"
@@ -9,6 +9,7 @@
 #include "privacy/text/disguise.h"
 #include "privacy/text/escaped.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define REACH 256u   /* around an escape: a word that announces something, a value */
@@ -104,8 +105,8 @@ static size_t word_begin(struct td_str text, size_t at, size_t floor)
     return begin > floor && at - begin == 64 ? at : begin;
 }
 
-/* Reads the piece that begins with the escape at `at` and not before `floor`; answers from where on the
- * next escape is looked for. */
+/* Reads the piece that begins with the escape at `at` and not before `floor`; answers from where on
+ * the next escape is looked for. */
 static size_t next_piece(struct escaped *escaped, struct td_str text, struct cursor *cursor,
                          size_t at, size_t floor)
 {
@@ -138,6 +139,7 @@ static int by_begin(const void *a, const void *b)
 bool escaped_find(const struct privacy_scanner *scanner, struct td_str text, bool strict,
                   struct privacy_span **spans, size_t *count)
 {
+    assert(scanner != NULL && spans != NULL && count != NULL);
     struct cursor cursor = {0};
     size_t at = cursor_next(&cursor, text, 0), floor = 0;
     if (at == SIZE_MAX)

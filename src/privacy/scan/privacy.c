@@ -1,3 +1,8 @@
+/* The one scan in its forms: findings, the class alone, one text or several as a reading.
+ *
+ * It brings three sources together: what the operator's rules find in each text, what shows when
+ * escapes and disguises are read, and the pass with names and detectors, which settles them all.
+ * Every failure ends the same way: what could not be looked at is one restricted finding. */
 #include "privacy/scan/privacy.h"
 
 #include "base/str.h"
@@ -6,10 +11,11 @@
 #include "privacy/scan/rules.h"
 #include "privacy/scan/scan.h"
 #include "privacy/scan/scanner.h"
-#include "privacy/scan/strict.h"
 #include "privacy/scan/tally.h"
+#include "privacy/scan/traces.h"
 #include "privacy/text/reading.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct span_list {
@@ -62,9 +68,9 @@ static bool find_by_rules(const struct privacy_rules *rules, const struct readin
     return !found->failed;
 }
 
-/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
- * cannot be looked at is restricted as a whole. */
-static void scan_all(const struct source *source, bool strict, scan_fn *emit, void *ctx)
+/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read.
+ * What cannot be looked at is restricted as a whole. */
+static void scan_all(const struct source *source, bool strict, span_fn *emit, void *ctx)
 {
     const struct privacy_scanner *scanner = source->scanner;
     struct spans others = {0};
@@ -95,7 +101,7 @@ static void scan_strict(const struct source *source, struct span_list *out)
     struct spans found = {0}, more = {0};
     scan_all(source, true, spans_add, &found);
     if (source->scanner && !found.failed &&
-        !strict_find(privacy_scanner_names(source->scanner), source->text, &found, spans_add,
+        !traces_find(privacy_scanner_names(source->scanner), source->text, &found, spans_add,
                      &more))
         more.failed = true;
     if (found.failed || more.failed) {
@@ -115,6 +121,7 @@ static void scan_strict(const struct source *source, struct span_list *out)
 static size_t list_findings(const struct source *source, bool strict, struct privacy_span *spans,
                             size_t capacity)
 {
+    assert(spans != NULL || capacity == 0);
     struct span_list list = {spans, capacity, 0};
     if (strict)
         scan_strict(source, &list);
@@ -160,6 +167,7 @@ static void judge_span(void *ctx, const struct privacy_span *span)
 
 static enum td_data_class classify(const struct source *source, struct privacy_tally *found)
 {
+    assert(source->text.data != NULL || source->text.len == 0);
     struct verdict verdict = {found, TD_CLASS_PUBLIC};
     scan_all(source, false, judge_span, &verdict);
     return verdict.data_class;

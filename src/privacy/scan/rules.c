@@ -1,3 +1,9 @@
+/* The operator's patterns and word lists.
+ *
+ * Patterns are PCRE2's, and a pattern may be hostile to time. So each start has a limit of steps,
+ * starts are tried by portions, and between portions the clock is looked at; a text that runs out
+ * of time is restricted as a whole. Words and phrases stand in a hash table by their first word, so
+ * that a million of them cost one look a word of the text. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "privacy/scan/rules.h"
 
@@ -7,11 +13,12 @@
 #include "base/utf8.h"
 #include "privacy/words/lexicon.h"
 
+#include <assert.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* PCRE2 counts its limit from each start anew, so that a text of n places could cost n times it. Starts
- * are tried by portions, and between them the time is looked at. */
+/* PCRE2 counts its limit from each start anew, so that a text of n places could cost n times it.
+ * Starts are tried by portions, and between them the time is looked at. */
 #define MATCH_LIMIT 20000 /* steps from one start: a pattern without nested repetition needs few */
 #define HEAP_LIMIT_KB 1024
 #define STARTS 4096         /* a portion */
@@ -70,6 +77,7 @@ void privacy_rules_free(struct privacy_rules *rules)
 static enum td_status add_rule(struct privacy_rules *rules, const char *name,
                                enum td_data_class data_class, double score, struct td_error *err)
 {
+    assert(name != NULL && data_class <= TD_CLASS_RESTRICTED);
     size_t len = strlen(name);
     bool fits = len > 0 && len < sizeof rules->rules[0].name;
     for (size_t i = 0; i < len && fits; i++)
@@ -102,6 +110,7 @@ enum td_status privacy_rules_add_pattern(struct privacy_rules *rules, const char
 {
     int code_error;
     PCRE2_SIZE offset;
+    assert(rules != NULL && regex != NULL);
     enum td_status status = add_rule(rules, name, data_class, score, err);
     if (status != TD_OK)
         return status;
@@ -120,7 +129,7 @@ enum td_status privacy_rules_add_pattern(struct privacy_rules *rules, const char
         return error_set(
             err, TD_INVALID,
             "pattern \"%s\" matches the empty text and so everywhere; make one part of "
-            "it obligatory",
+            "it required",
             name);
     }
     rules->patterns[rules->pattern_count++] =
@@ -130,7 +139,7 @@ enum td_status privacy_rules_add_pattern(struct privacy_rules *rules, const char
 
 static unsigned char lower(char c)
 {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    return (unsigned char)ascii_lower((unsigned char)c);
 }
 
 static bool is_white(char c)
@@ -213,6 +222,7 @@ enum td_status privacy_rules_add_words(struct privacy_rules *rules, const char *
                                        struct td_error *err)
 {
     struct td_str line;
+    assert(rules != NULL);
     size_t number = 0, before = rules->phrase_count;
     enum td_status status = add_rule(rules, name, data_class, 0.9, err);
     while (status == TD_OK && str_next(&lines, '\n', &line)) {

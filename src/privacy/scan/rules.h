@@ -1,6 +1,6 @@
-/* The operator's own patterns (PCRE2) and word lists. A set is built, then handed to a scanner (scanner.h)
- * and not changed any more; then any thread may read it. What cannot be matched within its limits fails
- * closed: the whole text is one restricted finding. */
+/* The operator's own patterns (PCRE2) and word lists. A set is built, then handed to a scanner
+ * (scanner.h) and not changed any more; then any thread may read it. What cannot be matched within
+ * its limits fails closed: the whole text is one restricted finding. */
 #ifndef PRIVACY_RULES_H
 #define PRIVACY_RULES_H
 
@@ -18,8 +18,8 @@ struct privacy_rules;
 struct privacy_rules *privacy_rules_new(void);
 void privacy_rules_free(struct privacy_rules *rules);
 
-/* Names are what findings are called: 1 to 64 of A-Z a-z 0-9 _ -. A pattern that does not compile, or
- * that matches the empty text, is TD_INVALID with PCRE2's words and the place. */
+/* Names are what findings are called: 1 to 64 of A-Z a-z 0-9 _ -. A pattern that does not compile,
+ * or that matches the empty text, is TD_INVALID with PCRE2's words and the place. */
 TD_MUST_CHECK enum td_status privacy_rules_add_pattern(struct privacy_rules *rules,
                                                        const char *name, const char *regex,
                                                        enum td_data_class data_class, double score,
@@ -31,8 +31,8 @@ TD_MUST_CHECK enum td_status privacy_rules_add_words(struct privacy_rules *rules
                                                      enum td_data_class data_class,
                                                      struct td_error *err);
 
-/* All findings of the rules (NULL: none), in order of their begin: *spans **returns new** (free), NULL when
- * there are none. How many; SIZE_MAX without memory. */
+/* All findings of the rules (NULL: none), in order of their begin: *spans **returns new** (free),
+ * NULL when there are none. How many; SIZE_MAX without memory. */
 size_t privacy_rules_find(const struct privacy_rules *rules, struct td_str text,
                           struct privacy_span **spans);
 /* What stands for a text that cannot be looked at: all of it, restricted. */

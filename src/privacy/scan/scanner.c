@@ -1,3 +1,5 @@
+/* A scanner owns the rules and the tagger. It is plain data behind pointers that never change, so
+ * no lock is needed: a reload makes another scanner, and the old one ends with its snapshot. */
 #include "privacy/scan/scanner.h"
 
 #include <assert.h>

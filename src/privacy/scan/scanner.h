@@ -1,6 +1,7 @@
-/* What a scan looks with beside the built-in detectors: the operator's rules, and the tagger for names. Made
- * once from a configuration and never changed, so that any thread may scan with it; it belongs to the
- * snapshot of that configuration, or to the command that scans, and is freed with it. */
+/* What a scan looks with beside the built-in detectors: the operator's rules, and the tagger for
+ * names. Made once from a configuration and never changed, so that any thread may scan with it; it
+ * belongs to the snapshot of that configuration, or to the command that scans, and is freed with
+ * it. */
 #ifndef PRIVACY_SCANNER_H
 #define PRIVACY_SCANNER_H
 
@@ -17,7 +18,8 @@ struct privacy_scanner_parts {
 
 struct privacy_scanner;
 
-/* **takes** rules and tagger, also on failure. **returns new** (privacy_scanner_free); NULL without memory. */
+/* **takes** rules and tagger, also on failure. **returns new** (privacy_scanner_free); NULL without
+ * memory. */
 struct privacy_scanner *privacy_scanner_new(const struct privacy_scanner_parts *parts);
 void privacy_scanner_free(struct privacy_scanner *scanner);
 

@@ -1,5 +1,9 @@
+/* Counts findings by type. A kind has a counter; a rule of the operator's gets a row with its name
+ * when it is first seen. The rows are few: a request seldom meets more rules than that, and what is
+ * beyond them is still counted, together. */
 #include "privacy/scan/tally.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +28,7 @@ static struct privacy_tally_row *row_of(struct privacy_tally *tally, const char 
 
 void privacy_tally_add(struct privacy_tally *tally, const struct privacy_span *span)
 {
+    assert((unsigned)span->kind < PRIVACY_KIND_COUNT);
     bool custom = span->kind == PRIVACY_CUSTOM && span->rule != NULL;
     count_up(&tally->kinds[span->kind]);
     struct privacy_tally_row *row = custom ? row_of(tally, span->rule) : NULL;

@@ -1,5 +1,6 @@
-/* How many private values of each type there are: the kinds, and an operator's own rules by the names that
- * the operator gave them. Names are copied, so that a tally outlives the scanner of its findings. One owner. */
+/* How many private values of each type there are: the kinds, and an operator's own rules by the
+ * names that the operator gave them. Names are copied, so that a tally outlives the scanner of its
+ * findings. One owner. */
 #ifndef PRIVACY_TALLY_H
 #define PRIVACY_TALLY_H
 

@@ -1,5 +1,6 @@
-/* Nodes in one array; edges in one hash table by (node, byte), because most nodes have one child and
- * a row of 256 for each would cost a kilobyte. The root's edges, which are asked most, have a row. */
+/* Nodes in one array; edges in one hash table by (node, byte), because most nodes have one child
+ * and a row of 256 for each would cost a kilobyte. The root's edges, which are asked most, have a
+ * row. */
 #include "privacy/text/automaton.h"
 
 #include "base/hash.h"

@@ -1,3 +1,8 @@
+/* Finds the places where a text hides something, and reads it as it is meant.
+ *
+ * Three sorts are looked for, each with memchr or eight bytes at a time, because nearly all texts
+ * have none: character references of HTML, signs in brackets, and characters beyond ASCII among
+ * ASCII letters and digits. Reading writes the meant text and, for each byte, where it stood. */
 #include "privacy/text/disguise.h"
 
 #include "base/str.h"
@@ -7,8 +12,8 @@
 #define REFERENCE_MAX 10 /* bytes of "&#x10FFFF;" */
 #define WORD_MAX 64      /* bytes of a word that are looked at */
 
-/* What HTML names and texts hide behind: signs of addresses and numbers, what is invisible, letters of names.
- * https://html.spec.whatwg.org/multipage/named-characters.html */
+/* What HTML names, which texts hide values with: signs of addresses and numbers, what is invisible,
+ * letters of names. https://html.spec.whatwg.org/multipage/named-characters.html */
 static const struct {
     const char *name;
     uint32_t code;
@@ -51,11 +56,10 @@ static size_t reference_at(struct td_str text, size_t at, uint32_t *code)
     size_t i = at + 2 + hex;
     *code = 0;
     for (; i < end; i++) {
-        int c = (unsigned char)text.data[i];
-        if (hex ? !is_hex(c) : !is_digit(c))
+        int digit = ascii_hex_value((unsigned char)text.data[i]);
+        if (digit < 0 || digit >= (hex ? 16 : 10))
             return 0;
-        uint32_t digit = (uint32_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-        *code = *code * (hex ? 16 : 10) + digit;
+        *code = *code * (hex ? 16 : 10) + (uint32_t)digit;
     }
     return *code >= ' ' && *code <= 0x10FFFF && end > at + 2 + hex ? end + 1 - at : 0;
 }
@@ -77,15 +81,15 @@ static size_t next_reference(struct td_str text, size_t from)
     return SIZE_MAX;
 }
 
-/* "[.]" or "[@]" between two characters of a word, as those write addresses who fear links: the middle one, 0
- * when it is none. */
+/* "[.]" or "[@]" between two characters of a word, as those write addresses who fear links: the
+ * middle one, 0 when it is none. */
 static char bracketed_at(struct td_str text, size_t at)
 {
     if (at == 0 || at + 3 >= text.len || text.data[at] != '[' || text.data[at + 2] != ']')
         return 0;
     char sign = text.data[at + 1];
-    return (sign == '.' || sign == '@') && is_alnum((unsigned char)text.data[at - 1]) &&
-                   is_alnum((unsigned char)text.data[at + 3])
+    return (sign == '.' || sign == '@') && ascii_is_alnum((unsigned char)text.data[at - 1]) &&
+                   ascii_is_alnum((unsigned char)text.data[at + 3])
                ? sign
                : 0;
 }
@@ -106,24 +110,32 @@ static size_t next_bracket(struct td_str text, size_t from)
 
 static bool ascii_word_at(struct td_str text, size_t at)
 {
-    return at < text.len && is_alnum((unsigned char)text.data[at]);
+    return at < text.len && ascii_is_alnum((unsigned char)text.data[at]);
 }
 
-/* Is the character between `begin` and `end` there to hide something? What typographers set is not: a
- * no-break space before a sign, dashes between words, letters of a script among their like. */
+/* An accent on an ASCII letter is spelling, though nothing that a detector reads: "e" and U+0301 is
+ * "é". */
+static bool is_accent(struct td_str text, size_t begin, uint32_t code)
+{
+    return code >= 0x300 && code < 0x370 && code != 0x34F && begin > 0 &&
+           ascii_is_letter(text.data[begin - 1]);
+}
+
+/* Is the character between `begin` and `end` there to hide something? What typographers set is not:
+ * a no-break space before a sign, dashes between words, letters of a script among their like. */
 static bool is_disguise(struct td_str text, size_t begin, size_t end, uint32_t code)
 {
     bool before = begin > 0 && ascii_word_at(text, begin - 1), after = ascii_word_at(text, end);
     int form = plain_form(code);
-    if (form == PLAIN_OTHER || (!before && !after && form < 0x80 && !is_alnum(form)))
+    if (form == PLAIN_OTHER || (!before && !after && form < 0x80 && !ascii_is_alnum(form)))
         return false;
     if (form == 0)
-        return true;
+        return !is_accent(text, begin, code);
     if (form == PLAIN_LETTER) {
         struct plain letter = {form, begin, end};
         return (before || after) && plain_look_alike(text, letter).c != PLAIN_LETTER;
     }
-    if (is_alnum(form))
+    if (ascii_is_alnum(form))
         return code < 0x660 ||
                code > 0x9EF; /* digits of other scripts: every detector knows them */
     if (form == '-')
@@ -177,8 +189,8 @@ size_t disguise_next(struct disguise_cursor *cursor, struct td_str text, size_t 
     return next;
 }
 
-/* Has the word at the place ASCII letters or digits, and of other letters only those that look like Latin
- * ones? *end: behind what was looked at. */
+/* Has the word at the place ASCII letters or digits, and of other letters only those that look like
+ * Latin ones? *end: after what was looked at. */
 static bool is_mixed_word(struct td_str text, size_t at, size_t *end)
 {
     bool ascii = false, alike = true;
@@ -190,7 +202,7 @@ static bool is_mixed_word(struct td_str text, size_t at, size_t *end)
         struct plain letter = {form, begin, offset};
         if (form == PLAIN_LETTER)
             alike &= plain_look_alike(text, letter).c != PLAIN_LETTER;
-        else if (form != 0 && !is_alnum(form)) {
+        else if (form != 0 && !ascii_is_alnum(form)) {
             offset = begin;
             break;
         } else
@@ -225,9 +237,9 @@ static size_t read_character(struct td_str text, size_t at, bool mixed, char byt
     struct plain letter = {plain_form(code), at, end};
     if (mixed)
         letter = plain_look_alike(text, letter);
-    if (letter.c == 0)
+    if (letter.c == 0 && !is_accent(text, at, code))
         return 0;
-    if (letter.c < 0x80) {
+    if (letter.c != 0 && letter.c < 0x80) {
         bytes[0] = (char)letter.c;
         return 1;
     }

@@ -1,3 +1,6 @@
+/* Measures how random a string looks: Shannon's entropy of its characters, and how many classes of
+ * characters it mixes. Both are cheap, need no model, and tell keys from words well enough when
+ * they are asked together. */
 #include "privacy/text/entropy.h"
 
 #include <math.h>

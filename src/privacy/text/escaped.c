@@ -1,17 +1,12 @@
+/* Finds and reads JSON's escapes in a text. A \uXXXX may be half of a pair; both halves are read as
+ * one character. What is no whole escape stays as it stands, so that reading never loses a byte. */
 #include "privacy/text/escaped.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/text/plain.h"
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* The unit of "\uXXXX" at the place; UINT32_MAX when there is none. */
 static uint32_t unit_at(struct td_str text, size_t at)
@@ -20,7 +15,7 @@ static uint32_t unit_at(struct td_str text, size_t at)
     if (text.len < 6 || at > text.len - 6 || text.data[at] != '\\' || text.data[at + 1] != 'u')
         return UINT32_MAX;
     for (size_t i = at + 2; i < at + 6; i++) {
-        int digit = hex_value(text.data[i]);
+        int digit = ascii_hex_value(text.data[i]);
         if (digit < 0)
             return UINT32_MAX;
         unit = unit << 4 | (uint32_t)digit;
@@ -28,7 +23,8 @@ static uint32_t unit_at(struct td_str text, size_t at)
     return unit;
 }
 
-/* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes: none. */
+/* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes:
+ * none. */
 static size_t character_at(struct td_str text, size_t at, uint32_t *character)
 {
     uint32_t unit = unit_at(text, at), low;

@@ -1,5 +1,9 @@
+/* Characters in plain form. One table of bytes answers for most of a text, one function for the
+ * rest; both are asked for every character that a detector reads, so nothing is copied and nothing
+ * is kept. */
 #include "privacy/text/plain.h"
 
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 #define FOUR(c) [c] = true, [(c) + 1] = true, [(c) + 2] = true, [(c) + 3] = true
@@ -14,21 +18,18 @@ const bool plain_word_bytes[256] = {
 };
 /* clang-format on */
 
-/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
- * selectors that occur in copied text. */
+/* Most letters beyond ASCII are below U+0530; no other set has members there but what is invisible.
+ */
 int plain_form(uint32_t c)
 {
-    if (c == 0xAD || c == 0x34F || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
-        (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF ||
-        (c >= 0xFE00 && c <= 0xFE0F))
-        return 0;
-    if (c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F ||
-        c == 0x3000)
+    if (c >= 0xC0 && c < 0x530)
+        return unicode_is_invisible(c) ? 0 : PLAIN_LETTER;
+    if (unicode_is_space(c))
         return ' ';
-    if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212 || c == 0xFE58 || c == 0xFE63)
+    if (unicode_is_dash(c))
         return '-';
-    if (c >= 0xFF01 && c <= 0xFF5E)
-        return (int)(c - 0xFF01 + '!');
+    if (unicode_narrow(c) != c)
+        return (int)unicode_narrow(c);
     static const uint32_t zeros[] = {0x660, 0x6F0, 0x966,
                                      0x9E6}; /* Arabic, Persian, Devanagari, Bengali */
     for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
@@ -42,7 +43,7 @@ int plain_form(uint32_t c)
         return (int)(c < 0x24D0 ? c - 0x24B6 + 'A' : c - 0x24D0 + 'a');
     if (c == 0x2024 || c == 0xFF61) /* one dot leader, half-width full stop */
         return '.';
-    return c >= 0xC0 && c < 0x530 ? PLAIN_LETTER : PLAIN_OTHER;
+    return unicode_is_invisible(c) ? 0 : PLAIN_OTHER;
 }
 
 struct plain plain_at_any(struct td_str text, size_t offset)

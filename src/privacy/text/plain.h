@@ -3,10 +3,12 @@
  * The plain form undoes cheap hiding while byte offsets stay those of the text: full-width and
  * other scripts' digits and letters are ASCII, every kind of space is ' ', every kind of dash is
  * '-', and invisible characters (zero-width, soft hyphen, direction marks) do not exist. Nothing is
- * copied. Pure; any thread. */
+ * copied. Which characters are invisible, spaces and dashes is said in base/unicode.h, for
+ * detectors, tagger and restorer alike. Pure; any thread. */
 #ifndef PRIVACY_PLAIN_H
 #define PRIVACY_PLAIN_H
 
+#include "base/ascii.h"
 #include "tandem/types.h"
 
 enum {
@@ -36,38 +38,13 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
 /* A letter of another script that looks like an ASCII one becomes that; all else stays. */
 struct plain plain_look_alike(struct td_str text, struct plain letter);
 
-/* Behind a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0 when there is
- * none. */
+/* After a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0
+ * when there is none. */
 size_t behind_line_end(struct td_str text, size_t offset);
-
-static inline bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool is_alpha(int c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' && c < 0x80;
-}
-
-static inline bool is_alnum(int c)
-{
-    return is_digit(c) || is_alpha(c);
-}
 
 static inline bool is_word(int c)
 {
-    return is_alnum(c) || c == PLAIN_LETTER;
-}
-
-static inline int to_lower(int c)
-{
-    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
-}
-
-static inline bool is_hex(int c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f' && c < 0x80);
+    return ascii_is_alnum(c) || c == PLAIN_LETTER;
 }
 
 /* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */

@@ -1,6 +1,13 @@
+/* Joins texts into one, and knows which bytes are whose.
+ *
+ * A value and the word that announces it often stand in two texts: a question and its answer, a
+ * member's name and its value. So all are laid one after another in one buffer with a line's end
+ * between, and a part remembers where it begins and ends there. */
 #include "privacy/text/reading.h"
 
 #include "base/str.h"
+
+#include <assert.h>
 
 #include <stdlib.h>
 
@@ -86,6 +93,7 @@ void reading_pause(struct reading *reading)
 
 struct td_str reading_since(const struct reading *reading, size_t part)
 {
+    assert(part <= reading->count);
     if (part >= reading->count)
         return (struct td_str){NULL, 0};
     return str_slice(buf_view(&reading->text), reading->parts[part].begin,
@@ -94,6 +102,7 @@ struct td_str reading_since(const struct reading *reading, size_t part)
 
 size_t reading_text_end(const struct reading *reading, size_t part)
 {
+    assert(part < reading->count);
     while (part + 1 < reading->count && reading->parts[part + 1].goes_on)
         part++;
     return reading->parts[part].end;

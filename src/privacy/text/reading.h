@@ -1,6 +1,6 @@
-/* Several texts as one that is read from its beginning to its end: what announces a value often stands in the
- * text before it, or is the name of its member. The texts are parts of it; what else stands between them (a
- * line's end, a name once more) belongs to none. One owner. */
+/* Several texts as one that is read from its beginning to its end: what announces a value often
+ * stands in the text before it, or is the name of its member. The texts are parts of it; what else
+ * stands between them (a line's end, a name once more) belongs to none. One owner. */
 #ifndef PRIVACY_READING_H
 #define PRIVACY_READING_H
 
@@ -35,10 +35,11 @@ void reading_add_fixed(struct reading *reading, struct td_str text, enum reading
 /* A line that is no part: a name for the value that comes next. */
 void reading_say(struct reading *reading, struct td_str name);
 
-/* What comes next has nothing to do with what came before: no word of it announces anything there. */
+/* What comes next has nothing to do with what came before: no word of it announces anything there.
+ */
 void reading_pause(struct reading *reading);
-/* Appends a part of another reading with a text in its place, and before it what stands in the other one between
- * `from` and the part. Answers where the text begins. */
+/* Appends a part of another reading with a text in its place, and before it what stands in the
+ * other one between `from` and the part. Answers where the text begins. */
 size_t reading_copy_part(struct reading *reading, const struct reading *other, size_t part,
                          size_t from, struct td_str text);
 

@@ -1,7 +1,12 @@
+/* Signs of a text as a reader compares them. The sets of letters are blocks, coarse on purpose:
+ * what is not listed separates words, and that decides where a value ends. What is invisible is
+ * said in base/unicode.h, so that detectors and the tagger do not see it either. */
 #include "privacy/text/spell.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 /* Backslashes before uXXXX: JSON in JSON in JSON has four. */
@@ -33,19 +38,16 @@ static const struct range letters[] = {
     {0x3041, 0x30ff}, {0x3105, 0x318e}, {0x3400, 0x4dbf},   {0x4e00, 0x9fff}, {0xa000, 0xa48c},
     {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0x20000, 0x3134f},
 };
-static const struct range invisible[] = {
-    {0xad, 0xad},     {0x300, 0x36f},   {0x180e, 0x180e}, {0x200b, 0x200f},
-    {0x202a, 0x202e}, {0x2060, 0x2064}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
-};
 /* Thai, Lao, Burmese, Khmer, the Chinese and Japanese scripts. Korean has spaces, but puts its
- * particles directly behind a name. */
+ * particles directly after a name. */
 static const struct range unspaced[] = {
     {0xe00, 0xeff},   {0x1000, 0x103f}, {0x1780, 0x17d3}, {0x3005, 0x3007}, {0x3041, 0x30ff},
     {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0x20000, 0x3134f},
 };
 #define IN(ranges, c) in_ranges(ranges, sizeof(ranges) / sizeof *(ranges), c)
 
-/* Latin letters beyond Latin-1 stand in pairs, the capital at an even number; in these at an odd. */
+/* Latin letters beyond Latin-1 stand in pairs, the capital at an even number; in these at an odd.
+ */
 static bool is_odd_pair(uint32_t c)
 {
     return (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e) || (c >= 0x4c1 && c <= 0x4ce);
@@ -60,7 +62,7 @@ static bool is_pair(uint32_t c)
 uint32_t spell_lower(uint32_t c)
 {
     if (c < 0x80)
-        return c >= 'A' && c <= 'Z' ? c + 32 : c;
+        return (uint32_t)ascii_lower((int)c);
     if ((c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3ab) ||
         (c >= 0x410 && c <= 0x42f))
         return c + 0x20;
@@ -84,7 +86,7 @@ uint32_t spell_lower(uint32_t c)
 uint32_t spell_upper(uint32_t c)
 {
     if (c < 0x80)
-        return c >= 'a' && c <= 'z' ? c - 32 : c;
+        return (uint32_t)ascii_upper((int)c);
     if ((c >= 0xe0 && c <= 0xfe && c != 0xf7) || (c >= 0x3b1 && c <= 0x3cb && c != 0x3c2) ||
         (c >= 0x430 && c <= 0x44f))
         return c - 0x20;
@@ -113,31 +115,23 @@ uint32_t spell_upper(uint32_t c)
 
 static void classify(struct sign *sign, uint32_t c)
 {
-    if (c >= 0xff01 && c <= 0xff5e) /* full width */
-        c -= 0xff01 - '!';
+    c = unicode_narrow(c);
     if (c == 0x2019 || c == 0x2bc)
         c = '\'';
     uint32_t lower = spell_lower(c);
     sign->c = lower;
     sign->upper = lower != c;
     if (c < 0x80)
-        sign->kind = c >= '0' && c <= '9'           ? SIGN_DIGIT
-                     : lower >= 'a' && lower <= 'z' ? SIGN_LETTER
-                                                    : SIGN_GAP;
+        sign->kind = ascii_is_digit((int)c)    ? SIGN_DIGIT
+                     : ascii_is_letter((int)c) ? SIGN_LETTER
+                                               : SIGN_GAP;
     else
-        sign->kind = IN(invisible, c) ? SIGN_NOTHING : IN(letters, c) ? SIGN_LETTER : SIGN_GAP;
+        sign->kind = unicode_is_invisible(c) ? SIGN_NOTHING
+                     : IN(letters, c)        ? SIGN_LETTER
+                                             : SIGN_GAP;
     if (lower == 0x3c2)
         sign->c = 0x3c3; /* the sigma at a word's end */
     sign->unspaced = c >= 0xe00 && IN(unspaced, c);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
 }
 
 /* The four hex digits at `at`: their value, UINT32_MAX when there are none, UINT32_MAX - 1 when the
@@ -148,7 +142,7 @@ static uint32_t hex4(struct td_str text, size_t at)
     for (size_t i = 0; i < 4; i++) {
         if (at + i >= text.len)
             return UINT32_MAX - 1;
-        int digit = hex_digit(text.data[at + i]);
+        int digit = ascii_hex_value(text.data[at + i]);
         if (digit < 0)
             return UINT32_MAX;
         value = value << 4 | (uint32_t)digit;
@@ -222,9 +216,9 @@ static bool read_percent(struct td_str text, size_t offset, bool more, struct si
 {
     if (offset + 2 >= text.len) {
         sign->kind = SIGN_CUT;
-        return more && (offset + 1 >= text.len || hex_digit(text.data[offset + 1]) >= 0);
+        return more && (offset + 1 >= text.len || ascii_hex_value(text.data[offset + 1]) >= 0);
     }
-    int high = hex_digit(text.data[offset + 1]), low = hex_digit(text.data[offset + 2]);
+    int high = ascii_hex_value(text.data[offset + 1]), low = ascii_hex_value(text.data[offset + 2]);
     if (high < 2 || high > 7 || low < 0)
         return false;
     struct sign inner = {.begin = offset, .end = offset + 3, .escaped = true};

@@ -1,6 +1,7 @@
-/* How a text spells: its letters and digits one after another without case, as a reader compares words,
- * and what stands between them. It reads through JSON's escapes, markdown's backslashes, invisible
- * characters, full-width forms and percent-escapes of punctuation. Pure functions; any thread. */
+/* How a text spells: its letters and digits one after another without case, as a reader compares
+ * words, and what stands between them. It reads through JSON's escapes, markdown's backslashes,
+ * invisible characters, full-width forms and percent-escapes of punctuation. Pure functions; any
+ * thread. */
 #ifndef PRIVACY_SPELL_H
 #define PRIVACY_SPELL_H
 
@@ -33,14 +34,15 @@ static inline bool spell_is_significant(const struct sign *sign)
     return sign->kind == SIGN_LETTER || sign->kind == SIGN_DIGIT;
 }
 
-/* "\n" in a text is a line's end in a program and the beginning of a name in C:\nina. Who looks for words
- * reads it both ways: the backslash alone (spell_split), and behind the letter a word may begin as well. */
+/* "\n" in a text is a line's end in a program and the beginning of a name in C:\nina. Who looks for
+ * words reads it both ways: the backslash alone (spell_split), and after the letter a word may
+ * begin as well. */
 struct backslashes {
     uint32_t run;       /* that have just been read */
     bool behind_letter; /* the sign before may have been an escape's letter */
 };
-/* Cuts the escape behind its backslash. json: what is surely an escape, because no backslash or two stand
- * before it, stays one. Then notes the sign. */
+/* Cuts the escape after its backslash. json: what is surely an escape, because no backslash or two
+ * stand before it, stays one. Then notes the sign. */
 void spell_split(struct backslashes *before, struct td_str text, bool json, struct sign *sign);
 
 uint32_t spell_lower(uint32_t c);
@@ -59,8 +61,8 @@ enum spell_case spell_case_of(struct td_str text);
 /* Appends the text in that case; MIXED: as it is. TITLE changes the first letter of every word. */
 void spell_in_case(struct td_str text, enum spell_case form, struct buf *out);
 
-/* Appends `form`'s separators with the letters and digits of `filling` in the place of its own; both
- * have equally many. A letter keeps the case that it has in filling. */
+/* Appends `form`'s separators with the letters and digits of `filling` in the place of its own;
+ * both have equally many. A letter keeps the case that it has in filling. */
 void spell_fill(struct td_str form, struct td_str filling, struct buf *out);
 
 #endif

@@ -1,3 +1,5 @@
+/* A set of words by their hashes: open addressing at half full at most. Words themselves are not
+ * kept; two of one hash only make a surrogate be drawn again. */
 #include "privacy/text/word_set.h"
 
 #include "base/crypto.h"

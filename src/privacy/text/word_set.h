@@ -20,8 +20,8 @@ size_t word_set_list(struct td_str text, size_t letters_min, uint64_t *keys, siz
 bool word_set_has_key(const struct word_set *set, uint64_t key);
 /* The word without case; a hash may be another's once in 2^64. */
 bool word_set_has(const struct word_set *set, struct td_str word);
-/* Are all of the text's runs in the set, or the text as one word? Then it could stand in the text that
- * the set was made of. */
+/* Are all of the text's runs in the set, or the text as one word? Then it could stand in the text
+ * that the set was made of. */
 bool word_set_may_hold(const struct word_set *set, struct td_str text);
 
 #endif

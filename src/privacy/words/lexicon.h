@@ -26,7 +26,7 @@ enum {
     ROLE_WEEKDAY = 4,
     ROLE_TITLE = 8,         /* "Mr", "Dr" */
     ROLE_NRP = 16,          /* nationality, religion, political group */
-    ROLE_STREET = 32,       /* "Street", behind a name */
+    ROLE_STREET = 32,       /* "Street", after a name */
     ROLE_STREET_FIRST = 64, /* "Rue", before a name */
     ROLE_UNIT = 128,        /* "Apt", "Suite": with a number of their own */
     ROLE_BOX = 256,         /* "Box", "PSC": an address by themselves with a number */
@@ -53,7 +53,7 @@ enum {
     ROLE_STREET_SURE = 1 << 27, /* "rue": before a name, with a small letter too */
     ROLE_JOB = 1 << 28,         /* "clerk": ends what somebody works as */
     ROLE_COMPANY = 1 << 29,     /* "Ltd": ends a firm's name */
-    ROLE_LITTLE = 1 << 30, /* "the", "is": before names and titles and, but for "and", in none */
+    ROLE_LITTLE = 1 << 30, /* "the", "is": before names and titles and, except for "and", in none */
 };
 /* Of these the pass itself wants to know while it reads. */
 #define ROLES_OF_PASS                                                                             \
@@ -64,15 +64,15 @@ struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */
     uint8_t len, previous_len, context, value;
     uint16_t next;             /* entry of the same word, 0 none */
-    uint32_t roles, all_roles; /* its own; with those of the entries behind it */
+    uint32_t roles, all_roles; /* its own; with those of the entries after it */
 };
 
 #define LEXICON_FILTER_BITS \
     65536 /* 8 KB: stays in the first cache, one word of prose in 40 passes */
 #define LEXICON_HASH_BASIS UINT64_C(0x811c9dc5)
 
-/* A word's hash takes eight bytes a step, the last ones alone. Letters compare without case, ASCII and
- * Latin-1 alike: in UTF-8 the two cases of both differ in this bit alone. */
+/* A word's hash takes eight bytes a step, the last ones alone. Letters compare without case, ASCII
+ * and Latin-1 alike: in UTF-8 the two cases of both differ in this bit alone. */
 #define LEXICON_FOLD UINT64_C(0x2020202020202020)
 static inline uint64_t lexicon_mix(uint64_t hash, uint64_t block)
 {

@@ -1,3 +1,5 @@
+/* The lists of words, by what they announce or are. A plus joins a word with the one that must stand
+ * before it. A list of months or weekdays counts its places, so a place without a word is an x. */
 #include "privacy/words/lexicon_words.h"
 
 #include "privacy/words/lexicon.h"

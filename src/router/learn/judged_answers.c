@@ -3,8 +3,8 @@
 #include "router/learn/judged_answers.h"
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/str.h"
+#include "router/learn/json_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +64,15 @@ static bool read_share(const struct json *value, double *out)
     return true;
 }
 
-static enum td_status read_line(const struct json *line, const char *score_name,
-                                struct judged_answers *out, struct td_error *err)
+struct reading {
+    const char *score_name;
+    struct judged_answers *out;
+};
+
+static enum td_status read_line(void *ctx, const struct json *line, struct td_error *err)
 {
+    const struct reading *reading = ctx;
+    const char *score_name = reading->score_name;
     double score, right;
     const struct json *task = json_get(line, "task");
     if (json_kind_of(line) != JSON_KIND_OBJECT)
@@ -80,27 +86,18 @@ static enum td_status read_line(const struct json *line, const char *score_name,
     if (json_kind_of(task) != JSON_KIND_ABSENT && json_kind_of(task) != JSON_KIND_NULL &&
         json_kind_of(task) != JSON_KIND_TEXT)
         return error_set(err, TD_INVALID, "\"task\" is no name");
-    return judged_answers_add(out, score, right, json_text(task), err);
+    return judged_answers_add(reading->out, score, right, json_text(task), err);
 }
 
 enum td_status judged_answers_read(struct td_str jsonl, enum threshold_gate gate,
                                    struct judged_answers *out, struct td_error *err)
 {
     memset(out, 0, sizeof *out);
-    struct td_str text;
-    for (size_t number = 1; str_next(&jsonl, '\n', &text); number++) {
-        struct json *line = NULL;
-        struct td_error wrong = {0};
-        if (str_trim(text).len == 0)
-            continue;
-        enum td_status status = json_parse(text, &line, &wrong);
-        if (status == TD_OK)
-            status = read_line(line, thresholds_score_name(gate), out, &wrong);
-        json_free(line);
-        if (status != TD_OK)
-            return error_set(err, status, "line %zu: %s", number, wrong.message);
-    }
-    return out->count > 0 ? TD_OK : error_set(err, TD_INVALID, "no judged answers in it");
+    struct reading reading = {.score_name = thresholds_score_name(gate), .out = out};
+    enum td_status status = json_lines_each(jsonl, read_line, &reading, err);
+    if (status == TD_OK && out->count == 0)
+        return error_set(err, TD_INVALID, "no judged answers in it");
+    return status;
 }
 
 void judged_answers_deinit(struct judged_answers *answers)

@@ -3,8 +3,8 @@
 #include "router/learn/outcomes.h"
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/str.h"
+#include "router/learn/json_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,9 +75,9 @@ static enum td_status read_row(const struct json *line, struct outcome_row *out,
     return status;
 }
 
-static enum td_status add_line(struct outcomes *out, struct td_str text, struct td_error *err)
+static enum td_status add_row(void *ctx, const struct json *line, struct td_error *err)
 {
-    struct json *line = NULL;
+    struct outcomes *out = ctx;
     if (out->count == OUTCOMES_MAX)
         return error_set(err, TD_LIMIT, "more than %u lines", OUTCOMES_MAX);
     if (out->count == out->capacity) {
@@ -88,27 +88,18 @@ static enum td_status add_line(struct outcomes *out, struct td_str text, struct 
         out->rows = grown;
         out->capacity = capacity;
     }
-    enum td_status status = json_parse(text, &line, err);
-    if (status == TD_OK)
-        status = read_row(line, &out->rows[out->count], err);
+    enum td_status status = read_row(line, &out->rows[out->count], err);
     out->count += status == TD_OK;
-    json_free(line);
     return status;
 }
 
 enum td_status outcomes_read(struct td_str jsonl, struct outcomes *out, struct td_error *err)
 {
     memset(out, 0, sizeof *out);
-    struct td_str text;
-    for (size_t number = 1; str_next(&jsonl, '\n', &text); number++) {
-        struct td_error wrong = {0};
-        if (str_trim(text).len == 0)
-            continue;
-        enum td_status status = add_line(out, text, &wrong);
-        if (status != TD_OK)
-            return error_set(err, status, "line %zu: %s", number, wrong.message);
-    }
-    return out->count > 0 ? TD_OK : error_set(err, TD_INVALID, "no outcomes in it");
+    enum td_status status = json_lines_each(jsonl, add_row, out, err);
+    if (status == TD_OK && out->count == 0)
+        return error_set(err, TD_INVALID, "no outcomes in it");
+    return status;
 }
 
 void outcomes_deinit(struct outcomes *outcomes)

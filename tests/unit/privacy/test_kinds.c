@@ -1,6 +1,7 @@
 /* The kinds beyond those of test_detect.c: a row each with a true case, and near misses. Brackets
  * mark the expected span of the kind; a near miss must not give that kind. National numbers are
  * made up; their check digits hold. */
+#include "privacy/detect/detectors.h"
 #include "privacy/scan/privacy.h"
 
 #include "scanners.h"
@@ -367,11 +368,28 @@ static void test_a_date_of_birth_is_sensitive_and_another_date_is_not(void)
     }
 }
 
+/* A kind that no detector's row names would never be found, and the pass would not say so. */
+static void test_every_kind_is_in_the_table_of_detectors(void)
+{
+    detectors_init();
+    for (int kind = 0; kind < PRIVACY_KIND_COUNT; kind++) {
+        size_t found_by = 0;
+        for (const struct detector *const *row = detectors_all; *row != NULL; row++)
+            found_by += detector_has_kind(*row, (enum privacy_kind)kind);
+        bool from_elsewhere = kind == PRIVACY_PERSON || kind == PRIVACY_PLACE ||
+                              kind == PRIVACY_ID || kind == PRIVACY_CUSTOM;
+        CHECK(from_elsewhere ? found_by == 0 : found_by > 0);
+    }
+    CHECK(privacy_kind_is_national(PRIVACY_NL_BSN) && !privacy_kind_is_national(PRIVACY_CARD));
+    CHECK(!privacy_kind_is_national(PRIVACY_KIND_COUNT) && !privacy_kind_is_national(-1));
+}
+
 int main(void)
 {
     RUN(test_every_kind_is_found_where_it_stands);
     RUN(test_near_misses_are_not_found);
     RUN(test_every_kind_has_a_name_of_its_own_and_a_row);
     RUN(test_a_date_of_birth_is_sensitive_and_another_date_is_not);
+    RUN(test_every_kind_is_in_the_table_of_detectors);
     return test_finish();
 }

@@ -59,7 +59,8 @@ static enum td_status read_rules(const struct config *config, struct privacy_rul
                : error_set(err, status, "%s:%u: %s", config->label, line, cause.message);
 }
 
-/* From the executable's folder: installed; build/tandem; build/src/app/tandem; build/tests/unit/app. */
+/* From the executable's folder: installed; build/tandem; build/src/app/tandem;
+ * build/tests/unit/app. */
 static const char *const beside[] = {
     "../share/tandem/names.bin",
     "../models/names/names.bin",

@@ -5,9 +5,9 @@
 #include "app/config/config.h"
 #include "privacy/scan/scanner.h"
 
-/* *out **returns new** (privacy_scanner_free), *out stays as it was after a failure. Messages name the file's
- * line. A names file that is wanted and cannot be used is an error: nothing is scanned with half of what was
- * asked for. */
+/* *out **returns new** (privacy_scanner_free), and stays as it was after a failure. Messages
+ * name the file's line. A names file that is asked for and cannot be used is an error: nothing
+ * is scanned with half of the detectors. */
 TD_MUST_CHECK enum td_status privacy_setup(const struct config *config,
                                            struct privacy_scanner **out, struct td_error *err);
 /* The same for a command with --config; path NULL as config_load takes it. */

@@ -1,7 +1,13 @@
-#include "privacy/scan/strict.h"
+/* Finds the traces of names and numbers that a strict scan wants.
+ *
+ * The words of all found names go into one hash table of fixed size; then the text is read once
+ * more and each word is looked up. A text with more names than the table holds has its names found
+ * by the tagger anyway. What the language uses as an ordinary word counts only with a capital. */
+#include "privacy/scan/traces.h"
 
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SLOTS 4096u /* of names' parts; a text with more of them has had its names found */
@@ -34,8 +40,8 @@ static bool has_capital(const struct tagger_word *word)
     return word->shape >= SHAPE_TITLE && word->shape <= SHAPE_CAMEL;
 }
 
-/* Which words of a name tell of it where they stand alone: those that are no ordinary words, and of persons
- * and of names of one word those too. */
+/* Which words of a name tell of it where they stand alone: those that are no ordinary words, and of
+ * persons and of names of one word those too. */
 static void add_parts(struct parts *parts, const struct name_finder *names, struct td_str text,
                       const struct privacy_span *name)
 {
@@ -75,9 +81,10 @@ static bool is_code(struct td_str text, const struct tagger_word *word)
     return digits >= NUMBER_DIGITS_MIN || (digits >= CODE_DIGITS_MIN && capitals > 0);
 }
 
-bool strict_find(const struct name_finder *names, struct td_str text, const struct spans *found,
-                 scan_fn *emit, void *ctx)
+bool traces_find(const struct name_finder *names, struct td_str text, const struct spans *found,
+                 span_fn *emit, void *ctx)
 {
+    assert(names != NULL && found != NULL && !found->failed && emit != NULL);
     struct parts *parts = calloc(1, sizeof *parts);
     struct tagger_reader reader;
     struct tagger_word word;

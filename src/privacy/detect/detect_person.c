@@ -1,6 +1,8 @@
-/* What somebody works as: "Court clerk" on a line of its own, "as a nurse", "Position: bus driver",
- * "Ann Lee, the mayor, said". A noun of an occupation ends it, and something before it must say that a
- * person is meant; the noun alone names nobody. */
+/* What somebody is: a form of address, an occupation, a nationality or religion.
+ *
+ * Occupations: "Court clerk" on a line of its own, "as a nurse", "Position: bus driver", "Ann Lee,
+ * the mayor, said". A noun of an occupation ends it, and something before it must say that a person
+ * is meant; the noun alone names nobody. */
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"
@@ -91,8 +93,9 @@ static bool is_said(struct td_str text, size_t begin, size_t end, const struct w
     return gap == EDGE_COMMA ? closed && cue.capital : gap == EDGE_INSIDE && says_work(text, &cue);
 }
 
-bool detect_job(const struct place *place, size_t end, struct privacy_span *out)
+static bool find_job(const struct place *place, struct privacy_span *out)
 {
+    size_t end = place->word_end;
     struct td_str text = place->text;
     size_t begin = place->begin, found = SIZE_MAX;
     for (int i = 0; i < WORDS_MAX; i++) {
@@ -112,3 +115,62 @@ bool detect_job(const struct place *place, size_t end, struct privacy_span *out)
     *out = span_of(PRIVACY_TITLE, found, end, 0.8f);
     return true;
 }
+
+/* Forms of address before a name: "Mr. Smith", "dr. Jones", "Frau Müller". */
+static bool find_title(const struct place *place, struct privacy_span *out)
+{
+    size_t end = place->word_end;
+    struct td_str text = place->text;
+    struct word self = word_after(text, place->begin, 0);
+    bool dot = end < text.len && text.data[end] == '.';
+    struct word name = word_after(text, end + dot, 1);
+    bool brief = word_in(text, &self, "mr mrs ms mx dr prof mme mlle sr sra rev hon");
+    bool named = name.capital && name.begin > end;
+    /* "Miss", "General", "St." need a name; "Mr." says it alone */
+    if (!(named && (self.capital || brief)) && !(brief && dot && self.capital))
+        return false;
+    struct word before = word_before(text, place->begin, 1);
+    if (word_in(text, &self, "dr st") && before.capital && !dot && before.end > before.begin &&
+        !(before.roles & ROLE_TITLE) && place->before == ' ' && name.capital == false)
+        return false; /* "12 Oak Dr" */
+    bool number = false;
+    for (size_t i = end; i < text.len && i < end + 3; i++)
+        number |= ascii_is_digit((unsigned char)text.data[i]);
+    if (number)
+        return false;
+    *out = (struct privacy_span){
+        .kind = PRIVACY_TITLE, .begin = place->begin, .end = end + dot, .score = 0.85f};
+    return true;
+}
+
+/* Nationality, religion, political group: "Polish", "New Zealander". */
+static bool find_group(const struct place *place, struct privacy_span *out)
+{
+    bool two = place->entry->previous != NULL;
+    *out = span_of(PRIVACY_NRP, place->entry_begin, place->word_end,
+                   two              ? 0.95f
+                   : place->capital ? 0.8f
+                                    : 0.5f);
+    return true;
+}
+
+const struct detector detector_group = {
+    .kinds = {PRIVACY_NRP, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_NRP,
+    .find = find_group,
+};
+
+const struct detector detector_title = {
+    .kinds = {PRIVACY_TITLE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_TITLE,
+    .find = find_title,
+};
+
+const struct detector detector_job = {
+    .kinds = {PRIVACY_TITLE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_JOB,
+    .find = find_job,
+};

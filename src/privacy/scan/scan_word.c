@@ -1,0 +1,115 @@
+/* Tells the detectors of words what stands at one: its length, what it is made of, what follows it.
+ * A word that the lexicon knows is noted for the numbers that it announces, and asked about by its
+ * roles. Long words are looked into for base64 first, because what is text in base64 is no random
+ * key. */
+#include "base/str.h"
+#include "privacy/scan/encoded.h"
+#include "privacy/scan/pass.h"
+
+#include <assert.h>
+
+#define BASE64_WORD_MIN 8
+
+/* A short word with a capital may be the letters before a number: "AB 123456". */
+static bool may_begin_number(const struct place *place, size_t len, int first, int after)
+{
+    struct td_str text = place->text;
+    if (len > 3 || first >= 'a' || (after != ' ' && after != '-') || place->run_end + 1 >= text.len)
+        return false;
+    char next = text.data[place->run_end + 1];
+    return next < 'a' || next > 'z';
+}
+
+/* What the character after the word says. */
+static const uint32_t by_sign[128] = {['.'] = WORD_DOT,   [':'] = WORD_COLON, ['-'] = WORD_DASH,
+                                      ['/'] = WORD_JOINT, ['+'] = WORD_JOINT, ['_'] = WORD_JOINT};
+
+static uint32_t shape_of(const struct place *place, int first, int after, bool digits)
+{
+    size_t len = place->run_end - place->begin;
+    bool foreign = (unsigned char)place->text.data[place->begin] >= 0x80;
+    uint32_t shape = SHAPE_ALWAYS;
+    shape |= len < 12 ? WORD_LENGTH(len) : len < 25 ? WORD_12_ON : WORD_12_ON | WORD_25_ON;
+    shape |= digits ? WORD_HAS_DIGIT : 0;
+    shape |= foreign ? WORD_FOREIGN : 0;
+    shape |= first < 'a' ? WORD_CAPITAL : 0;
+    shape |= digits || foreign || may_begin_number(place, len, first, after) ? WORD_NUMBERED : 0;
+    return shape | (after < 0x80 ? by_sign[after] : WORD_OTHER);
+}
+
+/* A long word, or one that a sign of base64 follows, may be encoded text. */
+static void look_into(struct pass *pass)
+{
+    struct place *place = &pass->place;
+    size_t begin = place->begin, len = place->run_end - begin, end;
+    const uint32_t signs = WORD_HAS_DIGIT | WORD_DOT | WORD_COLON | WORD_DASH | WORD_JOINT;
+    if (!pass->decodes || len < BASE64_WORD_MIN || (len < 16 && !(place->shape & signs)) ||
+        begin < pass->memory.decoded_end || begin < pass->no_base64[begin % 4])
+        return;
+    if (encoded_scan_base64(place, &end, settle_add, &pass->found) == BASE64_TEXT)
+        pass->memory.decoded_end = end;
+    else
+        pass->no_base64[begin % 4] = end;
+}
+
+static void note_announced(struct pass *pass, int context, size_t end)
+{
+    pass->context.ended[context] = end + 1;
+    if (privacy_kind_is_national(context))
+        pass->context.ended[CONTEXT_NATIONAL] = end + 1;
+    pass->announced = end + 1;
+}
+
+/* A word that the lexicon knows: what it announces is noted, what it is itself is asked. */
+static void ask_listed(struct pass *pass, const struct lexicon_entry *entry)
+{
+    struct place *place = &pass->place;
+    struct td_str text = place->text;
+    unsigned char first = (unsigned char)text.data[place->begin];
+    struct word before = spelled_before(text, place->begin, 2);
+    uint32_t shape = place->shape;
+    place->capital = first < 'a' || first >= 0x80;
+    for (; entry != NULL; entry = lexicon_next(entry)) {
+        place->entry_begin = place->begin;
+        if (entry->previous != NULL) {
+            if (before.end - before.begin != entry->previous_len ||
+                !str_equal_nocase(str_slice(text, before.begin, before.end),
+                                  (struct td_str){entry->previous, entry->previous_len}))
+                continue;
+            place->entry_begin = before.begin;
+        }
+        if (entry->context != CONTEXT_NONE)
+            note_announced(pass, entry->context, place->word_end);
+        place->entry = entry;
+        place->shape = entry->roles | (entry->context == CONTEXT_PASSWORD ? LISTED_PASSWORD : 0);
+        (void)detectors_ask(TRIGGER_LISTED, place, settle_add, &pass->found);
+    }
+    place->shape = shape;
+}
+
+size_t scan_word(struct pass *pass, int first, const struct run *run)
+{
+    struct place *place = &pass->place;
+    struct td_str text = place->text;
+    assert(place->begin < text.len && run->end <= run->long_end && run->long_end <= text.len);
+    int after = run->end < text.len ? (unsigned char)text.data[run->end] : 0;
+    place->run_end = run->end;
+    place->word_end = run->long_end;
+    place->in_date = place->begin < pass->memory.date.end;
+    place->shape = shape_of(place, first, after, run->digits);
+    look_into(pass);
+    (void)detectors_ask(TRIGGER_RUN, place, settle_add, &pass->found);
+    if (ascii_is_digit(first)) {
+        scan_number(pass, run);
+        return 0;
+    }
+    if (place->before == PLAIN_LETTER)
+        return detectors_ask(TRIGGER_TAIL, place, settle_add, &pass->found);
+    if (lexicon_may_hold(run->hash)) {
+        const struct lexicon_entry *entry =
+            lexicon_find(run->hash, text.data + place->begin, run->long_end - place->begin);
+        if (entry != NULL)
+            ask_listed(pass, entry);
+    }
+    return detectors_ask(TRIGGER_WORD, place, settle_add, &pass->found);
+}
