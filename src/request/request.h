@@ -1,8 +1,8 @@
 /* One request as the product understands it, whatever wire format it came in.
  *
- * api/wire reads a client's JSON once and makes this of it. It has three layers:
+ * api/wire reads a client's JSON once and fills this struct. It has three layers:
  *
- *   1. What somebody decides by: typed members, such as mode, sampling, tool_choice and format.
+ *   1. Typed members, by which router and tiers decide: mode, sampling, tool_choice, format, ...
  *   2. What is said: the texts of the messages. Privacy and the router read them as running text.
  *   3. `members`: what a server elsewhere is sent, in the client's order. A member is a name, its
  *      kind (what it is to us), and a value of JSON that nobody interprets. A member that we do not
@@ -13,8 +13,8 @@
  * list, and tier/openai_wire, which writes it, know what its names mean. A program without a wire
  * format leaves the list empty; then the tier writes layers 1 and 2.
  *
- * Plain data, borrowed throughout: whoever fills it keeps what it points to until the exchange has
- * ended. Immutable once it was handed over; any thread may read it. */
+ * Plain data, borrowed throughout: the caller keeps what it points to until the exchange has ended.
+ * Nobody changes it after that hand-over; any thread may read it. */
 #ifndef REQUEST_REQUEST_H
 #define REQUEST_REQUEST_H
 
@@ -130,8 +130,7 @@ struct td_request {
     struct td_str dry_breakers; /* a zero byte after each; empty = the engine's own */
     uint32_t dry_window;        /* tokens that DRY looks back; 0 = as many as there are */
     bool ignore_eos;
-    const char
-        *foreign_sampling; /* what it asks of sampling that our engine has not got, or NULL */
+    const char *foreign_sampling; /* a member about sampling that our engine lacks, or NULL */
 
     /* The tools are the member REQUEST_TOOLS. */
     size_t tool_count;
@@ -175,7 +174,7 @@ struct td_request {
     bool corrections;               /* the client understands correction chunks */
 };
 
-/* The value of the member of that kind, NULL when there is none. **borrows** */
+/* **borrows** the value of the member of that kind; NULL without such a member. */
 static inline const struct json *request_value(const struct td_request *request,
                                                enum request_kind kind)
 {

@@ -33,26 +33,6 @@ static void look_at_choice(const struct completion_request *request, size_t inde
     completion_choice_deinit(&choice);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void look_at_choice(const struct completion_request *request, size_t index)
-{
-    struct td_request td;
-    struct json *body = NULL;
-    if (!completion_request_choice(request, index, &td, &body))
-        return;
-    if (td.message_count != 1 || td.messages[0].content.len == 0 || td.completion == NULL ||
-        td.completion->ids || td.stop_count > TD_STOPS_MAX || td.top_logprobs > 5 ||
-        json_kind_of(json_get(body, "prompt")) != JSON_KIND_TEXT ||
-        json_kind_of(json_get(body, "n")) != JSON_KIND_ABSENT)
-        abort();
-    volatile char sink = 0; /* every byte must be readable */
-    for (size_t b = 0; b < td.completion->text.len; b++)
-        sink = td.completion->text.data[b];
-    (void)sink;
-    json_free(body);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1 << 20);

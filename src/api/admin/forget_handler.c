@@ -23,7 +23,7 @@
 
 /* What the thread works on. */
 struct forget_work {
-    struct ledger *ledger; /* or NULL: there is none */
+    struct ledger *ledger; /* NULL = this server keeps none */
     const char *path;
     char user[USER_BYTES_MAX];
     struct ledger_forgotten forgotten;

@@ -9,8 +9,8 @@ struct json;
 /* **takes** value; must reply. */
 typedef void api_found_fn(struct api *api, struct http_request *request, struct json *value,
                           void *ctx);
-/* Waits for a commit if need be. Calls found with the exchange's JSON and ctx, or answers itself
- * that there is none. **takes** ctx (freed with free). */
+/* Waits for a commit if necessary. Calls found with the exchange's JSON and ctx, or answers that no
+ * such exchange exists. **takes** ctx (freed with free). */
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
                     api_found_fn *found, void *ctx);
 

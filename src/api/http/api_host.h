@@ -22,7 +22,7 @@ struct api_forgotten {
     bool caches;       /* computed prompts of all callers, and the confined worker */
 };
 
-/* What the process lends. Immutable while apis exist, but for what acquire returns. */
+/* What the process lends. Immutable while apis exist, except what acquire returns. */
 struct api_host {
     /* The current configuration snapshot; every acquire is paired with one release. Any thread. */
     struct exchange_services *(*acquire)(void *ctx);

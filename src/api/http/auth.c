@@ -2,7 +2,7 @@
  *
  * A request's key is hashed and compared with every digest in equal time. The loop does not stop at
  * the first match, so the time of a check says nothing about the keys. A reload replaces the whole
- * set behind a short lock. */
+ * set under a short lock. */
 #include "api/http/auth.h"
 
 #include "base/crypto.h"

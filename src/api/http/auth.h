@@ -11,7 +11,7 @@ struct auth;
 /* `keys`: one a line or comma-separated; white space around them is not part of a key.
  * **returns new** (auth_free); NULL without memory or when there is no key in the text. */
 struct auth *auth_new(struct td_str keys);
-/* Puts these keys in the place of the old ones. False, and nothing changed, when there is none. */
+/* Replaces the keys. False, and nothing changes, when the text has no key. */
 bool auth_replace(struct auth *auth, struct td_str keys);
 void auth_free(struct auth *auth);
 

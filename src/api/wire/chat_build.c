@@ -1,8 +1,8 @@
 /* The body of a chat request, built from a request of another dialect.
  *
- * Building must not lose anything for want of memory: a lost part could be the `tandem` member that
- * keeps the request here. So each put checks that the value arrived, and chat_build_end fails the
- * whole when one did not. */
+ * Building must not lose anything when memory is short: a lost part could be the `tandem` member
+ * that keeps the request here. So each put checks that the value arrived, and chat_build_end fails
+ * the whole when one did not. */
 #include "api/wire/chat_build.h"
 
 #include "api/wire/sampling_keys.h"

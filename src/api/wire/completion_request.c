@@ -16,7 +16,7 @@
 #define LOGPROBS_MAX 5 /* as OpenAI's */
 #define PROMPT_BYTES_MAX ((size_t)64 << 20)
 
-/* An integer from min to max; `otherwise` when the body has none. */
+/* Reads an integer from min to max, or `otherwise` when the body has none. */
 static bool read_count(const struct json *body, const char *name, int64_t min, int64_t max,
                        int64_t otherwise, int64_t *out, struct fault *fault)
 {
@@ -36,7 +36,7 @@ static bool is_ids(const struct json *value)
            json_kind_of(json_at(value, 0)) == JSON_KIND_INT;
 }
 
-/* The text that ids spell: what detectors look at, and what is echoed. */
+/* The text of the ids, for detectors and for the echo. */
 static bool spell(const struct td_model *model, struct arena *arena, struct td_completion *to)
 {
     struct buf text;
@@ -53,7 +53,8 @@ static bool read_ids(const struct json *list, const char *param, const struct td
                      struct arena *arena, struct td_completion *to, struct fault *fault)
 {
     if (!model) {
-        fault_request(fault, param, "token ids are the local model's, and there is none here");
+        fault_request(fault, param,
+                      "token ids belong to the local model, and this server has none");
         fault->error_code = "unsupported_parameter";
         return false;
     }
@@ -140,7 +141,7 @@ static bool is_one_of(const char *key, const char *const *names, size_t count)
     return count > 0;
 }
 
-/* What clients send for "none". */
+/* Values that clients send when they want nothing. */
 static bool says_nothing(const struct json *value)
 {
     enum json_kind kind = json_kind_of(value);

@@ -4,7 +4,7 @@
 
 #include "api/wire/openai_response.h"
 
-/* What has come of one choice. */
+/* The part of one choice that has come so far. */
 struct text_answer {
     struct buf text;
     struct buf columns[4]; /* of its log-probabilities: elements of the arrays */

@@ -70,7 +70,7 @@ static const char *stop_reason(const struct exchange_summary *summary, bool has_
     return has_calls ? "tool_use" : "end_turn"; /* some peers call it a stop all the same */
 }
 
-/* Anthropic counts what came from a cache beside the input, not in it. */
+/* Anthropic does not count cached tokens as input but beside it. */
 static void write_usage(const struct tier_usage *usage, struct buf *out)
 {
     uint32_t cached =
@@ -91,7 +91,7 @@ static void write_head(const struct dialect_reply *reply, const struct exchange_
     buf_append_str(out, STR(",\"content\":["));
 }
 
-/* From the end of the content on. */
+/* The members after the content. */
 static void write_tail(const struct dialect_reply *reply, const struct exchange_summary *summary,
                        const char *reason, struct buf *out)
 {
@@ -106,7 +106,7 @@ static void write_tail(const struct dialect_reply *reply, const struct exchange_
     buf_append_char(out, '}');
 }
 
-/* A call that its tier gave no id gets one that is the same in each of its events. */
+/* A call without an id from its tier gets one, the same in each of its events. */
 static void write_call_id(const struct dialect_reply *reply, struct td_str id, size_t index,
                           struct buf *out)
 {
@@ -125,8 +125,8 @@ static bool bad_arguments(struct fault *fault, struct td_str name, const char *w
     return false;
 }
 
-/* `input` is an object, but what a model wrote is a text: only a whole one can be handed on, and it
- * is as it was written. */
+/* `input` is an object, but a model writes a text. It is handed on as written, if it is a whole
+ * object. */
 static bool write_input(const struct tool_call_text *call, struct buf *out, struct fault *fault)
 {
     enum json_kind kind;

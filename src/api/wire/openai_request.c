@@ -142,7 +142,7 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
            read_stream_option(options, "include_obfuscation", &out->include_obfuscation, fault);
 }
 
-/* Members that no tier can be relied on to honour, so ignoring them would answer wrongly. */
+/* Members that no tier reliably honours. To ignore them would give a wrong answer. */
 static bool refuse_unsupported(const struct json *body, struct fault *fault)
 {
     const struct json *n = json_get(body, "n");
@@ -185,7 +185,7 @@ static void read_tools(const struct json *body, struct td_request *request)
 
 /* --- what is sent elsewhere --- */
 
-/* Members whose meaning somebody asks for after they were read. */
+/* Members that later code looks up by their kind. */
 static const struct {
     const char *name;
     enum request_kind kind;
@@ -258,7 +258,7 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
            read_logprobs(body, &out->td, fault) && refuse_unsupported(body, fault);
 }
 
-/* At most so many values does the text hold: one more than separators outside of strings. */
+/* An upper bound of the values in the text: one more than the separators outside of strings. */
 static size_t count_values(struct td_str text)
 {
     size_t count = 1;

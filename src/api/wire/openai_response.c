@@ -66,7 +66,7 @@ static void write_reasons(const struct exchange_summary *summary, struct buf *ou
     buf_append_char(out, ']');
 }
 
-/* How often a value was put back; not_restored: where a surrogate may still stand. */
+/* How often a value was put back. not_restored: places where a surrogate may remain. */
 static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *out)
 {
     if (counts->sent > 0)
@@ -78,7 +78,7 @@ static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *
                    (unsigned long long)(counts->seen - counts->restored));
 }
 
-/* What the tier was not sent of the conversation. */
+/* The part of the conversation that the tier was not sent. */
 static void write_left_out(const struct left_out *left_out, struct buf *out)
 {
     if (left_out->messages > 0)
@@ -177,7 +177,7 @@ static bool write_logprob(const struct response_writer *writer, const struct tie
 
 #define CHUNK "chat.completion.chunk"
 
-/* As OpenAI's chunks: with include_usage every chunk has the member, only the last a value. */
+/* With include_usage every chunk has the member, but only the last has a value, as OpenAI's do. */
 static void write_no_usage(const struct response_writer *writer, struct buf *out)
 {
     if (writer->include_usage)
@@ -202,7 +202,7 @@ const struct json *response_raw_message(const struct tier_piece *piece)
     return delta ? delta : json_get(piece->raw_delta, "message");
 }
 
-/* Members of a peer's delta that are handed on: everything but what is written here. */
+/* Hands on the members of a peer's delta, except those that are written here. */
 static bool write_raw_members(const struct json *message, bool first, struct buf *out)
 {
     void *iterator = NULL;
@@ -222,7 +222,7 @@ static bool write_raw_members(const struct json *message, bool first, struct buf
     return first;
 }
 
-/* A tier's own logprobs object when it sent one, else ours. */
+/* The tier's own logprobs object when it sent one, otherwise ours. */
 static void write_chunk_logprobs(const struct response_writer *writer,
                                  const struct tier_piece *piece, struct buf *out)
 {

@@ -13,8 +13,8 @@ static const char *const text_types[] = {"input_text", "output_text", "text", "r
 
 /* --- input --- */
 
-/* Items become messages one by one, but for an assistant's message and the calls that follow it,
- * which are one message of a chat. */
+/* Items become messages one by one, except that an assistant's message and the calls after it are
+ * one message of a chat. */
 struct reading {
     struct chat_build *build;
     struct json *content; /* of an assistant's message that is not yet written; NULL = none */

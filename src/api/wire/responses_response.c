@@ -17,7 +17,7 @@ static const char *status_of(const struct exchange_summary *summary)
     return cut ? "incomplete" : "completed";
 }
 
-/* What was asked, as it was asked, and what holds where nothing was. */
+/* The members of the request that are repeated, and their defaults. */
 static const struct {
     const char *name, *otherwise;
 } repeated[] = {
@@ -35,11 +35,11 @@ static const struct {
     {"user", "null"},
 };
 
-/* A stream's first two events have no more of it: twice some megabytes at once would be taken for a
- * client that does not read (event_stream.c). Its last event has all. */
+/* Limit of repeated text in a stream's first two events. Two times some megabytes at once would
+ * look like a client that does not read (event_stream.c). The last event has all of it. */
 #define REPEATED_AT_START_MAX ((size_t)256 << 10)
 
-/* What does not fit any more is written as if it had not been asked. */
+/* A member that no longer fits is written as if the request did not have it. */
 static void write_repeated(const struct json *asked, size_t bytes_max, struct buf *out)
 {
     size_t begin = out->len;
@@ -66,8 +66,8 @@ static void write_usage(const struct tier_usage *usage, struct buf *out)
                (unsigned long long)usage->prompt_tokens + usage->completion_tokens);
 }
 
-/* status "in_progress", "completed", "incomplete"; with a fault "failed". summary NULL: nothing is
- * known of the exchange. output: its items. */
+/* status: "in_progress", "completed" or "incomplete"; with a fault "failed". summary NULL: nothing
+ * is known of the exchange yet. output: the items. */
 struct response {
     const char *status;
     const struct exchange_summary *summary;
@@ -150,7 +150,7 @@ static void write_part(const struct item *item, struct buf *out)
     buf_append_char(out, '}');
 }
 
-/* has_part: a message's part is in it; it is not yet when the item is added. */
+/* has_part: the message has its part. It has none when the item is added. */
 static void write_item(const struct dialect_reply *reply, const struct item *item,
                        const char *status, bool has_part, struct buf *out)
 {
@@ -179,7 +179,7 @@ static void write_item(const struct dialect_reply *reply, const struct item *ite
 
 /* --- whole responses --- */
 
-/* The last item of a response that is incomplete is so, too. */
+/* When a response is incomplete, its last item is, too. */
 static const char *item_status(const struct exchange_summary *summary, bool last)
 {
     return last ? status_of(summary) : "completed";
@@ -256,7 +256,7 @@ static void end_event(struct buf *out)
     sse_end(out);
 }
 
-/* Where the open item is; part: and in which of its parts. */
+/* The place of the open item; with part also the place in it. */
 static void write_where(const struct dialect_reply *reply, const struct answer_blocks *blocks,
                         bool part, struct buf *out)
 {
@@ -319,7 +319,7 @@ static void begin_item(void *ctx, const struct answer_blocks *blocks, struct td_
         write_part_event(reply, blocks, "response.content_part.added", &item, out);
 }
 
-/* Names of a kind's events and the member that has the whole in the last of them. */
+/* Names of a kind's events, and the member of the last event that has the whole text. */
 static const struct kind_row {
     const char *delta, *done, *member;
 } kind_rows[] = {
@@ -401,7 +401,8 @@ static void write_start(struct dialect_reply *reply, const struct exchange_summa
     write_response_event(reply, "response.in_progress", &response, out);
 }
 
-/* The last events repeat the whole, so that it has the limit of one that is not streamed. */
+/* The last events repeat the whole answer, so it has the limit of an answer that is not streamed.
+ * */
 static bool fits(const struct dialect_reply *reply, struct fault *fault)
 {
     const struct stream *stream = reply->state;

@@ -87,8 +87,8 @@ static enum stage stage_of(struct td_str name)
     return stage;
 }
 
-/* Turns off what the list leaves out. False: it names a sampler that the engine has not got, or
- * wants those that are on in another order than the engine's. Mirostat takes the place of all. */
+/* Turns off what the list leaves out. False: it names a sampler that the engine lacks, or wants
+ * those that are on in another order than the engine's. Mirostat takes the place of all. */
 static bool follow(const struct json *list, struct td_sampling *sampling)
 {
     unsigned named = 0, last = 0;

@@ -6,6 +6,8 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 
+#define REPLACEMENT 0xFFFD /* what bytes that are no UTF-8 are read as */
+
 #define FOUR(c) [c] = true, [(c) + 1] = true, [(c) + 2] = true, [(c) + 3] = true
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 /* clang-format off */
@@ -18,18 +20,21 @@ const bool plain_word_bytes[256] = {
 };
 /* clang-format on */
 
-/* Most letters beyond ASCII are below U+0530; no other set has members there but what is invisible.
- */
+/* In the order of how often a character occurs, or is repeated by whoever wants to cost time. */
 int plain_form(uint32_t c)
 {
     if (c >= 0xC0 && c < 0x530)
         return unicode_is_invisible(c) ? 0 : PLAIN_LETTER;
+    if (c == REPLACEMENT)
+        return PLAIN_OTHER;
     if (unicode_is_space(c))
         return ' ';
     if (unicode_is_dash(c))
         return '-';
     if (unicode_narrow(c) != c)
         return (int)unicode_narrow(c);
+    if (unicode_is_invisible(c))
+        return 0;
     static const uint32_t zeros[] = {0x660, 0x6F0, 0x966,
                                      0x9E6}; /* Arabic, Persian, Devanagari, Bengali */
     for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
@@ -43,7 +48,7 @@ int plain_form(uint32_t c)
         return (int)(c < 0x24D0 ? c - 0x24B6 + 'A' : c - 0x24D0 + 'a');
     if (c == 0x2024 || c == 0xFF61) /* one dot leader, half-width full stop */
         return '.';
-    return unicode_is_invisible(c) ? 0 : PLAIN_OTHER;
+    return PLAIN_OTHER;
 }
 
 struct plain plain_at_any(struct td_str text, size_t offset)
