@@ -19,9 +19,7 @@ struct tier_server {
                            struct td_error *err);
 };
 
-/* clang-format off */
 #define TIER_SERVERS(x) x(openai)
-/* clang-format on */
 
 #define TIER_SERVER_DECLARE(name) extern const struct tier_server server_##name;
 TIER_SERVERS(TIER_SERVER_DECLARE)
