@@ -6,9 +6,9 @@
 #include "base/names.h"
 
 #include <stdbool.h>
-
-/* One row a kind: its value of the enum, its name, its class, its harm, and whether it is a national
  * number. The functions below say what these mean. */
+/* One row a kind: its value of the enum, its name, its class, its harm, and whether it is a
+ * national number. The functions below say what these mean. */
 /* clang-format off */
 #define PRIVACY_KINDS(x) \
     x(PRIVACY_EMAIL, "EMAIL_ADDRESS", SENSITIVE, 0.9, NO)                                    \
