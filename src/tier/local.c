@@ -13,8 +13,9 @@
 #include "router/plan/policy.h"
 #include "tier/door.h"
 #include "tier/job_sampling.h"
+#include "tier/openai_delta.h"
+#include "tier/openai_logprobs.h"
 #include "tier/sandbox.h"
-#include "tier/text_logprobs.h"
 #include "tier/tool_parser.h"
 
 #include <assert.h>
@@ -48,7 +49,7 @@ struct tier_attempt {
     struct tool_parser parser;              /* format NONE: the answer has no calls */
     const struct td_completion *completion; /* NULL = a chat */
     int32_t *ids;                           /* of a completion's prompt */
-    struct text_logprobs logprobs;          /* of a completion */
+    struct openai_logprobs logprobs;        /* of a completion */
     bool with_logprobs, echo_due;
     bool ending;    /* inside on_done: the job is gone already */
     bool cancelled; /* while ending */
@@ -68,26 +69,25 @@ static void attempt_free(struct tier_attempt *attempt)
     free(attempt);
 }
 
-/* Gives out a piece, with the calls in the form of OpenAI's stream. **takes** plain and calls. The
- * attempt may be gone afterwards. */
-static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain,
-                 struct json *calls)
+/* Gives out a piece with the calls that the parser has found. **takes** plain. The attempt may be
+ * gone afterwards. */
+static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain)
 {
     struct tier_sink sink = attempt->sink;
-    struct json *choice = NULL;
-    piece->text = buf_view(plain);
-    if (calls) {
-        struct json *delta = json_new_object();
-        choice = json_new_object();
-        if (piece->text.len > 0)
-            json_put(delta, "content", json_new_text(piece->text));
-        json_put(delta, "tool_calls", calls);
-        json_put(choice, "index", json_new_int(0));
-        json_put(choice, "delta", delta);
-        piece->raw_delta = choice;
+    struct delta_writer writer = {0};
+    struct json *raw_delta;
+    for (size_t i = 0; i < attempt->parser.ready_count; i++) {
+        const struct tool_call *call = &attempt->parser.ready[i];
+        openai_delta_put(&writer, &(struct delta_part){.kind = DELTA_CALL,
+                                                       .call = call->number,
+                                                       .id = str_from(call->id),
+                                                       .function = buf_view(&call->function),
+                                                       .arguments = buf_view(&call->arguments)});
     }
+    piece->text = buf_view(plain);
+    piece->raw_delta = raw_delta = openai_delta_end(&writer, NULL);
     sink.on_piece(sink.ctx, piece);
-    json_free(choice);
+    json_free(raw_delta);
     buf_deinit(plain);
 }
 
@@ -97,27 +97,23 @@ static void parse_token(struct tier_attempt *attempt, const struct td_token *tok
                         struct td_str text, struct tier_piece *piece)
 {
     struct buf plain;
-    struct json *calls = NULL;
     struct td_str mark = {NULL, 0};
     if (token && token->piece.len == 0)
         mark = td_token_piece(attempt->model, token->id, true);
     if (tool_parser_is_mark(&attempt->parser, mark))
         text = mark;
     buf_init(&plain, PLAIN_BYTES_MAX);
-    tool_parser_feed(&attempt->parser, text, &plain, &calls);
-    emit(attempt, piece, &plain, calls);
+    tool_parser_feed(&attempt->parser, text, &plain);
+    emit(attempt, piece, &plain);
 }
 
-/* Gives out a piece of a completion, with log-probabilities in the form of OpenAI's stream.
- * **takes** logprobs. */
+/* Gives out a piece of a completion. **takes** logprobs. */
 static void give_text(const struct tier_sink *sink, struct tier_piece *piece, struct json *logprobs)
 {
-    struct json *choice = logprobs ? json_new_object() : NULL;
-    json_put(choice, "text", json_new_text(piece->text));
-    json_put(choice, "logprobs", logprobs);
-    piece->raw_delta = choice;
+    struct json *raw_delta = openai_delta_logprobs(logprobs);
+    piece->raw_delta = raw_delta;
     sink->on_piece(sink->ctx, piece);
-    json_free(choice);
+    json_free(raw_delta);
 }
 
 /* Gives out the prompt as the beginning of the answer (echo). False when the callback cancelled the
@@ -133,7 +129,7 @@ static bool echo_prompt(struct tier_attempt *attempt)
     if (attempt->with_logprobs) {
         const struct text_prompt prompt = {completion->text, attempt->ids,
                                            job_prompt_scores(attempt->job), attempt->prompt_tokens};
-        logprobs = text_logprobs_prompt(&attempt->logprobs, &prompt);
+        logprobs = openai_logprobs_prompt(&attempt->logprobs, &prompt);
     }
     bool ending = attempt->ending;
     attempt->ending = true; /* a cancel now only marks the attempt */
@@ -152,7 +148,7 @@ static void complete_token(struct tier_attempt *attempt, const struct td_token *
     }
     struct json *logprobs = NULL;
     if (token && attempt->with_logprobs)
-        logprobs = text_logprobs_token(&attempt->logprobs, token);
+        logprobs = openai_logprobs_token(&attempt->logprobs, token);
     give_text(&attempt->sink, piece, logprobs);
 }
 
@@ -182,17 +178,16 @@ static void on_token(void *ctx, const struct td_token *token, struct td_str text
 static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
 {
     struct buf plain;
-    struct json *calls = NULL;
     struct tier_piece piece = {0};
     if (attempt->parser.format == TOOL_FORMAT_NONE || out->status != TD_OK)
         return true;
     buf_init(&plain, PLAIN_BYTES_MAX);
-    tool_parser_end(&attempt->parser, &plain, &calls);
+    tool_parser_end(&attempt->parser, &plain);
     if (attempt->parser.call_count > 0 && out->finish == TD_FINISH_STOP)
         out->finish = TD_FINISH_TOOL_CALLS;
     attempt->ending = true;
-    if (plain.len > 0 || calls)
-        emit(attempt, &piece, &plain, calls);
+    if (plain.len > 0 || attempt->parser.ready_count > 0)
+        emit(attempt, &piece, &plain);
     else
         buf_deinit(&plain);
     return !attempt->cancelled;
@@ -358,10 +353,10 @@ static void begin_completion(struct tier_attempt *attempt, const struct td_reque
     attempt->completion = completion;
     attempt->with_logprobs = request->logprobs;
     attempt->logprobs =
-        (struct text_logprobs){.model = attempt->model, .top_count = request->top_logprobs};
+        (struct openai_logprobs){.model = attempt->model, .top_count = request->top_logprobs};
     attempt->echo_due = completion->echo;
     if (!completion->echo)
-        text_logprobs_skip(&attempt->logprobs, completion->text);
+        openai_logprobs_skip(&attempt->logprobs, completion->text);
     job->score_prompt = completion->echo && request->logprobs;
     job->prompt_only = completion->prompt_only;
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "tier/openai_delta.h"
 
 #include <assert.h>
 #include <math.h>
@@ -80,15 +81,14 @@ static bool read_stats(const struct json *entry, struct td_token_stats *out)
     return true;
 }
 
-/* Whether a delta has more than plain text: tool calls, a refusal, ... */
-static bool has_more_than_text(const struct json *delta)
+/* Whether a choice has more than plain text: tool calls, a refusal, ... */
+static bool has_more_than_text(const struct json *choice)
 {
-    void *iterator = NULL;
-    const char *key;
-    const struct json *value;
-    while (json_next(delta, &iterator, &key, &value))
-        if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 && !json_absent(value) &&
-            !(is(value, JSON_KIND_ARRAY) && json_count(value) == 0))
+    struct delta_reader reader;
+    struct delta_part part;
+    openai_delta_read(&reader, choice);
+    while (openai_delta_next(&reader, &part))
+        if (!is(part.value, JSON_KIND_ARRAY) || json_count(part.value) > 0)
             return true;
     return false;
 }
@@ -102,7 +102,7 @@ static void emit_choice(struct openai_stream *stream, const struct json *choice,
     const struct json *entries = json_get(json_get(choice, "logprobs"), "content");
     struct tier_piece piece = {.text = json_text(json_get(delta, "content"))};
     size_t count = json_count(entries);
-    if (count > 0 || has_more_than_text(delta))
+    if (count > 0 || has_more_than_text(choice))
         piece.raw_delta = choice;
     if (piece.text.len == 0 && !piece.raw_delta)
         return;

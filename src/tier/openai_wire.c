@@ -141,6 +141,16 @@ static enum td_status check_size(const struct buf *body, struct td_error *err)
                : TD_OK;
 }
 
+bool openai_offers_tool(const struct json *tools, struct td_str name)
+{
+    for (size_t i = 0; name.len > 0 && i < json_count(tools); i++) {
+        const struct json *function = json_get(json_at(tools, i), "function");
+        if (str_equal(json_text(json_get(function, "name")), name))
+            return true;
+    }
+    return false;
+}
+
 enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_error *err)
 {
     while (multiple > 0 && body->len % multiple != 0 && !body->failed)

@@ -20,6 +20,9 @@ TD_MUST_CHECK enum td_status openai_write_body(const struct td_request *request,
                                                const struct tier_facts *facts, struct buf *out,
                                                struct td_error *err);
 
+/* Whether `tools`, a request's list, has a function of that name. */
+bool openai_offers_tool(const struct json *tools, struct td_str name);
+
 /* Appends spaces after the JSON up to a multiple of `multiple` bytes (0 = none), so that the length
  * on the wire says little about the text. */
 TD_MUST_CHECK enum td_status openai_pad_body(struct buf *body, uint32_t multiple,

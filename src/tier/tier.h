@@ -24,8 +24,8 @@ struct tier_piece {
     const struct td_top_logprob *top; /* local tier: with ids of its model */
     size_t top_count;
     /* The choice object when it has more than plain text (tool calls, a refusal, logprobs), always
-     * in the form of a stream's delta; else NULL. Its logprobs are those of all tokens of `text`,
-     * and token_text is then empty. */
+     * in the form of a stream's delta; else NULL. Read it by tier/openai_delta.h. Its logprobs are
+     * those of all tokens of `text`, and token_text is then empty. */
     const struct json *raw_delta;
 };
 

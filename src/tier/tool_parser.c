@@ -6,9 +6,10 @@
 
 #include "base/crypto.h"
 #include "base/str.h"
+#include "tier/openai_wire.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Calls with longer arguments are given out as text. */
@@ -42,8 +43,19 @@ void tool_parser_init(struct tool_parser *parser, enum tool_format format, const
     buf_init(&parser->held, HELD_BYTES_MAX);
 }
 
+static void drop_ready(struct tool_parser *parser, size_t keep)
+{
+    while (parser->ready_count > keep) {
+        struct tool_call *call = &parser->ready[--parser->ready_count];
+        buf_deinit(&call->function);
+        buf_deinit(&call->arguments);
+    }
+}
+
 void tool_parser_deinit(struct tool_parser *parser)
 {
+    drop_ready(parser, 0);
+    free(parser->ready);
     json_free(parser->tools);
     buf_deinit(&parser->held);
 }
@@ -56,75 +68,65 @@ bool tool_parser_is_mark(const struct tool_parser *parser, struct td_str token)
 
 /* --- calls --- */
 
-static bool is_offered(const struct tool_parser *parser, struct td_str name)
+static struct tool_call *new_call(struct tool_parser *parser)
 {
-    for (size_t i = 0; i < json_count(parser->tools); i++) {
-        const struct json *function = json_get(json_at(parser->tools, i), "function");
-        if (name.len > 0 && str_equal(json_text(json_get(function, "name")), name))
-            return true;
+    if (parser->ready_count == parser->ready_capacity) {
+        size_t capacity = parser->ready_capacity ? parser->ready_capacity * 2 : 4;
+        struct tool_call *ready = realloc(parser->ready, capacity * sizeof *ready);
+        if (!ready)
+            return NULL;
+        parser->ready = ready;
+        parser->ready_capacity = capacity;
     }
-    return false;
-}
-
-/* A call {"name", "arguments" or "parameters"} in OpenAI's form; NULL when it is not a call. */
-static struct json *call_of(const struct tool_parser *parser, const struct json *value,
-                            size_t index)
-{
-    struct td_str name = json_text(json_get(value, "name"));
-    const struct json *arguments = json_get(value, "arguments");
-    struct buf text;
-    uint8_t random[12];
-    char id[8 + 2 * sizeof random] = "call_";
-    if (!arguments)
-        arguments = json_get(value, "parameters");
-    bool object = json_kind_of(arguments) == JSON_KIND_OBJECT;
-    if (!is_offered(parser, name) || (arguments && !object) ||
-        crypto_random(random, sizeof random, NULL) != TD_OK)
-        return NULL;
-    crypto_hex(random, sizeof random, id + 5);
-    buf_init(&text, ARGUMENTS_BYTES_MAX);
-    if (object)
-        json_write(arguments, &text);
-    else
-        buf_append_str(&text, STR("{}"));
-    if (text.failed) { /* half of the arguments would make another call */
-        buf_deinit(&text);
-        return NULL;
-    }
-    struct json *call = json_new_object(), *function = json_new_object();
-    json_put(function, "name", json_new_text(name));
-    json_put(function, "arguments", json_new_text(buf_view(&text)));
-    json_put(call, "index", json_new_int((int64_t)index));
-    json_put(call, "id", json_new_cstr(id));
-    json_put(call, "type", json_new_cstr("function"));
-    json_put(call, "function", function);
-    buf_deinit(&text);
+    struct tool_call *call = &parser->ready[parser->ready_count];
+    *call = (struct tool_call){.number = (uint32_t)parser->call_count++};
+    buf_init(&call->function, HELD_BYTES_MAX);
+    buf_init(&call->arguments, ARGUMENTS_BYTES_MAX);
+    parser->ready_count++;
     return call;
 }
 
-/* Reads a call or an array of calls: all of them or none. */
-static bool add_calls(struct tool_parser *parser, struct td_str text, struct json **calls)
+/* Reads a call {"name", "arguments" or "parameters"} as models write it; false when it is none. */
+static bool add_call(struct tool_parser *parser, const struct json *value)
 {
-    struct json *value = NULL, *added = json_new_array();
-    size_t count = 0;
+    struct td_str name = json_text(json_get(value, "name"));
+    const struct json *arguments = json_get(value, "arguments");
+    uint8_t random[(TOOL_CALL_ID_BYTES - sizeof "call_") / 2];
+    if (!arguments)
+        arguments = json_get(value, "parameters");
+    bool object = json_kind_of(arguments) == JSON_KIND_OBJECT;
+    if (!openai_offers_tool(parser->tools, name) || (arguments && !object) ||
+        crypto_random(random, sizeof random, NULL) != TD_OK)
+        return false;
+    struct tool_call *call = new_call(parser);
+    if (!call)
+        return false;
+    memcpy(call->id, "call_", 5);
+    crypto_hex(random, sizeof random, call->id + 5);
+    buf_append_str(&call->function, name);
+    if (object)
+        json_write(arguments, &call->arguments);
+    else
+        buf_append_str(&call->arguments, STR("{}"));
+    /* Half of the arguments would make another call. */
+    return !call->function.failed && !call->arguments.failed;
+}
+
+/* Reads a call or an array of calls: all of them or none. */
+static bool add_calls(struct tool_parser *parser, struct td_str text)
+{
+    struct json *value = NULL;
+    size_t before = parser->ready_count;
     bool ok = json_parse(str_trim(text), &value, NULL) == TD_OK;
     bool list = json_kind_of(value) == JSON_KIND_ARRAY;
-    size_t total = list ? json_count(value) : 1;
-    for (size_t i = 0; ok && i < total; i++) {
-        struct json *call =
-            call_of(parser, list ? json_at(value, i) : value, parser->call_count + count);
-        ok = call != NULL;
-        if (ok)
-            json_push(added, call);
-        count += ok;
-    }
-    ok = ok && count > 0;
-    if (ok && *calls == NULL)
-        *calls = json_new_array();
+    size_t count = list ? json_count(value) : 1;
     for (size_t i = 0; ok && i < count; i++)
-        json_push(*calls, json_clone(json_at(added, i)));
-    parser->call_count += ok ? count : 0;
-    json_free(added);
+        ok = add_call(parser, list ? json_at(value, i) : value);
+    ok = ok && count > 0;
+    if (!ok) {
+        parser->call_count -= parser->ready_count - before;
+        drop_ready(parser, before);
+    }
     json_free(value);
     return ok;
 }
@@ -179,14 +181,14 @@ static bool step_text(struct tool_parser *parser, struct buf *plain)
     return false;
 }
 
-static bool step_call(struct tool_parser *parser, struct buf *plain, struct json **calls)
+static bool step_call(struct tool_parser *parser, struct buf *plain)
 {
     struct marks marks = marks_of(parser->format);
     struct td_str held = buf_view(&parser->held);
     size_t end = marks.close.len ? str_find(held, marks.close, 0) : SIZE_MAX;
     if (end == SIZE_MAX)
         return false;
-    if (!add_calls(parser, str_slice(held, 0, end), calls)) {
+    if (!add_calls(parser, str_slice(held, 0, end))) {
         buf_append_str(plain, marks.open);
         buf_append_str(plain, str_slice(held, 0, end + marks.close.len));
     }
@@ -195,11 +197,10 @@ static bool step_call(struct tool_parser *parser, struct buf *plain, struct json
     return true;
 }
 
-void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain,
-                      struct json **calls)
+void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain)
 {
-    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL && calls != NULL);
-    *calls = NULL;
+    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL);
+    drop_ready(parser, 0);
     buf_append_str(&parser->held, text);
     if (parser->held.failed) { /* too long for a call */
         struct td_str open = marks_of(parser->format).open;
@@ -212,16 +213,16 @@ void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf
         parser->began = true;
         return;
     }
-    while (parser->in_call ? step_call(parser, plain, calls) : step_text(parser, plain))
+    while (parser->in_call ? step_call(parser, plain) : step_text(parser, plain))
         ;
 }
 
-void tool_parser_end(struct tool_parser *parser, struct buf *plain, struct json **calls)
+void tool_parser_end(struct tool_parser *parser, struct buf *plain)
 {
-    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL && calls != NULL);
+    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL);
     struct td_str held = buf_view(&parser->held);
-    *calls = NULL;
-    bool called = parser->in_call && add_calls(parser, held, calls);
+    drop_ready(parser, 0);
+    bool called = parser->in_call && add_calls(parser, held);
     if (!called) {
         if (parser->in_call && parser->format != TOOL_FORMAT_LLAMA)
             buf_append_str(plain, marks_of(parser->format).open);

@@ -1,17 +1,42 @@
 /* An OpenAI-compatible server's answer to a chat or to a text, in pieces of sizes, all as the first
  * byte chooses. Whatever
  * comes, it is read without fault, only certain text is passed on, and a failure has words. */
+#include "base/str.h"
 #include "base/utf8.h"
+#include "tier/openai_delta.h"
 #include "tier/openai_wire.h"
 
 #include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A delta that is written from its parts has the same parts. */
+static void check_parts(const struct json *raw_delta)
+{
+    struct delta_reader reader, again;
+    struct delta_writer writer = {0};
+    struct delta_part part, same;
+    openai_delta_read(&reader, raw_delta);
+    while (openai_delta_next(&reader, &part))
+        openai_delta_put(&writer, &part);
+    struct json *copy = openai_delta_end(&writer, raw_delta);
+    openai_delta_read(&reader, raw_delta);
+    openai_delta_read(&again, copy);
+    while (openai_delta_next(&reader, &part)) {
+        bool found = openai_delta_next(&again, &same);
+        assert(found && same.kind == part.kind && same.call == part.call);
+        assert(str_equal(same.text, part.text) && str_equal(same.function, part.function));
+        assert(str_equal(same.arguments, part.arguments));
+    }
+    assert(!openai_delta_next(&again, &same));
+    json_free(copy);
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     size_t *bytes = ctx;
     assert(utf8_is_valid(piece->text));
+    check_parts(piece->raw_delta);
     *bytes += piece->text.len;
 }
 

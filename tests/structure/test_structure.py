@@ -304,9 +304,10 @@ def objects_beside_the_door():
         yield f"client_start is called in {', '.join(senders)}"
 
 
-# A request is parsed once: these members of a body have typed places in request/request.h. Who may
-# still know their names: api/, which reads them, tier/openai*, which writes them, app/, whose
-# commands are clients, and engine/, whose chat templates have the same names.
+# A request is parsed once: these members of a body have typed places in request/request.h. Those of
+# an answer are parts in tier/openai_delta.h. Who may still know their names: api/, which reads
+# requests and writes answers, tier/openai*, which does the reverse, app/, whose commands are
+# clients, and engine/ and tier/tool_parser, as models' own forms have the same names.
 REQUEST_MEMBERS = (
     "messages",
     "content",
@@ -323,20 +324,38 @@ REQUEST_MEMBERS = (
     "stop",
     "tandem",
 )
-MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai")
+ANSWER_MEMBERS = (
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "role",
+    "tool_calls",
+    "function_call",
+    "function",
+    "arguments",
+    "refusal",
+    "reasoning_content",
+    "logprobs",
+    "top_logprobs",
+    "finish_reason",
+)
+MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai", "tier/tool_parser")
 
 
 def second_parses():
-    """Files that look up a request's members by name where only its typed form should be known."""
-    pattern = re.compile(r'json_get\([^;"]*"(' + "|".join(REQUEST_MEMBERS) + r')"\)')
+    """Files that name members of a request or an answer where only typed forms should be known."""
+    requests = r'json_get\([^;"]*"(' + "|".join(REQUEST_MEMBERS) + r')"\)'
+    answers = r'(?:json_(?:get|put|remove)|strcmp)\([^;"]*"(' + "|".join(ANSWER_MEMBERS) + r')"'
     for path in sorted(SRC.rglob("*.[ch]")):
         name = str(path.relative_to(SRC))
         if name.startswith(MEMBERS_KNOWN_IN):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            found = pattern.search(line)
-            if found:
+            if found := re.search(requests, line):
                 yield f"src/{name}:{number}: reads '{found.group(1)}': use request/request.h"
+            elif found := re.search(answers, line):
+                yield f"src/{name}:{number}: names '{found.group(1)}': use tier/openai_delta.h"
 
 
 def exported_symbols_without_td():
@@ -383,7 +402,7 @@ def main():
     check("every byte for a tier passes the door", ways_out_beside_the_door)
     check("no object calls what sends beside the door", objects_beside_the_door)
     check("the drawing of the rooms is up to date", drawing_out_of_date)
-    check("a request is parsed once", second_parses)
+    check("a request and an answer are parsed once", second_parses)
     check("headers include each other without circles", circles)
     check("third-party headers stay in their folder", library_types_that_escaped)
     check("every header stands alone", lambda: headers_that_do_not_stand_alone(only))

@@ -3,6 +3,7 @@
 #include "exchange/limits/hold.h"
 
 #include "base/json.h"
+#include "tier/openai_delta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,10 @@ struct held {
 
 bool piece_is_visible(const struct tier_piece *piece)
 {
-    if (piece->text.len > 0)
-        return true;
-    const struct json *delta = json_get(piece->raw_delta, "delta");
-    void *iterator = NULL;
-    const char *key;
-    const struct json *value;
-    while (json_next(delta, &iterator, &key, &value))
-        if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 &&
-            json_kind_of(value) != JSON_KIND_NULL)
-            return true;
-    return false;
+    struct delta_reader reader;
+    struct delta_part part;
+    openai_delta_read(&reader, piece->raw_delta);
+    return piece->text.len > 0 || openai_delta_next(&reader, &part);
 }
 
 void hold_deinit(struct hold *hold)

@@ -10,14 +10,20 @@ static const char tools_text[] =
 
 struct parsed {
     struct buf text;
-    struct json *calls; /* of all feeds, in order */
+    struct json *calls; /* of all feeds, in order: [number, id, name, arguments] */
 };
 
-static void take_calls(struct parsed *parsed, struct json *calls)
+static void take_calls(struct parsed *parsed, const struct tool_parser *parser)
 {
-    for (size_t i = 0; i < json_count(calls); i++)
-        json_push(parsed->calls, json_clone(json_at(calls, i)));
-    json_free(calls);
+    for (size_t i = 0; i < parser->ready_count; i++) {
+        const struct tool_call *call = &parser->ready[i];
+        struct json *item = json_new_array();
+        json_push(item, json_new_int(call->number));
+        json_push(item, json_new_cstr(call->id));
+        json_push(item, json_new_text(buf_view(&call->function)));
+        json_push(item, json_new_text(buf_view(&call->arguments)));
+        json_push(parsed->calls, item);
+    }
 }
 
 /* Feeds `step` bytes at a time; 0: all at once. */
@@ -25,18 +31,18 @@ static struct parsed parse(enum tool_format format, struct td_str answer, size_t
 {
     struct parsed parsed = {.calls = json_new_array()};
     struct tool_parser parser;
-    struct json *tools = NULL, *calls;
+    struct json *tools = NULL;
     buf_init(&parsed.text, 1 << 22);
     CHECK(json_parse(str_from(tools_text), &tools, NULL) == TD_OK);
     tool_parser_init(&parser, format, tools);
     json_free(tools);
     step = step ? step : answer.len;
     for (size_t at = 0; at < answer.len; at += step) {
-        tool_parser_feed(&parser, str_slice(answer, at, at + step), &parsed.text, &calls);
-        take_calls(&parsed, calls);
+        tool_parser_feed(&parser, str_slice(answer, at, at + step), &parsed.text);
+        take_calls(&parsed, &parser);
     }
-    tool_parser_end(&parser, &parsed.text, &calls);
-    take_calls(&parsed, calls);
+    tool_parser_end(&parser, &parsed.text);
+    take_calls(&parsed, &parser);
     CHECK(parser.call_count == json_count(parsed.calls));
     tool_parser_deinit(&parser);
     return parsed;
@@ -54,15 +60,12 @@ static void check(enum tool_format format, const char *answer, const char *text,
         CHECK(str_equal(buf_view(&parsed.text), str_from(text)));
         while (str_next(&rest, '\n', &line)) {
             const struct json *call = json_at(parsed.calls, count);
-            const struct json *function = json_get(call, "function");
             size_t space = str_find(line, STR(" "), 0);
-            CHECK(json_int(json_get(call, "index"), -1) == (int64_t)count++);
-            CHECK(str_equal(json_text(json_get(call, "type")), STR("function")));
-            CHECK(str_starts_with(json_text(json_get(call, "id")), STR("call_")) &&
-                  json_text(json_get(call, "id")).len == 29);
-            CHECK(str_equal(json_text(json_get(function, "name")), str_slice(line, 0, space)));
-            CHECK(str_equal(json_text(json_get(function, "arguments")),
-                            str_slice(line, space + 1, line.len)));
+            struct td_str id = json_text(json_at(call, 1));
+            CHECK(json_int(json_at(call, 0), -1) == (int64_t)count++);
+            CHECK(str_starts_with(id, STR("call_")) && id.len == 29);
+            CHECK(str_equal(json_text(json_at(call, 2)), str_slice(line, 0, space)));
+            CHECK(str_equal(json_text(json_at(call, 3)), str_slice(line, space + 1, line.len)));
         }
         CHECK(json_count(parsed.calls) == count);
         json_free(parsed.calls);
@@ -81,8 +84,7 @@ static void test_arguments_that_grow_when_written_anew_are_whole(void)
         buf_append_str(&answer, STR(",1e14"));
     buf_append_str(&answer, STR("]}}</tool_call>"));
     struct parsed parsed = parse(TOOL_FORMAT_HERMES, buf_view(&answer), 0);
-    struct td_str text =
-        json_text(json_get(json_get(json_at(parsed.calls, 0), "function"), "arguments"));
+    struct td_str text = json_text(json_at(json_at(parsed.calls, 0), 3));
     struct json *arguments = NULL;
     CHECK(text.len > 1 << 20);
     CHECK(json_parse(text, &arguments, NULL) == TD_OK);
@@ -151,12 +153,11 @@ static void test_text_is_given_out_as_soon_as_it_is_certain(void)
 {
     struct tool_parser parser;
     struct buf plain;
-    struct json *calls;
     buf_init(&plain, 1 << 16);
     tool_parser_init(&parser, TOOL_FORMAT_HERMES, NULL);
-    tool_parser_feed(&parser, STR("Hello <"), &plain, &calls);
+    tool_parser_feed(&parser, STR("Hello <"), &plain);
     CHECK(str_equal(buf_view(&plain), STR("Hello ")));
-    tool_parser_feed(&parser, STR("b>"), &plain, &calls);
+    tool_parser_feed(&parser, STR("b>"), &plain);
     CHECK(str_equal(buf_view(&plain), STR("Hello <b>")));
     tool_parser_deinit(&parser);
     buf_deinit(&plain);
@@ -166,17 +167,16 @@ static void test_a_call_without_end_does_not_grow_without_end(void)
 {
     struct tool_parser parser;
     struct buf plain;
-    struct json *calls;
     char piece[4096];
     size_t sent = 0;
     memset(piece, 'x', sizeof piece);
     buf_init(&plain, 8 << 20);
     tool_parser_init(&parser, TOOL_FORMAT_HERMES, NULL);
-    tool_parser_feed(&parser, STR("<tool_call>"), &plain, &calls);
+    tool_parser_feed(&parser, STR("<tool_call>"), &plain);
     for (int i = 0; i < 600; i++, sent += sizeof piece)
-        tool_parser_feed(&parser, (struct td_str){piece, sizeof piece}, &plain, &calls);
-    tool_parser_end(&parser, &plain, &calls);
-    CHECK(calls == NULL && plain.len == sent + strlen("<tool_call>"));
+        tool_parser_feed(&parser, (struct td_str){piece, sizeof piece}, &plain);
+    tool_parser_end(&parser, &plain);
+    CHECK(parser.ready_count == 0 && plain.len == sent + strlen("<tool_call>"));
     CHECK(str_starts_with(buf_view(&plain), STR("<tool_call>xxx")));
     tool_parser_deinit(&parser);
     buf_deinit(&plain);

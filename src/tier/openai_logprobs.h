@@ -6,13 +6,13 @@
  *
  * A token that is not whole UTF-8 is written "bytes:\xe2\x80", as OpenAI does. Plain data, one
  * owner, one thread. */
-#ifndef TIER_TEXT_LOGPROBS_H
-#define TIER_TEXT_LOGPROBS_H
+#ifndef TIER_OPENAI_LOGPROBS_H
+#define TIER_OPENAI_LOGPROBS_H
 
 #include "base/json.h"
 #include "engine/session/generate.h"
 
-struct text_logprobs {
+struct openai_logprobs {
     const struct td_model *model;
     uint8_t top_count; /* alternatives requested; the token itself is always listed */
     uint32_t offset;   /* complete characters so far */
@@ -28,10 +28,11 @@ struct text_prompt {
 };
 
 /* For the whole prompt, which begins the text. **returns new** (json_free); NULL without memory. */
-struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text_prompt *prompt);
+struct json *openai_logprobs_prompt(struct openai_logprobs *state,
+                                    const struct text_prompt *prompt);
 /* For a prompt whose log-probabilities are not wanted: it counts for the offsets all the same. */
-void text_logprobs_skip(struct text_logprobs *state, struct td_str text);
+void openai_logprobs_skip(struct openai_logprobs *state, struct td_str text);
 /* For one generated token. **returns new** (json_free); NULL without memory. */
-struct json *text_logprobs_token(struct text_logprobs *state, const struct td_token *token);
+struct json *openai_logprobs_token(struct openai_logprobs *state, const struct td_token *token);
 
 #endif

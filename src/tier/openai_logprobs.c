@@ -1,7 +1,7 @@
 /* Builds the log-probability arrays of OpenAI's completions. The difficulty is text_offset: it
  * counts characters, while a token may end inside one. So the state carries the unfinished bytes of
  * the last character from token to token, and counts a character where it begins. */
-#include "tier/text_logprobs.h"
+#include "tier/openai_logprobs.h"
 
 #include "base/str.h"
 #include "base/utf8.h"
@@ -25,7 +25,7 @@ static uint32_t count_characters(struct td_str text)
 
 /* Moves on by a token's text, which may end inside a character. Returns the offset of the character
  * in which the token begins; all tokens that spell one character have the same offset. */
-static uint32_t advance(struct text_logprobs *state, struct td_str text)
+static uint32_t advance(struct openai_logprobs *state, struct td_str text)
 {
     char seam[sizeof state->partial + 4]; /* enough to see what the partial bytes become */
     size_t before = state->partial_len, taken = text.len < 4 ? text.len : 4, at = 0;
@@ -107,7 +107,7 @@ static struct json *columns_finish(struct columns *columns)
 }
 
 /* first: the first token of a text has no probability, because nothing stands before it. */
-static void add_row(struct text_logprobs *state, struct columns *to, const struct row *row,
+static void add_row(struct openai_logprobs *state, struct columns *to, const struct row *row,
                     bool first)
 {
     char bytes[TOKEN_NAME_BYTES];
@@ -138,7 +138,7 @@ static struct td_str find_in_text(struct td_str text, size_t at, struct td_str p
     return (struct td_str){NULL, 0};
 }
 
-struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text_prompt *prompt)
+struct json *openai_logprobs_prompt(struct openai_logprobs *state, const struct text_prompt *prompt)
 {
     assert(prompt->count == 0 || (prompt->ids != NULL && prompt->scores != NULL));
     struct columns out = columns_new();
@@ -159,12 +159,12 @@ struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text
     return columns_finish(&out);
 }
 
-void text_logprobs_skip(struct text_logprobs *state, struct td_str text)
+void openai_logprobs_skip(struct openai_logprobs *state, struct td_str text)
 {
     state->offset += count_characters(text);
 }
 
-struct json *text_logprobs_token(struct text_logprobs *state, const struct td_token *token)
+struct json *openai_logprobs_token(struct openai_logprobs *state, const struct td_token *token)
 {
     assert(state != NULL && token != NULL);
     struct columns out = columns_new();

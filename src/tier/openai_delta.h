@@ -1,0 +1,58 @@
+/* What an answer has beside its visible text, as typed parts. tier_piece.raw_delta is the choice
+ * object of a stream's delta in OpenAI's form. Everybody between a tier and api/wire works on its
+ * parts, and only openai_delta.c knows what its members are called.
+ *
+ * Plain data, one owner, one thread. */
+#ifndef TIER_OPENAI_DELTA_H
+#define TIER_OPENAI_DELTA_H
+
+#include "base/json.h"
+
+enum delta_part_kind {
+    DELTA_OTHER, /* a value that is handed on as it came */
+    DELTA_TEXT,  /* continues the text `name`: reasoning, a refusal, a server's own text */
+    DELTA_CALL,  /* begins or continues a tool call */
+};
+
+/* In place of a number: the only call of an answer in OpenAI's form before 2023-11. */
+#define DELTA_OLD_CALL UINT32_MAX
+
+struct delta_part {
+    enum delta_part_kind kind;
+    const char *name;         /* of the member; NULL for a call */
+    const struct json *value; /* as it came; NULL for a part that is made here */
+    struct td_str text;       /* DELTA_TEXT */
+    uint32_t call;            /* DELTA_CALL: the call's number, from 0 */
+    struct td_str id;         /* of a call that is made here and begins; else empty */
+    struct td_str function;   /* the name of the call's function, whole; may be empty */
+    struct td_str arguments;  /* continues the call's arguments, a text of JSON; may be empty */
+};
+
+struct delta_reader {
+    const struct json *delta, *calls;
+    void *member; /* where the walk is */
+    size_t next_call;
+};
+
+/* raw_delta: a piece's; NULL has no parts. **borrows** it until the last part is done with. */
+void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta);
+/* The next part, in the order of the delta; false at the end. Nulls are left out. */
+bool openai_delta_next(struct delta_reader *reader, struct delta_part *out);
+
+/* Begins as {0}. */
+struct delta_writer {
+    struct json *delta, *calls;
+};
+
+/* Adds a part. A part that came keeps its value; only its texts are those of `part`. */
+void openai_delta_put(struct delta_writer *writer, const struct delta_part *part);
+/* Ends the writer. Returns a piece's raw_delta with the parts, or NULL when there is nothing in it.
+ * like: the raw_delta whose other members (its log-probabilities) are taken over; may be NULL.
+ * **returns new** (json_free). */
+struct json *openai_delta_end(struct delta_writer *writer, const struct json *like);
+
+/* The raw_delta of a completion's piece. **takes** logprobs; **returns new** (json_free). NULL when
+ * logprobs is NULL. */
+struct json *openai_delta_logprobs(struct json *logprobs);
+
+#endif
