@@ -43,6 +43,15 @@ static void work_free(void *ctx)
     free(work);
 }
 
+/* All of its bytes: JSON may bring a NUL, and that is for the grammar's reader to refuse. */
+static char *copy_bytes(struct td_str text)
+{
+    char *copy = malloc(text.len + 1);
+    if (copy && text.len > 0)
+        memcpy(copy, text.data, text.len);
+    return copy;
+}
+
 enum td_status format_task_start(const struct format_task_options *options,
                                  struct background_task **out, struct td_error *err)
 {
@@ -55,7 +64,7 @@ enum td_status format_task_start(const struct format_task_options *options,
     const struct td_request *request = options->request;
     struct td_str grammar = request->grammar_source;
     work->schema = json_clone(request->schema);
-    work->grammar_source = strndup(grammar.data ? grammar.data : "", grammar.len);
+    work->grammar_source = copy_bytes(grammar);
     work->request = (struct td_request){.format = request->format,
                                         .schema = work->schema,
                                         .grammar_source = {work->grammar_source, grammar.len}};
