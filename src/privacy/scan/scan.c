@@ -71,8 +71,8 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
-/* Is a word of one to three letters with a capital no beginning of a number? For what may be
- * announced (see scan_mixed_word) see who calls. */
+/* Is a word of one to three letters with a capital certainly not the beginning of a number?
+ * announced: as for skip_plain_words. */
 static inline bool short_is_plain(const char *word, unsigned len, bool announced)
 {
     char after = word[len], next = word[len + 1];

@@ -9,8 +9,8 @@
 
 struct classifier;
 
-/* Fills *out but for the probe. data_class and mode are the request's own; the caller raises the
- * class by what detectors, route and conversation say. classifier NULL: nothing is judged.
+/* Fills *out except the probe. data_class and mode are the request's own; the caller raises the
+ * class to what detectors, route and conversation say. classifier NULL: nothing is judged.
  * similarity NULL: no sketch. */
 void signals_extract(const struct td_request *request, const struct classifier *classifier,
                      const struct similarity *similarity, struct signals *out);

@@ -21,7 +21,7 @@
 #include "tandem/types.h"
 
 #define AGREEMENT_LABEL_WORDS 3
-/* At most so many words, or leaves, of an answer are read. */
+/* The most words, or leaves, of an answer that are read. */
 #define AGREEMENT_WORDS_MAX 2048
 #define AGREEMENT_CUT_WORDS_MIN 8
 /* Texts that share half of their words say the same more often than not. The line is drawn by
