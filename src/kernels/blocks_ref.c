@@ -169,7 +169,7 @@ static void unpack_32(enum tensor_type type, const uint8_t *block, struct block_
         unpack_table(e8m0_half(block[0]), block + MXFP4_QUANTS_AT, mxfp4_values, out);
         return;
     default:
-        ASSERT(!"a tensor type without a kernel");
+        ASSERT(false); /* a tensor type without a kernel */
     }
 }
 

@@ -10,24 +10,8 @@
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
-static const struct tensor_traits traits[TENSOR_TYPE_COUNT] = {
-    [TENSOR_F32] = {"F32", 1, 4},
-    [TENSOR_F16] = {"F16", 1, 2},
-    [TENSOR_Q4_0] = {"Q4_0", BLOCK_32, Q4_0_BYTES},
-    [TENSOR_Q4_1] = {"Q4_1", BLOCK_32, Q4_1_BYTES},
-    [TENSOR_Q5_0] = {"Q5_0", BLOCK_32, Q5_0_BYTES},
-    [TENSOR_Q5_1] = {"Q5_1", BLOCK_32, Q5_1_BYTES},
-    [TENSOR_Q8_0] = {"Q8_0", BLOCK_32, Q8_0_BYTES},
-    [TENSOR_Q2_K] = {"Q2_K", SUPER_BLOCK, Q2_K_BYTES},
-    [TENSOR_Q3_K] = {"Q3_K", SUPER_BLOCK, Q3_K_BYTES},
-    [TENSOR_Q4_K] = {"Q4_K", SUPER_BLOCK, Q4_K_BYTES},
-    [TENSOR_Q5_K] = {"Q5_K", SUPER_BLOCK, Q5_K_BYTES},
-    [TENSOR_Q6_K] = {"Q6_K", SUPER_BLOCK, Q6_K_BYTES},
-    [TENSOR_IQ4_NL] = {"IQ4_NL", BLOCK_32, IQ4_NL_BYTES},
-    [TENSOR_IQ4_XS] = {"IQ4_XS", SUPER_BLOCK, IQ4_XS_BYTES},
-    [TENSOR_BF16] = {"BF16", 1, 2},
-    [TENSOR_MXFP4] = {"MXFP4", BLOCK_32, MXFP4_BYTES},
-};
+#define ROW(type, number, name, elements, bytes) [type] = {name, elements, bytes},
+static const struct tensor_traits traits[TENSOR_TYPE_COUNT] = {TENSOR_TYPES(ROW)};
 
 const struct tensor_traits *tensor_traits_get(uint32_t type)
 {

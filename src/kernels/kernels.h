@@ -13,25 +13,32 @@
 
 #include "tandem/engine.h"
 
-/* GGUF type numbers. */
+/* One row a type that is read: GGUF's number of it, its name, and the weights and bytes of a block
+ * (formats.h). The reference only needs a function in blocks_ref.c that takes a block apart. Each
+ * variant has a table of its own functions. */
+/* clang-format off */
+#define TENSOR_TYPES(x) \
+    x(TENSOR_F32, 0, "F32", 1, 4)                             \
+    x(TENSOR_F16, 1, "F16", 1, 2)                             \
+    x(TENSOR_Q4_0, 2, "Q4_0", BLOCK_32, Q4_0_BYTES)           \
+    x(TENSOR_Q4_1, 3, "Q4_1", BLOCK_32, Q4_1_BYTES)           \
+    x(TENSOR_Q5_0, 6, "Q5_0", BLOCK_32, Q5_0_BYTES)           \
+    x(TENSOR_Q5_1, 7, "Q5_1", BLOCK_32, Q5_1_BYTES)           \
+    x(TENSOR_Q8_0, 8, "Q8_0", BLOCK_32, Q8_0_BYTES)           \
+    x(TENSOR_Q2_K, 10, "Q2_K", SUPER_BLOCK, Q2_K_BYTES)       \
+    x(TENSOR_Q3_K, 11, "Q3_K", SUPER_BLOCK, Q3_K_BYTES)       \
+    x(TENSOR_Q4_K, 12, "Q4_K", SUPER_BLOCK, Q4_K_BYTES)       \
+    x(TENSOR_Q5_K, 13, "Q5_K", SUPER_BLOCK, Q5_K_BYTES)       \
+    x(TENSOR_Q6_K, 14, "Q6_K", SUPER_BLOCK, Q6_K_BYTES)       \
+    x(TENSOR_IQ4_NL, 20, "IQ4_NL", BLOCK_32, IQ4_NL_BYTES)    \
+    x(TENSOR_IQ4_XS, 23, "IQ4_XS", SUPER_BLOCK, IQ4_XS_BYTES) \
+    x(TENSOR_BF16, 30, "BF16", 1, 2)                          \
+    x(TENSOR_MXFP4, 39, "MXFP4", BLOCK_32, MXFP4_BYTES)
+/* clang-format on */
+
+#define TENSOR_TYPE_VALUE(type, number, name, elements, bytes) type = number,
 enum tensor_type {
-    TENSOR_F32 = 0,
-    TENSOR_F16 = 1,
-    TENSOR_Q4_0 = 2,
-    TENSOR_Q4_1 = 3,
-    TENSOR_Q5_0 = 6,
-    TENSOR_Q5_1 = 7,
-    TENSOR_Q8_0 = 8,
-    TENSOR_Q2_K = 10,
-    TENSOR_Q3_K = 11,
-    TENSOR_Q4_K = 12,
-    TENSOR_Q5_K = 13,
-    TENSOR_Q6_K = 14,
-    TENSOR_IQ4_NL = 20,
-    TENSOR_IQ4_XS = 23,
-    TENSOR_BF16 = 30,
-    TENSOR_MXFP4 = 39,
-    TENSOR_TYPE_COUNT = 40
+    TENSOR_TYPES(TENSOR_TYPE_VALUE) TENSOR_TYPE_COUNT = 40 /* more than the highest number */
 };
 
 struct tensor_traits {

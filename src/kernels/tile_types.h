@@ -9,35 +9,16 @@
 #include "kernels/kernels.h"
 #include "kernels/tiles.h"
 
+#define TILE_BLOCK_BYTES(type, number, name, elements, bytes) \
+    case type:                                                \
+        return bytes;
+
 TILE_INLINE size_t tile_block_bytes(enum tensor_type type)
 {
     switch (type) {
-    case TENSOR_Q4_0:
-        return Q4_0_BYTES;
-    case TENSOR_Q4_1:
-        return Q4_1_BYTES;
-    case TENSOR_Q5_0:
-        return Q5_0_BYTES;
-    case TENSOR_Q5_1:
-        return Q5_1_BYTES;
-    case TENSOR_Q8_0:
-        return Q8_0_BYTES;
-    case TENSOR_IQ4_NL:
-        return IQ4_NL_BYTES;
-    case TENSOR_MXFP4:
-        return MXFP4_BYTES;
-    case TENSOR_Q2_K:
-        return Q2_K_BYTES;
-    case TENSOR_Q3_K:
-        return Q3_K_BYTES;
-    case TENSOR_Q4_K:
-        return Q4_K_BYTES;
-    case TENSOR_Q5_K:
-        return Q5_K_BYTES;
-    case TENSOR_Q6_K:
-        return Q6_K_BYTES;
+        TENSOR_TYPES(TILE_BLOCK_BYTES)
     default:
-        return IQ4_XS_BYTES;
+        return 0; /* no type */
     }
 }
 

@@ -4,7 +4,7 @@
  * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
  * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
  * by its own timer in the loop's next turn, and stays silent until then. */
-#include "tier/tier.h"
+#include "tier/servers.h"
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -34,7 +34,7 @@ struct openai {
     struct tier tier; /* first: the caller's view */
     char *chat_url, *completion_url;
     char *ca_file, *pinned_key, *host;
-    struct tier_openai_options options;
+    struct tier_server_options options;
     struct door door;
 };
 
@@ -257,7 +257,7 @@ static enum td_status send_through_door(struct tier_attempt *attempt, struct cli
 
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
-    const struct tier_openai_options *options = &attempt->tier->options;
+    const struct tier_server_options *options = &attempt->tier->options;
     struct td_str key = secret_reveal(options->api_key);
     struct buf authorization;
     buf_init(&authorization, key.len + 64);
@@ -428,7 +428,7 @@ static uint32_t or_default(uint32_t value, uint32_t otherwise)
 }
 
 enum td_status tier_openai_new(const struct tier_facts *facts,
-                               const struct tier_openai_options *options, struct tier **out,
+                               const struct tier_server_options *options, struct tier **out,
                                struct td_error *err)
 {
     assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
@@ -466,3 +466,13 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     *out = &openai->tier;
     return TD_OK;
 }
+
+const struct tier_server server_openai = {
+    .name = "openai",
+    .base_url_env = "OPENAI_BASE_URL",
+    .base_url = "https://api.openai.com/v1",
+    .key_env = "OPENAI_API_KEY",
+    .model_env = "TANDEM_OPENAI_MODEL",
+    .model = "gpt-4o-mini",
+    .open = tier_openai_new,
+};

@@ -1,5 +1,5 @@
-/* A tier is a place where inference runs: the engine in this process (local.c) or a server with
- * OpenAI's API (openai.c). Both have one interface.
+/* A tier is a place where inference runs: the engine in this process (local.c) or a server, with
+ * one file a kind of server (servers.h). All have one interface.
  *
  * All loops share a tier. An attempt belongs to one loop, and its callbacks come from that loop. An
  * attempt ends with exactly one on_done, or with tier_cancel before it. In both cases the attempt
@@ -111,7 +111,7 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
 
 struct egress_log;
 struct secret;
-struct tier_openai_options {
+struct tier_server_options {
     /* "https://api.example.com/v1"; http is for loopback, or any host with allow_http */
     const char *base_url;
     const struct secret *api_key; /* borrowed until tier_free; NULL = none */
@@ -125,8 +125,9 @@ struct tier_openai_options {
     uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not padded */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
 };
+/* A server with OpenAI's API. **returns new** (tier_free). */
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
-                                             const struct tier_openai_options *options,
+                                             const struct tier_server_options *options,
                                              struct tier **out, struct td_error *err);
 
 /* Passive health: after 3 failures in a row a tier rests for 1 s, and longer rests follow, up to 30

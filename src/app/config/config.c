@@ -10,6 +10,7 @@
 #include "app/config/yaml_tree.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "tier/servers.h"
 
 #include <assert.h>
 
@@ -86,6 +87,11 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
     else
         config_free(config);
     return status;
+}
+
+const struct tier_server *config_tier_server(const struct config_tier *tier)
+{
+    return tier->kind == CONFIG_TIER_LOCAL ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
 }
 
 const struct config_tier *config_tier_find(const struct config *config, const char *name)

@@ -20,7 +20,10 @@
 #define CONFIG_APPS_MAX 60
 #define CONFIG_WORDS_MAX 10000
 
-enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
+struct tier_server; /* tier/servers.h */
+
+/* From CONFIG_TIER_SERVER on: a kind of server, in the order of tier_servers. */
+enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_SERVER };
 
 /* A list of texts, NULL-terminated. */
 struct config_texts {
@@ -42,7 +45,7 @@ struct config_tier {
     bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
-    bool completions; /* of an openai tier: it has /completions */
+    bool completions; /* of a server: it has /completions */
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
@@ -267,6 +270,8 @@ TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text,
                                           void *env_ctx, struct config **out, struct td_error *err);
 void config_free(struct config *config);
 
+/* Its kind of server; NULL for the engine in this process. */
+const struct tier_server *config_tier_server(const struct config_tier *tier);
 /* The tier of that name; NULL when there is none. */
 const struct config_tier *config_tier_find(const struct config *config, const char *name);
 /* The end of a message about an unknown tier. */

@@ -109,7 +109,7 @@ static enum td_status check_local(const struct config *config, const struct conf
     return TD_OK;
 }
 
-static enum td_status check_openai(const struct config *config, const struct config_tier *tier,
+static enum td_status check_server(const struct config *config, const struct config_tier *tier,
                                    struct td_error *err)
 {
     if (tier->api_key_env && tier->api_key_file)
@@ -144,7 +144,7 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
     if (status != TD_OK)
         return status;
     return tier->kind == CONFIG_TIER_LOCAL ? check_local(config, tier, err)
-                                           : check_openai(config, tier, err);
+                                           : check_server(config, tier, err);
 }
 
 /* --- routes --- */

@@ -5,6 +5,7 @@
 #include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "tier/servers.h"
 
 #include <stdlib.h>
 
@@ -19,8 +20,6 @@ static const char default_tiers[] = "tiers:\n"
                                     "    context_tokens: 128000\n"
                                     "    price: {input_usd_per_mtok: 0.15,"
                                     " output_usd_per_mtok: 0.60}\n";
-#define OPENAI_BASE_URL_DEFAULT "https://api.openai.com/v1"
-#define OPENAI_MODEL_DEFAULT "gpt-4o-mini"
 
 const char *config_environment_get(const struct config_environment *env, const char *name)
 {
@@ -48,24 +47,24 @@ static enum td_status take_default_tiers(struct config *config, struct td_error 
     return status;
 }
 
-/* A server of the user's own may need no key. So the tier gets OPENAI_API_KEY only when that is
- * set, or when the server is OpenAI's. */
-static enum td_status fill_openai_tier(struct config *config, struct config_tier *tier,
+/* A server of the user's own may need no key. So the tier gets the kind's key only when that is
+ * set, or when the server is the kind's own. */
+static enum td_status fill_server_tier(struct config *config, struct config_tier *tier,
                                        const struct config_environment *env, struct td_error *err)
 {
+    const struct tier_server *kind = config_tier_server(tier);
     if (!tier->base_url) {
-        tier->base_url = config_environment_get(env, "OPENAI_BASE_URL");
-        bool keyed = !tier->base_url || config_environment_get(env, "OPENAI_API_KEY");
+        tier->base_url = config_environment_get(env, kind->base_url_env);
+        bool keyed = !tier->base_url || config_environment_get(env, kind->key_env);
         if (keyed && !tier->api_key_env && !tier->api_key_file)
-            tier->api_key_env = "OPENAI_API_KEY";
+            tier->api_key_env = kind->key_env;
         if (!tier->base_url)
-            tier->base_url = OPENAI_BASE_URL_DEFAULT;
+            tier->base_url = kind->base_url;
         tier->base_url = arena_copy(config->arena, str_from(tier->base_url));
     }
     if (!tier->model) {
-        tier->model = config_environment_get(env, "TANDEM_OPENAI_MODEL");
-        tier->model =
-            arena_copy(config->arena, str_from(tier->model ? tier->model : OPENAI_MODEL_DEFAULT));
+        tier->model = config_environment_get(env, kind->model_env);
+        tier->model = arena_copy(config->arena, str_from(tier->model ? tier->model : kind->model));
     }
     return tier->base_url && tier->model ? TD_OK : no_memory(err);
 }
@@ -80,7 +79,7 @@ static enum td_status fill_tiers(struct config *config, const struct config_envi
         if (tier->place < 0)
             tier->place = local ? TD_PLACE_DEVICE : TD_PLACE_CLOUD;
         if (!local)
-            status = fill_openai_tier(config, tier, env, err);
+            status = fill_server_tier(config, tier, env, err);
     }
     return status;
 }

@@ -3,9 +3,11 @@
 #include "app/config/keys.h"
 
 #include "base/names.h"
+#include "tier/servers.h"
 
 /* In the order of enum config_tier_kind: the index is the value. */
-static const char *const kind_names[] = {"local", "openai", NULL};
+#define NAME(server) #server,
+static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
 
 #define AT(member) offsetof(struct config_tier, member)
 #define NO_UNIT_INPUT \

@@ -6,8 +6,8 @@
  * decides. That function reads a bounded stretch of text around the place and returns one finding
  * or none. Its only memory is struct detect_memory.
  *
- * To add a detector, write its file, name it in detectors.c, and give its kind a row in
- * kind/kind.[ch]. */
+ * To add a detector, write its file, name it in detectors.c, and give a new kind a row in
+ * kind/kind.h. */
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 

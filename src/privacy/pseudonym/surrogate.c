@@ -1,7 +1,7 @@
 /* Which surrogate a kind of value gets, as one table: the form in which answers may spell it, the
- * function that writes it, and what else is special about the kind. To add a kind, add a row; the
- * functions are in surrogate_number.c, surrogate_net.c, surrogate_phone.c, surrogate_date.c and
- * surrogate_secret.c. A kind whose row names no function gets a random text of the value's shape.
+ * function that writes it, and what else is special about the kind. The functions are in
+ * surrogate_number.c, surrogate_net.c, surrogate_phone.c, surrogate_date.c and surrogate_secret.c. A
+ * kind without a row, or whose row names no function, gets a random text of the value's shape.
  *
  * A number with check digits is drawn again while a detector takes the surrogate for a true number.
  * That asks the detectors themselves, so that no check-digit rule is written down twice. */
@@ -25,9 +25,7 @@ struct recipe {
 };
 
 /* clang-format off */
-#define WORDED  {.form = SURROGATE_LOOSE, .worded = true}
-#define SHAPE   {.form = SURROGATE_STRICT}
-#define CHECKED {.form = SURROGATE_LOOSE, .has_check_digits = true}
+#define WORDED {.form = SURROGATE_LOOSE, .worded = true}
 
 static const struct recipe recipes[PRIVACY_KIND_COUNT] = {
     [PRIVACY_PERSON] = WORDED,
@@ -51,38 +49,19 @@ static const struct recipe recipes[PRIVACY_KIND_COUNT] = {
     [PRIVACY_BANK_ACCOUNT] = {.form = SURROGATE_LOOSE},
     [PRIVACY_API_KEY] = {.form = SURROGATE_STRICT, .write = surrogate_write_api_key},
     [PRIVACY_PRIVATE_KEY] = {.form = SURROGATE_STRICT, .write = surrogate_write_private_key},
-    [PRIVACY_CRYPTO] = SHAPE, [PRIVACY_SWIFT] = SHAPE, [PRIVACY_PIN] = SHAPE, [PRIVACY_CVV] = SHAPE,
-    [PRIVACY_AGE] = SHAPE, [PRIVACY_TITLE] = SHAPE, [PRIVACY_NRP] = SHAPE, [PRIVACY_ZIP] = SHAPE,
-    [PRIVACY_COORDINATES] = SHAPE, [PRIVACY_PLATE] = SHAPE, [PRIVACY_US_PASSPORT] = SHAPE,
-    [PRIVACY_PASSPORT] = SHAPE, [PRIVACY_US_LICENSE] = SHAPE, [PRIVACY_LICENSE] = SHAPE,
-    [PRIVACY_MEDICAL_RECORD] = SHAPE, [PRIVACY_ICD10] = SHAPE, [PRIVACY_MEDICATION] = SHAPE,
-    [PRIVACY_ID] = SHAPE, [PRIVACY_CUSTOM] = SHAPE,
-    [PRIVACY_US_NPI] = CHECKED, [PRIVACY_DEA] = CHECKED, [PRIVACY_US_ITIN] = CHECKED,
-    [PRIVACY_UK_NHS] = CHECKED, [PRIVACY_UK_NINO] = CHECKED, [PRIVACY_DE_TAX_ID] = CHECKED,
-    [PRIVACY_FR_NIR] = CHECKED, [PRIVACY_ES_NIF] = CHECKED, [PRIVACY_ES_NIE] = CHECKED,
-    [PRIVACY_IT_FISCAL_CODE] = CHECKED, [PRIVACY_NL_BSN] = CHECKED, [PRIVACY_PL_PESEL] = CHECKED,
-    [PRIVACY_SE_PERSONNUMMER] = CHECKED, [PRIVACY_FI_HETU] = CHECKED, [PRIVACY_DK_CPR] = CHECKED,
-    [PRIVACY_NO_FNR] = CHECKED, [PRIVACY_BE_NN] = CHECKED, [PRIVACY_PT_NIF] = CHECKED,
-    [PRIVACY_CH_AHV] = CHECKED, [PRIVACY_AT_SVNR] = CHECKED, [PRIVACY_IE_PPS] = CHECKED,
-    [PRIVACY_CZ_RC] = CHECKED, [PRIVACY_RO_CNP] = CHECKED, [PRIVACY_BG_EGN] = CHECKED,
-    [PRIVACY_HR_OIB] = CHECKED, [PRIVACY_EE_IK] = CHECKED, [PRIVACY_GR_AMKA] = CHECKED,
-    [PRIVACY_TR_TCKN] = CHECKED, [PRIVACY_BR_CPF] = CHECKED, [PRIVACY_BR_CNPJ] = CHECKED,
-    [PRIVACY_MX_CURP] = CHECKED, [PRIVACY_CL_RUT] = CHECKED, [PRIVACY_AR_CUIT] = CHECKED,
-    [PRIVACY_IN_AADHAAR] = CHECKED, [PRIVACY_IN_PAN] = CHECKED, [PRIVACY_AU_TFN] = CHECKED,
-    [PRIVACY_AU_MEDICARE] = CHECKED, [PRIVACY_AU_ABN] = CHECKED, [PRIVACY_CA_SIN] = CHECKED,
-    [PRIVACY_SG_NRIC] = CHECKED, [PRIVACY_KR_RRN] = CHECKED, [PRIVACY_CN_ID] = CHECKED,
-    [PRIVACY_TW_ID] = CHECKED, [PRIVACY_HK_ID] = CHECKED, [PRIVACY_JP_MY_NUMBER] = CHECKED,
-    [PRIVACY_TH_TNIN] = CHECKED, [PRIVACY_ZA_ID] = CHECKED, [PRIVACY_RU_SNILS] = CHECKED,
-    [PRIVACY_RU_INN] = CHECKED, [PRIVACY_DE_KVNR] = CHECKED, [PRIVACY_MX_CLABE] = CHECKED,
-    [PRIVACY_IMEI] = CHECKED, [PRIVACY_VIN] = CHECKED, [PRIVACY_IL_ID] = CHECKED,
 };
 /* clang-format on */
+
+/* Kinds without a row: national numbers, and all others. */
+static const struct recipe checked = {.form = SURROGATE_LOOSE, .has_check_digits = true};
+static const struct recipe shape = {.form = SURROGATE_STRICT};
 
 static const struct recipe *recipe_of(enum privacy_kind kind)
 {
     assert((unsigned)kind < PRIVACY_KIND_COUNT);
-    assert(recipes[kind].form != SURROGATE_WORD); /* the kind has a row */
-    return &recipes[kind];
+    if (recipes[kind].form != SURROGATE_WORD)
+        return &recipes[kind];
+    return privacy_kind_is_national(kind) ? &checked : &shape;
 }
 
 enum surrogate_form surrogate_form_of(enum privacy_kind kind)

@@ -124,7 +124,7 @@ static void scene_start_with(struct scene *scene, const struct egress_pass *with
     memset(&net, 0, sizeof net);
     virtual_loop_init(&scene->loop);
     scene->key = secret_new(STR("sk-secret"));
-    struct tier_openai_options options = {
+    struct tier_server_options options = {
         .base_url = "https://api.example.com/v1/", .api_key = scene->key, .pad_bytes = pad_bytes};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     struct tier_sink sink = {on_piece, on_done, scene, with};
@@ -454,7 +454,7 @@ static void test_a_key_is_optional_and_may_not_write_headers(void)
     struct tier *tier = NULL;
     struct td_error err = {0};
     struct secret *bad = secret_new(STR("sk\r\nX-Evil: 1"));
-    struct tier_openai_options options = {.base_url = "http://127.0.0.1:9/v1", .api_key = bad};
+    struct tier_server_options options = {.base_url = "http://127.0.0.1:9/v1", .api_key = bad};
     CHECK(tier_openai_new(&facts, &options, &tier, &err) == TD_INVALID &&
           !strstr(err.message, "Evil"));
     secret_free(bad);

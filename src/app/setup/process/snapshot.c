@@ -15,6 +15,7 @@
 #include "exchange/private/consents.h"
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
+#include "tier/servers.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -80,7 +81,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
-    struct tier_openai_options options = {
+    struct tier_server_options options = {
         .base_url = from->base_url,
         .api_key = snapshot->keys[index],
         .allow_http = from->allow_http,
@@ -93,7 +94,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .pad_bytes = from->pad_bytes,
         .egress = base->egress,
     };
-    return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
+    return config_tier_server(from)->open(&facts, &options, &snapshot->tiers[index], err);
 }
 
 static void snapshot_free(struct snapshot *snapshot)

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "tier/servers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +53,10 @@ static struct json *tiers_to_json(const struct config *config)
     struct json *array = json_new_array();
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
+        const struct tier_server *server = config_tier_server(tier);
         struct json *object = json_new_object();
         json_put(object, "name", json_new_cstr(tier->name));
-        json_put(object, "kind",
-                 json_new_cstr(tier->kind == CONFIG_TIER_LOCAL ? "local" : "openai"));
+        json_put(object, "kind", json_new_cstr(server ? server->name : "local"));
         json_put(object, "place", json_new_cstr(names_place((enum td_place)tier->place)));
         json_put(object, "model", json_new_cstr(tier->model));
         json_put(object, "base_url", json_new_cstr(tier->base_url));
