@@ -6,11 +6,11 @@
 
 #include "tandem/types.h"
 
-/* After this call, several system calls fail with EPERM in all threads of the process and
- * everything they start: those that make, connect or serve sockets and send on them; io_uring,
- * which could do the same without passing the filter; execve; and access to other processes
- * (ptrace, process_vm_*, pidfd_getfd). A system call of another ABI ends the process. Open files
- * and sockets stay open. May be called before or after other threads start. */
+/* After this call, some system calls fail with EPERM in all threads of the process and everything
+ * they start. These are calls that make, connect or serve sockets and send on them, io_uring (which
+ * could do the same without passing the filter), execve, and access to other processes (ptrace,
+ * process_vm_*, pidfd_getfd). A system call of another ABI ends the process. Open files and sockets
+ * stay open. May be called before or after other threads start. */
 TD_MUST_CHECK enum td_status confine_network(struct td_error *err);
 /* The same for opening, making, renaming and removing files, by path or by handle. */
 TD_MUST_CHECK enum td_status confine_files(struct td_error *err);

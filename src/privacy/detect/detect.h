@@ -2,9 +2,9 @@
  *
  * The pass (scan/scan.c) reads a text once. Where a value may begin it fills in a struct place and
  * asks the detectors of one trigger, in the order of the table in detectors.c. A detector is a
- * constant in its file: the kinds that it finds, when it is asked, and the function that
- * decides. That function reads a bounded stretch of text around the place and returns one finding
- * or none. Its only memory is struct detect_memory.
+ * constant in its file: the kinds that it finds, when it is asked, and the function that decides.
+ * That function reads a bounded stretch of text around the place and returns one finding or none.
+ * Its only memory is struct detect_memory.
  *
  * To add a detector, write its file, name it in detectors.c, and give a new kind a row in
  * kind/kind.h. */

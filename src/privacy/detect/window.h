@@ -6,9 +6,9 @@
 
 /* A number as written: digits and the characters that may separate them, in plain form. The longest
  * number is a card's, with 19 digits and their separators. The rest of the window holds the numbers
- * after it, so that a row of numbers is read once. c[count] is the character after the window:
- * never a digit or separator, 0 at the end of the text, PLAIN_LETTER when the window is full and
- * the text goes on. The array has one more place, so that looking two ahead is safe. */
+ * after it, so that a row of numbers is read once. c[count] is the character after the window and
+ * never a digit or separator. It is 0 at the end of the text, and PLAIN_LETTER when the window is
+ * full and the text goes on. The array has one more place, so that looking two ahead is safe. */
 #define WINDOW_MAX 128
 struct window {
     size_t count, digits; /* characters; how many of them are digits */

@@ -1,9 +1,9 @@
 /* The operator's patterns and word lists.
  *
  * Patterns are PCRE2's, and a pattern may be hostile to time. So each start has a limit of steps,
- * starts are tried by portions, and between portions the clock is looked at; a text that runs out
- * of time is restricted as a whole. Words and phrases stand in a hash table by their first word, so
- * that a million of them cost one look a word of the text. */
+ * and the clock is read after each portion of starts. A text that runs out of time is restricted as
+ * a whole. Words and phrases stand in a hash table by their first word, so that a million of them
+ * cost one look a word of the text. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "privacy/scan/rules.h"
 

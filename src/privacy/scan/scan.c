@@ -1,8 +1,8 @@
-/* The one pass. Every character is looked at once. Those that can begin a finding (or, '@' and '=',
- * stand inside one) are a place at which detectors are asked; each looks at most a bounded way
- * around, so the whole is linear however the text is made. Private keys and tokens may be long,
- * therefore the pass goes on after them. Most of prose is words that concern no detector: they are
- * skipped eight bytes at a time. */
+/* The one pass, which looks at every character once. Detectors are asked at each character that can
+ * begin a finding, and at '@' and '=', which stand inside one. Each detector reads a bounded
+ * stretch of text, so the time is linear for any text. Private keys and tokens may be long, so the
+ * pass goes on after them. Most words of prose concern no detector; they are skipped eight bytes at
+ * a time. */
 #include "privacy/scan/scan.h"
 
 #include "privacy/scan/encoded.h"

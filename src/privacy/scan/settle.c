@@ -1,9 +1,9 @@
 /* Settles findings that overlap.
  *
- * Findings that overlap become one that covers both, of the kind with the higher class (then the
- * longer, then the surer): nothing that a detector saw stays uncovered. They wait in a short list
- * before they go out, because an address is found at its '@', after what stands in its local part.
- */
+ * Findings that overlap become one that covers both, so nothing that a detector saw stays
+ * uncovered. It gets the kind of the higher class, or else of the longer or the surer finding.
+ * Findings wait in a short list before they go out, because an address is found at its '@', after
+ * what stands in its local part. */
 #include "privacy/scan/settle.h"
 
 #include "base/str.h"

@@ -38,8 +38,8 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
                   size_t count, struct start *out, struct decision *decision);
 
 /* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
- * most the margin. _by_gates is for a start chosen by route and gates, _by_score for one chosen by
- * scores[count]. */
+ * most the margin. The first function is for a start that route and gates chose, the second for one
+ * that scores[count] chose. */
 struct score;
 void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t count, struct start *start,

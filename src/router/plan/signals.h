@@ -1,6 +1,6 @@
-/* What a request shows before anything runs: its sizes, what it needs, the features of the user's
- * own words, and what a classifier says of them. Pure functions without allocation; any thread.
- * They need 80 KiB of stack. */
+/* What is known of a request before anything runs. Signals are its sizes, what it needs, the
+ * features of the user's own words, and what a classifier says of them. Pure functions without
+ * allocation; any thread. They need 80 KiB of stack. */
 #ifndef ROUTER_SIGNALS_H
 #define ROUTER_SIGNALS_H
 

@@ -1,5 +1,5 @@
-/* Do two answers say the same? Asked of what runs in the shadow of another tier. The first kind
- * that fits decides:
+/* Do two answers say the same? Shadows and the tier that they follow are compared in this way. The
+ * first kind that fits decides:
  *
  *   JSON   Both answers are one object or array, perhaps inside a fence of Markdown. The score is
  *          the F1 of their leaves. A leaf is a path and a value, so the order of members does not
