@@ -6,7 +6,7 @@
 #include "base/names.h"
 
 #include <stdbool.h>
- * number. The functions below say what these mean. */
+
 /* One row a kind: its value of the enum, its name, its class, its harm, and whether it is a
  * national number. The functions below say what these mean. */
 /* clang-format off */
