@@ -144,7 +144,7 @@ static void meet_caps(const struct gadget *gadget, bool defended)
             continue;
         wanted++;
         capped += watch_reserve(watch, "attacker", CAP_PER_HOUR);
-        if (spending_today(spending, key) < BUDGET_USD) { /* as budget_read and plan.c have it */
+        if (spending_today(spending, key) < BUDGET_USD) { /* as part_budget.c and plan.c have it */
             spending_promise(spending, key, ANSWER_USD);
             spending_settle(spending, key, ANSWER_USD, ANSWER_USD);
             paid++;

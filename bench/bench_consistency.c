@@ -85,7 +85,7 @@ static struct consistency *reopen(struct consistency *before, const char *path)
     return consistency;
 }
 
-/* As remember.c does it, for a request without a conversation. */
+/* As part_consistency.c does it, for a request without a conversation. */
 static size_t decide(struct consistency *consistency, const struct route *route,
                      const struct signals *judged, const char *user, struct tally *tally)
 {

@@ -93,8 +93,9 @@ struct td_sampling {
     uint32_t mirostat_version; /* 1 or 2; 0 = 2 */
     /* How many tokens repetition_penalty looks back; 0 = 64, at most 4096. */
     uint32_t repetition_window;
-    float top_n_sigma;   /* keep logits within so many standard deviations of the best; 0 = off */
-    float dynamic_range; /* the temperature moves by up to this with the entropy; 0 = off */
+    float
+        top_n_sigma; /* keep logits at most this many standard deviations below the best; 0 = off */
+    float dynamic_range;    /* the temperature moves by up to this with the entropy; 0 = off */
     float dynamic_exponent; /* 0 = 1 */
     float xtc_probability;  /* how often the likeliest are excluded; 0 = off */
     float xtc_threshold;    /* of tokens at or above it only the least likely stays; 0 = 0.1 */

@@ -1,11 +1,11 @@
 /* ASSERT: what a caller has promised, checked at the entry of a module, in release as well.
  *
  * It is for bugs of this program alone: a false condition prints the file and the line and aborts.
- * What a file, a request or a peer brings is no promise: it is checked and answered with an error.
- * libc's assert() does the same, but stores the text of each condition and the name of each
- * function, about 90 bytes an assertion, and the library has a size limit
- * (tools/library_size.py). The line leads to the condition, so this one costs about 20 bytes.
- * Loops over weights, logits or bytes have none. Any thread. */
+ * Input from a file, a request or a peer promises nothing: it is checked and answered with an
+ * error. The library has a size limit (tools/library_size.py). So ASSERT stores only the line,
+ * which leads to the condition, and costs about 20 bytes. The assert() of libc costs about 90,
+ * because it stores the text of each condition and the name of each function. Loops over weights,
+ * logits or bytes have no assertions. Any thread. */
 #ifndef BASE_ASSERTION_H
 #define BASE_ASSERTION_H
 

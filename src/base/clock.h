@@ -1,4 +1,5 @@
-/* Wall time and monotonic time behind one struct, so that tests can set them. Any thread. */
+/* Wall time and monotonic time as functions in a struct, so that tests can replace them. Any
+ * thread. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

@@ -1,7 +1,7 @@
-/* Builds the seccomp filters of the confined worker. The filters list forbidden calls instead of
- * allowed ones, because the engine, the C library and the thread library use many calls that change
- * with their versions, while the ways to the network are few and known. confine_try proves the
- * filter on a child process before anything depends on it. */
+/* Builds the seccomp filters of the confined worker. The filters list forbidden calls, not allowed
+ * ones. The engine, the C library and the thread library use many calls that change with their
+ * versions, while the ways to the network are few and known. confine_try proves the filter on a
+ * child process before anything depends on it. */
 #include "base/confine.h"
 
 #include "base/error.h"

@@ -11,8 +11,9 @@ struct clock;
 struct device_state {
     double battery;  /* percent, of the emptiest one; NAN = none or unknown */
     bool on_battery; /* a battery is discharging */
-    /* Offline: no interface is up, but there are some besides the loopback. Unknown: there are none
-     * (a container), or nothing can be read. Metered networks cannot be recognised here. */
+    /* Offline: the machine has interfaces other than the loopback, but none is up. Unknown: it has
+     * no others (a container), or nothing can be read. Metered networks cannot be recognised
+     * here. */
     enum td_network network;
 };
 

@@ -16,7 +16,7 @@ TD_MUST_CHECK enum td_status
 keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES], struct td_error *err);
 
 /* Appends a random nonce (12 bytes), the cipher text (as long as the text) and the tag (16 bytes).
- * label: bytes that are not stored, but must be the same when the text is opened. */
+ * The label is not stored, but keyed_open must be given the same one. */
 TD_MUST_CHECK enum td_status keyed_seal(const uint8_t key[static KEYED_KEY_BYTES],
                                         struct td_str label, struct td_str text, struct buf *out,
                                         struct td_error *err);

@@ -2,9 +2,9 @@
  * attention_<isa>.c for each instruction set. Include that header first.
  *
  * Scores and weighted values are both products of a few rows (queries, weights) with a matrix whose
- * rows are adjacent in the page: an element of each row is broadcast and multiplied with a few
- * vectors of a row of the matrix, and summed in registers. Every sum runs upward over its index in
- * one accumulator, however many rows are beside it. So results do not depend on how queries are
+ * rows are adjacent in the page. An element of each row is broadcast, multiplied with a few vectors
+ * of a row of the matrix, and summed in registers. Every sum has one accumulator and runs upward
+ * over its index, whatever the number of rows. So results do not depend on how queries are
  * grouped. */
 #ifndef KERNELS_ATTENTION_BODY_H
 #define KERNELS_ATTENTION_BODY_H

@@ -81,8 +81,9 @@ struct attend_state {
 /* Some query rows (heads that share a kv head, of tokens that see the same positions) and the
  * positions [begin, end) of one page, begin < end <= KV_PAGE_TOKENS. Online softmax (Milakov &
  * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums are continued. Scores q.k * scale
- * go through soft_cap when cap > 0. The result of a row depends only on that row and the positions:
- * not on the rows beside it, and not on whether the page is as stored or as kv_load makes it. */
+ * go through soft_cap when cap > 0. The result of a row depends only on that row and the positions.
+ * It does not depend on the other rows, or on whether the page is as stored or as kv_load makes
+ * it. */
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
     const void *next_keys;     /* of the page after it, to prefetch; may be NULL */

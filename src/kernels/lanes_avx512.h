@@ -1,5 +1,6 @@
-/* Sums and transpositions over the lanes of 512-bit registers, for the products of sixteen rows: a
- * row's partial sums lie in the lanes of its own register and are to become one lane each. */
+/* Sums and transpositions over the lanes of 512-bit registers, for products of sixteen rows. Each
+ * row has its partial sums in a register of its own; these functions add them and put each row's
+ * sum into one lane. */
 #ifndef KERNELS_LANES_AVX512_H
 #define KERNELS_LANES_AVX512_H
 

@@ -1,6 +1,6 @@
-/* Unpacks weights for the panel product: PANEL_ROWS rows by 256 columns of signed bytes with their
- * scales, from the blocks of the file into memory of the caller, which stays in the inner caches
- * while all tokens use it. For panel_avx512.c.
+/* Unpacks weights for the panel product of panel_avx512.c: PANEL_ROWS rows by 256 columns of blocks
+ * of the file become signed bytes with scales. The memory is the caller's. It stays in the inner
+ * caches while all tokens use it.
  *
  * Activations are stored plus 128 (panel.h), so each integer product begins with -128 times the sum
  * of its weights (`start`). */

@@ -5,9 +5,9 @@
 
 /* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2) / 2 + a rounding. exp(r) is Taylor's sum
  * to the seventh power; the rest is below r^8 / 8! < 5.3e-9 of the result. ln 2 is subtracted in
- * two parts; the first has nine low bits of zero, so that n * ln2_high is exact. With the
- * roundings of the sum (1 + r dominates) the relative error stays below 2e-7 for results that are
- * normal floats. x is held to [-104, 88.7]: outside, the result is 0 or close to the largest float.
+ * two parts. The first has nine low bits of zero, so n * ln2_high is exact. With the roundings of
+ * the sum (1 + r dominates) the relative error stays below 2e-7 for results that are normal floats.
+ * x is limited to [-104, 88.7]. Outside this range the result is 0 or close to the largest float.
  * NaN stays NaN. */
 SIMD_INLINE vec vec_exp(vec x)
 {
@@ -27,10 +27,10 @@ SIMD_INLINE vec vec_exp(vec x)
     return vec_scale(sum, n);
 }
 
-/* tanh(x) = 1 - 2 / (exp(2x) + 1), which loses its digits near zero; there Taylor's sum to the
- * ninth power: what is left out is below 0.009 x^10 < 2e-8 of the result for |x| < 1/4. From 1/4 on
- * the subtraction costs at most 2 u / 0.24 and the exponential less: 8e-7 relative in all. NaN
- * stays NaN. */
+/* tanh(x) = 1 - 2 / (exp(2x) + 1). This loses digits near zero, so for |x| < 1/4 Taylor's sum to
+ * the ninth power is taken. Its rest is below 0.009 x^10 < 2e-8 of the result. From 1/4 on the
+ * subtraction costs at most 2 u / 0.24 and the exponential less: 8e-7 relative in all. NaN stays
+ * NaN. */
 SIMD_INLINE vec vec_tanh(vec x)
 {
     vec size = vec_max(x, vec_sub(vec_set(0), x)), square = vec_mul(x, x);

@@ -12,7 +12,7 @@
  * new** (sqlite3_close). */
 TD_MUST_CHECK enum td_status database_open_writer(const char *path, sqlite3 **out,
                                                   struct td_error *err);
-/* Opens read-only, beside a running writer. **returns new** (sqlite3_close). */
+/* Opens read-only; another process may be writing. **returns new** (sqlite3_close). */
 TD_MUST_CHECK enum td_status database_open_reader(const char *path, sqlite3 **out,
                                                   struct td_error *err);
 

@@ -96,8 +96,8 @@ TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeou
 /* The number of exchanges that were answered but are not recorded. */
 uint64_t ledger_dropped(struct ledger *ledger);
 
-/* Reads a ledger, also of another process: it opens the file read-only beside a running writer.
- * Threads may share a reader. TD_NOT_FOUND: there is no such file. */
+/* Reads a ledger. The file is opened read-only, so another process may be writing it. Threads may
+ * share a reader. TD_NOT_FOUND: there is no such file. */
 struct ledger_reader;
 TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
                                                 struct td_error *err);

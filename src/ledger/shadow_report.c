@@ -1,5 +1,5 @@
-/* The report on shadows: for each pair of the tier that answered and the tier beside it, how often
- * both agreed, and within these by the task that the classifier saw. */
+/* The report on shadows. For each pair of an answering tier and its shadow it says how often both
+ * agreed, in all and for each task that the classifier saw. */
 #include "base/error.h"
 #include "base/json.h"
 #include "ledger/reader.h"

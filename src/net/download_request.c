@@ -1,7 +1,7 @@
 /* Prepares the requests of a download and finds the file behind redirects. The first request is a
- * GET of one byte and not a HEAD: signed addresses of a hub's storage often allow only GET, and the
- * answer to a range says all that is needed (206 with the total, or 200 without ranges). Redirects
- * are followed here and not by libcurl, so that each hop is checked and the token never travels
+ * GET of one byte and not a HEAD. Signed addresses of a hub's storage often allow only GET. The
+ * answer to a range is all that is needed: 206 with the total, or 200 without ranges. Redirects are
+ * followed here and not by libcurl, so that each hop is checked and the token never travels
  * along. */
 #include "net/download_request.h"
 

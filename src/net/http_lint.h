@@ -1,5 +1,6 @@
-/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112). A request that a proxy before us may
- * have understood differently is refused. No state except the structs, no allocation; any thread.
+/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112). It refuses a request that a proxy
+ * before us may have understood differently. No state except the structs, no allocation; any
+ * thread.
  *
  * Refused, although lenient servers accept them: bare LF; folded headers; white space around a
  * header's name; NUL and other control bytes; no Host or two; Content-Length that is not plain

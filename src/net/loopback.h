@@ -9,8 +9,8 @@
 
 /* host: as libcurl reads it from a URL, with an IPv6 address in brackets. */
 bool loopback_is_host(struct td_str host);
-/* url: absolute, read as libcurl connects to it ("127.1" is 127.0.0.1). False for what is no
- * URL. */
+/* url: absolute, read as libcurl connects to it ("127.1" is 127.0.0.1). False for a text that is
+ * not a URL. */
 bool loopback_is_url(struct td_str url);
 
 #endif

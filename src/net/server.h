@@ -1,7 +1,7 @@
-/* The HTTP/1.1 server: one listener per loop (SO_REUSEPORT), complete bodies in, replies or streams
- * out. libevent's core is inside, none of its types outside. http_lint.h says how requests are
- * framed and which are refused. Everything runs on the loop's thread. server_free must not be
- * called inside a handler. */
+/* The HTTP/1.1 server. Each loop has a listener (SO_REUSEPORT). Handlers get complete bodies and
+ * send replies or streams. libevent is inside; none of its types leaves net/. http_lint.h says how
+ * requests are framed and which are refused. Everything runs on the loop's thread. server_free must
+ * not be called inside a handler. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 

@@ -22,7 +22,7 @@ bool egress_allowed(enum td_data_class data_class, const struct tier_facts *fact
     return reach_allowed(facts, data_class);
 }
 
-const char *egress_purpose_name(enum egress_purpose purpose)
+static const char *purpose_name(enum egress_purpose purpose)
 {
     static const char *const names[] = {"attempt",      "retry",        "hedge", "shadow",
                                         "verification", "health_check", NULL};
@@ -57,7 +57,7 @@ static enum td_status put_on_record(const struct door *door, const struct egress
     const struct egress_entry entry = {
         .wall_ms = clock_wall_ms(NULL),
         .exchange = pass->exchange,
-        .purpose = egress_purpose_name(pass->purpose),
+        .purpose = purpose_name(pass->purpose),
         .tier = door->facts->name,
         .place = names_place(door->facts->place),
         .region = door->facts->region,
@@ -88,7 +88,7 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
         return client_start(client, &sent, out, err);
     log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
               pass && pass->exchange ? pass->exchange : "-", door->facts->name,
-              pass ? egress_purpose_name(pass->purpose) : "-", cause.message);
+              pass ? purpose_name(pass->purpose) : "-", cause.message);
     return error_set(err, status, "%s", cause.message);
 }
 

@@ -1,7 +1,8 @@
 /* The door: every byte that leaves for another place passes here. No other code hands bytes for a
  * tier to the HTTP client (tests/structure/test_structure.py checks it). The door either refuses,
- * or records and then sends. It fails closed: nothing leaves without a pass, with a text that no
- * scanner has read, with a class or place outside its enum, or when the record cannot be written.
+ * or records and then sends. It fails closed. Nothing leaves without a pass, with a text that no
+ * scanner has read, or with a class or place outside its enum. Nothing leaves when the record
+ * cannot be written.
  *
  * Any thread; a transfer belongs to the loop of its client. */
 #ifndef TIER_DOOR_H
@@ -15,7 +16,7 @@
 enum egress_purpose {
     EGRESS_ATTEMPT,
     EGRESS_RETRY,        /* the same bytes again after a failure */
-    EGRESS_HEDGE,        /* a second attempt, beside a slow first one */
+    EGRESS_HEDGE,        /* a second attempt, while the first is slow */
     EGRESS_SHADOW,       /* for comparison; nobody waits for the answer */
     EGRESS_VERIFICATION, /* checks an answer that was given */
     EGRESS_HEALTH_CHECK, /* holds no data of a user */
@@ -43,8 +44,6 @@ struct door {
 /* Whether data of this class may be sent to the tier (router/plan/reach.h). A class or place
  * outside its enum is refused, except for the device itself. */
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts);
-
-const char *egress_purpose_name(enum egress_purpose purpose);
 
 /* Refuses with TD_DENIED, or records the request and starts it. A tier with place "device" must
  * have a loopback address. A tier on the device or on the premises is reached without a proxy.

@@ -1,6 +1,6 @@
 /* Writes requests for an OpenAI-compatible server and reads its refusals. A chat keeps the client's
- * own JSON and only what the tier decides is replaced (model, streaming, our options), so members
- * that this version does not know reach the server unchanged. */
+ * own JSON. Only what the tier decides is replaced (model, streaming, our options), so members that
+ * this version does not know reach the server unchanged. */
 #include "tier/openai_wire.h"
 
 #include "base/error.h"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from private_letter import LETTER, PRIVATE
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, edge_first, stream_text
 from tandem import run as run_bytes
@@ -18,20 +19,6 @@ PRIVACY = """
 privacy:
   pseudonyms: {on: true, classes: [sensitive, restricted]}
 """
-LETTER = (
-    "Dear Ms. Mary Smith, your card 4111 1111 1111 1111 (mary.smith@acme-corp.com, +1 415-867-5309)"
-    " was charged from 81.2.69.160. IBAN DE89 3704 0044 0532 0130 00. Regards, J. Smith"
-)
-PRIVATE = [
-    "Mary",
-    "Smith",
-    "1111 1111",
-    "11111111",
-    "acme-corp",
-    "867-5309",
-    "81.2.69",
-    "3704 0044",
-]
 CLOUD = {"x-tandem-mode": "only-cloud"}
 
 

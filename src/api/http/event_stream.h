@@ -29,7 +29,7 @@ struct event_stream {
     struct buf padded;
     size_t pad_bytes; /* events are made a multiple of it (obfuscation.h); 0 = not */
     bool started;     /* headers are out */
-    bool broken; /* the client is too slow: event_stream_end it where the work can be stopped */
+    bool broken; /* the client is too slow: the handler stops the work and forgets the stream */
 };
 
 /* **borrows** form and form_ctx (for its write_fault). */

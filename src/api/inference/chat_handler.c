@@ -8,7 +8,7 @@
  *   exchange event     not streamed            streamed
  *   START              remember nothing        headers, the dialect's first events
  *   TEXT               collect                 its events for a piece
- *   CORRECTION         forget, collect anew    its events for one (chat alone has them)
+ *   CORRECTION         forget, collect again   its events for one (chat alone has them)
  *   DONE               headers, whole reply    its last events
  *   FAILED             status and error body   the same before a byte; else an error event
  */

@@ -207,8 +207,9 @@ static enum request_kind kind_of(const char *name, const struct json *value)
     return REQUEST_OTHER;
 }
 
-bool openai_request_list_members(const struct json *body, struct arena *arena,
-                                 struct td_request *request, struct fault *fault)
+/* Lists the body's members, except our own, in request->members. */
+static bool list_members(const struct json *body, struct arena *arena, struct td_request *request,
+                         struct fault *fault)
 {
     assert(body && arena && request);
     void *iterator = NULL;
@@ -247,7 +248,7 @@ bool openai_request_read_members(const struct json *body, bool chat, struct aren
            openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
            read_stream_options(body, out, fault) &&
            request_options_read_body(body, request, fault) &&
-           openai_request_list_members(body, arena, request, fault);
+           list_members(body, arena, request, fault);
 }
 
 static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,

@@ -40,9 +40,6 @@ bool openai_request_read_object(struct td_str body, struct json **out, struct fa
 /* What means the same everywhere. chat: also those that completions have differently. */
 bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
                                  struct chat_request *out, struct fault *fault);
-/* Lists the body's members, but our own, in request->members. */
-bool openai_request_list_members(const struct json *body, struct arena *arena,
-                                 struct td_request *request, struct fault *fault);
 
 void openai_request_deinit(struct chat_request *request);
 

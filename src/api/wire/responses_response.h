@@ -8,8 +8,8 @@
  *   response.completed | response.incomplete | response.failed
  *
  * each with its sequence_number. An item is a message of one part, text or refusal, or a call. A
- * response repeats what was asked (chat_request.asked); `tandem` stands beside its members, but
- * where it failed. */
+ * response repeats what was asked (chat_request.asked). Unless it failed, it also has the member
+ * `tandem`. */
 #ifndef API_RESPONSES_RESPONSE_H
 #define API_RESPONSES_RESPONSE_H
 

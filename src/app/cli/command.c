@@ -57,7 +57,7 @@ enum td_status command_tokenize(const struct td_model *model, struct td_str text
                                 bool parse_special, int32_t **ids, size_t *count,
                                 struct td_error *err)
 {
-    /* Never more tokens than bytes, but for BOS and the leading space of SentencePiece. */
+    /* Never more tokens than bytes, except BOS and the leading space of SentencePiece. */
     size_t capacity = text.len + 16;
     for (int attempt = 0; attempt < 2; attempt++) {
         struct td_error first = {0};

@@ -1,5 +1,5 @@
-/* --lora FILE and --lora-scale S, which may stand several times: a scale belongs to the file before
- * it (the first one also when it stands before). */
+/* The options --lora FILE and --lora-scale S. Both may be repeated. A scale belongs to the file
+ * before it; the first scale may also come before the first file. */
 #ifndef APP_LORA_OPTIONS_H
 #define APP_LORA_OPTIONS_H
 

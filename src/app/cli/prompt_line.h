@@ -1,4 +1,4 @@
-/* A line of a file of prompts: {"prompt": text} or {"messages": [...]}, with labels beside. */
+/* A line of a file of prompts: {"prompt": text} or {"messages": [...]}, and labels. */
 #ifndef APP_PROMPT_LINE_H
 #define APP_PROMPT_LINE_H
 

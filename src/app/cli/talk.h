@@ -1,5 +1,5 @@
 /* One question and its answer, for `tandem chat`: by an exchange in this process, or by a running
- * server. Both give the same: text as it comes, then the `tandem` object of the wire format. */
+ * server. Both give text as it comes, then the `tandem` object of the wire format. */
 #ifndef APP_TALK_H
 #define APP_TALK_H
 

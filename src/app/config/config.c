@@ -1,6 +1,6 @@
-/* From a file to a checked struct config: read the file by the tables of keys, fill in what it
- * leaves out (config_defaults.c), check what concerns several keys (config_check.c), and compile
- * the rules (config_rules.c). Precedence: command line, environment, file, default. */
+/* Makes a checked struct config of a file. It reads the file by the tables of keys and fills in
+ * what is missing (config_defaults.c). Then it checks what concerns several keys (config_check.c)
+ * and compiles the rules (config_rules.c). Precedence: command line, environment, file, default. */
 #include "app/config/config.h"
 
 #include "app/config/config_check.h"

@@ -1,6 +1,6 @@
-/* A ramp that could never move anybody, or would move everybody at once, is a mistake that
- * nobody would see: its tier must be on the route, must not be the start already, and its steps
- * must grow. */
+/* A ramp that could never move anybody, or would move everybody at once, is a mistake that nobody
+ * would see. So its tier must be on the route and must not be the start already, and its steps must
+ * grow. */
 #include "app/config/config_ramp.h"
 
 #include "base/error.h"

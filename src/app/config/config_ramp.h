@@ -1,5 +1,5 @@
-/* The ramp of a route (router/watch/ramp_statistics.h): checked when the configuration is read,
- * and then read into the router's terms. */
+/* The ramp of a route (router/watch/ramp_statistics.h): checks it when the configuration is read,
+ * and turns it into a struct ramp_plan for the router. */
 #ifndef APP_CONFIG_RAMP_H
 #define APP_CONFIG_RAMP_H
 
@@ -10,7 +10,7 @@
 TD_MUST_CHECK enum td_status config_ramp_check(const struct config *config,
                                                const struct config_route *route,
                                                struct td_error *err);
-/* Of a route that was checked. step_count is 0 when it has no ramp. */
+/* Fills *out for a route that was checked. step_count is 0 when it has no ramp. */
 void config_ramp_read(const struct config *config, const struct config_route *route,
                       struct ramp_plan *out);
 

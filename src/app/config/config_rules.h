@@ -4,9 +4,9 @@
 
 #include "app/config/config.h"
 
-/* Appends the rules of policy.preset and fills config->rule_set; tiers and routes must have been
- * checked. TD_INVALID, with file, line and reason: an unknown name, conditions or actions that
- * contradict each other, or a rule that can never be reached. */
+/* Appends the rules of policy.preset and fills config->rule_set. Tiers and routes must have been
+ * checked before. TD_INVALID, with file, line and reason: a name is unknown, conditions or actions
+ * contradict each other, or a rule can never be reached. */
 TD_MUST_CHECK enum td_status config_rules_compile(struct config *config, struct td_error *err);
 
 #endif

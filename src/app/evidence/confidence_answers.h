@@ -1,5 +1,5 @@
-/* Judged answers of a model for its confidence model: each line's prompt is answered by the model,
- * greedily, and what the decode loop knew is kept with whether the answer was right. */
+/* Judged answers of a model, from which its confidence model is fitted. The model answers each
+ * line's prompt greedily. What the decode loop knew is kept, and whether the answer was right. */
 #ifndef APP_CONFIDENCE_ANSWERS_H
 #define APP_CONFIDENCE_ANSWERS_H
 
@@ -7,7 +7,7 @@
 #include "tandem/engine.h"
 
 #define CONFIDENCE_ANSWERS_MAX 1000000u
-/* A running answer is looked at after so many tokens, again and again. */
+/* A running answer is looked at each time when it has that many more tokens. */
 #define CONFIDENCE_EVERY 16
 
 struct confidence_answers {
@@ -25,8 +25,8 @@ struct confidence_answers_options {
 };
 
 /* "right": true or false, of the answer that this model gives at temperature 0. "answer": a text or
- * a list of them, one of which the model's answer must be, but for case, white space and
- * punctuation. TD_INVALID names the line. *out: confidence_answers_deinit, also after a failure. */
+ * a list of texts. The model's answer must be one of them; case, white space and punctuation do not
+ * matter. TD_INVALID names the line. *out: confidence_answers_deinit, also after a failure. */
 TD_MUST_CHECK enum td_status
 confidence_answers_read(const struct td_model *model,
                         const struct confidence_answers_options *options,

@@ -1,6 +1,6 @@
-/* A picture of the plans that pareto_find tried: cost a question to the right, quality upward, the
- * waiting time as the size of the dot; those that no other beats are joined. SVG 1.1, no scripts,
- * no fonts of its own. */
+/* Draws the plans that pareto_find tried. Cost a question goes to the right, quality upward, and
+ * the size of a dot is the waiting time. A line joins the plans that no other plan beats. SVG 1.1,
+ * without scripts and fonts. */
 #ifndef APP_FRONT_SVG_H
 #define APP_FRONT_SVG_H
 

@@ -1,11 +1,11 @@
-/* Judged answers of the local tier out of the ledger: what people said of answers that it gave
- * (feedback), as a sample of all questions that it tried.
+/* Judged answers of the local tier from the ledger. What people said of its answers (feedback)
+ * becomes a sample of all questions that it tried.
  *
- * Feedback exists only for answers that were kept. The questions that left the tier belong to the
- * sample, too, but nobody judged its attempt at them: they are taken in the same proportion as
- * answers have feedback, and count as wrong. So a threshold that is tuned on the sample goes up as
- * soon as the answers above the old one are wrong too often, and goes below the old one only where
- * the sample can show that it may. Who gives feedback must not depend on whether it is good. */
+ * Feedback exists only for answers that were kept. Questions that left the tier belong to the
+ * sample too, but nobody judged its attempt at them. They are taken in the same proportion as
+ * answers have feedback, and count as wrong. A threshold tuned on the sample rises as soon as the
+ * answers above the old one are wrong too often. It falls only if the sample shows that it may.
+ * Whether somebody gives feedback must not depend on whether it is good. */
 #ifndef APP_LEDGER_ANSWERS_H
 #define APP_LEDGER_ANSWERS_H
 

@@ -1,4 +1,4 @@
-/* The signals of a recorded exchange, as exchange/machine/record.c wrote them. */
+/* The signals of a recorded exchange, as exchange/parts/ledger_json.c wrote them. */
 #ifndef APP_REPLAY_SIGNALS_H
 #define APP_REPLAY_SIGNALS_H
 

@@ -1,6 +1,6 @@
-/* Embeddings: the last layer's outputs for a text, pooled to one vector of length 1 (Reimers &
- * Gurevych 2019, section 3, for mean and cls; decoders take the last token, the only one that has
- * seen the whole text).
+/* Embeddings: the last layer's outputs for a text, pooled to one vector of length 1. Mean and cls
+ * follow Reimers & Gurevych 2019, section 3. Decoders take the last token, the only one that has
+ * seen the whole text.
  *
  * Encoders read texts in one pass. Decoders need caches, which the embedder owns: several short
  * texts run together, a long text alone. A vector does not depend on the texts beside it. */

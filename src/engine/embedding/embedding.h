@@ -1,5 +1,5 @@
-/* Calls on an embedder for the rest of Tandem, beside the public ones (include/tandem/engine.h).
- * One thread for each embedder. */
+/* Functions of an embedder for the rest of Tandem, in addition to the public ones
+ * (include/tandem/engine.h). One thread for each embedder. */
 #ifndef ENGINE_EMBEDDING_H
 #define ENGINE_EMBEDDING_H
 

@@ -5,10 +5,10 @@
  * Interactive streams always get their next token. Interactive prompts are served first come, first
  * served, so that prompts that arrive together get their first tokens one after another and not all
  * at the end. While anybody streams, prompts may make the pass about twice as long as one in which
- * all running jobs stream. Batch work gets the rest: everything if nobody else waits, otherwise a
- * quarter of what a prompt would get and at least one token, least recently served first, so it
- * always moves. Spare work waits while others have anything due. Its passes are short, because a
- * new job waits for the end of one. */
+ * all running jobs stream. Batch work gets the rest, least recently served first. If nobody else
+ * waits that is everything, otherwise a quarter of what a prompt would get and at least one token,
+ * so it always moves. Spare work waits while others have anything due. Its passes are short,
+ * because a new job waits for the end of one. */
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
 

@@ -1,6 +1,6 @@
 /* Mixture of experts (Shazeer et al. 2017; Fedus et al. 2021; softmax over the chosen ones as in
- * Mixtral, Jiang et al. 2024, section 2.1, and Qwen3): a router gives every token its few best
- * experts, whose outputs are added with the softmax of their scores as weights.
+ * Mixtral, Jiang et al. 2024, section 2.1, and Qwen3): a router chooses a few experts for every
+ * token. Their outputs are added with the softmax of their scores as weights.
  *
  * The (token, expert) pairs of the batch are sorted by expert, so that the matrices of an expert
  * are read once for all of its tokens. The order does not change a token's result: its rows do not

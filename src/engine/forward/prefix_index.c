@@ -15,7 +15,8 @@ struct node {
     uint32_t count;               /* tokens; 0 = the page is not in the index */
     uint64_t used;                /* when it was last attached or published */
     int32_t ids[KV_PAGE_TOKENS];
-    /* In nodes without a parent: what the values of the text depend on besides its tokens. */
+    /* In nodes without a parent: what the values of the text depend on in addition to its
+     * tokens. */
     struct prefix_scope scope;
     struct adapter_set_id adapters;
     const struct rope *rope;

@@ -2,8 +2,8 @@
  *
  * Stacks share their tails (a node is a state and the node to return to) and are never made twice.
  * So a set is a sorted list of node numbers, and equal sets have one number. The matcher remembers
- * to which set a byte leads: it is an automaton that is built while it runs, as in RE2, but for a
- * grammar with recursion. It has limits; MATCH_FULL says that one was met. One thread. */
+ * to which set a byte leads. So it is an automaton that is built while it runs, as in RE2, but its
+ * grammar may be recursive. It has limits; MATCH_FULL says that one was met. One thread. */
 #ifndef ENGINE_GRAMMAR_MATCH_H
 #define ENGINE_GRAMMAR_MATCH_H
 

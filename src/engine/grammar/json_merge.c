@@ -1,9 +1,9 @@
 /* Makes one schema of several that must all hold. It rewrites JSON into JSON and never looks at the
  * grammar. Every keyword has one rule for "a and b both hold" (JSON Schema 2020-12, Validation,
- * section 6): of two bounds the narrower stays, of two lists of values the common part. Members and
- * elements become allOf of both, which is merged when the writer reaches it, so a recursive schema
- * costs only as much as is used of it. Where a schema cannot express all values that both allow, it
- * allows fewer:
+ * section 6): the narrower of two bounds stays, and the values that two lists have in common.
+ * Members and elements become allOf of both, which is merged when the writer reaches it, so a
+ * recursive schema costs only as much as is used of it. Where a schema cannot express all values
+ * that both allow, it allows fewer:
  *
  *   if/then/else        only values for which `if` holds, so `if` and `then`
  *   dependentRequired   the members that others need are always there

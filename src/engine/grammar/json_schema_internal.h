@@ -82,15 +82,15 @@ void json_compiler_put_value(struct compiler *c, struct buf *body, const struct 
 
 /* --- json_combine.c --- */
 
-/* Whether a listed value satisfies the types, bounds and lengths beside it. A keyword that cannot
- * be checked is a failure. */
+/* Whether a listed value satisfies the types, bounds and lengths of the same schema. A keyword that
+ * cannot be checked is a failure. */
 bool json_value_fits(struct compiler *c, const struct json *schema, const struct json *value);
 /* Writes the values of `const` or `enum`. */
 void json_write_values(struct compiler *c, const struct json *schema, struct buf *body);
 /* Writes anyOf or oneOf without other keywords. */
 void json_write_alternatives(struct compiler *c, const struct json *schema, enum alternatives kind,
                              struct buf *body);
-/* The same beside other keywords: each alternative is merged with them. */
+/* The same in a schema with other keywords: each alternative is merged with them. */
 void json_write_distributed(struct compiler *c, const struct json *schema, enum alternatives kind,
                             struct buf *body);
 

@@ -28,7 +28,7 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* members[low..high) share their first `depth` bytes. Writes the rule of everything that may follow
- * these bytes so that the name is none of theirs, with the closing quote. */
+ * these bytes so that the name differs from all of theirs, with the closing quote. */
 static void write_other_names(struct compiler *c, const struct member *members, size_t low,
                               size_t high, size_t depth, unsigned rule)
 {

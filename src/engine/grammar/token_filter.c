@@ -1,6 +1,6 @@
 /* Decides which tokens a grammar allows. The sampler's choice is tested alone first. When it is
- * refused, one walk over the vocabulary's prefix tree (token_index.h) tests all tokens: a token
- * costs only the bytes that it does not share with the token before it, and a byte that leaves the
+ * refused, one walk over the vocabulary's prefix tree (token_index.h) tests all tokens. A token
+ * costs only the bytes that it does not share with the token before it. A byte that leaves the
  * grammar skips everything below it. Results are kept by place, because a JSON text comes back to
  * few places. Inside a string nearly all tokens are allowed; there the plain ones are copied as a
  * bit set instead of being walked. */

@@ -1,6 +1,6 @@
 /* How fast this machine could run a model, how fast the engine's parts should be together, and what
- * limits them: the roofline model (Williams, Waterman, Patterson 2009), with read bandwidth and
- * multiply-add peak measured on this machine. One thread calls. */
+ * limits them. This is the roofline model (Williams, Waterman, Patterson 2009); read bandwidth and
+ * the peak of multiply-adds are measured. One thread calls. */
 #ifndef ENGINE_ROOFLINE_H
 #define ENGINE_ROOFLINE_H
 

@@ -1,7 +1,7 @@
 /* Keeps the tokens that top-n-sigma, typical-p, top-k, top-p and min-p allow. Sorting a vocabulary
  * of 10^5 tokens would cost more than a small model's layer. So each filter first gives a logit
- * below which it keeps nothing, blocks whose maximum is below that are passed over, and only the
- * few hundred tokens that remain go into a heap, from which the best are taken one by one. */
+ * below which it keeps nothing. Blocks whose maximum is below that are skipped. Only the few
+ * hundred tokens that remain go into a heap, from which the best are taken one by one. */
 #include "engine/sampling/sampler_filter.h"
 
 #include "base/assertion.h"

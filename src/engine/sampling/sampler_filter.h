@@ -11,9 +11,9 @@ bool sampler_before(struct sampler_candidate a, struct sampler_candidate b);
 /* Whether a candidate list is needed at all. */
 bool sampler_filters(const struct td_sampling *sampling);
 
-/* Fills row->candidates with the tokens whose logits are at least `cut`, by id; returns their
- * number. -INFINITY: all tokens that have any probability. row->blocks must hold the blocks'
- * maxima. */
+/* Fills row->candidates, in order of id, with the tokens whose logits are at least `cut`. Returns
+ * their number. cut -INFINITY: all tokens whose probability is not 0. row->blocks must hold the
+ * maxima of the blocks. */
 uint32_t sampler_collect(const struct sampler_row *row, float cut);
 
 /* Fills row->candidates with the tokens that the filters keep; returns their number, at least 1.

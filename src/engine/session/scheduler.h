@@ -1,7 +1,7 @@
 /* The engine's scheduler thread. It takes generation jobs from a bounded queue, runs them together,
  * and sends tokens back through the event loop of the job's owner. Each forward pass has the next
  * tokens of all streams and a part of the prompts, so a long prompt never stalls running streams.
- * An answer does not depend on the jobs beside it.
+ * An answer does not depend on the other jobs.
  *
  * scheduler_submit, scheduler_forget and scheduler_get_load may be called from any thread,
  * job_cancel from the job's loop. Callbacks run on the job's loop. */
@@ -70,7 +70,7 @@ TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,
                                               struct td_error *err);
 /* Call it on the job's loop thread. No callback comes after it returns. The work stops within one
- * layer, or at the end of the pass if other jobs run beside it. */
+ * layer, or at the end of the pass if it has other jobs too. */
 void job_cancel(struct job *job);
 
 struct prompt_score;

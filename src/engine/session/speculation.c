@@ -1,8 +1,8 @@
 /* Decides how many tokens to guess, and guesses them. A guess costs time and nothing else, so the
- * only question is whether it pays: moving averages of what passes, rows and guesses cost, and of
- * how often guesses were right, give the number of tokens that are expected in a millisecond. Each
- * source of guesses has its own averages. Where guessing does not pay it is tried again now and
- * then, because texts change. */
+ * only question is whether it pays. The expected tokens a millisecond follow from moving averages:
+ * what passes, rows and guesses cost, and how often guesses were right. Each source of guesses has
+ * its own averages. Where guessing does not pay it is tried again now and then, because texts
+ * change. */
 #include "engine/session/speculation.h"
 
 #include "base/assertion.h"

@@ -19,7 +19,7 @@
  *
  * As in Hugging Face's transformers (chat_template_utils.py) there are trim_blocks, lstrip_blocks,
  * loop controls, tojson without HTML escapes, raise_exception and strftime_now. `tools` and
- * `documents` are none when they are not given. */
+ * `documents` have Jinja's value none when they are not given. */
 #include "engine/template/jinja.h"
 
 #include "base/assertion.h"

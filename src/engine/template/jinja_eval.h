@@ -33,14 +33,9 @@ struct jinja_args jinja_evaluate_args(struct jinja_run *run, const struct jinja_
 /* Applies a chain of filters to `input`. */
 struct jinja_value jinja_apply_filters(struct jinja_run *run, const struct jinja_node *chain,
                                        struct jinja_value input);
-struct jinja_value jinja_call(struct jinja_run *run, struct jinja_value callee,
-                              const struct jinja_args *args);
 struct jinja_value jinja_call_macro(struct jinja_run *run, const struct jinja_macro *macro,
                                     const struct jinja_args *args,
                                     const struct jinja_macro *caller);
-/* value.name; undefined when there is no such attribute. */
-struct jinja_value jinja_attribute(struct jinja_run *run, struct jinja_value of,
-                                   struct td_str name);
 struct jinja_value jinja_subscript(struct jinja_run *run, struct jinja_value of,
                                    struct jinja_value key);
 

@@ -62,7 +62,9 @@ static struct jinja_value bound_method(struct jinja_run *run, struct jinja_value
     return (struct jinja_value){.kind = JINJA_METHOD, .method = method};
 }
 
-struct jinja_value jinja_attribute(struct jinja_run *run, struct jinja_value of, struct td_str name)
+/* value.name; undefined when there is no such attribute. */
+static struct jinja_value attribute(struct jinja_run *run, struct jinja_value of,
+                                    struct td_str name)
 {
     if (of.kind == JINJA_UNDEFINED)
         return jinja_fail(run, TD_UNSUPPORTED, "'" STR_FMT "' of an undefined value",
@@ -108,7 +110,7 @@ struct jinja_value jinja_subscript(struct jinja_run *run, struct jinja_value of,
         if (found)
             return *found;
     }
-    return jinja_attribute(run, of, jinja_view(key.text));
+    return attribute(run, of, jinja_view(key.text));
 }
 
 /* One end of a slice, clamped as Python does. */
@@ -381,8 +383,8 @@ static struct jinja_value test(struct jinja_run *run, const struct jinja_node *n
                                 : jinja_undefined();
 }
 
-struct jinja_value jinja_call(struct jinja_run *run, struct jinja_value callee,
-                              const struct jinja_args *args)
+static struct jinja_value call(struct jinja_run *run, struct jinja_value callee,
+                               const struct jinja_args *args)
 {
     if (run->status != TD_OK)
         return jinja_undefined();
@@ -459,7 +461,7 @@ static struct jinja_value evaluate(struct jinja_run *run, const struct jinja_nod
         return name(run, node);
     case JINJA_ATTRIBUTE:
         a = jinja_evaluate(run, node->a);
-        return run->status == TD_OK ? jinja_attribute(run, a, node->text) : jinja_undefined();
+        return run->status == TD_OK ? attribute(run, a, node->text) : jinja_undefined();
     case JINJA_ITEM:
         a = jinja_evaluate(run, node->a);
         return jinja_subscript(run, a, jinja_evaluate(run, node->b));
@@ -468,7 +470,7 @@ static struct jinja_value evaluate(struct jinja_run *run, const struct jinja_nod
     case JINJA_CALL: {
         a = jinja_evaluate(run, node->a);
         struct jinja_args args = jinja_evaluate_args(run, node->b);
-        return jinja_call(run, a, &args);
+        return call(run, a, &args);
     }
     case JINJA_FILTER:
         return filter(run, node, jinja_evaluate(run, node->a));

@@ -49,7 +49,6 @@ void jinja_chain_add(struct jinja_chain *chain, struct jinja_node *node);
 
 /* These never return NULL. After a failure the node has no meaning. */
 struct jinja_node *jinja_parse_expression(struct jinja_parser *parser);
-struct jinja_node *jinja_parse_unconditional(struct jinja_parser *parser); /* without "if else" */
 /* a, b, ...: one expression, or a tuple. */
 struct jinja_node *jinja_parse_tuple(struct jinja_parser *parser, bool conditional);
 struct jinja_node *jinja_parse_target(struct jinja_parser *parser);

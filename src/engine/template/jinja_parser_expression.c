@@ -346,7 +346,8 @@ static struct jinja_node *parse_and(struct jinja_parser *parser)
     return left;
 }
 
-struct jinja_node *jinja_parse_unconditional(struct jinja_parser *parser)
+/* Without "if else". */
+static struct jinja_node *parse_unconditional(struct jinja_parser *parser)
 {
     struct jinja_node *left = parse_and(parser);
     while (parser->status == TD_OK && jinja_take_name(parser, "or"))
@@ -360,9 +361,9 @@ struct jinja_node *jinja_parse_expression(struct jinja_parser *parser)
         parser->depth--;
         return jinja_node_new(parser, JINJA_LITERAL);
     }
-    struct jinja_node *node = jinja_parse_unconditional(parser);
+    struct jinja_node *node = parse_unconditional(parser);
     while (parser->status == TD_OK && jinja_take_name(parser, "if")) {
-        const struct jinja_node *condition = jinja_parse_unconditional(parser);
+        const struct jinja_node *condition = parse_unconditional(parser);
         node = pair(parser, JINJA_CONDITIONAL, condition, node);
         if (jinja_take_name(parser, "else"))
             node->c = jinja_parse_expression(parser);
@@ -382,14 +383,14 @@ static bool at_tuple_end(const struct jinja_parser *parser)
 struct jinja_node *jinja_parse_tuple(struct jinja_parser *parser, bool conditional)
 {
     struct jinja_node *first =
-        conditional ? jinja_parse_expression(parser) : jinja_parse_unconditional(parser);
+        conditional ? jinja_parse_expression(parser) : parse_unconditional(parser);
     if (!jinja_at_operator(parser, ","))
         return first;
     struct jinja_chain chain = {0};
     jinja_chain_add(&chain, first);
     while (parser->status == TD_OK && jinja_take_operator(parser, ",") && !at_tuple_end(parser))
-        jinja_chain_add(&chain, conditional ? jinja_parse_expression(parser)
-                                            : jinja_parse_unconditional(parser));
+        jinja_chain_add(&chain,
+                        conditional ? jinja_parse_expression(parser) : parse_unconditional(parser));
     struct jinja_node *tuple = pair(parser, JINJA_SEQUENCE, NULL, chain.first);
     tuple->tuple = true;
     return tuple;

@@ -1,6 +1,6 @@
 /* The hash tables of a vocabulary, and the alphabet of byte-level vocabularies. A slot has 64 bits
- * and no pointer: the value, and so many bits of the hash that the texts are nearly always equal
- * when these bits are. Texts are compared only then. */
+ * and no pointer. It holds the value, and enough bits of the hash that equal bits nearly always
+ * mean equal texts. Texts are compared only then. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
 #include "base/assertion.h"

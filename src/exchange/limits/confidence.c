@@ -1,5 +1,5 @@
 /* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX. Nothing is
- * allocated while tokens come. Numbers of a tier's server are not trusted: what is no
+ * allocated while tokens come. Numbers of a tier's server are not trusted: one that cannot be a
  * log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 

@@ -1,10 +1,10 @@
-/* What is watched over all exchanges of a process, and the alarms that follow.
+/* Watches all exchanges of a process and raises alarms.
  *
- * Watched are the share that escalates (over all, and for each caller), the distribution of
- * confidences, how well they fit what people say of answers, the share of sure answers that are
- * wrong, phrases that come with escalations, and each caller's escalations an hour against its cap.
- * What is out of the ordinary is an alarm with a beginning, an end, a value and a sentence; it is
- * logged and counted.
+ * It watches the share that escalates (in all, and for each caller), and each caller's escalations
+ * an hour against its cap. It watches the distribution of confidences, how well they fit what
+ * people say of answers, and the share of sure answers that are wrong. It watches which phrases
+ * come with escalations. An alarm has a beginning, an end, a value and a sentence; it is logged and
+ * counted.
  *
  * One for the process, shared by all loops; any thread. It costs a few microseconds an exchange
  * under one lock. Callers are told apart by a hash of their identity. Only texts of public data are

@@ -22,7 +22,7 @@ struct attempt {
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
-    bool outrun;   /* cancelled because the attempt beside it answered first */
+    bool outrun;   /* cancelled because the other lane answered first */
     enum attempt_outcome outcome;
     enum td_status status;
     int http_status;

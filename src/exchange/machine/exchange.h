@@ -3,10 +3,10 @@
  *   created -> situation read -> planned -> running(rung i) -> [a gate leaves] -> running(rung i+1)
  *   ... -> done
  *
- * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
- * what a tier may be sent is said here (struct egress_pass of tier/door.h). After exchange_start,
- * events come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at
- * any time before that, when the client has left. */
+ * An exchange lives and dies on one loop; no lock. Only the exchange sees both plan and tiers, and
+ * it says what a tier may be sent (struct egress_pass of tier/door.h). After exchange_start, events
+ * come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at any
+ * time before that, when the client has left. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 

@@ -60,11 +60,12 @@ double exchange_now_ms(const struct exchange *exchange);
 void exchange_enter(struct exchange *exchange);
 void exchange_leave(struct exchange *exchange);
 
-/* A rung is left that gates may climb to, or a better one is being asked beside the current one. */
+/* Whether a rung remains to which gates may climb, or a better one is being asked at the same
+ * time. */
 bool exchange_can_climb(const struct exchange *exchange);
-/* The client holds text that it would not take back. */
+/* Whether the client has text that cannot be taken back. */
 bool exchange_is_stuck(const struct exchange *exchange);
-/* No tier is expected to be right. */
+/* Whether no tier is expected to be right. */
 bool exchange_is_hopeless(const struct exchange *exchange);
 
 #endif

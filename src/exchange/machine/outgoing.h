@@ -1,6 +1,6 @@
-/* What an attempt sends: the request as it is, a smaller one without what the tier does not need,
- * or a masked one where its class may not go as it is. And the way back of the answer to a masked
- * one. Between files of the exchange only. */
+/* What an attempt sends: the request itself, a smaller one without messages that the tier does not
+ * need, or a masked one if its class must not reach the tier. It also restores the answer to a
+ * masked one. Between files of the exchange only. */
 #ifndef EXCHANGE_OUTGOING_H
 #define EXCHANGE_OUTGOING_H
 
@@ -18,11 +18,11 @@ struct outgoing {
 };
 void outgoing_deinit(struct outgoing *outgoing);
 
-/* Where the route requires a consent: is there one that holds? The answer goes into the signals. */
+/* If the route requires a consent, notes in the signals whether a valid one exists. */
 void outgoing_read_consent(struct exchange *exchange, const struct route *route);
-/* Before the plan, with the class known: makes the smaller request for remote tiers, and the masked
- * one when a tier could need it. declared: the class that caller and route say; masking does not
- * lower it. */
+/* Makes the smaller request for remote tiers, and the masked one if a tier could need it. Call it
+ * before the plan, when the class is known. declared: the class that caller and route give; masking
+ * does not lower it. */
 void outgoing_prepare(struct exchange *exchange, const struct route *route,
                       enum td_data_class declared);
 /* After the plan: adds the reason when masking failed. */

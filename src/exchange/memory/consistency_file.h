@@ -44,9 +44,9 @@ bool consistency_slot_read(const uint8_t key[static KEYED_KEY_BYTES], uint64_t n
                            struct consistency_slot *out);
 
 /* Opens or creates it (0600) for this process alone and reads at most slots_max slots, empty ones
- * too; what lies beyond is cut off. A file of another key begins anew. *bad: slots that were not
- * believed. *fd_out: to be closed. TD_BUSY: another process has it. TD_INVALID: it is something
- * else. */
+ * too; what lies beyond is cut off. A file under another key is replaced by an empty one. *bad:
+ * slots that were not believed. *fd_out: to be closed. TD_BUSY: another process has it. TD_INVALID:
+ * it is something else. */
 TD_MUST_CHECK enum td_status
 consistency_file_open(const char *path, const uint8_t key[static KEYED_KEY_BYTES],
                       struct consistency_slot *slots, uint32_t slots_max, uint32_t *bad,

@@ -187,7 +187,7 @@ enum td_status ramp_file_read(const char *path, struct ramp_saved **out, size_t 
     if (status == TD_OK) {
         status = ramp_file_parse(buf_view(&text), out, count, err);
         if (status != TD_OK)
-            error_prefix(err, "%s (mend it, or move it away and all ramps begin anew)", path);
+            error_prefix(err, "%s (mend it, or move it away and all ramps begin again)", path);
     }
     buf_deinit(&text);
     return status;

@@ -1,8 +1,8 @@
 /* One entry for each route with a ramp, by the policy in force.
  *
- * A ramp is known by a hash of its plan. A policy that changes nothing of it keeps its state, and a
- * changed plan begins anew, because its judgements would mean something else. What the file holds
- * is kept aside until the first policy says which of it goes on. */
+ * A ramp is known by a hash of its plan. A ramp keeps its state as long as the policy does not
+ * change it. A changed plan starts from nothing, because earlier judgements would mean something
+ * else. What the file holds is kept aside until the first policy says which of it goes on. */
 #include "exchange/memory/ramp_table.h"
 
 #include "base/crypto.h"

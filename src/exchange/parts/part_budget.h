@@ -9,7 +9,7 @@ extern const struct exchange_part part_budget;
 
 /* What one answer of the tier may come to cost. */
 double part_budget_answer_usd(const struct exchange *exchange, size_t tier);
-/* Beside what was promised: do the budgets have that much left? */
+/* Do the budgets have that much left, in addition to what was promised already? */
 bool part_budget_has_room(const struct exchange *exchange, double usd);
 void part_budget_promise(struct exchange *exchange, double usd);
 /* Their entries in limits/spending.h; 0 = the exchange does not draw from that one. */

@@ -1,9 +1,9 @@
 /* An exchange and what is remembered of earlier ones (memory/consistency.h).
  *
  * Before the plan, the tier of the same conversation or of a similar question is looked up; the
- * plan decides whether to keep it (router/plan/keep.c). At the end the tier is remembered, but only
- * where the router was free to choose it. Nothing is looked up or kept of classes whose text is not
- * stored either. */
+ * plan decides whether to keep it (router/plan/earlier_start.c). At the end the tier is remembered,
+ * but only where the router was free to choose it. Nothing is looked up or kept of classes whose
+ * text is not stored either. */
 #include "exchange/parts/part_consistency.h"
 
 #include "base/crypto.h"

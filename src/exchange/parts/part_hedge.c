@@ -1,5 +1,5 @@
-/* Hedged climbing: an attempt that says nothing for longer than its tier usually needs gets another
- * one beside it, on the next rung. The first of the two whose text may be shown is the answer. The
+/* Hedged climbing: when an attempt says nothing for longer than its tier usually needs, a second
+ * one starts on the next rung. The first of the two whose text may be shown is the answer. The
  * other one is cancelled before anything of it was seen.
  *
  * After Dean and Barroso 2013, "The Tail at Scale" (hedged requests): what has waited for longer

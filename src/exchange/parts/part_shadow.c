@@ -1,11 +1,12 @@
-/* Which exchanges are answered once more in their shadow, and by whom.
+/* Decides which exchanges a second tier answers too, in their shadow, and which tier that is.
  *
  * The device answers some of what a cloud answered, as spare work of the engine. A cloud answers
- * some of what the device answered only where a route says so, for tiers that the exchange's own
- * plan allowed, as the request went or would have gone (a request that would have to be masked is
- * not sent), against the same budgets and a cap of its own. Not shadowed are requests with tools,
- * formats, adapters or text to complete, because their answers cannot be compared as texts; what
- * may not be kept; and classes from contractual on. It begins after the exchange's last word. */
+ * some of what the device answered, but only where a route says so, and only if the exchange's own
+ * plan allowed it. It gets the request as it went or would have gone; a request that would have to
+ * be masked is not sent. It draws on the same budgets and on a cap of its own. Three sorts of
+ * requests have no shadow: those with tools, formats, adapters or text to complete, because their
+ * answers cannot be compared as texts; those that may not be kept; and classes from contractual on.
+ * A shadow begins after the exchange's last word. */
 #include "base/device.h"
 #include "base/hash.h"
 #include "base/json.h"

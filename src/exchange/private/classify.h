@@ -7,8 +7,8 @@
 #include "privacy/text/reading.h"
 #include "request/request.h"
 
-/* Appends everything of the request that a tier may be sent, as one reading: the conversation, and
- * every other key, string and number of its members with the member's name before it. The parts'
+/* Appends everything of the request that a tier may be sent to one reading: the conversation, then
+ * every other key, string and number of its members, each after its member's name. The parts'
  * sources are the texts of the messages and members. Without memory, or nested too deeply, the
  * reading has failed. */
 void classify_read(const struct td_request *request, struct reading *reading);

@@ -101,7 +101,7 @@ static struct json *smaller_list(const struct json *messages, const bool *kept)
     return list;
 }
 
-/* The same members, but for the list of messages. */
+/* The same members, except the list of messages. */
 static bool copy_members(struct minimised *minimised, const struct td_request *request,
                          const bool *kept)
 {

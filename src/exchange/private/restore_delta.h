@@ -1,6 +1,6 @@
-/* Restoring in an answer's pieces: its text, and what a server streams beside it (arguments of tool
- * calls, reasoning, refusals). Each is a stream of its own that may be cut anywhere. On one
- * loop. */
+/* Restores values in the pieces of an answer: in its text, and in what else a server streams
+ * (arguments of tool calls, reasoning, refusals). Each of these is a stream of its own that may be
+ * cut anywhere. On one loop. */
 #ifndef EXCHANGE_RESTORE_DELTA_H
 #define EXCHANGE_RESTORE_DELTA_H
 

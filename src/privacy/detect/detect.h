@@ -2,9 +2,9 @@
  *
  * The pass (scan/scan.c) reads a text once. Where a value may begin it fills in a struct place and
  * asks the detectors of one trigger, in the order of the table in detectors.c. A detector is a
- * constant beside its functions: the kinds that it finds, when it is asked, and the function that
- * decides. That function reads the text around the place, a bounded way, and answers with one
- * finding or none. It remembers nothing but what struct detect_memory has room for.
+ * constant in its file: the kinds that it finds, when it is asked, and the function that decides.
+ * That function reads a bounded stretch of text around the place and returns one finding or none.
+ * Its only memory is struct detect_memory.
  *
  * To add a detector, write its file, name it in detectors.c, and give a new kind a row in
  * kind/kind.h. */
@@ -84,8 +84,8 @@ struct stretch {
 };
 
 #define KEY_CHARSETS 5
-/* What was read ahead for one key in vain and need not be read again for the next one, which may
- * begin after each sign of the same row of characters. */
+/* What was read ahead for one key without success. The next key may begin after each sign of the
+ * same run of characters, and need not read it again. */
 struct keys {
     size_t no_token_end; /* no JSON web token begins before it */
     /* By set of characters: characters without a digit among them, how many. */
@@ -182,8 +182,8 @@ bool script_announces(const struct place *place, int kind);
 #define DOCUMENT_REACH 40
 /* Builds the index of the forms of national numbers, once in a process. */
 void detect_national_init(void);
-/* A diagnosis at a capital letter of a word with a digit in it; a medical record's number is none.
- */
+/* Finds a diagnosis that begins with a capital letter, in a word with a digit. The number of a
+ * medical record is not one. */
 bool detect_icd10(const struct place *place, struct privacy_span *out);
 /* Is the label a top-level domain that exists? */
 bool domain_is_top_level(struct td_str label);

@@ -94,7 +94,7 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
         }
         if (count == WRAPPED_DIGITS)
             break;
-        size_t end = behind_line_end(text, offset);
+        size_t end = after_line_end(text, offset);
         if (count == 0 || count % 4 != 0)
             return false;
         if (end != 0 && breaks++ == 0)
@@ -109,7 +109,7 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
         if (!ascii_is_digit(plain_at(text, offset).c))
             return false;
     }
-    size_t line = behind_line_end(text, offset);
+    size_t line = after_line_end(text, offset);
     struct plain next = plain_at(text, offset);
     if (breaks != 1 || sum % 10 != 0 || is_word(next.c) ||
         (next.c == ' ' && ascii_is_digit(plain_at(text, next.end).c)) ||

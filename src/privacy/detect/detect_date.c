@@ -11,7 +11,7 @@
 #define YEAR_FIRST 1800
 #define YEAR_LAST 2099
 #define WHOLE_DATE_BYTES 8 /* with day, month and year: "1/5/2024" */
-#define SMALL_WEEKDAYS 14  /* so many of the lexicon's list are weekdays in small letters, too */
+#define SMALL_WEEKDAYS 14  /* weekdays of the lexicon's list that are in lower case too */
 #define BIRTH_REACH 48     /* "geboren wurde sie in Hamburg am " */
 
 /* The last letter of "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Fri", "Sat" in either case. */
@@ -298,7 +298,7 @@ static bool read_date(const struct place *place, struct privacy_span *out)
           place->before == ':') &&
          ascii_is_digit(place->before2) && run != 4))
         return false;
-    bool behind_comma =
+    bool after_comma =
         place->before == ',' && ascii_is_digit(place->before2); /* "1,05" or a column */
     float score = 0.85f;
     size_t numeric = numeric_date(window);
@@ -312,7 +312,7 @@ static bool read_date(const struct place *place, struct privacy_span *out)
         if ((next == '-' || next == '/' || next == '.') && ascii_is_alnum(window->c[after + 1]))
             return false;
         end = with_time(place->text, window->end[after - 1]);
-    } else if (behind_comma && run != 4) {
+    } else if (after_comma && run != 4) {
         return false;
     } else if (run <= 2 && (end = day_month(place, window, run)) != 0) {
         score = 0.8f;

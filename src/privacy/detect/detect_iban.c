@@ -66,8 +66,8 @@ static bool fits(unsigned country, size_t at, int c)
     return letters == DIGITS ? ascii_is_digit(c) : at >= letters || ascii_is_letter(c);
 }
 
-/* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow.
- */
+/* The remainder by 97 of a number that goes on after `before`; a letter counts as two digits. It is
+ * reduced whenever it could overflow. */
 static uint64_t mod97_of(const int *number, size_t count, uint64_t before)
 {
     for (size_t i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
     bool grouped = false, wrapped = false;
     while (count < length) {
         size_t line = !wrapped && count >= 4 && count % 4 == 0
-                          ? behind_line_end(place->text, offset)
+                          ? after_line_end(place->text, offset)
                           : 0; /* one, between groups, as mail is wrapped */
         struct plain next = character_at(place->text, line ? line : offset);
         wrapped |= line != 0;

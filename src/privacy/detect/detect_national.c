@@ -236,14 +236,14 @@ static bool try_form(const struct place *place, const struct form *form,
 #define FORMS_PER_SHAPE 20
 #define SHAPES_PER_RUN 12
 enum {
-    BEHIND_OTHER,
-    BEHIND_SPACE,
-    BEHIND_DASH,
-    BEHIND_DOT,
-    BEHIND_SLASH,
-    BEHIND_PLUS,
-    BEHIND_LETTER,
-    BEHIND_COUNT
+    AFTER_OTHER,
+    AFTER_SPACE,
+    AFTER_DASH,
+    AFTER_DOT,
+    AFTER_SLASH,
+    AFTER_PLUS,
+    AFTER_LETTER,
+    AFTER_COUNT
 };
 struct shape {
     const char *text;
@@ -251,25 +251,25 @@ struct shape {
     uint8_t forms[FORMS_PER_SHAPE]; /* index + 1, 0 ends */
 };
 static struct shape shapes[SHAPES_MAX];
-static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
+static uint8_t by_run[RUN_MAX + 1][AFTER_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
 static uint8_t kinds[CONTEXTS_MAX], kind_count; /* that a form has, each once */
 
-static unsigned behind_of(int c)
+static unsigned after_of(int c)
 {
     switch (c) {
     case ' ':
-        return BEHIND_SPACE;
+        return AFTER_SPACE;
     case '-':
-        return BEHIND_DASH;
+        return AFTER_DASH;
     case '.':
-        return BEHIND_DOT;
+        return AFTER_DOT;
     case '/':
-        return BEHIND_SLASH;
+        return AFTER_SLASH;
     case '+':
-        return BEHIND_PLUS;
+        return AFTER_PLUS;
     default:
-        return ascii_is_letter(c) ? BEHIND_LETTER : BEHIND_OTHER;
+        return ascii_is_letter(c) ? AFTER_LETTER : AFTER_OTHER;
     }
 }
 
@@ -284,27 +284,27 @@ static void list_add(uint8_t *list, size_t capacity, size_t index)
 }
 
 /* May a number go on like this where its shape does so? */
-static bool behind_fits(unsigned behind, char shape)
+static bool after_fits(unsigned after, char shape)
 {
     switch (shape) {
     case '\0':
-        return behind != BEHIND_LETTER;
+        return after != AFTER_LETTER;
     case 'l':
     case 'n':
-        return behind == BEHIND_LETTER;
+        return after == AFTER_LETTER;
     case '?':
-        return behind == BEHIND_LETTER || behind == BEHIND_DASH || behind == BEHIND_PLUS;
+        return after == AFTER_LETTER || after == AFTER_DASH || after == AFTER_PLUS;
     default:
-        return behind == behind_of(shape);
+        return after == after_of(shape);
     }
 }
 
 /* For numbers of `run` digits, which the shape's next character follows. */
 static void index_run(size_t run, char next, size_t shape)
 {
-    for (unsigned behind = 0; behind < BEHIND_COUNT; behind++)
-        if (behind_fits(behind, next))
-            list_add(by_run[run][behind], SHAPES_PER_RUN, shape);
+    for (unsigned after = 0; after < AFTER_COUNT; after++)
+        if (after_fits(after, next))
+            list_add(by_run[run][after], SHAPES_PER_RUN, shape);
 }
 
 /* Digits after the sign that follows the first ones; 0: other signs may stand there. */
@@ -324,7 +324,7 @@ struct opening {
 };
 #define LETTER_FORMS (sizeof letter_forms / sizeof *letter_forms)
 static struct opening openings[LETTER_FORMS];
-static uint32_t forms_by_letters[NUMBER_MAX + 2]; /* bit i: form i may begin with so many letters */
+static uint32_t forms_by_letters[NUMBER_MAX + 2]; /* bit i: form i may begin with n letters */
 _Static_assert(LETTER_FORMS <= 32, "a bit each");
 
 static struct opening opening_of(const char *shape)
@@ -390,10 +390,10 @@ static bool may_fit(const char *shape, const struct window *window)
     }
     if (shape[i] != '\0' || i > window->count)
         return shape[i] != '\0';
-    int behind = window->c[i]; /* it must not go on, as in a row of numbers */
-    return !is_word(behind) &&
+    int after = window->c[i]; /* it must not go on, as in a row of numbers */
+    return !is_word(after) &&
            !(ascii_is_digit(window->c[i + 1]) &&
-             (behind == '-' || behind == '.' || behind == '/' || (spaced && behind == ' ')));
+             (after == '-' || after == '.' || after == '/' || (spaced && after == ' ')));
 }
 
 static bool stands_alone(const struct place *place)
@@ -462,7 +462,7 @@ static bool find_number(const struct place *place, struct privacy_span *out)
     *out = (struct privacy_span){0};
     if (window->run > RUN_MAX)
         return false;
-    const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
+    const uint8_t *shape = by_run[window->run][after_of(window->c[window->run])];
     if (!stands_alone(place))
         return false;
     size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;

@@ -105,7 +105,7 @@ static bool number_read(const struct window *window, size_t i, size_t min, size_
         groups++;
         i += group;
         if (is_word(window->c[i]) && window->c[i] != 'x' && window->c[i] != 'e')
-            break; /* digits that run into a word are none of it */
+            break; /* digits that run into a word are not part of it */
         if (count >= min) {
             number->count = count;
             number->groups = groups;

@@ -37,7 +37,8 @@ static bool all_same(const char *s)
     return true;
 }
 
-bool check_date(int year, int month, int day)
+/* Day, month and year of two decimal digits each; a year of 0 to 99. */
+static bool check_date(int year, int month, int day)
 {
     static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     (void)year; /* two digits do not say whether it leaps */

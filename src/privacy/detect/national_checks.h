@@ -1,6 +1,6 @@
-/* Check digits and inner rules of national numbers. Each takes the number without separators,
- * letters in capitals, NUL-terminated, in the length of its form (detect_national.c has matched
- * it). */
+/* Check digits and other rules of national numbers. Each function takes the number without
+ * separators, letters in capitals, NUL-terminated. detect_national.c has matched the number to its
+ * form before, so its length is right. Pure; any thread. */
 #ifndef PRIVACY_NATIONAL_CHECKS_H
 #define PRIVACY_NATIONAL_CHECKS_H
 
@@ -17,8 +17,5 @@ national_check check_luhn, check_iso7064_11_10, check_uk_nhs, check_uk_nino, che
     check_ca_sin, check_sg_nric, check_kr_rrn, check_cn_id, check_tw_id, check_hk_id,
     check_jp_my_number, check_th_tnin, check_za_id, check_il_id, check_us_itin, check_us_mbi,
     check_us_npi, check_dea, check_ru_snils, check_ru_inn, check_de_kvnr, check_mx_clabe, check_vin;
-
-/* Day, month and year of two decimal digits each; a year of 0 to 99. */
-bool check_date(int year, int month, int day);
 
 #endif

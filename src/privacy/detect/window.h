@@ -4,11 +4,11 @@
 
 #include "privacy/text/plain.h"
 
-/* A number as written: digits and what may separate them, in plain form. The longest number has 19
- * digits of a card and their separators; the rest of the window is what comes next in a row of
- * numbers, so that a row is read once and not for each of its numbers. c[count] is what follows:
- * never one of these characters, 0 at the end of the text, PLAIN_LETTER (it runs on) when the
- * window is full. One more place stands after it, so that looking two ahead is safe. */
+/* A number as written: digits and the characters that may separate them, in plain form. The longest
+ * number is a card's, with 19 digits and their separators. The rest of the window holds the numbers
+ * after it, so that a row of numbers is read once. c[count] is the character after the window and
+ * never a digit or separator. It is 0 at the end of the text, and PLAIN_LETTER when the window is
+ * full and the text goes on. The array has one more place, so that looking two ahead is safe. */
 #define WINDOW_MAX 128
 struct window {
     size_t count, digits; /* characters; how many of them are digits */
@@ -26,7 +26,7 @@ struct window {
 
 /* Reads digits and " -./()" from `offset`. */
 void window_read(struct td_str text, size_t offset, struct window *window);
-/* Moves a window that has been read to a later offset in it; false when it must be read anew. */
+/* Moves a window that has been read to a later offset in it; false when it must be read again. */
 bool window_move(struct window *window, size_t offset);
 /* Has the number of the digits before index i a right check digit (Luhn's)? */
 bool window_luhn_holds(const struct window *window, size_t i);

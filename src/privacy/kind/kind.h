@@ -1,5 +1,5 @@
-/* What kinds of private data there are: what each is called, which class one value of it gives, and
- * how much harm an exposed one does. A constant table; any thread. */
+/* The kinds of private data: the name of each, the class that one value of it gives to a text, and
+ * how much harm an exposed value does. A constant table; any thread. */
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 
@@ -119,7 +119,7 @@ enum td_data_class privacy_kind_class(enum privacy_kind kind);
 /* How much harm one exposed value does, 0..1; for adding up and for reports. */
 double privacy_kind_severity(enum privacy_kind kind);
 /* A number of a person, firm or thing in a country's or the world's register, known by its form
- * (detect/detect_national.c). False for what is no kind. */
+ * (detect/detect_national.c). False when no kind has this name. */
 bool privacy_kind_is_national(int kind);
 
 #endif

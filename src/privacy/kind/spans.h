@@ -1,5 +1,5 @@
-/* A finding: where in a text a private value stands and what it is; and a growing list of them. One
- * owner. */
+/* A finding says where a private value stands in a text, and of what kind it is. Also a list of
+ * findings that grows. One owner. */
 #ifndef PRIVACY_SPANS_H
 #define PRIVACY_SPANS_H
 

@@ -1,5 +1,5 @@
-/* The tagger with its threshold and class, and its findings in the way a scan takes them: one after
- * another, in order. Plain data that never changes once it is made; any thread. */
+/* The tagger with its threshold and class. It gives a scan the names of a text one after another,
+ * in order. Immutable; any thread. */
 #ifndef PRIVACY_NAME_FINDER_H
 #define PRIVACY_NAME_FINDER_H
 

@@ -1,7 +1,7 @@
-/* One pass over a text: tagger_chunk.h gives out islands of words, tagger_features.h turns each
- * word into rows of the weight table, the rows add up to scores of labels, and tagger_chain.h turns
- * the scores of an island into probabilities. A word is part of a name when that probability
- * reaches the threshold.
+/* One pass over a text. tagger_chunk.h gives out islands of words, and tagger_features.h turns each
+ * word into rows of the weight table. The rows add up to scores of labels. tagger_chain.h turns the
+ * scores of an island into probabilities. A word is part of a name when that probability reaches
+ * the threshold.
  *
  * Most of the time would go into waiting for memory, so rows are prefetched some words ahead, and a
  * row of eight bytes is added in one step. */

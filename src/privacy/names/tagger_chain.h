@@ -19,7 +19,7 @@ struct chain {
     float scale[CHAIN_MAX], divisor[CHAIN_MAX];
 };
 
-/* Exponentials of the weights of two labels beside each other; those that are not allowed are 0. */
+/* Exponentials of the weights of two neighbouring labels; pairs that are not allowed are 0. */
 struct chain_steps {
     float forward[GAP_COUNT][LABEL_COUNT][LABEL_COUNT];  /* [gap][before][label] */
     float backward[GAP_COUNT][LABEL_COUNT][LABEL_COUNT]; /* [gap][label][before] */

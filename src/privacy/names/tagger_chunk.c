@@ -13,7 +13,7 @@
  * begin before its surest word. And words that must have been read after it. */
 #define KEPT 8
 #define AHEAD (CHAIN_MAX + 16)
-/* "University of the Western Cape": at most so many little words stand between two sure ones. */
+/* "University of the Western Cape": the most little words between two certain ones. */
 #define BRIDGE_MAX 3
 _Static_assert(KEPT + AHEAD < CHUNK_WORDS / 2, "a refill gains half a chunk at least");
 

@@ -1,6 +1,6 @@
-/* Where names can be at all. A text is read one chunk of words at a time, and islands of words that
- * may be part of a name are given out. In most prose that is one word in ten; the tagger looks at
- * no other word. One owner. */
+/* Finds the places where a name is possible. It reads a text in chunks of words and gives out
+ * islands: words in a row that may be part of a name. In most prose that is one word in ten; the
+ * tagger looks at no other word. One owner. */
 #ifndef PRIVACY_TAGGER_CHUNK_H
 #define PRIVACY_TAGGER_CHUNK_H
 

@@ -1,8 +1,8 @@
 /* The words of a text, one at a time. Nearly all words are ASCII letters, so those are read and
  * hashed eight bytes at a step. Everything else goes one character at a time through fold, which
- * takes case and accents away. What hides a name from a reader of bytes must not hide it here:
- * invisible characters are skipped, full-width letters are letters, and look-alikes from another
- * script count as the Latin letters that they look like. */
+ * takes case and accents away. Disguises must not hide a name. So invisible characters are skipped,
+ * full-width letters are letters, and look-alikes from another script count as the Latin letters
+ * that they look like. */
 #include "privacy/names/tagger_words.h"
 
 #include "base/ascii.h"

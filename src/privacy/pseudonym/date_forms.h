@@ -1,6 +1,6 @@
 /* The other forms in which an answer may write a surrogate date: "12 March 1987" as 1987-03-12.
- * There are some only where both days are certain: a day, a month and a year of four digits, in an
- * order that cannot be another one. Pure functions; any thread. */
+ * There are such forms only if both dates are certain: a day, a month and a year of four digits,
+ * whose order cannot be read in another way. Pure functions; any thread. */
 #ifndef PRIVACY_DATE_FORMS_H
 #define PRIVACY_DATE_FORMS_H
 

@@ -1,6 +1,6 @@
-/* Random bytes that depend on a key, a label, a text and a number: the same inputs always give the
- * same bytes, and nobody without the key can compute them (HMAC-SHA-256). Surrogates are drawn
- * from these. Plain data of one owner. */
+/* Random bytes for surrogates, made by HMAC-SHA-256 from a key, a label, a text and a number. The
+ * same inputs always give the same bytes, and nobody without the key can compute them. Plain data
+ * of one owner. */
 #ifndef PRIVACY_DRAW_H
 #define PRIVACY_DRAW_H
 

@@ -1,6 +1,6 @@
-/* Which words of a private value identify a person where they stand alone, and where they do so.
- * A name in a path or the first part of a mail address does; "info" or "green" does not. The
- * functions with `names` ask the tagger's word list which words are names. Pure; any thread. */
+/* Which words of a private value identify a person by themselves. A name in a path or in the first
+ * part of a mail address does; "info" or "green" does not. The functions with `names` ask the
+ * tagger's word list which words are names. Pure; any thread. */
 #ifndef PRIVACY_IDENTIFYING_WORDS_H
 #define PRIVACY_IDENTIFYING_WORDS_H
 

@@ -320,7 +320,7 @@ bool known_values_find(struct known_values *known, struct td_str text, const str
     struct backslashes backslashes = {0};
     for (struct sign sign = spell_at(text, 0, false);
          sign.kind != SIGN_END && all->count <= count_max; sign = spell_at(text, sign.end, false)) {
-        after_sign = after_sign && !backslashes.behind_letter;
+        after_sign = after_sign && !backslashes.after_letter;
         spell_split(&backslashes, text, false, &sign);
         if (!spell_is_significant(&sign)) {
             after_sign = after_sign && sign.kind == SIGN_NOTHING;

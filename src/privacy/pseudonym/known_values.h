@@ -1,6 +1,5 @@
-/* Finds values that the vault knows by now wherever they stand in a text, also where no detector
- * saw them. A value that was found once must not leave through a second place that looks harmless.
- * One owner. */
+/* Finds the vault's values everywhere in a text, also where no detector saw them. A value that was
+ * found once must not leave through a second place that looks harmless. One owner. */
 #ifndef PRIVACY_KNOWN_VALUES_H
 #define PRIVACY_KNOWN_VALUES_H
 

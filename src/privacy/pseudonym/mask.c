@@ -3,7 +3,7 @@
  * out the surrogates and makes sure that every value would come back.
  *
  * It does so by a trial: the restorer reads the masked texts as an answer that repeats them. A
- * surrogate that it sees in a wrong place is drawn anew. A value that does not come back is joined
+ * surrogate that it sees in a wrong place is drawn again. A value that does not come back is joined
  * with its neighbours and gets a word of letters. The trial uses the restorer's own rules, so the
  * two cannot disagree. */
 #include "base/error.h"

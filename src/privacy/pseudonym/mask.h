@@ -1,6 +1,6 @@
-/* Replaces what is private in the texts of one request: mask_find, mask_seal, mask_write. A value
- * that was found once is replaced wherever it stands, also where no detector saw it. One owner, who
- * must have the vault to itself meanwhile. */
+/* Replaces private values in the texts of one request, in three steps: mask_find, mask_seal,
+ * mask_write. A value that was found once is replaced everywhere, also where no detector saw it.
+ * One owner, who holds the vault alone during these steps. */
 #ifndef PRIVACY_MASK_H
 #define PRIVACY_MASK_H
 
@@ -36,8 +36,8 @@ TD_MUST_CHECK enum td_status mask_find(struct mask *mask, const struct reading *
  * in any form an answer may write it. TD_LIMIT: no such surrogates were found. */
 TD_MUST_CHECK enum td_status mask_seal(struct mask *mask, struct td_error *err);
 /* Makes the masked reading, of the same parts with the same sources (reading_init'd, empty). Raises
- * *rest to the highest class that is left: of what the scan that classifies every request finds in
- * the masked reading, surrogates apart, and of what was found and not replaced. */
+ * *rest to the highest class that is left in the masked reading. Two things count: what the scan
+ * that classifies requests still finds, except surrogates, and what was found but not replaced. */
 TD_MUST_CHECK enum td_status mask_write(struct mask *mask, struct reading *out,
                                         enum td_data_class *rest, struct td_error *err);
 

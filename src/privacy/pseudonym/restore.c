@@ -162,11 +162,11 @@ static bool look(struct restorer *r, bool more, struct buf *out)
     return true;
 }
 
-static void take_sign(struct restorer *r, const struct sign *sign, bool behind_letter)
+static void take_sign(struct restorer *r, const struct sign *sign, bool after_letter)
 {
     char bytes[4];
     size_t count = utf8_encode(sign->c, bytes);
-    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced || behind_letter;
+    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced || after_letter;
     for (size_t i = 0; i < count; i++) {
         *begin_of(r, r->total) = (r->base + sign->begin) << 1 | (starts && i == 0);
         r->total++;
@@ -189,7 +189,7 @@ static void run(struct restorer *r, bool more, struct buf *out)
             struct sign sign = spell_at(buf_view(&r->pending), r->scanned, more);
             if (sign.kind == SIGN_END || sign.kind == SIGN_CUT)
                 return;
-            bool behind_letter = r->backslashes.behind_letter;
+            bool after_letter = r->backslashes.after_letter;
             spell_split(&r->backslashes, buf_view(&r->pending), r->json, &sign);
             r->scanned = sign.end;
             if (sign.kind == SIGN_GAP) {
@@ -199,7 +199,7 @@ static void run(struct restorer *r, bool more, struct buf *out)
                                ? AUTOMATON_ROOT
                                : automaton_gap(automaton, r->state);
             } else if (sign.kind != SIGN_NOTHING) {
-                take_sign(r, &sign, behind_letter);
+                take_sign(r, &sign, after_letter);
                 r->unsure = automaton_value(automaton, r->state) != NONE ||
                             automaton_next_whole(automaton, r->state) != NONE;
                 if (r->unsure)

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "privacy/pseudonym/vault.h"
 
-/* At most so many bytes of separators stand between two letters or digits of a surrogate. */
+/* The most bytes of separators between two letters or digits of a surrogate. */
 #define RESTORE_GAP_BYTES_MAX 16
 
 /* raw has the letters and digits of the surrogate. Could a rewriting of the surrogate have put

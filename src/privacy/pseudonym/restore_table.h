@@ -1,6 +1,6 @@
-/* The table that a restorer reads by: an automaton over the letters and digits of all surrogates of
- * a request, and the values behind them. restore.h has the functions that make and free one.
- * Immutable once made; any thread. */
+/* The table that a restorer uses: an automaton over the letters and digits of all surrogates of a
+ * request, and the values that they replaced. restore.h has the functions that make and free one.
+ * Immutable; any thread. */
 #ifndef PRIVACY_RESTORE_TABLE_H
 #define PRIVACY_RESTORE_TABLE_H
 

@@ -1,5 +1,5 @@
-/* Checks that a masked text comes back whole. The text is read as an answer that repeats it: in the
- * place of each surrogate its value must be put, and nowhere else anything. */
+/* Checks that a masked text can be restored. The text is restored as if an answer had repeated it:
+ * each surrogate must become its value again, and nothing else may change. Pure; any thread. */
 #ifndef PRIVACY_ROUND_TRIP_H
 #define PRIVACY_ROUND_TRIP_H
 

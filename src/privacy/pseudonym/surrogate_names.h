@@ -1,4 +1,4 @@
-/* Names to replace names by: of the same script and, as far as the spelling tells, of the same
+/* Surrogates for names. They have the same script and, as far as the spelling tells, the same
  * language and gender. The lists are our own. They leave out names that are ordinary words or
  * months, so that "Grace" or "Mark" in an answer is not taken for a surrogate. Pure functions; any
  * thread. */

@@ -58,8 +58,8 @@ size_t vault_count(const struct vault *vault);
 size_t vault_bytes(const struct vault *vault);
 struct vault_entry vault_at(const struct vault *vault, uint32_t index);
 
-/* Appends the value's surrogate and notes what it used. taken: the words of all texts of the
- * request; no surrogate may be one of them (may be NULL). uses may be NULL. TD_LIMIT: the vault is
+/* Appends the value's surrogate and notes in *uses (may be NULL) what it used. taken (may be NULL):
+ * the words of all texts of the request. No surrogate may be one of them. TD_LIMIT: the vault is
  * full, or no surrogate is left. */
 TD_MUST_CHECK enum td_status vault_replace(struct vault *vault, enum privacy_kind kind,
                                            struct td_str value, const struct word_set *taken,

@@ -1,4 +1,4 @@
-/* A vault as JSON, for one that somebody wants to keep:
+/* A vault as JSON, for a caller that stores it:
  *   {"version": 2, "key": HEX, "pairs": [{"type", "form", "surrogate", "value", "salt"}]} */
 #ifndef PRIVACY_VAULT_JSON_H
 #define PRIVACY_VAULT_JSON_H

@@ -1,7 +1,6 @@
 /* A chained hash table over a fixed pool of entries, whose entries also form a list by last use for
  * each class. Indices instead of pointers, two allocations for its whole life. The file has a
- * record for every rise, one after the other; it is written anew when most of them are superseded.
- */
+ * record for every rise, one after the other. It is rewritten when most of them are superseded. */
 #include "privacy/scan/conversation.h"
 
 #include "base/buf.h"

@@ -1,6 +1,7 @@
-/* Remembers, per conversation, the highest class seen above public, so that a class only rises.
- * Bounded: when it is full, entries of the lowest class leave first, of these the least recently
- * used; what is lower than all that is held is not kept. Thread-safe. */
+/* Remembers for each conversation the highest class above public that was seen, so that a class
+ * only rises. The table is bounded. When it is full, entries of the lowest class leave first, the
+ * least recently used before others. A newcomer of a class lower than all of them is not kept.
+ * Thread-safe. */
 #ifndef PRIVACY_CONVERSATION_H
 #define PRIVACY_CONVERSATION_H
 
@@ -12,8 +13,8 @@ struct conversation_classes;
 struct conversation_classes *conversation_classes_new(size_t capacity);
 void conversation_classes_free(struct conversation_classes *classes);
 
-/* Reads the file, if there is one, and writes it from now on: hashes of keys under a salt of its
- * own, and classes. Before anything is raised. TD_CORRUPT, TD_IO. */
+/* Reads the file, if it exists, and writes it from now on: salted hashes of keys, and classes. Call
+ * it before conversation_classes_raise. TD_CORRUPT, TD_IO. */
 TD_MUST_CHECK enum td_status conversation_classes_keep(struct conversation_classes *classes,
                                                        const char *path, struct td_error *err);
 

@@ -1,7 +1,6 @@
-/* What stands in %-escapes or base64, one level deep. Encoded text is decoded by pieces into a
- * buffer on the stack and scanned like any text; what is found covers the encoded characters.
- * Escapes within escapes and base64 within base64 are not looked into: each level would multiply
- * the cost of a hostile text. */
+/* Finds private values in %-escapes and base64. Encoded text is decoded in pieces into a buffer on
+ * the stack and scanned like any text; findings cover the encoded characters. Only one level is
+ * decoded, because each further level would multiply the cost of a hostile text. */
 #include "privacy/scan/encoded.h"
 
 #include "base/str.h"

@@ -6,9 +6,9 @@
 
 struct privacy_scanner;
 
-/* Adds what shows when the escapes in the text are read, up to three levels of them, to *spans (an
- * array of *count from malloc, or NULL; grown) and orders all by their begin. strict: as scan_text.
- * False without memory. */
+/* Reads the escapes in the text, up to three levels of them, and adds what it finds to *spans.
+ * *spans is an array of *count from malloc, or NULL; it is grown and ordered by begin. strict: as
+ * scan_text. False without memory. */
 TD_MUST_CHECK bool escaped_find(const struct privacy_scanner *scanner, struct td_str text,
                                 bool strict, struct privacy_span **spans, size_t *count);
 

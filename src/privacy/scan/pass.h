@@ -1,12 +1,12 @@
-/* What the files of the pass share: scan.c moves on over the text, scan_word.c and scan_number.c
- * tell the detectors what stands at a word and at a number. */
+/* What the files of the pass share. scan.c walks over the text. scan_word.c and scan_number.c tell
+ * the detectors what a word or a number looks like. */
 #ifndef PRIVACY_PASS_H
 #define PRIVACY_PASS_H
 
 #include "privacy/detect/detectors.h"
 #include "privacy/scan/settle.h"
 
-/* Numbers that were read, and the words beside them: a row of numbers reads each once. */
+/* Numbers that were read and the words next to them, so that a row of numbers is read once. */
 struct numbers {
     struct window window;
     struct word last;           /* the last word that is a number */

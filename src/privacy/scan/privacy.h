@@ -1,10 +1,10 @@
-/* What is private in a text, and what that forbids. One pass, exact byte spans, checksums where the
- * kind has one. No allocation beyond the caller's array, except for an operator's rules (rules.h);
- * any thread.
+/* Finds private values in a text and says where the text may be sent. It reads a text in one pass,
+ * gives exact byte spans and verifies check digits. It allocates memory only for an operator's
+ * rules (rules.h) and for texts with escapes. Any thread.
  *
- * A scanner (scanner.h) says what is looked for beside what the built-in detectors find. Without
- * one (NULL) nothing is looked at, and the whole text is one restricted finding: who forgot to load
- * the rules would find too little, which is not the same as that there is nothing. */
+ * A scanner (scanner.h) adds rules and names to the built-in detectors. Without one (NULL) the text
+ * is not read: all of it is one restricted finding. So a caller that forgot to load the rules sends
+ * nothing. */
 #ifndef PRIVACY_PRIVACY_H
 #define PRIVACY_PRIVACY_H
 
@@ -13,26 +13,25 @@
 
 struct privacy_scanner;
 
-/* Finds spans in `text`, in order, not overlapping; also those that show only when JSON's escapes
- * in it are read (escaped.h), whose places are those of the escaped text. Returns how many there
- * are; writes the first `capacity`. */
+/* Finds spans in `text`, in order, not overlapping. Values that show only after JSON's escapes are
+ * read (escaped.h) are found too, at the places of the escaped text. Returns how many there are;
+ * writes the first `capacity`. */
 size_t privacy_scan(const struct privacy_scanner *scanner, struct td_str text,
                     struct privacy_span *spans, size_t capacity);
-/* Recall first (traces.h): names that are but likely, wherever they stand, and numbers that are
- * like nothing known, all of class sensitive. For who replaces what is found; a class is given by
- * the other one. */
+/* The same with more recall (traces.h): also names that are only likely, and numbers of no known
+ * kind, all of class sensitive. It is for masking. The class of a text comes from privacy_scan. */
 size_t privacy_scan_strict(const struct privacy_scanner *scanner, struct td_str text,
                            struct privacy_span *spans, size_t capacity);
 
-/* Class of a whole text: the highest of its findings. found (may be NULL): what they are, added to
+/* Class of a whole text: the highest of its findings. found (may be NULL): counts them
  * (tally.h). */
 struct privacy_tally;
 enum td_data_class privacy_classify(const struct privacy_scanner *scanner, struct td_str text,
                                     struct privacy_tally *found);
 
-/* The same of several texts (reading.h): a value is found by what announces it in the text before.
- * An operator's rules see each text alone. Findings have the places of the reading, and may be in
- * more than one part. A reading that failed is restricted, and nothing is found in it. */
+/* The same for several texts (reading.h), so that a word in one text can announce a value in the
+ * next. An operator's rules see each text alone. Findings have the places of the reading, and may
+ * lie in more than one part. A reading that failed is restricted, and nothing is found in it. */
 struct reading;
 size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct reading *reading,
                             bool strict, struct privacy_span *spans, size_t capacity);

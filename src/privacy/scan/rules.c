@@ -1,9 +1,9 @@
 /* The operator's patterns and word lists.
  *
  * Patterns are PCRE2's, and a pattern may be hostile to time. So each start has a limit of steps,
- * starts are tried by portions, and between portions the clock is looked at; a text that runs out
- * of time is restricted as a whole. Words and phrases stand in a hash table by their first word, so
- * that a million of them cost one look a word of the text. */
+ * and the clock is read after each portion of starts. A text that runs out of time is restricted as
+ * a whole. Words and phrases stand in a hash table by their first word, so that a million of them
+ * cost one look a word of the text. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "privacy/scan/rules.h"
 
@@ -17,8 +17,8 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* PCRE2 counts its limit from each start anew, so that a text of n places could cost n times it.
- * Starts are tried by portions, and between them the time is looked at. */
+/* PCRE2 applies its limit to each start, so that a text of n places could cost n times it. Starts
+ * are tried by portions, and between them the time is looked at. */
 #define MATCH_LIMIT 20000 /* steps from one start: a pattern without nested repetition needs few */
 #define HEAP_LIMIT_KB 1024
 #define STARTS 4096         /* a portion */
@@ -197,7 +197,7 @@ static enum td_status add_phrase(struct privacy_rules *rules, struct td_str line
     return TD_OK;
 }
 
-/* The table of first words, made anew after each list. */
+/* The table of first words, made again after each list. */
 static enum td_status index_phrases(struct privacy_rules *rules, struct td_error *err)
 {
     size_t slots = 256;

@@ -1,8 +1,8 @@
-/* The one pass. Every character is looked at once. Those that can begin a finding (or, '@' and '=',
- * stand inside one) are a place at which detectors are asked; each looks at most a bounded way
- * around, so the whole is linear however the text is made. Private keys and tokens may be long,
- * therefore the pass goes on after them. Most of prose is words that concern no detector: they are
- * skipped eight bytes at a time. */
+/* The one pass, which looks at every character once. Detectors are asked at each character that can
+ * begin a finding, and at '@' and '=', which stand inside one. Each detector reads a bounded
+ * stretch of text, so the time is linear for any text. Private keys and tokens may be long, so the
+ * pass goes on after them. Most words of prose concern no detector; they are skipped eight bytes at
+ * a time. */
 #include "privacy/scan/scan.h"
 
 #include "privacy/scan/encoded.h"
@@ -71,8 +71,8 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
-/* Is a word of one to three letters with a capital no beginning of a number? For what may be
- * announced (see scan_mixed_word) see who calls. */
+/* Is a word of one to three letters with a capital certainly not the beginning of a number?
+ * announced: as for skip_plain_words. */
 static inline bool short_is_plain(const char *word, unsigned len, bool announced)
 {
     char after = word[len], next = word[len + 1];

@@ -1,7 +1,7 @@
-/* Tells the detectors of numbers what stands at one. Rows of numbers are what is cheapest to write
- * and dearest to judge. So the digits ahead and the words beside a number are read once for all
- * detectors and all numbers of a row, and what shows at once (the shape) spares most detectors the
- * question. */
+/* Reads a number and asks the detectors of numbers. Rows of numbers are the cheapest text to write
+ * and the most expensive to judge. So the digits and the words next to a number are read once for
+ * all detectors and all numbers of a row. The shape, which is known at once, rules out most
+ * detectors. */
 #include "privacy/scan/pass.h"
 
 static bool parts_numbers(int c)

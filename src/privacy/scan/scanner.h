@@ -1,5 +1,5 @@
-/* What a scan looks with beside the built-in detectors: the operator's rules, and the tagger for
- * names. Made once from a configuration and never changed, so that any thread may scan with it; it
+/* What a scan uses in addition to the built-in detectors: the operator's rules, and the tagger for
+ * names. It is made once from a configuration and never changed, so any thread may scan with it. It
  * belongs to the snapshot of that configuration, or to the command that scans, and is freed with
  * it. */
 #ifndef PRIVACY_SCANNER_H

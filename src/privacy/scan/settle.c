@@ -1,9 +1,9 @@
 /* Settles findings that overlap.
  *
- * Findings that overlap become one that covers both, of the kind with the higher class (then the
- * longer, then the surer): nothing that a detector saw stays uncovered. They wait in a short list
- * before they go out, because an address is found at its '@', after what stands in its local part.
- */
+ * Findings that overlap become one that covers both, so nothing that a detector saw stays
+ * uncovered. It gets the kind of the higher class, or else of the longer or the surer finding.
+ * Findings wait in a short list before they go out, because an address is found at its '@', after
+ * what stands in its local part. */
 #include "privacy/scan/settle.h"
 
 #include "base/str.h"
@@ -59,7 +59,7 @@ static void append(struct settle *settle, const struct privacy_span *span)
 
 /* What stands after the backslash of an escape in a text within a text belongs to the escape, not
  * to the word that follows it: after it, or the place itself. */
-static size_t behind_escape(struct td_str text, size_t at)
+static size_t after_escape(struct td_str text, size_t at)
 {
     if (at == 0 || at >= text.len || text.data[at - 1] != '\\')
         return at;
@@ -68,7 +68,8 @@ static size_t behind_escape(struct td_str text, size_t at)
     return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
 }
 
-/* A detector that goes back over bytes may stop inside a character: that is none of the value's. */
+/* A detector that goes back over bytes may stop inside a character, which does not belong to the
+ * value. */
 static void keep_whole_characters(struct td_str text, struct privacy_span *span)
 {
     if (utf8_character_begin(text, span->begin) < span->begin) {
@@ -84,7 +85,7 @@ void settle_add(void *ctx, const struct privacy_span *found)
     struct privacy_span span = *found;
     assert(span.end <= settle->text.len);
     keep_whole_characters(settle->text, &span);
-    span.begin = behind_escape(settle->text, span.begin);
+    span.begin = after_escape(settle->text, span.begin);
     if (span.begin < settle->floor)
         span.begin = settle->floor;
     if (span.begin >= span.end)

@@ -1,8 +1,8 @@
-/* Finds the traces of names and numbers that a strict scan wants.
+/* Finds the traces of names and numbers for a strict scan.
  *
  * The words of all found names go into one hash table of fixed size; then the text is read once
- * more and each word is looked up. A text with more names than the table holds has its names found
- * by the tagger anyway. What the language uses as an ordinary word counts only with a capital. */
+ * more and each word is looked up. If a text has more names than the table holds, the tagger has
+ * still found them. An ordinary word of the language counts only with a capital. */
 #include "privacy/scan/traces.h"
 
 #include "base/str.h"

@@ -1,7 +1,7 @@
-/* What a strict scan takes beside the findings, where a name that is missed costs more than a word
- * that is none. Two traces: the parts of names that were found, wherever they stand again, in small
- * letters too; and what looks like a number of somebody or something (eight digits, or five with
- * capitals). Any thread. */
+/* What a strict scan finds in addition. It is for masking, where a missed name costs more than an
+ * ordinary word that is replaced. There are two kinds of traces. One is parts of names that were
+ * found, wherever they occur again, also in lower case. The other is numbers that may belong to a
+ * person or a thing: eight digits, or five with capitals. Any thread. */
 #ifndef PRIVACY_TRACES_H
 #define PRIVACY_TRACES_H
 

@@ -1,8 +1,8 @@
-/* Finds the places where a text hides something, and reads it as it is meant.
+/* Finds disguised characters and writes the text without disguise.
  *
- * Three sorts are looked for, each with memchr or eight bytes at a time, because nearly all texts
- * have none: character references of HTML, signs in brackets, and characters beyond ASCII among
- * ASCII letters and digits. Reading writes the meant text and, for each byte, where it stood. */
+ * There are three sorts: character references of HTML, signs in brackets, and characters beyond
+ * ASCII among ASCII letters and digits. Nearly all texts have none, so each sort is searched with
+ * memchr or eight bytes at a time. */
 #include "privacy/text/disguise.h"
 
 #include "base/str.h"

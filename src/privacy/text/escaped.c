@@ -1,5 +1,5 @@
 /* Finds and reads JSON's escapes in a text. A \uXXXX may be half of a pair; both halves are read as
- * one character. What is no whole escape stays as it stands, so that reading never loses a byte. */
+ * one character. An incomplete escape is copied, so that reading never loses a byte. */
 #include "privacy/text/escaped.h"
 
 #include "base/ascii.h"
@@ -65,7 +65,7 @@ bool escaped_ends_at(struct td_str text, size_t offset)
     return offset >= 2 && text.data[offset - 2] == '\\' && is_blank_escape(text.data[offset - 1]);
 }
 
-/* One character of "\n", "\"" and the like; 0 when it is none of them. */
+/* The character of a short escape such as "\n" or "\""; 0 for another text. */
 static char short_escape(char c)
 {
     switch (c) {

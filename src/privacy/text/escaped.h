@@ -1,6 +1,6 @@
-/* Texts that hold another text with JSON's escapes in it, as the arguments of a tool call do. A
- * letter that is written \u00f8 hides the word that announces a number, a name, or the value
- * itself; a line's end that is written \n joins a letter to the word after it. */
+/* Texts that hold another text with JSON's escapes, as the arguments of a tool call do. Escapes
+ * hide private values: "\u00f8" may stand in the word that announces a number, in a name, or in the
+ * value itself, and "\n" puts an n in front of the next word. Pure; any thread. */
 #ifndef PRIVACY_ESCAPED_H
 #define PRIVACY_ESCAPED_H
 
@@ -8,18 +8,17 @@
 
 struct buf;
 
-/* Where, from the offset on, an escape stands that may hide something; SIZE_MAX when there is none.
- */
+/* The offset of the next escape that may hide something, or SIZE_MAX. */
 size_t escaped_next(struct td_str text, size_t from);
 /* Does an escape end at the offset? */
 bool escaped_ends_at(struct td_str text, size_t offset);
-/* The text with all escapes of JSON read once, wherever they stand, into out[text.len]; what is no
- * escape stays. origin[text.len + 1]: where each byte stood, by the numbers in `from` (NULL: those
- * of the text); out may be the text itself and origin may be `from`. Returns the length, which is
- * never more. */
+/* Reads every escape of JSON once and writes the text to out[text.len]. Other bytes are copied.
+ * origin[text.len + 1] gets the offset from which each byte came. `from` has such offsets of an
+ * earlier reading; NULL: those of the text. out may be the text itself and origin may be `from`.
+ * Returns the length, which is at most text.len. */
 size_t escaped_read(struct td_str text, const uint32_t *from, char *out, uint32_t *origin);
-/* Appends a value with its escaped letters as they are; quotes, backslashes and control characters
- * stay escaped, so that it may stand where the value stood. */
+/* Appends a value with its escaped letters decoded. Quotes, backslashes and control characters stay
+ * escaped, so that the result can replace the value in its text. */
 void escaped_value(struct td_str value, struct buf *out);
 
 #endif

@@ -90,7 +90,7 @@ struct plain plain_look_alike(struct td_str text, struct plain letter)
     return letter;
 }
 
-size_t behind_line_end(struct td_str text, size_t offset)
+size_t after_line_end(struct td_str text, size_t offset)
 {
     const size_t marks_max = 8;
     while (offset < text.len && (text.data[offset] == ' ' || text.data[offset] == '\r'))

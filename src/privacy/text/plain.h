@@ -1,10 +1,10 @@
 /* Text in its plain form, one character at a time.
  *
- * The plain form undoes cheap hiding while byte offsets stay those of the text: full-width and
- * other scripts' digits and letters are ASCII, every kind of space is ' ', every kind of dash is
- * '-', and invisible characters (zero-width, soft hyphen, direction marks) do not exist. Nothing is
- * copied. Which characters are invisible, spaces and dashes is said in base/unicode.h, for
- * detectors, tagger and restorer alike. Pure; any thread. */
+ * The plain form undoes cheap hiding. Full-width and other scripts' digits and letters become
+ * ASCII, every kind of space ' ', and every kind of dash '-'. Invisible characters (zero-width,
+ * soft hyphen, direction marks) are skipped. Nothing is copied, so byte offsets are those of the
+ * text. Which characters are invisible, spaces and dashes is said in base/unicode.h, for detectors,
+ * tagger and restorer alike. Pure; any thread. */
 #ifndef PRIVACY_PLAIN_H
 #define PRIVACY_PLAIN_H
 
@@ -38,9 +38,9 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
 /* A letter of another script that looks like an ASCII one becomes that; all else stays. */
 struct plain plain_look_alike(struct td_str text, struct plain letter);
 
-/* After a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0
- * when there is none. */
-size_t behind_line_end(struct td_str text, size_t offset);
+/* The offset after a line's end at `offset`, with the blanks around it and the quotation marks of
+ * mail ('>'); 0 without a line's end. */
+size_t after_line_end(struct td_str text, size_t offset);
 
 static inline bool is_word(int c)
 {

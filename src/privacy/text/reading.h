@@ -1,6 +1,6 @@
-/* Several texts as one that is read from its beginning to its end: what announces a value often
- * stands in the text before it, or is the name of its member. The texts are parts of it; what else
- * stands between them (a line's end, a name once more) belongs to none. One owner. */
+/* Joins several texts into one for a scan. The word that announces a value often stands in the text
+ * before it, or is the name of its member. Each text is a part of the reading. What is added
+ * between them (a line's end, a repeated name) belongs to no part. One owner. */
 #ifndef PRIVACY_READING_H
 #define PRIVACY_READING_H
 

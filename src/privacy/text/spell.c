@@ -59,7 +59,7 @@ static bool is_pair(uint32_t c)
            (c >= 0x48a && c <= 0x4bf) || (c >= 0x4d0 && c <= 0x52f) || (c >= 0x1e00 && c <= 0x1eff);
 }
 
-uint32_t spell_lower(uint32_t c)
+static uint32_t lower_case(uint32_t c)
 {
     if (c < 0x80)
         return (uint32_t)ascii_lower((int)c);
@@ -118,7 +118,7 @@ static void classify(struct sign *sign, uint32_t c)
     c = unicode_narrow(c);
     if (c == 0x2019 || c == 0x2bc)
         c = '\'';
-    uint32_t lower = spell_lower(c);
+    uint32_t lower = lower_case(c);
     sign->c = lower;
     sign->upper = lower != c;
     if (c < 0x80)
@@ -270,8 +270,8 @@ void spell_split(struct backslashes *before, struct td_str text, bool json, stru
         sign->escaped = false;
     }
     bool backslash = sign->kind == SIGN_GAP && sign->c == '\\' && !sign->escaped;
-    before->behind_letter = before->run > 0 && sign->kind == SIGN_LETTER && !sign->upper &&
-                            sign->c < 0x80 && strchr("nrtbf", (int)sign->c) != NULL;
+    before->after_letter = before->run > 0 && sign->kind == SIGN_LETTER && !sign->upper &&
+                           sign->c < 0x80 && strchr("nrtbf", (int)sign->c) != NULL;
     before->run = backslash ? before->run + 1 : 0;
 }
 
@@ -348,7 +348,7 @@ void spell_in_case(struct td_str text, enum spell_case form, struct buf *out)
         if (sign.kind == SIGN_LETTER && c != 0xfffd)
             append_character(form == SPELL_UPPER || (form == SPELL_TITLE && !in_word)
                                  ? spell_upper(c)
-                                 : spell_lower(c),
+                                 : lower_case(c),
                              out);
         else
             buf_append(out, text.data + begin, offset - begin);

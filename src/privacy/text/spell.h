@@ -38,14 +38,13 @@ static inline bool spell_is_significant(const struct sign *sign)
  * words reads it both ways: the backslash alone (spell_split), and after the letter a word may
  * begin as well. */
 struct backslashes {
-    uint32_t run;       /* that have just been read */
-    bool behind_letter; /* the sign before may have been an escape's letter */
+    uint32_t run;      /* that have just been read */
+    bool after_letter; /* the sign before may have been an escape's letter */
 };
 /* Cuts the escape after its backslash. json: what is surely an escape, because no backslash or two
  * stand before it, stays one. Then notes the sign. */
 void spell_split(struct backslashes *before, struct td_str text, bool json, struct sign *sign);
 
-uint32_t spell_lower(uint32_t c);
 uint32_t spell_upper(uint32_t c);
 
 /* Appends all letters and digits without case, as UTF-8. */

@@ -1,4 +1,4 @@
-/* The words of a text, as spell.h reads them: to know what a surrogate must not be. One owner. */
+/* The set of words in a text, as spell.h reads them. No surrogate may be one of them. One owner. */
 #ifndef PRIVACY_WORD_SET_H
 #define PRIVACY_WORD_SET_H
 
@@ -15,7 +15,8 @@ void word_set_deinit(struct word_set *set);
 void word_set_add(struct word_set *set, struct td_str text);
 /* Only the text as a whole, as if nothing stood between its letters and digits. */
 void word_set_add_joined(struct word_set *set, struct td_str text);
-/* The keys of the text's words of at least so many letters, each once; at most `capacity`. */
+/* Writes the keys of the text's words that have at least that many letters, each once; at most
+ * `capacity`. */
 size_t word_set_list(struct td_str text, size_t letters_min, uint64_t *keys, size_t capacity);
 bool word_set_has_key(const struct word_set *set, uint64_t key);
 /* The word without case; a hash may be another's once in 2^64. */

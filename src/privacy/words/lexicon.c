@@ -1,8 +1,8 @@
 /* Finds words in the lists of lexicon_words.c.
  *
- * One table for all languages and detectors is built once in a process: open addressing at under a
- * half full, and before it a filter of bits, because one word of prose in forty is in a list. A
- * hash takes eight bytes a step and compares without case. */
+ * One table for all languages and detectors is built once in a process. It has open addressing and
+ * is less than half full. A filter of bits comes first, because only one word of prose in forty is
+ * in a list. A hash takes eight bytes a step and compares without case. */
 #include "privacy/words/lexicon.h"
 
 #include "base/str.h"

@@ -1,6 +1,6 @@
-/* The words that say what stands near them: "passport", "geboren", "street", "January", "Dr". One
- * table for all languages and detectors, found by hash while the pass reads over a word, so that
- * context costs nothing where none is. Built once; any thread. */
+/* The words that announce a value near them: "passport", "geboren", "street", "January", "Dr". All
+ * languages and detectors share one table. The pass looks a word up by a hash that it has computed
+ * anyway, so a text without such words costs almost nothing. Built once; any thread. */
 #ifndef PRIVACY_LEXICON_H
 #define PRIVACY_LEXICON_H
 
@@ -33,7 +33,7 @@ enum {
     ROLE_STATE = 512,       /* "CA": before a ZIP code */
     ROLE_COUNTRY = 1024,
     ROLE_MEDICINE = 2048,
-    /* What follows is asked for beside numbers only. */
+    /* What follows is asked for only next to numbers. */
     ROLE_PARTICLE = 1 << 12,    /* "de", "von": inside a street's name */
     ROLE_OF = 1 << 13,          /* between day, month and year */
     ROLE_YEAR_BEFORE = 1 << 14, /* "since": a year follows */
@@ -111,8 +111,8 @@ static inline bool word_has_letters(const struct word *word)
     return word->end > word->begin && !word->digits;
 }
 
-/* The word that begins after at most `gap` characters of " ,.\t\n-" and their like from `offset`
- * on (ends before it). Words beyond LEXICON_WORD_BYTES_MAX are none. */
+/* The word that begins after at most `gap` characters of " ,.\t\n-" and their like from `offset` on
+ * (ends before it). Longer words than LEXICON_WORD_BYTES_MAX are never in it. */
 struct word word_after(struct td_str text, size_t offset, size_t gap);
 struct word word_before(struct td_str text, size_t offset, size_t gap);
 /* The same without looking it up, for who only asks how it is spelled: begin and end. */

@@ -1,5 +1,5 @@
-/* The lists that lexicon.c builds its table from. Words are parted by one space, in lower case (the
- * form "a+b": b, when a stands before it). */
+/* The lists from which lexicon.c builds its table. Words are in lower case, with one space between
+ * them. "a+b" means: b, if a stands before it. */
 #ifndef PRIVACY_LEXICON_WORDS_H
 #define PRIVACY_LEXICON_WORDS_H
 

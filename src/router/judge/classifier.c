@@ -52,14 +52,14 @@ static enum td_status check_header(const struct classifier_header *header, size_
                          "not a router classifier: it does not begin with " CLASSIFIER_MAGIC);
     if (header->version != CLASSIFIER_VERSION)
         return error_set(err, TD_INVALID,
-                         "classifier of format version %u, this program reads %u: train it anew "
+                         "classifier of format version %u, this program reads %u: train it again "
                          "with 'tandem router train'",
                          header->version, CLASSIFIER_VERSION);
     if (header->features_version != FEATURES_VERSION || header->dense != FEATURE_COUNT)
         return error_set(err, TD_INVALID,
                          "classifier for features of version %u (%u of them), this program has "
                          "version %u (%u): train it "
-                         "anew with 'tandem router train'",
+                         "again with 'tandem router train'",
                          header->features_version, header->dense, FEATURES_VERSION,
                          (unsigned)FEATURE_COUNT);
     if (header->bits < CLASSIFIER_BITS_MIN || header->bits > NGRAM_BITS_MAX ||
@@ -214,7 +214,7 @@ typedef int8_t row_part __attribute__((vector_size(16)));
 typedef int16_t wide_part __attribute__((vector_size(32)));
 #define PARTS_MAX 4
 _Static_assert(PARTS_MAX * 16 >= CLASSIFIER_OUTPUTS_MAX + 1, "the widest row");
-/* So many bytes of a column fit a 16-bit sum: 255 * 128 < 2^15. */
+/* Rows that are added in 16 bits before the sum could overflow: 255 * 128 < 2^15. */
 #define SUM_ROWS 255
 /* Rows that are on their way from the outer caches meanwhile. */
 #define ROWS_AHEAD 16
@@ -376,8 +376,8 @@ static void judge_pieces(const struct classifier *classifier, const struct piece
 
 /* --- what one end of a text raises alone --- */
 
-/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its
- * beginning, where people say what is to be done, can still tell; what is shorter than a gadget is
+/* Ten words of a gadget have some 75 bytes. Of a short text only a part is left out, so that its
+ * beginning, where people say what is to be done, still counts; what is shorter than a gadget is
  * not looked at. */
 #define END_BYTES 96
 #define TAIL_SHARE_MAX 0.6

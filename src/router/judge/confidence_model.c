@@ -48,12 +48,6 @@ static const struct {
 };
 #define BINDING_MEMBER_COUNT (sizeof binding_members / sizeof *binding_members)
 
-const char *confidence_feature_name(enum confidence_feature feature)
-{
-    assert((unsigned)feature < CONFIDENCE_FEATURE_COUNT);
-    return feature_names[feature];
-}
-
 double confidence_head_raw(const struct confidence_head *head,
                            const struct confidence_features *features)
 {

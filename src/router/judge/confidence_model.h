@@ -65,8 +65,6 @@ struct confidence_model {
     char digest[CONFIDENCE_DIGEST_BYTES]; /* of the heads: what tuned thresholds belong to */
 };
 
-const char *confidence_feature_name(enum confidence_feature feature);
-
 double confidence_head_value(const struct confidence_head *head,
                              const struct confidence_features *features); /* 0..1 */
 /* The logistic part alone. */

@@ -10,8 +10,8 @@
  * know gets a row of ±unknown by its hash, so that a text of such words alone has Charikar's
  * SimHash (2002, "Similarity estimation techniques from rounding algorithms"). The distance of two
  * sketches is the number of different bits; it grows with the angle between the sums. Exact keys
- * (the hash of a class or of a bucket) were rejected: two paraphrases on both sides of a border
- * share nothing then.
+ * (the hash of a class or of a bucket) were rejected: two paraphrases on either side of a border
+ * would share nothing.
  *
  * A word is a run of a-z, 0-9 and bytes above 0x7F of the canonical utterance, without apostrophes,
  * and at most 32 bytes of it. One that begins with a digit is "0", because "what is 3 plus 5" is

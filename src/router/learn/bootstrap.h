@@ -1,8 +1,7 @@
 /* Intervals of means by the bootstrap (Efron 1979, "Bootstrap Methods: Another Look at the
- * Jackknife", Annals of Statistics 7): rows are drawn again with replacement, and the interval
- * holds the middle of the means that come (percentile method). The columns of a row stay together,
- * so that an interval of a difference is one of paired differences. Pure; the same seed gives the
- * same intervals. */
+ * Jackknife", Annals of Statistics 7). Rows are drawn again with replacement, and the interval
+ * holds the middle of the resulting means (percentile method). The columns of a row stay together,
+ * so differences are paired. Pure; the same seed gives the same intervals. */
 #ifndef ROUTER_BOOTSTRAP_H
 #define ROUTER_BOOTSTRAP_H
 

@@ -2,16 +2,16 @@
  *
  * An answer is kept when its score is at or above a bar. The loss of a question at the bar b is
  *   L_i(b) = loss_i  where score_i >= b,  0 where the answer is not kept,
- * which is between 0 and B = 1 and never grows with b. Theorem 1 of Angelopoulos, Bates, Fisch,
- * Lei and Schuster 2022 ("Conformal Risk Control", arXiv 2208.02814): of n exchangeable samples
- * with mean loss R(b) any bar that holds
+ * which is between 0 and B = 1 and never grows with b. R(b) is its mean over n exchangeable
+ * samples. Take the lowest bar that satisfies
  *   (n R(b) + B) / (n + 1) <= risk
- * as the lowest or a higher one has an expected loss of at most `risk` on the next question. The
- * mean is over the samples as well: a single sample may give a bar that is a little worse.
+ * or any higher one. Then the expected loss on the next question is at most `risk` (Angelopoulos,
+ * Bates, Fisch, Lei and Schuster 2022, "Conformal Risk Control", arXiv 2208.02814, theorem 1). The
+ * expectation is over the samples as well: a single sample may give a bar that is a little worse.
  * The risk is the share of *all* questions that are kept and wrong.
  *
- * The bar is the lowest score that was seen and still holds the bound. It never lies between two
- * scores, so it is on the safe side of what was not seen. Pure functions; any thread. */
+ * The bar is the lowest score in the samples that satisfies this. It never lies between two scores,
+ * which is the safe side. Pure functions; any thread. */
 #ifndef ROUTER_RISK_H
 #define ROUTER_RISK_H
 

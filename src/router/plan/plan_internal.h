@@ -37,9 +37,9 @@ bool tier_is_available(const struct question *q, size_t tier);
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
 
-/* Replaces the chosen start by the remembered one, when no constraint is against it and keeping it
- * gives up no more than the margin. _by_gates: after a start by route and gates. _by_score: after a
- * start by scores[count]. */
+/* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
+ * most the margin. The first function is for a start that route and gates chose, the second for one
+ * that scores[count] chose. */
 struct score;
 void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t count, struct start *start,

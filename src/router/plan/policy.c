@@ -115,7 +115,7 @@ void policy_read_numbers(const struct signals *signals, double out[static RULE_N
     memcpy(out, numbers, sizeof numbers);
 }
 
-void policy_read_facts(const struct routing_rules *rules, const struct route *route,
+static void read_facts(const struct routing_rules *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out)
 {
     const struct moment *moment = &signals->moment;
@@ -153,7 +153,7 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
     signals->worth = policy->worth;
     if (policy->rules && policy->rules->count) {
         struct rule_facts facts;
-        policy_read_facts(policy->rules, route, signals, &facts);
+        read_facts(policy->rules, route, signals, &facts);
         signals->rule = routing_rules_match(policy->rules, &facts);
     }
     const struct routing_rule *rule = signals->rule;

@@ -33,7 +33,7 @@ struct gate_settings {
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
-    uint32_t g2_every;        /* and again after so many more tokens, each time */
+    uint32_t g2_every;        /* and again each time after that many more tokens */
     double g2_abandon_under;  /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
@@ -51,7 +51,7 @@ struct hedge_settings {
     bool on;
     uint32_t percentile; /* of the tier's measured time to its first text: how long to wait */
     uint32_t after_ms;   /* a fixed time instead; 0 = the percentile */
-    double share;        /* of the requests: at most so many are hedged */
+    double share;        /* the largest share of requests that is hedged */
 };
 
 struct route {
@@ -152,7 +152,7 @@ enum reason_code {
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
-    REASON_HEDGE_REFUSED, /* would have been asked, but for the share that may be, or a budget */
+    REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
     REASON_CODE_COUNT
 };
 
@@ -291,7 +291,7 @@ struct signals {
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     enum rule_language language;
-    /* What rules see besides the text; the exchange fills it in. */
+    /* What rules see in addition to the text; the exchange fills it in. */
     uint32_t prompt_tokens; /* as the route's first tier counts */
     const char *user, *app; /* NULL = none */
     const char *const *tags;
@@ -302,8 +302,8 @@ struct signals {
     const struct routing_rule *rule; /* that matched, or NULL */
     struct td_weights weights;
     struct worth worth;
-    /* Of the budgets that the request draws from the fullest one: the share that is spent (NAN =
-     * there is none), and its name. At 1 paid tiers are closed. */
+    /* Of the budgets that the request draws on, the one with the largest share spent: that share
+     * (NAN = no budget) and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
@@ -322,15 +322,13 @@ struct signals {
 const char *policy_start_of(const struct route *route);
 
 /* Finds the rule that matches and puts it into the signals, with the class that it asks for and the
- * weights that are in force: the request's, else the rule's, else *app's (may be NULL), else the
- * route's, else the policy's. */
+ * weights that apply. These are the first that are given of the request's, the rule's, *app's (may
+ * be NULL), the route's and the policy's. */
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);
 /* What the rules see; the numbers alone explain why a rule matched. */
 void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
-void policy_read_facts(const struct routing_rules *rules, const struct route *route,
-                       const struct signals *signals, struct rule_facts *out);
 
 /* The application that the caller's key belongs to, or NULL. */
 const struct app *policy_find_app(const struct policy *policy, const char *caller);

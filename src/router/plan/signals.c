@@ -1,3 +1,8 @@
+/* Makes the signals of a request, the router's whole view of it.
+ *
+ * Facts that the request states (needs, limits, sizes) are copied. The rest is measured on the
+ * user's own words (utterance.h), so that quoted text cannot choose a tier. The moment (hour,
+ * battery, budgets) stays unknown here: the exchange fills it in, and this file needs no clock. */
 #include "router/plan/signals.h"
 
 #include "router/judge/classifier.h"

@@ -5,8 +5,8 @@
  *
  * threshold null: no threshold reaches the risk, so nothing is kept. tasks: the kinds of prompt
  * that had samples enough for a threshold of their own. confidence: the fingerprint of the
- * confidence model (confidence_model.h) whose scores were tuned, absent for the rule without one.
- * Immutable once read; any thread. */
+ * confidence model (confidence_model.h) that gave the scores; absent if they came from the rule of
+ * limits/confidence.h. Immutable once read; any thread. */
 #ifndef ROUTER_THRESHOLDS_H
 #define ROUTER_THRESHOLDS_H
 

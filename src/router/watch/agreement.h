@@ -1,5 +1,5 @@
-/* Do two answers say the same? Asked of what runs in the shadow of another tier. The first kind
- * that fits decides:
+/* Do two answers say the same? Shadows and the tier that they follow are compared in this way. The
+ * first kind that fits decides:
  *
  *   JSON   Both answers are one object or array, perhaps inside a fence of Markdown. The score is
  *          the F1 of their leaves. A leaf is a path and a value, so the order of members does not
@@ -21,7 +21,7 @@
 #include "tandem/types.h"
 
 #define AGREEMENT_LABEL_WORDS 3
-/* At most so many words, or leaves, of an answer are read. */
+/* The most words, or leaves, of an answer that are read. */
 #define AGREEMENT_WORDS_MAX 2048
 #define AGREEMENT_CUT_WORDS_MIN 8
 /* Texts that share half of their words say the same more often than not. The line is drawn by

@@ -1,5 +1,5 @@
-/* The statistics of a ramp, which moves a share of a route's users from one tier to another, step
- * by step, as long as what is lost stays below a bound.
+/* The statistics of a ramp. A ramp moves a share of a route's users from one tier to another, step
+ * by step, while the loss stays below a bound.
  *
  * There are three kinds of evidence. Each is a loss x from 0 (nothing is lost) to 1, with a bound
  * L:
@@ -29,7 +29,7 @@
  * than every L is stopped on its way up with a probability of at most RAMP_STOP_ALPHA.
  *
  * All this assumes that the mean of each loss, given those before it, lies on the same side of L.
- * Users who differ much and ask much weaken it. At the last step the bets begin anew after every
+ * Users who differ much and ask much weaken it. At the last step the bets begin again after every
  * RAMP_WATCHED_TOGETHER losses; otherwise many good ones would hide a loss that comes later.
  *
  * Plain data without a clock; one owner. */

@@ -2,21 +2,9 @@
  * and where an announcement ends: at the next one, at a date, at a word that says that the number
  * counts something else. Brackets mark the expected span of the kind; a near miss must not give
  * that kind. Everything is made up. */
-#include "privacy/scan/privacy.h"
+#include "marked_rows.h"
 
-#include "scanners.h"
-#include "test.h"
-
-#include <string.h>
-
-#define OPEN "\x01"
-#define CLOSE "\x02"
-#define X(span) OPEN span CLOSE
-
-static const struct {
-    enum privacy_kind kind;
-    const char *text;
-} rows[] = {
+static const struct marked_row rows[] = {
     /* the nearest word speaks */
     {PRIVACY_DATE, "MRN: 22975119   DOB: " X("10/19/1993")},
     {PRIVACY_DATE, "Patient ID: 27807981. Born " X("28 August 1935")},
@@ -118,10 +106,7 @@ static const struct {
 };
 
 /* kind must not be among what is found. */
-static const struct {
-    enum privacy_kind kind;
-    const char *text;
-} misses[] = {
+static const struct marked_row misses[] = {
     {PRIVACY_PHONE, "contact us about order 12345678"},
     {PRIVACY_PHONE, "in all 12,345,678 calls"},
     {PRIVACY_BANK_ACCOUNT, "the account had 150000 euros"},
@@ -133,51 +118,16 @@ static const struct {
     {PRIVACY_API_KEY, "dapifer skeleton key-value pulse"},
 };
 
-static void check_row(size_t r)
-{
-    char text[512];
-    size_t len = 0, begin = 0, end = 0;
-    for (const char *p = rows[r].text; *p; p++)
-        if (*p == OPEN[0])
-            begin = len;
-        else if (*p == CLOSE[0])
-            end = len;
-        else
-            text[len++] = *p;
-    struct privacy_span spans[16];
-    size_t count = privacy_scan(plain_scanner(), (struct td_str){text, len}, spans, 16);
-    bool right = false;
-    for (size_t i = 0; i < count && i < 16; i++)
-        right |= spans[i].kind == rows[r].kind && spans[i].begin == begin && spans[i].end == end;
-    CHECK(right);
-    if (right)
-        return;
-    fprintf(stderr, "  %s in \"%.*s\":", privacy_kind_name(rows[r].kind), (int)len, text);
-    for (size_t i = 0; i < count && i < 16; i++)
-        fprintf(stderr, " %s \"%.*s\"", privacy_kind_name(spans[i].kind),
-                (int)(spans[i].end - spans[i].begin), text + spans[i].begin);
-    fprintf(stderr, "%s\n", count ? "" : " nothing");
-}
-
 static void test_what_a_word_announces_is_found_where_it_stands(void)
 {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        check_row(r);
+        check_marked(&rows[r]);
 }
 
 static void test_what_another_word_explains_is_not_found(void)
 {
-    for (size_t r = 0; r < sizeof misses / sizeof *misses; r++) {
-        struct privacy_span spans[16];
-        struct td_str text = {misses[r].text, strlen(misses[r].text)};
-        size_t count = privacy_scan(plain_scanner(), text, spans, 16);
-        for (size_t i = 0; i < count && i < 16; i++) {
-            CHECK(spans[i].kind != misses[r].kind);
-            if (spans[i].kind == misses[r].kind)
-                fprintf(stderr, "  %s found in \"%s\"\n", privacy_kind_name(misses[r].kind),
-                        misses[r].text);
-        }
-    }
+    for (size_t r = 0; r < sizeof misses / sizeof *misses; r++)
+        check_miss(&misses[r]);
 }
 
 int main(void)

@@ -1,9 +1,6 @@
 /* What is found and what is not, a row each. Brackets in `text` mark the expected span; a text
  * without them must give nothing at all. */
-#include "privacy/scan/privacy.h"
-
-#include "scanners.h"
-#include "test.h"
+#include "marked_rows.h"
 
 #define NONE PRIVACY_KIND_COUNT
 #define E PRIVACY_EMAIL
@@ -14,14 +11,8 @@
 #define A PRIVACY_IP
 #define K PRIVACY_API_KEY
 #define PEM PRIVACY_PRIVATE_KEY
-#define OPEN "\x01"
-#define CLOSE "\x02"
-#define X(span) OPEN span CLOSE
 
-static const struct {
-    enum privacy_kind kind;
-    const char *text;
-} rows[] = {
+static const struct marked_row rows[] = {
     /* e-mail */
     {E, "write to " X("john.doe@example.com") "."},
     {E, X("john.doe+tag@mail.example.co.uk")},
@@ -313,28 +304,17 @@ static size_t scan_private(struct td_str text, struct privacy_span *spans, size_
 static void test_every_row_gives_exactly_what_it_says(void)
 {
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        char text[1024];
-        size_t len = 0, begin = 0, end = 0;
-        for (const char *p = rows[r].text; *p; p++)
-            if (*p == OPEN[0])
-                begin = len;
-            else if (*p == CLOSE[0])
-                end = len;
-            else
-                text[len++] = *p;
+        struct marked_text marked;
+        struct td_str text = marked_read(rows[r].text, &marked);
         struct privacy_span spans[8];
-        size_t count = scan_private((struct td_str){text, len}, spans, 8);
-        bool right = rows[r].kind == NONE ? count == 0
-                                          : count == 1 && spans[0].kind == rows[r].kind &&
-                                                spans[0].begin == begin && spans[0].end == end;
+        size_t count = scan_private(text, spans, 8);
+        bool right = rows[r].kind == NONE
+                         ? count == 0
+                         : count == 1 && spans[0].kind == rows[r].kind &&
+                               spans[0].begin == marked.begin && spans[0].end == marked.end;
         CHECK(right);
-        if (!right) {
-            fprintf(stderr, "  row \"%.*s\":", (int)len, text);
-            for (size_t i = 0; i < count && i < 8; i++)
-                fprintf(stderr, " %s \"%.*s\"", privacy_kind_name(spans[i].kind),
-                        (int)(spans[i].end - spans[i].begin), text + spans[i].begin);
-            fprintf(stderr, "%s\n", count ? "" : " nothing");
-        }
+        if (!right)
+            marked_report(rows[r].kind, text, spans, count);
     }
 }
 

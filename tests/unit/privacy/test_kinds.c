@@ -2,21 +2,10 @@
  * mark the expected span of the kind; a near miss must not give that kind. National numbers are
  * made up; their check digits hold. */
 #include "privacy/detect/detectors.h"
-#include "privacy/scan/privacy.h"
 
-#include "scanners.h"
-#include "test.h"
+#include "marked_rows.h"
 
-#include <string.h>
-
-#define OPEN "\x01"
-#define CLOSE "\x02"
-#define X(span) OPEN span CLOSE
-
-static const struct {
-    enum privacy_kind kind;
-    const char *text;
-} rows[] = {
+static const struct marked_row rows[] = {
     {PRIVACY_MAC, "device " X("00:1A:2B:3C:4D:5E") " is up"},
     {PRIVACY_MAC, X("00-1a-2b-3c-4d-5e")},
     {PRIVACY_MAC, "at " X("001a.2b3c.4d5e") ","},
@@ -201,10 +190,7 @@ static const struct {
 };
 
 /* kind must not be among what is found. */
-static const struct {
-    enum privacy_kind kind;
-    const char *text;
-} misses[] = {
+static const struct marked_row misses[] = {
     {PRIVACY_ADDRESS, "be here at exactly 9 am. It is late"},
     {PRIVACY_IBAN, "goes to sleep at 10 p.m. and wakes up at 6 a.m."},
     {PRIVACY_CARD, "4532 1234 5678\n9012 4532 1234\n"},
@@ -292,46 +278,14 @@ static const struct {
 
 static void test_every_kind_is_found_where_it_stands(void)
 {
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        char text[512];
-        size_t len = 0, begin = 0, end = 0;
-        for (const char *p = rows[r].text; *p; p++)
-            if (*p == OPEN[0])
-                begin = len;
-            else if (*p == CLOSE[0])
-                end = len;
-            else
-                text[len++] = *p;
-        struct privacy_span spans[16];
-        size_t count = privacy_scan(plain_scanner(), (struct td_str){text, len}, spans, 16);
-        bool right = false;
-        for (size_t i = 0; i < count && i < 16; i++)
-            right |=
-                spans[i].kind == rows[r].kind && spans[i].begin == begin && spans[i].end == end;
-        CHECK(right);
-        if (right)
-            continue;
-        fprintf(stderr, "  %s in \"%.*s\":", privacy_kind_name(rows[r].kind), (int)len, text);
-        for (size_t i = 0; i < count && i < 16; i++)
-            fprintf(stderr, " %s \"%.*s\"", privacy_kind_name(spans[i].kind),
-                    (int)(spans[i].end - spans[i].begin), text + spans[i].begin);
-        fprintf(stderr, "%s\n", count ? "" : " nothing");
-    }
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        check_marked(&rows[r]);
 }
 
 static void test_near_misses_are_not_found(void)
 {
-    for (size_t r = 0; r < sizeof misses / sizeof *misses; r++) {
-        struct privacy_span spans[16];
-        size_t count = privacy_scan(
-            plain_scanner(), (struct td_str){misses[r].text, strlen(misses[r].text)}, spans, 16);
-        for (size_t i = 0; i < count && i < 16; i++) {
-            CHECK(spans[i].kind != misses[r].kind);
-            if (spans[i].kind == misses[r].kind)
-                fprintf(stderr, "  %s found in \"%s\"\n", privacy_kind_name(misses[r].kind),
-                        misses[r].text);
-        }
-    }
+    for (size_t r = 0; r < sizeof misses / sizeof *misses; r++)
+        check_miss(&misses[r]);
 }
 
 static void test_every_kind_has_a_name_of_its_own_and_a_row(void)

@@ -1,6 +1,6 @@
-/* The adapters that a configuration names, loaded. A reload takes over those whose file has not
- * changed, so that what was cached for them stays good; the others are read anew, and answers under
- * way keep what they began with. Belongs to a snapshot. */
+/* The loaded adapters of a configuration. A reload takes over those whose file has not changed, so
+ * what was cached for them stays valid. It reads the others again. Answers under way keep the
+ * adapters with which they began. Belongs to a snapshot. */
 #ifndef APP_ADAPTER_TABLE_H
 #define APP_ADAPTER_TABLE_H
 

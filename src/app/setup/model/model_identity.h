@@ -1,6 +1,7 @@
-/* What a confidence model belongs to (router/judge/confidence_model.h), read from an open model:
- * its name, quantisation and folder, samples of its weights, and what its chat template and
- * tokenizer make of fixed texts. So a program that renders differently is noticed, too. */
+/* Reads from an open model what identifies it, so that a confidence model is used with no other
+ * (router/judge/confidence_model.h). That is its name, quantisation and folder, samples of its
+ * weights, and what its chat template and tokenizer make of fixed texts. So a program that renders
+ * differently is noticed too. */
 #ifndef APP_MODEL_IDENTITY_H
 #define APP_MODEL_IDENTITY_H
 

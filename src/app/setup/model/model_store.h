@@ -1,5 +1,5 @@
-/* The folder of downloaded models: NAME.gguf, beside it NAME.gguf.json (where it came from, its
- * SHA-256), and .part files of downloads that are not complete. A file gets its name only after
+/* The folder of downloaded models. It holds NAME.gguf, NAME.gguf.json (where the model came from,
+ * its SHA-256), and .part files of downloads that are not complete. A file gets its name only after
  * it has been checked. */
 #ifndef APP_MODEL_STORE_H
 #define APP_MODEL_STORE_H

@@ -20,7 +20,8 @@
 #define VARIABLE "GLIBC_TUNABLES"
 #define ARGUMENTS_MAX 64
 
-bool retention_is_hard(void)
+/* Does this process overwrite what it frees? */
+static bool is_hard(void)
 {
     const char *set = getenv(VARIABLE);
     return set && strstr(set, TUNABLES) != NULL;
@@ -50,7 +51,7 @@ static enum td_status begin_anew(char *const *arguments, struct td_error *err)
 enum td_status retention_harden(char *const *arguments, struct td_error *err)
 {
     const struct rlimit none = {0, 0};
-    if (!retention_is_hard())
+    if (!is_hard())
         return begin_anew(arguments, err);
     mallopt(M_MMAP_THRESHOLD,
             1 << 20); /* large pieces go back to the system with what was in them */

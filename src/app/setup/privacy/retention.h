@@ -9,7 +9,4 @@
  * first and NULL last: the process may restart itself with them (retention.c). TD_IO. */
 TD_MUST_CHECK enum td_status retention_harden(char *const *arguments, struct td_error *err);
 
-/* Does this process overwrite what it frees? */
-bool retention_is_hard(void);
-
 #endif

@@ -1,5 +1,5 @@
-/* An encrypted file and one in the clear are told apart by their first bytes, so that a key for
- * a file without one, and the reverse, is an error and not a loss. */
+/* The first bytes tell whether a file is encrypted. So a key for a plain file, or an encrypted file
+ * without a key, is an error; otherwise the vault would be lost. */
 #include "app/setup/privacy/vault_bytes.h"
 
 #include "app/setup/files/secret_source.h"

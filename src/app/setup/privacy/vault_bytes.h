@@ -1,6 +1,6 @@
-/* The file of a vault: only its owner can read it, it is replaced whole or not at all, and it is
- * encrypted (AES-256-GCM) when there is a key. Format of an encrypted file: "TDVAULT1", then
- * what keyed_seal writes with those 8 bytes as its label. */
+/* The file of a vault. Only its owner can read it. It is replaced as a whole or not at all. With a
+ * key it is encrypted (AES-256-GCM): "TDVAULT1", then what keyed_seal writes with those 8 bytes as
+ * its label. */
 #ifndef APP_VAULT_BYTES_H
 #define APP_VAULT_BYTES_H
 

@@ -287,7 +287,8 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
         sandbox_renew(runtime->services.base.sandbox);
 }
 
-/* So many at a time: who asks for a vault meanwhile waits for that long at most. */
+/* Vaults that are swept at a time. A thread that asks for a vault meanwhile waits no longer than
+ * that. */
 #define VAULTS_SWEPT 16
 
 uint64_t runtime_tend(struct runtime *runtime)

@@ -1,10 +1,10 @@
 /* What serve, chat and doctor share: configuration, model, scheduler, ledger, and the snapshot of
  * policy and tiers that exchanges run on.
  *
- * A snapshot is immutable and counted. runtime_reload builds a new one beside the old and swaps
- * the pointer; exchanges keep the one they began with, the last release frees it. Engine, server
- * and ledger belong to the process: a change of their keys is named and waits for a restart. Any
- * thread may acquire, release and reload. */
+ * A snapshot is immutable and reference-counted. runtime_reload builds a new one and swaps the
+ * pointer. Exchanges keep the one with which they began, and the last release frees it. Engine,
+ * server and ledger belong to the process: a change of their keys is logged and waits for a
+ * restart. Any thread may acquire, release and reload. */
 #ifndef APP_RUNTIME_H
 #define APP_RUNTIME_H
 

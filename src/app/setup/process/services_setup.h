@@ -1,5 +1,5 @@
-/* What the exchanges of a process share and what outlives snapshots: the ledger, the record of what
- * left, consents, vaults, budgets and the like. Opened and closed by the main thread. */
+/* What the exchanges of a process share and what outlives snapshots: ledger, egress log, consents,
+ * vaults and budgets. The main thread opens and closes it. */
 #ifndef APP_SERVICES_SETUP_H
 #define APP_SERVICES_SETUP_H
 

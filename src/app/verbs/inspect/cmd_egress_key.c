@@ -30,7 +30,7 @@ static int egress_key(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "egress key",
         .summary = "Prints the public key that signs the heads. Keep it elsewhere: with it, "
-                   "'tandem egress verify --key' notices a record that was made anew.",
+                   "'tandem egress verify --key' notices a record that was forged.",
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

@@ -1,5 +1,5 @@
-/* tandem bench engine: tokens a second of prefill and decode, as llama-bench measures them (pp and
- * tg, depth -d), so that the figures can be put side by side; and beside them what the machine
+/* tandem bench engine: tokens a second of prefill and decode. They are measured as llama-bench does
+ * (pp and tg, depth -d), so that the figures can be compared. It also prints what the machine
  * allows and what the engine's parts should come to. */
 #include "app/cli/command.h"
 #include "app/cli/machine_load.h"

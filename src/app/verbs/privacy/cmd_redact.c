@@ -1,7 +1,7 @@
-/* tandem redact: writes a text with placeholders like <EMAIL_ADDRESS_1> instead of private data,
- * the same one for the same value, or with surrogates; and puts the values back with the vault
- * that it kept. A vault without a key holds the values in the clear: it is for files on a
- * machine that has the text anyway. */
+/* tandem redact: replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>, the same
+ * for the same value, or by surrogates. It puts the values back with the vault that it kept. A
+ * vault without a key holds the values in the clear: it is for files on a machine that has the text
+ * anyway. */
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"

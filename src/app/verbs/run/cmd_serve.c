@@ -292,7 +292,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status != TD_OK)
         return status;
     serve->metrics = metrics_new(count_workers(runtime_config(serve->runtime)));
-    /* Schemas, one a thread: a small one is not behind a large one for long. */
+    /* Schemas, one a thread, so that a small one does not wait long for a large one. */
     serve->background =
         background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
     if (!serve->metrics || !serve->background)
