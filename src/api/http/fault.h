@@ -43,8 +43,7 @@ void fault_write(const struct fault *fault, struct buf *out);
 /* How a dialect's clients read an error. */
 struct fault_form {
     void (*write)(const struct fault *fault, struct buf *out); /* appends a whole body */
-    const char *
-        id_header; /* the header, in addition to x-request-id, in which they look for the id; or NULL */
+    const char *id_header; /* with the request's id, like x-request-id; or NULL */
 };
 extern const struct fault_form fault_form_openai;
 

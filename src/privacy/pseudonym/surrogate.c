@@ -1,7 +1,7 @@
 /* Which surrogate a kind of value gets, as one table: the form in which answers may spell it, the
  * function that writes it, and what else is special about the kind. The functions are in
- * surrogate_number.c, surrogate_net.c, surrogate_phone.c, surrogate_date.c and surrogate_secret.c. A
- * kind without a row, or whose row names no function, gets a random text of the value's shape.
+ * surrogate_number.c, surrogate_net.c, surrogate_phone.c, surrogate_date.c and surrogate_secret.c.
+ * A kind without a row, or whose row names no function, gets a random text of the value's shape.
  *
  * A number with check digits is drawn again while a detector takes the surrogate for a true number.
  * That asks the detectors themselves, so that no check-digit rule is written down twice. */

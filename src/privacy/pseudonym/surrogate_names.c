@@ -1,6 +1,6 @@
 /* Chooses names that replace names, and owns their lists.
  *
- * A reader, and a model, should not stumble over a surrogate: it has the script of the name, and the
+ * A reader, and a model, should not stumble over a surrogate: it has the name's script, and the
  * language and gender that its spelling suggests. These are guesses from letters, endings and the
  * commonest given names; a wrong guess only makes a less natural text. */
 #include "privacy/pseudonym/surrogate_names.h"

@@ -1,7 +1,7 @@
 /* Reads the files that the privacy section names (word lists, names.bin) and makes a scanner.
  *
- * Everything is read before the scanner exists: a scanner never changes, so a reload makes a new one
- * and a broken file leaves the old one in use. A missing names.bin is an error and not a scan
+ * Everything is read before the scanner exists: a scanner never changes, so a reload makes another
+ * one and a broken file leaves the old one in use. A missing names.bin is an error and not a scan
  * without names, because nobody would notice that fewer values are found. */
 #include "app/setup/privacy/privacy_setup.h"
 
