@@ -39,13 +39,18 @@ static uint32_t bits_of(const struct detector *detector)
     return detector->all != 0 ? UINT32_C(1) << (31 - __builtin_clz(detector->all)) : SHAPE_ALWAYS;
 }
 
-static void append(struct detector_list *list, size_t row, const struct detector *detector)
+static void append(struct detector_list *list, size_t index, const struct detector *detector)
 {
-    assert(detector->find != NULL && row < DETECTORS_PER_TRIGGER);
-    list->rows[row] = (struct detector_row){detector->all, detector->find, detector};
+    assert(detector->find != NULL && index < DETECTORS_PER_TRIGGER);
+    struct detector_row *row = &list->rows[index];
+    *row =
+        (struct detector_row){.all = detector->all, .find = detector->find, .detector = detector};
+    for (size_t kind = 0; kind < PRIVACY_KIND_COUNT; kind++)
+        if (detector_has_kind(detector, (enum privacy_kind)kind))
+            row->kinds[kind / 64] |= UINT64_C(1) << (kind % 64);
     list->wanted |= bits_of(detector);
     for (uint32_t bits = bits_of(detector); bits != 0; bits &= bits - 1)
-        list->waiting[__builtin_ctz(bits)] |= (uint16_t)(1u << row);
+        list->waiting[__builtin_ctz(bits)] |= (uint16_t)(1u << index);
 }
 
 static void sort(void)
