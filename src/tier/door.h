@@ -1,8 +1,8 @@
-/* The door: every byte that leaves for another place passes here. No other code hands bytes for a
- * tier to the HTTP client (tests/structure/test_structure.py checks it). The door either refuses,
- * or records and then sends. It fails closed. Nothing leaves without a pass, with a text that no
- * scanner has read, or with a class or place outside its enum. Nothing leaves when the record
- * cannot be written.
+/* The door: every byte that is sent to a tier on a server passes here. No other code hands bytes
+ * for a tier to the HTTP client (tests/structure/test_structure.py checks it). The door either
+ * refuses, or records and then sends. It fails closed. It refuses a request that has no pass, that
+ * was not scanned, or whose class or place is unknown. Nothing leaves when the record cannot be
+ * written.
  *
  * Any thread; a transfer belongs to the loop of its client. */
 #ifndef TIER_DOOR_H

@@ -1,4 +1,5 @@
-/* The configuration: one YAML file, checked strictly, over defaults, under the environment.
+/* The configuration: one YAML file, checked strictly. The environment overrides the file, and the
+ * file overrides the defaults.
  *
  * The tables of keys (keys.h) drive parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are

@@ -1,6 +1,6 @@
 /* Budgets outlive a restart: what was spent today, and the tokens of the last 24 hours, are
  * counted again from the ledger when a server starts. Without a ledger the day begins at zero.
- * So it does for what the ledger does not have: users under privacy.zero_retention, users that
+ * What the ledger lacks starts at zero as well: users under privacy.zero_retention, users that
  * were forgotten, and exchanges that a kill interrupted. */
 #ifndef APP_BUDGET_RESTORE_H
 #define APP_BUDGET_RESTORE_H

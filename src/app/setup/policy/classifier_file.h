@@ -1,4 +1,4 @@
-/* The file of the router's classifier. No state; any thread. */
+/* Finds and opens the file of the router's classifier. No state; any thread. */
 #ifndef APP_CLASSIFIER_FILE_H
 #define APP_CLASSIFIER_FILE_H
 

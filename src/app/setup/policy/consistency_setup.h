@@ -1,5 +1,5 @@
-/* From the configuration to the memory of where exchanges started: the installation's key, the
- * file, and the table of similar words. */
+/* Opens, as the configuration says, the memory of where exchanges started: the installation's key,
+ * the file, and the table of similar words. */
 #ifndef APP_CONSISTENCY_SETUP_H
 #define APP_CONSISTENCY_SETUP_H
 

@@ -1,4 +1,4 @@
-/* Which record of what left a verb of `tandem egress` reads. For one thread. */
+/* Finds the egress record that a subcommand of `tandem egress` is to read. For one thread. */
 #ifndef APP_EGRESS_RECORD_H
 #define APP_EGRESS_RECORD_H
 
