@@ -234,6 +234,17 @@ def test_options_that_cannot_be_read_are_wrong_use():
 
 
 @case
+def test_a_mistyped_word_is_answered_with_the_nearest_one_as_it_is_typed():
+    for arguments, words in (
+        (("serve", "--lisen", "x"), "unknown option --lisen; did you mean '--listen'?"),
+        (("explian",), "'explian'; did you mean 'explain'?"),
+        (("help", "config", "rotes"), "'rotes'; did you mean 'routes'?"),
+    ):
+        code, _, err = run(*arguments)
+        assert code != 0 and words in err, err
+
+
+@case
 def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
     model = golden(GOLDEN / "models" / "phi3-longrope-f32.gguf")
     index = json.loads((GOLDEN / "index.json").read_text())

@@ -4,7 +4,6 @@
 #include "app/cli/options.h"
 
 #include "app/cli/help.h"
-#include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
@@ -73,8 +72,10 @@ static bool unknown_long(const struct option_spec *spec, struct td_str name)
     for (; count < spec->option_count && count < OPTIONS_MAX - 1; count++)
         names[count] = spec->options[count].name;
     names[count++] = "help";
-    return mistake(spec, "unknown option --" STR_FMT "%s", STR_ARG(str_slice(name, 0, 60)),
-                   error_suggest(name, names, count).text);
+    /* Not error_suggest: an option is typed with its dashes. */
+    const char *near = str_nearest(name, names, count);
+    return mistake(spec, "unknown option --" STR_FMT "%s%s%s", STR_ARG(str_slice(name, 0, 60)),
+                   near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool set_number(const struct option_spec *spec, const struct option *option,
