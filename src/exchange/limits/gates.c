@@ -94,21 +94,24 @@ static void say_probe(const struct gate_verdict *verdict, const struct gate_view
 static bool is_under(const struct gate_view *view, double threshold, struct gate_verdict *out)
 {
     *out = (struct gate_verdict){.confidence = confidence_value(view->confidence),
-                                 .threshold = threshold};
+                                 .threshold = threshold,
+                                 .token_count = view->whole ? 0 : view->token_count};
     return out->confidence < threshold;
 }
 
 static void say_low(const struct gate_verdict *verdict, const struct gate_view *view,
                     const char *tier, char out[static REASON_TEXT_BYTES])
 {
+    (void)view;
     if (say_out_of_reach(verdict, tier, out))
         return;
-    if (view->whole)
+    if (verdict->token_count == 0)
         snprintf(out, REASON_TEXT_BYTES, "confidence %.2f of the whole answer is below %.2f",
                  verdict->confidence, verdict->threshold);
     else
-        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f after %u tokens is below %.2f",
-                 verdict->confidence, view->token_count, verdict->threshold);
+        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f after %u token%s is below %.2f",
+                 verdict->confidence, verdict->token_count, verdict->token_count == 1 ? "" : "s",
+                 verdict->threshold);
 }
 
 static bool is_g2_token(const struct gate_view *view)

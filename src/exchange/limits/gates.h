@@ -25,6 +25,7 @@ struct gate_verdict {
     const struct gate *left_by; /* the gate that would leave the answer; NULL = it stays */
     double confidence;          /* NAN = none */
     double threshold;           /* that it was compared with; NAN = none */
+    uint32_t token_count;       /* that the confidence is of; 0 = the whole answer */
 };
 
 bool gates_on(const struct gate_settings *gates); /* one of them judges answers */

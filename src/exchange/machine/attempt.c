@@ -170,7 +170,7 @@ static void reset_attempt_state(struct exchange *ex)
     confidence_init(&ex->lane->confidence, facts->confidence_temperature, facts->confidence_bias);
     ex->lane->confidence.model = facts->confidence_model;
     hold_deinit(&ex->lane->hold);
-    ex->lane->verdict = (struct gate_verdict){NULL, NAN, NAN};
+    ex->lane->verdict = (struct gate_verdict){.confidence = NAN, .threshold = NAN};
     ex->lane->token_count = 0;
     ex->lane->plain_bytes = 0;
     ex->lane->hold_whole = true;

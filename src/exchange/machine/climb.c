@@ -142,25 +142,24 @@ static void explain_leaving(struct exchange *ex, const struct gate_view *view)
     plan_add_reason(&ex->plan, code, tier, "%s", text);
 }
 
-/* Why an answer that a gate would leave is kept all the same. */
+/* Why an answer that a gate would leave is kept all the same. The gate's own sentence says which
+ * confidence it saw: an early look has another one than the whole answer. */
 static void explain_keeping_low(struct exchange *ex, const struct gate_view *view)
 {
     const char *tier = ex->facts[ex->current->tier].name;
     const struct gate_verdict *verdict = &ex->lane->verdict;
     char text[REASON_TEXT_BYTES];
+    gates_explain(verdict, view, tier, text);
     if (gate_is_cut(verdict->left_by)) {
-        gates_explain(verdict, view, tier, text);
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier, "%s, and no other tier was to ask",
                         text);
     } else if (!exchange_can_climb(ex)) {
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
-                        "confidence %.2f is too low, but there is no further tier to ask",
-                        verdict->confidence);
+                        "%s, but there is no further tier to ask", text);
     } else if (ex->capped) {
         plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, tier,
-                        "confidence %.2f is too low, but the caller has had its %u escalations an "
-                        "hour",
-                        verdict->confidence, ex->services->escalations_per_hour);
+                        "%s, but the caller has had its %u escalations an hour", text,
+                        ex->services->escalations_per_hour);
     } else if (exchange_is_hopeless(ex)) {
         ex->hopeless = true;
         plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, tier,
@@ -168,8 +167,7 @@ static void explain_keeping_low(struct exchange *ex, const struct gate_view *vie
                         ex->signals.p_strong, ex->plan.gates.hopeless_under);
     } else {
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
-                        "confidence %.2f is too low, but the client had seen text already",
-                        verdict->confidence);
+                        "%s, but the client had seen text already", text);
     }
 }
 

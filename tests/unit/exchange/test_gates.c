@@ -71,6 +71,23 @@ static void test_g3_judges_with_its_own_bar(void)
     CHECK(!judge(&both, &c, 8).left_by);
 }
 
+static void test_the_sentence_speaks_of_the_tokens_that_the_gate_saw(void)
+{
+    struct gate_view view = {&both, NULL, 3, false, false};
+    struct confidence c = tokens(3, 0.4, 0);
+    char text[REASON_TEXT_BYTES];
+    view.confidence = &c;
+    struct gate_verdict verdict = gates_look(&view);
+    view.whole = true; /* it is explained when the answer is complete */
+    view.token_count = 9;
+    gates_explain(&verdict, &view, "local", text);
+    CHECK(strncmp(text, "confidence 0.40 after 3 tokens is below ", 40) == 0);
+    struct confidence whole = tokens(8, 0.6, 0);
+    verdict = judge(&both, &whole, 8);
+    gates_explain(&verdict, &view, "local", text);
+    CHECK(strncmp(text, "confidence 0.60 of the whole answer is below ", 45) == 0);
+}
+
 static void test_g2_judges_an_answer_shorter_than_its_look(void)
 {
     struct gate_settings g2 = both;
@@ -125,6 +142,7 @@ int main(void)
     RUN(test_g2_looks_exactly_at_its_token);
     RUN(test_not_mine_is_seen_at_the_first_token_only);
     RUN(test_g3_judges_with_its_own_bar);
+    RUN(test_the_sentence_speaks_of_the_tokens_that_the_gate_saw);
     RUN(test_g2_judges_an_answer_shorter_than_its_look);
     RUN(test_a_tier_without_stats_is_not_judged);
     RUN(test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little);
