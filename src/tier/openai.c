@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tier/door.h"
 #include "tier/openai_wire.h"
 
@@ -443,6 +444,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
+    openai->tier.facts.loopback = loopback_is_url(str_from(options->base_url));
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
                                 CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;
