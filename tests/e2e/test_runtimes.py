@@ -308,7 +308,8 @@ def test_more_of_them_than_the_text_can_have_are_not_counted():
     edge = ScriptedCloud(Script(pieces=["Hi", " you"], logprobs={"content": [entry(-0.1)] * 9000}))
     with Tandem(two(edge, cloud)) as tandem:
         equal(tandem.chat("Hi").text, "Hi you")
-        assert any("logprobs_ignored" in line and "tier=edge" in line for line in tandem.log)
+        said = "event=logprobs_ignored tier=edge"
+        wait_until(lambda: any(said in line for line in tandem.log), what=said)
 
 
 @case
