@@ -15,6 +15,7 @@
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
@@ -345,7 +346,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
     char caller[AUTH_DIGEST_BYTES];
     access_find_caller(api, request, caller);
     chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
-    if (!chat->request.td.caller) {
+    if (!chat->request.td.caller || !tracing_give(api, request, chat->arena, &chat->request.td)) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
         return;

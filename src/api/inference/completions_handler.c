@@ -10,6 +10,7 @@
 #include "api/http/call.h"
 #include "api/http/event_stream.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
 #include "api/wire/completion_request.h"
@@ -347,7 +348,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     access_find_caller(call->base.api, http, caller);
     td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
-    if (td->caller && call->choices) {
+    if (td->caller && call->choices && tracing_give(call->base.api, http, call->arena, td)) {
         call->choice_count = request->prompt_count * request->n;
         return true;
     }

@@ -38,6 +38,7 @@ struct embedding_call {
     double start_ms;
     char tier[64];
     char id[ID_BYTES];
+    struct tracing tracing;
 };
 
 static void call_free(struct embedding_call *call)
@@ -103,6 +104,8 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .status = status == TD_OK          ? ENDED_OK
                   : status == TD_CANCELLED ? ENDED_CANCELLED
                                            : ENDED_FAILED,
+        .trace_id = host->zero_retention ? NULL : call->tracing.trace.id,
+        .request_id = host->zero_retention ? NULL : call->tracing.request_id,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
         .ttft_ms = NAN,
@@ -254,6 +257,7 @@ static bool submit(struct embedding_call *call, struct fault *fault)
                                     .ctx = call};
     struct sandbox *sandbox = api->host->sandbox;
     enum td_status status = crypto_random(random, sizeof random, &err);
+    call->tracing = api->tracing;
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
     if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))

@@ -75,9 +75,11 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
     }
     attempt->cost_usd = cost_usd(&ex->facts[attempt->tier], &attempt->usage);
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
-              "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
-              ex->facts[attempt->tier].name, names_outcome(outcome),
-              td_status_name(attempt->status), attempt->total_ms, attempt->usage.completion_tokens);
+              "exchange=%s trace=%s span=%s tier=%s outcome=%s status=%s total_ms=%.1f "
+              "completion_tokens=%u",
+              ex->id, ex->trace.id, attempt->span, ex->facts[attempt->tier].name,
+              names_outcome(outcome), td_status_name(attempt->status), attempt->total_ms,
+              attempt->usage.completion_tokens);
 }
 
 /* For requests that ask for a time. Only complete answers count: one that was left has no end. */
@@ -202,6 +204,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
+    trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
     attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&

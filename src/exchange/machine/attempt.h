@@ -7,6 +7,7 @@
 #define EXCHANGE_ATTEMPT_H
 
 #include "base/outcome.h"
+#include "base/trace.h"
 #include "exchange/limits/gates.h"
 #include "exchange/limits/hold.h"
 #include "exchange/private/minimise.h"
@@ -16,8 +17,9 @@
 struct exchange;
 
 struct attempt {
-    size_t tier; /* index into services->tiers */
-    size_t rung; /* index into plan.rungs */
+    size_t tier;                 /* index into services->tiers */
+    size_t rung;                 /* index into plan.rungs */
+    char span[TRACE_SPAN_BYTES]; /* of the exchange's trace */
     enum egress_purpose purpose;
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
@@ -45,6 +47,7 @@ struct lane {
     struct attempt *attempt;      /* that runs here, or ran last */
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
+    char traceparent[TRACE_HEADER_BYTES];
     struct confidence confidence;
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */
