@@ -54,7 +54,6 @@ static void cancel_exchanges(struct completion_call *call)
         if (!exchange)
             continue;
         exchange_cancel(exchange);
-        exchange_reply_count(call->base.api, NULL, "cancelled");
     }
 }
 
@@ -235,17 +234,20 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_DONE:
         choice->exchange = NULL;
-        exchange_reply_count(call->base.api, event->summary, "answered");
+        exchange_reply_count(call->base.api, event->summary);
         on_done(call, choice, event->summary);
         break;
     case EXCHANGE_FAILED:
         choice->exchange = NULL;
-        exchange_reply_count(call->base.api, event->summary, "failed");
+        exchange_reply_count(call->base.api, event->summary);
         exchange_reply_fault(event, &fault);
         if (call->stream.http && !call->stream.started && call->choice_count == 1)
             exchange_reply_headers(call->stream.http, event->summary);
         fail(call, &fault);
         break;
+    case EXCHANGE_CANCELLED:
+        exchange_reply_count(call->base.api, event->summary);
+        return; /* whoever cancelled goes on */
     case EXCHANGE_START:
     case EXCHANGE_CORRECTION: /* is not asked for */
         break;

@@ -67,6 +67,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->finish = result->finish;
         attempt->usage = result->usage;
         attempt->egress_bytes = result->egress_bytes;
+        attempt->retry_count = result->retry_count;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     } else {
@@ -108,8 +109,9 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
     report_health(ex, ex->current);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
-    plan_add_reason(&ex->plan, late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR,
-                    ex->facts[ex->current->tier].name, "%s", cause);
+    ex->current->why_left = late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR;
+    plan_add_reason(&ex->plan, ex->current->why_left, ex->facts[ex->current->tier].name, "%s",
+                    cause);
 }
 
 void attempt_report_answer(struct exchange *ex)

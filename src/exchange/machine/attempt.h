@@ -26,6 +26,8 @@ struct attempt {
     bool low;      /* the gates would not have kept its answer */
     bool outrun;   /* cancelled because the other lane answered first */
     enum attempt_outcome outcome;
+    enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
+    uint32_t retry_count;
     enum td_status status;
     int http_status;
     char error[256]; /* for the client; may quote the tier's server */
