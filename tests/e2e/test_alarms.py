@@ -50,17 +50,17 @@ class Hook:
         self.server.server_close()
 
 
-def config(cloud, hook, extra=""):
-    budget = "budgets:\n  - {name: team, usd_per_day: 0.000001}\n"
+def config(cloud, hook, usd):
+    budget = f"budgets:\n  - {{name: team, usd_per_day: {usd}}}\n"
     watch = f"watch:\n  webhook: {hook}\n  webhook_key_env: TEST_HOOK_KEY\n  resting_s: 2\n"
-    return edge_first(cloud.base_url) + budget + watch + extra
+    return edge_first(cloud.base_url) + budget + watch
 
 
-def server(cloud, hook, state=None):
+def server(cloud, hook, state=None, usd="0.000001"):
     env = {"TEST_CLOUD_KEY": "sk-very-secret", "TEST_HOOK_KEY": "hook-key"}
     if state:
         env["TANDEM_STATE_DIR"] = state
-    return Tandem(config(cloud, hook), env=env)
+    return Tandem(config(cloud, hook, usd), env=env)
 
 
 def spend(tandem):
@@ -104,7 +104,7 @@ def test_a_webhook_that_fails_is_told_later_and_holds_nobody_up():
 def test_a_tier_that_does_not_answer_is_an_alarm_until_it_does():
     hook = Hook()
     cloud = ScriptedCloud(Script(cut_at_once=True))
-    with server(cloud, hook.url) as tandem:
+    with server(cloud, hook.url, usd="100") as tandem:
 
         def asked():
             tandem.chat("Why?", ONLY_CLOUD)

@@ -247,9 +247,11 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_CANCELLED:
         exchange_reply_count(call->base.api, event->summary);
-        return; /* whoever cancelled goes on */
+        return;               /* whoever cancelled goes on */
+    case EXCHANGE_CORRECTION: /* of an answer that is not streamed */
+        text_answer_clear(&choice->answer);
+        break;
     case EXCHANGE_START:
-    case EXCHANGE_CORRECTION: /* is not asked for */
         break;
     }
     if (call->stream.broken && call->stream.http) {

@@ -108,6 +108,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
                                            : ENDED_FAILED,
         .trace_id = host->zero_retention ? NULL : call->tracing.trace.id,
         .request_id = host->zero_retention ? NULL : call->tracing.request_id,
+        .standing = status == TD_OK ? ANSWER_FULL : ANSWER_NONE,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
         .ttft_ms = NAN,
