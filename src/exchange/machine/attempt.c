@@ -110,6 +110,23 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
                     ex->facts[ex->current->tier].name, "%s", cause);
 }
 
+void attempt_cut_off(struct exchange *ex, struct lane *lane)
+{
+    struct attempt *attempt = lane->attempt;
+    if (!lane->running)
+        return;
+    lane_stop(lane, ATTEMPT_FAILED);
+    attempt->cut = true;
+    attempt->status = TD_TIMEOUT;
+    snprintf(attempt->error, sizeof attempt->error, "no whole answer within the deadline");
+    plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[attempt->tier].name,
+                    "the deadline of %u ms%s passed", ex->deadline.passed_ms,
+                    ex->deadline.first_passed ? " for the first text" : "");
+    if (ex->services->latency)
+        tier_latency_add_cut(ex->services->latency, attempt->tier, attempt->first_ms,
+                             attempt->total_ms, (uint64_t)exchange_now_ms(ex));
+}
+
 void attempt_report_answer(struct exchange *ex)
 {
     report_health(ex, ex->current);
@@ -212,8 +229,11 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(lane->pass.data_class));
     } else {
-        struct tier_sink sink = {
-            .on_piece = on_piece, .on_done = on_done, .ctx = lane, .pass = &lane->pass};
+        struct tier_sink sink = {.on_piece = on_piece,
+                                 .on_done = on_done,
+                                 .ctx = lane,
+                                 .pass = &lane->pass,
+                                 .left_ms = deadline_left_for_attempt(ex)};
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &lane->running, &failure.err);
     }

@@ -127,7 +127,7 @@ static void scene_start_with(struct scene *scene, const struct egress_pass *with
     struct tier_server_options options = {
         .base_url = "https://api.example.com/v1/", .api_key = scene->key, .pad_bytes = pad_bytes};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
-    struct tier_sink sink = {on_piece, on_done, scene, with};
+    struct tier_sink sink = {on_piece, on_done, scene, with, 0};
     CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
           TD_OK);
 }
@@ -158,8 +158,8 @@ static void test_a_request_goes_out_as_openai_expects(void)
     CHECK(strstr(net.body, "\"stream\":true") && strstr(net.body, "\"model\":\"gpt-x\""));
     CHECK(!strstr(net.body, "sk-secret"));
     const struct client_request *request = &net.running->request;
-    CHECK(request->connect_timeout_ms == 5000 && request->first_timeout_ms == 20000 &&
-          request->idle_timeout_ms == 15000 && request->response_bytes_max > 0);
+    CHECK(request->connect_timeout_ms == 5000 && request->first_timeout_ms == 600000 &&
+          request->idle_timeout_ms == 300000 && request->response_bytes_max > 0);
     tier_cancel(s.tier, s.attempt);
     CHECK(net.cancel_count == 1);
     scene_end(&s);
@@ -444,7 +444,7 @@ static void test_a_start_that_fails_leaves_nothing_behind(void)
     net.refuse = true;
     static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
     struct td_request request = {.messages = &message, .message_count = 1};
-    struct tier_sink sink = {on_piece, on_done, &s, &pass};
+    struct tier_sink sink = {on_piece, on_done, &s, &pass, 0};
     CHECK(tier_start(s.tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_NO_MEMORY);
     scene_end(&s);
 }
@@ -466,7 +466,7 @@ static void test_a_key_is_optional_and_may_not_write_headers(void)
     virtual_loop_init(&s.loop);
     static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
     struct td_request request = {.messages = &message, .message_count = 1};
-    struct tier_sink sink = {on_piece, on_done, &s, &pass};
+    struct tier_sink sink = {on_piece, on_done, &s, &pass, 0};
     CHECK(tier_start(tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_OK);
     CHECK(!strstr(net.headers, "Authorization"));
     tier_cancel(tier, s.attempt);
