@@ -153,12 +153,12 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
                                                    uint64_t since_wall_ms, ledger_history_fn *each,
                                                    void *ctx, struct td_error *err);
 
-/* What exchanges have cost in one hour, by user, route and application (NULL = none). */
+/* What exchanges have cost in one hour, by user, route, application and API key (NULL = none). */
 struct ledger_spent {
-    const char *user, *route, *app; /* borrowed until the function returns */
-    uint64_t hour;                  /* hours since the epoch */
-    double cost_usd, shadow_usd;    /* cost_usd includes shadow_usd, the cost of shadows */
-    uint64_t tokens;                /* of all attempts */
+    const char *user, *route, *app, *key; /* borrowed until the function returns */
+    uint64_t hour;                        /* hours since the epoch */
+    double cost_usd, shadow_usd;          /* cost_usd includes shadow_usd, the cost of shadows */
+    uint64_t tokens;                      /* of all attempts */
 };
 typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
 TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,

@@ -113,6 +113,7 @@ struct config_app {
     const char *name;
     const char *key_env, *key_file, *key_sha256; /* one of them */
     struct config_weights weights;
+    uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
 };
 
 struct config_budget {

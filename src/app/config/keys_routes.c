@@ -64,7 +64,7 @@ static const struct config_key gate_keys[] = {
      .help = "when the answer is complete"},
     {"hopeless_under", CONFIG_KEY_NUMBER, AT(gates.hopeless_under), "0", 0, 1,
      .help = "do not escalate when the classifier expects the next tier to be right with less "
-             "probability; 0 = off"},
+             "probability; 0 = off. Needs a router.classifier that was trained on its answers"},
     {"human_under", CONFIG_KEY_NUMBER, AT(gates.human_under), "0", 0, 1,
      .help = "mark an answer of any tier for review by a person when its confidence is lower; 0 = "
              "off"},

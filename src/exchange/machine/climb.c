@@ -134,8 +134,7 @@ static void advance(struct exchange *ex, enum outcome outcome)
 static bool may_leave(struct exchange *ex)
 {
     deadline_skip_rungs(ex, true);
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped &&
-           !exchange_is_hopeless(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !exchange_is_hopeless(ex);
 }
 
 static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
@@ -171,10 +170,6 @@ static void explain_keeping_low(struct exchange *ex, const struct gate_view *vie
     } else if (!exchange_can_climb(ex)) {
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
                         "%s, but there is no further tier to ask", text);
-    } else if (ex->capped) {
-        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, tier,
-                        "%s, but the caller has had its %u escalations an hour", text,
-                        ex->services->escalations_per_hour);
     } else if (exchange_is_hopeless(ex)) {
         ex->hopeless = true;
         plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, tier,

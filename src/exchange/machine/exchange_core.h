@@ -37,7 +37,6 @@ struct exchange {
     struct privacy_tally findings;
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;
-    bool capped; /* the caller has no escalation left: the device answers */
 
     /* Where it is asked (climb.c, attempt.c). */
     struct plan plan;

@@ -40,7 +40,7 @@ static bool has_rung(const struct exchange *ex)
     if (ex->rung_next >= plan->climb_count && (ex->kept || ex->left))
         return false;
     size_t tier = plan->rungs[ex->rung_next];
-    if (ex->capped && ex->facts[tier].place != TD_PLACE_DEVICE)
+    if (ex->signals.capped_at && ex->facts[tier].place != TD_PLACE_DEVICE)
         return false;
     if (ex->rung_next < plan->climb_count && exchange_is_hopeless(ex))
         return false;

@@ -98,7 +98,8 @@ static void write_version(const struct config *config, const struct policy *poli
     write_routes(config, learned, &text);
     write_rules(&config->rule_set, &text);
     for (size_t i = 0; i < policy->app_count; i++) {
-        buf_printf(&text, "app %s %s", policy->apps[i].name, policy->apps[i].caller);
+        buf_printf(&text, "app %s %s %u", policy->apps[i].name, policy->apps[i].caller,
+                   policy->apps[i].escalations_per_hour);
         write_weights(&policy->apps[i].weights, &text);
     }
     for (size_t i = 0; i < policy->budget_count; i++)
@@ -234,8 +235,10 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
                                char digest[static 65], struct td_error *err)
 {
     struct secret *key = NULL;
-    *to = (struct app){
-        .name = from->name, .caller = digest, .weights = config_weights_read(&from->weights)};
+    *to = (struct app){.name = from->name,
+                       .caller = digest,
+                       .weights = config_weights_read(&from->weights),
+                       .escalations_per_hour = from->escalations_per_hour};
     if (from->key_sha256) {
         snprintf(digest, 65, "%s", from->key_sha256);
         return TD_OK;
