@@ -12,11 +12,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
- * away. */
+/* A second-best answer: after a failure, below the bar, because a budget took dearer tiers away, or
+ * of a tier that stands in for a busy one. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || ex->plan.spent;
+    return by->fallback || by->low || ex->plan.spent || disclosure_stands_in(ex, by);
 }
 
 void answer_summarize(struct exchange *ex, const struct attempt *by)

@@ -66,6 +66,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->http_status = result->http_status;
         attempt->finish = result->finish;
         attempt->usage = result->usage;
+        attempt->waited_ms = result->waited_ms;
         attempt->egress_bytes = result->egress_bytes;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
@@ -84,8 +85,9 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
 static void report_latency(struct exchange *ex, const struct attempt *attempt)
 {
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
-        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
-                         (uint64_t)exchange_now_ms(ex));
+        tier_latency_add(ex->services->latency, attempt->tier,
+                         attempt->first_ms - attempt->waited_ms,
+                         attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 /* Health learns only from what says something about the tier. A request that the tier refused does

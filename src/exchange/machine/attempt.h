@@ -31,6 +31,7 @@ struct attempt {
     double confidence; /* NAN = none */
     double start_ms;   /* since the exchange began */
     double first_ms, total_ms;
+    double waited_ms; /* of these, in a queue here */
     struct tier_usage usage;
     double cost_usd;
     uint64_t egress_bytes;

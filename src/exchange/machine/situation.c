@@ -27,6 +27,17 @@ static void read_signals(struct exchange *ex, const struct route *route)
     outgoing_prepare(ex, route, declared);
 }
 
+/* How long the request would wait at the tier, and how long until it is answered. */
+static void forecast(struct exchange *ex, size_t tier)
+{
+    const struct tier_ask ask = {.priority = ex->request.priority,
+                                 .data_class = ex->signals.data_class,
+                                 .prompt_tokens = ex->states[tier].prompt_tokens,
+                                 .tokens_max = ex->request.tokens_max};
+    tier_load_forecast(ex->services->load, tier, ex->services->tiers[tier], &ask,
+                       &ex->states[tier]);
+}
+
 static void read_states(struct exchange *ex)
 {
     struct exchange_services *services = ex->services;
@@ -40,6 +51,8 @@ static void read_states(struct exchange *ex)
         };
         if (services->latency)
             tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+        if (services->load)
+            forecast(ex, i);
     }
 }
 

@@ -13,8 +13,8 @@ static double reach_of(enum td_place place)
     return (double)place / (double)TD_PLACE_CLOUD;
 }
 
-static double price_of(const struct signals *signals, const struct tier_facts *facts,
-                       const struct tier_state *state)
+double score_answer_usd(const struct signals *signals, const struct tier_facts *facts,
+                        const struct tier_state *state)
 {
     double answer = signals->tokens_max && signals->tokens_max < ANSWER_TOKENS ? signals->tokens_max
                                                                                : ANSWER_TOKENS;
@@ -28,6 +28,12 @@ static double wrong_of(const struct signals *signals, enum td_place place)
 {
     double right = place == TD_PLACE_DEVICE ? signals->p_local : signals->p_strong;
     return signals->judged && right >= 0 && right <= 1 ? 1 - right : 0;
+}
+
+/* A forecast knows the queue and the prompt; before the first one, the measured tail stands in. */
+static bool misses(uint32_t wish_ms, double forecast_ms, double tail_ms)
+{
+    return wish_ms && (forecast_ms > 0 ? forecast_ms : tail_ms) > wish_ms;
 }
 
 /* The mean of the medians that are known, in seconds. */
@@ -56,12 +62,14 @@ void score_tiers(const struct signals *signals, const struct tier_facts *facts,
         const struct tier_state *state = &states[candidates[i]];
         struct score *score = &out[i];
         *score = (struct score){
-            .answer_usd = price_of(signals, tier, state),
-            .seconds = state->total_p50_ms > 0 ? state->total_p50_ms / 1000 : usual,
+            .answer_usd = score_answer_usd(signals, tier, state),
+            .seconds = (state->total_p50_ms > 0 ? state->total_p50_ms / 1000 : usual) +
+                       state->wait_ms / 1000,
             .reach = reach_of(tier->place),
             .wrong = wrong_of(signals, tier->place),
-            .misses_ttft = signals->slo_ttft_ms && state->ttft_p95_ms > signals->slo_ttft_ms,
-            .misses_total = signals->slo_ms && state->total_p95_ms > signals->slo_ms,
+            .misses_ttft =
+                misses(signals->slo_ttft_ms, state->forecast_ttft_ms, state->ttft_p95_ms),
+            .misses_total = misses(signals->slo_ms, state->forecast_total_ms, state->total_p95_ms),
         };
         if (w->set && sum > 0)
             score->total_usd = (w->latency * worth->second_usd * score->seconds +

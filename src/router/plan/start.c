@@ -9,7 +9,8 @@
  *
  * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
  * start by the route gives way, too, when the tier is usually too slow for the time that the
- * request asks for. To add a step, write a function and give it a row. */
+ * request asks for. Most starts give way to a tier that is free, when the wait is long
+ * (overflow.c). To add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -361,7 +362,8 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
                                   .count = count,
                                   .start = out,
                                   .decision = decision};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i](&choice))
-            return;
+    size_t step = 0;
+    while (!steps[step](&choice)) /* the last one always decides */
+        step++;
+    overflow_start(q, ladder, count, out, decision);
 }

@@ -128,6 +128,21 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     return TD_OK;
 }
 
+double job_waited_ms(const struct job *job)
+{
+    CHECK(job == &engine.job);
+    return 30;
+}
+
+void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
+                        uint32_t prompt_tokens, struct scheduler_forecast *out)
+{
+    (void)scheduler;
+    CHECK(priority == TD_PRIORITY_INTERACTIVE && coming == 2 && prompt_tokens == 100);
+    *out = (struct scheduler_forecast){
+        .wait_ms = 500, .prompt_row_ms = 2, .token_ms = 10, .answer_mean = 20, .answer_most = 50};
+}
+
 void job_cancel(struct job *job)
 {
     CHECK(job == &engine.job);

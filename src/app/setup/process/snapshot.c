@@ -113,19 +113,22 @@ static void snapshot_free(struct snapshot *snapshot)
     privacy_scanner_free(snapshot->scanner);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
+    tier_load_free(snapshot->services.load);
     config_free(snapshot->config);
     free(snapshot);
 }
 
 /* A tier that keeps its name and place keeps what was measured of it. */
-static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
+static void keep_measured(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
     for (size_t i = 0; before && i < now->tier_count; i++)
         for (size_t j = 0; j < before->config->tier_count; j++)
             if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
-                now->tiers[i].place == before->config->tiers[j].place)
+                now->tiers[i].place == before->config->tiers[j].place) {
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+                tier_load_copy(before->services.load, j, snapshot->services.load, i);
+            }
 }
 
 /* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
@@ -216,6 +219,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
         .latency = tier_latency_new(config->tier_count),
+        .load = tier_load_new(config->tier_count),
         .classes = base->classes,
         .scanner = snapshot->scanner,
         .spending = base->spending,
@@ -252,7 +256,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
 {
     const struct config *config = snapshot->config;
     struct exchange_services *services = &snapshot->services;
-    enum td_status status = services->health && services->latency
+    enum td_status status = services->health && services->latency && services->load
                                 ? TD_OK
                                 : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
@@ -261,7 +265,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
             services->all_cloud_tier = i;
     }
     if (status == TD_OK)
-        keep_latency(snapshot, base->before);
+        keep_measured(snapshot, base->before);
     return status;
 }
 
