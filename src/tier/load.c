@@ -1,6 +1,6 @@
-/* How long a request would wait at a tier. The engine's queue is read (tier_ops.forecast). The queue
- * of a server is inferred: where the time to the first text grows with the number of requests that
- * it was given before, it answers only some at once. That growth is a regression line over the last
+/* How long a request would wait at a tier. The engine's queue is read (tier_ops.forecast). That of
+ * a server is inferred: where the time to the first text grows with the number of requests that it
+ * was given before, it answers only some at once. That growth is a regression line over the last
  * requests, and its slope is the wait that each request under way adds. A cloud that answers any
  * number at once has no slope, whatever its latency is. The wait is in proportion to what is under
  * way, so a server that is spared is found idle at once and needs no probe. */
@@ -78,6 +78,13 @@ void tier_load_end(struct tier_load *load, size_t tier_index)
     atomic_fetch_sub(&load->records[tier_index].under_way, 1);
 }
 
+uint32_t tier_load_count(struct tier_load *load, size_t tier_index)
+{
+    assert(load != NULL && tier_index < load->tier_count);
+    const struct record *record = &load->records[tier_index];
+    return atomic_load(&record->under_way) + atomic_load(&record->expected);
+}
+
 void tier_load_learn(struct tier_load *load, size_t tier_index, uint32_t others, double first_ms)
 {
     assert(load != NULL && tier_index < load->tier_count);
@@ -106,13 +113,12 @@ static double slope_of(const struct line *line)
     return xy / xx;
 }
 
-static void forecast_server(struct tier_load *load, struct record *record, struct tier_state *state)
+static void forecast_server(struct tier_load *load, size_t tier_index, struct tier_state *state)
 {
     pthread_mutex_lock(&load->lock);
-    double slope = slope_of(&record->line);
+    double slope = slope_of(&load->records[tier_index].line);
     pthread_mutex_unlock(&load->lock);
-    double others = (double)atomic_load(&record->under_way) + atomic_load(&record->expected);
-    state->wait_ms = slope * others;
+    state->wait_ms = slope * tier_load_count(load, tier_index);
     state->forecast_ttft_ms = fmax(state->ttft_p95_ms, state->wait_ms);
     state->forecast_total_ms = state->total_p95_ms > 0
                                    ? fmax(state->total_p95_ms, state->total_p50_ms + state->wait_ms)
@@ -123,11 +129,10 @@ void tier_load_forecast(struct tier_load *load, size_t tier_index, struct tier *
                         const struct tier_ask *ask, struct tier_state *state)
 {
     assert(load != NULL && tier != NULL && tier_index < load->tier_count);
-    struct record *record = &load->records[tier_index];
     if (tier->ops->forecast)
-        tier->ops->forecast(tier, ask, atomic_load(&record->expected), state);
+        tier->ops->forecast(tier, ask, atomic_load(&load->records[tier_index].expected), state);
     else
-        forecast_server(load, record, state);
+        forecast_server(load, tier_index, state);
 }
 
 void tier_load_copy(struct tier_load *from, size_t from_index, struct tier_load *to,

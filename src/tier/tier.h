@@ -173,19 +173,21 @@ void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t
 void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
                        size_t to_index);
 
-/* What is under way at each tier, and how long a request would wait there. Of a server the queue
- * cannot be seen, so it is learnt how its time to the first text grows with the requests that it has
- * already. Thread-safe. */
+/* What is under way at each tier, and how long a request would wait there. The queue of a server
+ * cannot be seen, so it is learnt how its time to the first text grows with the requests that it
+ * has already. Thread-safe. */
 struct tier_load;
 struct tier_load *tier_load_new(size_t tier_count); /* **returns new** (tier_load_free), or NULL */
 void tier_load_free(struct tier_load *load);
-/* A request is about to ask the tier (expect), asks it (begin) and has its answer or not (end). Each
- * expected request begins or is dropped, and each that begins ends. */
+/* A request is about to ask the tier (expect; drop when that is over), asks it (begin) and has its
+ * answer or not (end). */
 void tier_load_expect(struct tier_load *load, size_t tier_index);
 void tier_load_drop(struct tier_load *load, size_t tier_index);
 /* Gives the number of others that were under way. */
 uint32_t tier_load_begin(struct tier_load *load, size_t tier_index);
 void tier_load_end(struct tier_load *load, size_t tier_index);
+/* Under way and expected. */
+uint32_t tier_load_count(struct tier_load *load, size_t tier_index);
 /* A request that began beside `others` had its first text after first_ms. */
 void tier_load_learn(struct tier_load *load, size_t tier_index, uint32_t others, double first_ms);
 /* Fills wait_ms, forecast_ttft_ms and forecast_total_ms; the measured times are there already. */
