@@ -31,7 +31,8 @@ struct tier_piece {
 
 struct tier_usage {
     uint32_t prompt_tokens, completion_tokens, cached_tokens;
-    bool exact; /* false: the tier sent none, this is our estimate */
+    bool exact;   /* false: the tier sent none, this is our estimate */
+    bool refused; /* the tier sent one that cannot be true */
 };
 
 struct tier_result {
@@ -44,6 +45,7 @@ struct tier_result {
     double waited_ms;          /* local: of these, in the queue for a slot */
     uint32_t retry_count;
     uint64_t egress_bytes; /* sent off the device, retries included */
+    bool unbilled;         /* it never reached the server, or the server refused it */
 };
 
 struct tier_sink {
@@ -76,6 +78,9 @@ struct tier_ops {
      * `coming` others are about to be. NULL for a tier whose queue nobody here can see. */
     void (*forecast)(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
                      struct tier_state *out);
+    /* tier_result.unbilled of an attempt that is about to be cancelled; NULL = false. */
+    bool (*unbilled)(const struct tier_attempt *attempt);
+    bool estimates; /* count_prompt is the estimate */
 };
 
 struct tier {
@@ -95,8 +100,11 @@ static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
  * inside on_piece, but not inside on_done. */
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt);
 uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt);
-/* Tokens of the prompt, exact for the local tier; else bytes / 4 + 4 per message. */
+bool tier_is_unbilled(const struct tier *tier, const struct tier_attempt *attempt);
+/* Tokens of the prompt, exact for the local tier; else the estimate. */
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
+/* Bytes / 4 + 4 per message. */
+uint32_t tier_estimate_prompt(const struct td_request *request);
 void tier_free(struct tier *tier);
 
 struct sandbox;
