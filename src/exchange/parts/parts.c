@@ -5,7 +5,8 @@
  * down. The shadow comes last, because it starts new work. */
 #include "exchange/machine/part.h"
 
-#define EACH_NAME(X) X(hedge) X(budget) X(consistency) X(ledger) X(watch) X(ramp) X(shadow)
+#define EACH_NAME(X) \
+    X(hedge) X(urgent) X(budget) X(consistency) X(ledger) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)
