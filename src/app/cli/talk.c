@@ -63,6 +63,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct local_talk *talk = ctx;
     switch (event->kind) {
     case EXCHANGE_START:
+    case EXCHANGE_CANCELLED:
         break;
     case EXCHANGE_TEXT:
         take_text(talk->answer, event->piece->text);
@@ -94,6 +95,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
         .model = request->model,
         .tokens_max = request->tokens_max,
         .sampling = td_sampling_default(),
+        .streamed = answer->on_text != NULL,
         .mode = request->mode,
         .data_class = request->data_class,
     };

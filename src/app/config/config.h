@@ -50,6 +50,7 @@ struct config_tier {
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
+    double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
 };
 
@@ -203,6 +204,9 @@ struct config {
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */
+        double objective;              /* share of answers that should be in time */
+        uint32_t resting_s;            /* a tier without an answer for so long is an alarm */
+        const char *webhook, *webhook_key_env; /* NULL = none */
     } watch;
     struct {
         int data_class; /* floor for every route */
@@ -251,6 +255,7 @@ struct config {
     size_t budget_count;
     struct {
         const char *root; /* of sysfs */
+        struct config_texts metered;
     } device;
     struct {
         const char *preset; /* NULL = none */

@@ -7,6 +7,7 @@
 #define EXCHANGE_ATTEMPT_H
 
 #include "base/outcome.h"
+#include "base/trace.h"
 #include "exchange/limits/gates.h"
 #include "exchange/limits/hold.h"
 #include "exchange/private/minimise.h"
@@ -16,8 +17,9 @@
 struct exchange;
 
 struct attempt {
-    size_t tier; /* index into services->tiers */
-    size_t rung; /* index into plan.rungs */
+    size_t tier;                 /* index into services->tiers */
+    size_t rung;                 /* index into plan.rungs */
+    char span[TRACE_SPAN_BYTES]; /* of the exchange's trace */
     enum egress_purpose purpose;
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
@@ -26,6 +28,8 @@ struct attempt {
     bool outrun;   /* cancelled because the other lane answered first */
     bool cut;      /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;
+    enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
+    uint32_t retry_count;
     enum td_status status;
     int http_status;
     char error[256]; /* for the client; may quote the tier's server */
@@ -34,6 +38,11 @@ struct attempt {
     double start_ms;   /* since the exchange began */
     double first_ms, total_ms;
     struct tier_usage usage;
+    uint32_t prompt_estimate; /* of what it was sent (tier_estimate_prompt) */
+    uint64_t answer_bytes;    /* that came, text and calls */
+    uint64_t beside_bytes;    /* that came beside the answer */
+    bool unbilled;            /* nothing reached the server, or it refused the request */
+    bool estimated;           /* its cost: the tier told no usage */
     double cost_usd;
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */
@@ -47,10 +56,10 @@ struct lane {
     struct attempt *attempt;      /* that runs here, or ran last */
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
+    char traceparent[TRACE_HEADER_BYTES];
     struct confidence confidence;
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */
-    uint64_t plain_bytes;        /* of text without stats */
     struct hold hold;            /* pieces not shown yet; with corrections also those shown */
     bool hold_whole;             /* hold has every piece of the attempt */
     bool hold_visible;           /* hold has something to see */

@@ -5,13 +5,14 @@
  *
  * An exchange lives and dies on one loop; no lock. Only the exchange sees both plan and tiers, and
  * it says what a tier may be sent (struct egress_pass of tier/door.h). After exchange_start, events
- * come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at any
- * time before that, when the client has left. */
+ * come on the loop, and exactly one DONE, FAILED or CANCELLED ends it. exchange_cancel may be
+ * called at any time before that, when the client has left. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/outcome.h"
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "request/request.h"
@@ -19,6 +20,8 @@
 #include "tier/tier.h"
 
 struct exchange;
+struct account;
+struct token_counts;
 struct ledger;
 struct conversation_classes;
 struct classifier;
@@ -72,8 +75,9 @@ struct exchange_services {
     const struct classifier *classifier; /* NULL = prompts are not judged */
     const struct similarity *similarity; /* with consistency */
     struct tier_health *health;
-    struct tier_latency *latency; /* NULL = not measured */
-    struct device *device;        /* NULL = battery and network are not known */
+    struct tier_latency *latency;      /* NULL = not measured */
+    struct device *device;             /* NULL = battery and network are not known */
+    struct token_counts *token_counts; /* NULL = how servers count is not learnt */
 
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
@@ -91,6 +95,7 @@ struct exchange_services {
     struct consistency *consistency;         /* NULL = nothing is remembered of earlier exchanges */
     struct consistency_limits consistency_limits;
     struct ledger *ledger;         /* NULL = no record */
+    struct account *account;       /* NULL = nobody reads it */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     struct ramp_table *ramp_table;
@@ -99,12 +104,26 @@ struct exchange_services {
 };
 
 enum exchange_event_kind {
-    EXCHANGE_START,      /* a tier's answer is being shown: tier, place known; before any text */
-    EXCHANGE_TEXT,       /* committed text */
-    EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
-    EXCHANGE_DONE,       /* final */
-    EXCHANGE_FAILED      /* no tier could answer; the message names every cause */
+    EXCHANGE_START, /* a tier's answer is being shown: tier, place known; before any text */
+    EXCHANGE_TEXT,  /* committed text */
+    /* Text is replaced by what follows. Only when request.corrections, or when the request is not
+     * streamed: then nobody has read it yet. */
+    EXCHANGE_CORRECTION,
+    EXCHANGE_DONE,     /* final */
+    EXCHANGE_FAILED,   /* no tier could answer; the message names every cause */
+    EXCHANGE_CANCELLED /* inside of exchange_cancel: for whoever counts */
 };
+
+/* One attempt, for whoever counts. */
+struct exchange_step {
+    const char *tier;
+    enum reason_code why_left; /* 0 = it was not left */
+    const char *next; /* of a tier that was left: whose turn it was then; NULL = nobody's */
+    uint32_t retry_count;
+};
+
+/* Whether a time that the request asked for was kept. */
+enum objective_result { OBJECTIVE_NONE, OBJECTIVE_HIT, OBJECTIVE_MISSED };
 
 struct exchange_summary {
     const char *id;           /* "ex_" + 24 hex digits */
@@ -121,13 +140,22 @@ struct exchange_summary {
     const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;
     struct tier_usage usage;
-    double cost_usd, all_cloud_cost_usd;
+    double cost_usd;
+    /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's
+     * counts as saved. */
+    double all_cloud_cost_usd;
+    enum cost_basis all_cloud_basis;
+    enum answer_standing standing; /* final when the exchange has ended */
     double ttft_ms, total_ms;
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;
+    /* Known at the end: */
+    const struct exchange_step *steps; /* [attempt_count], or NULL */
+    enum exchange_end end;
+    enum objective_result objective_ttft, objective_total;
 };
 
 struct exchange_event {
@@ -149,7 +177,8 @@ typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
-/* The client has left: stops what runs and frees the exchange; no event follows. */
+/* The client has left: stops what runs and frees the exchange. CANCELLED comes inside of the call,
+ * and no event after it. */
 void exchange_cancel(struct exchange *exchange);
 /* **borrows** until the exchange ends. */
 const char *exchange_id(const struct exchange *exchange);

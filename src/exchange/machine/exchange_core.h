@@ -24,6 +24,7 @@ struct exchange {
     struct exchange_services *services;
     struct loop *loop;
     char id[EXCHANGE_ID_BYTES];
+    struct trace trace;
     double created_ms;
     struct loop_timer *step_timer;
     struct deadline deadline;
@@ -64,6 +65,9 @@ void exchange_leave(struct exchange *exchange);
 /* Whether a rung remains to which gates may climb, or a better one is being asked at the same
  * time. */
 bool exchange_can_climb(const struct exchange *exchange);
+/* Whether text that the client was given can be replaced: it has asked for corrections, or it reads
+ * nothing before the end. */
+bool exchange_takes_back(const struct exchange *exchange);
 /* Whether the client has text that cannot be taken back. */
 bool exchange_is_stuck(const struct exchange *exchange);
 /* Whether no tier is expected to be right. */

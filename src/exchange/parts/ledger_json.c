@@ -62,6 +62,8 @@ static void put_moment(const struct exchange *ex, struct json *root)
     json_put(root, "weekday", json_new_int(moment->weekday));
     json_put(root, "language", json_new_int((int)signals->language));
     put_number(root, "battery", moment->battery);
+    if (moment->battery_low)
+        json_put(root, "battery_low", json_new_bool(true));
     put_number(root, "day_tokens", moment->day_tokens);
     put_number(root, "budget_used", signals->budget_used);
     if (signals->batch)
@@ -204,6 +206,8 @@ char *ledger_json_signals(const struct exchange *ex)
             json_push(regions, json_new_cstr(ex->request.regions[i]));
         json_put(root, "regions", regions);
     }
+    if (ex->trace.restarted)
+        json_put(root, "trace_restarted", json_new_bool(true));
     if (ex->request.keep_nothing)
         json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));

@@ -44,11 +44,17 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
             .confidence = attempt->confidence,
             .prompt_tokens = attempt->usage.prompt_tokens,
             .completion_tokens = attempt->usage.completion_tokens,
+            .cached_tokens = attempt->usage.cached_tokens,
+            .exact = attempt->usage.exact,
+            .prompt_estimate = attempt->prompt_estimate,
+            .answer_bytes = attempt->answer_bytes,
             .start_ms = attempt->start_ms,
             .first_ms = attempt->first_ms,
             .total_ms = attempt->total_ms,
             .cost_usd = attempt->cost_usd,
+            .estimated = attempt->estimated,
             .egress_bytes = attempt->egress_bytes,
+            .span_id = ex->request.keep_nothing ? NULL : attempt->span,
         };
     }
 }
@@ -66,6 +72,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
      * is its source. */
     bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
                  summary->data_class < TD_CLASS_CONTRACTUAL;
+    /* Whoever called may be known by them elsewhere. */
+    const struct trace *trace = ex->request.keep_nothing ? NULL : &ex->trace;
     char *signals = ledger_json_signals(ex), *reasons = ledger_json_reasons(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
@@ -88,9 +96,15 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .total_ms = summary->total_ms,
         .cost_usd = summary->cost_usd,
         .all_cloud_cost_usd = summary->all_cloud_cost_usd,
+        .all_cloud_basis = summary->all_cloud_basis,
+        .standing = summary->standing,
         .degraded = summary->degraded,
         .streamed = ex->request.streamed,
         .disclosure = summary->disclosure,
+        .trace_id = trace ? trace->id : NULL,
+        .span_id = trace ? trace->span : NULL,
+        .parent_span_id = trace && *trace->parent ? trace->parent : NULL,
+        .request_id = trace ? ex->request.request_id : NULL,
         .signals_json = signals,
         .reasons_json = reasons,
         .prompt_text = prompt,
