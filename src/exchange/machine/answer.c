@@ -127,6 +127,8 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
+    if (ex->current->urgent && ex->lane->verdict.left_by)
+        return false; /* the better one may still come in time */
     /* A tier without stats is not judged, so holding its text back would gain nothing. */
     return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
            (ex->lane->token_count == 0 && !piece->has_stats);

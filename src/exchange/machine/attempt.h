@@ -24,6 +24,7 @@ struct attempt {
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
+    bool urgent;   /* asked beside a silent one before the deadline: not left before its end */
     bool outrun;   /* cancelled because the other lane answered first */
     bool cut;      /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;

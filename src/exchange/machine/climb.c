@@ -243,7 +243,7 @@ bool climb_look(struct exchange *ex)
     if (!verdict.left_by)
         return false;
     ex->lane->verdict = verdict;
-    if (!may_leave(ex))
+    if (ex->current->urgent || !may_leave(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
     explain_odd(ex);

@@ -14,6 +14,8 @@
 #define MARGIN_SHARE 20
 #define MARGIN_MS_MIN 50
 #define MARGIN_MS_MAX 1000
+/* How much more than its forecast the device is given: it may be busier than it was. */
+#define URGENT_MARGIN 1.5
 
 static uint32_t sooner(uint32_t a, uint32_t b)
 {
@@ -158,6 +160,22 @@ void deadline_skip_rungs(struct exchange *ex, bool in_hand)
                         ex->facts[ex->plan.rungs[ex->rung_next]].name, "%s", why);
         ex->rung_next++;
     }
+}
+
+/* Half of what is left when it is not known what the device needs, or when it is not enough. */
+static double patience_ms(double left, double forecast)
+{
+    double enough = left - URGENT_MARGIN * forecast;
+    return forecast > 0 && enough > left / 2 ? enough : left / 2;
+}
+
+double deadline_patience_ms(const struct exchange *ex, size_t device)
+{
+    const struct tier_state *state = &ex->states[device];
+    double first = left_ms(ex, ex->answer.visible ? 0 : ex->deadline.first_ms);
+    double ms = fmin(patience_ms(first, state->forecast_ttft_ms),
+                     patience_ms(left_ms(ex, ex->deadline.total_ms), state->forecast_total_ms));
+    return isinf(ms) ? (double)NAN : ms;
 }
 
 struct lane *deadline_cut_lane(const struct exchange *ex)

@@ -4,6 +4,7 @@
 #define EXCHANGE_DEADLINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct exchange;
@@ -30,6 +31,9 @@ uint32_t deadline_left_for_attempt(const struct exchange *exchange);
 /* The next rungs whose tiers are too slow for what is left are passed over, as long as there is
  * another way to an answer: another rung, or an answer in hand. */
 void deadline_skip_rungs(struct exchange *exchange, bool in_hand);
+/* How long an attempt that begins now may stay silent before the device is asked beside it, so that
+ * there is an answer at the deadline; NAN = there is no deadline. */
+double deadline_patience_ms(const struct exchange *exchange, size_t device);
 /* The lane whose text can stand as the answer although it has no end; NULL = none. */
 struct lane *deadline_cut_lane(const struct exchange *exchange);
 

@@ -203,11 +203,11 @@ bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *
                        double first_ms, double whole_ms, char why[static REASON_TEXT_BYTES])
 {
     if (state->forecast_ttft_ms > first_ms)
-        return removed(why, "%.64s needs about %.0f ms for its first text, and %.0f ms are left",
+        return removed(why, "%.64s may take %.0f ms to its first text, and %.0f ms are left",
                        facts->name, state->forecast_ttft_ms, first_ms);
     return state->forecast_total_ms > whole_ms &&
-           removed(why, "%.64s needs about %.0f ms for its answer, and %.0f ms are left",
-                   facts->name, state->forecast_total_ms, whole_ms);
+           removed(why, "%.64s may take %.0f ms for its answer, and %.0f ms are left", facts->name,
+                   state->forecast_total_ms, whole_ms);
 }
 
 /* When no tier can make it, the one that is late by the least stays: its answer may come in time
