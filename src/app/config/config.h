@@ -252,6 +252,7 @@ struct config {
     size_t budget_count;
     struct {
         const char *root; /* of sysfs */
+        struct config_texts metered;
     } device;
     struct {
         const char *preset; /* NULL = none */

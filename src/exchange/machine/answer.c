@@ -90,8 +90,10 @@ static void announce(struct exchange *ex)
         return;
     bool correction = ex->answer.shown != NULL;
     ex->answer.shown = ex->current;
-    if (correction)
+    if (correction) { /* nothing of the new answer was seen yet */
         buf_clear(&ex->answer.text);
+        ex->answer.visible = false;
+    }
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     answer_summarize(ex, ex->current);
@@ -107,7 +109,9 @@ static bool show(void *ctx, const struct tier_piece *piece)
         return false;
     if (!ex->answer.visible && piece_is_visible(piece)) {
         ex->answer.visible = true;
-        ex->answer.ttft_ms = ex->answer.summary.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
+        if (ex->answer.ttft_ms <= 0 || !ex->request.streamed)
+            ex->answer.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
+        ex->answer.summary.ttft_ms = ex->answer.ttft_ms;
     }
     if (ex->answer.keeps_text)
         buf_append_str(&ex->answer.text, piece->text);
@@ -126,21 +130,21 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
            (ex->lane->token_count == 0 && !piece->has_stats);
 }
 
-/* Shows what is held back. Clients that take corrections may get the old answer back, so it is
- * kept. */
+/* Shows what is held back. Clients whose text can be replaced may get the old answer back, so it
+ * is kept. */
 static void commit(struct exchange *ex)
 {
     ex->lane->committed = true;
     parts_committing(ex);
     hold_replay(&ex->lane->hold, show, ex);
-    if (!ex->request.corrections)
+    if (!exchange_takes_back(ex))
         hold_deinit(&ex->lane->hold);
 }
 
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
     assert(!ex->ended);
-    bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
+    bool keep = !ex->lane->committed || (exchange_takes_back(ex) && ex->current->gated);
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
     if (ex->lane->committed) {
@@ -227,6 +231,10 @@ void answer_give_kept(struct exchange *ex)
 void answer_fail(struct exchange *ex)
 {
     const char *param = NULL;
+    if (!ex->request.streamed) { /* nobody has seen anything */
+        ex->answer.shown = NULL;
+        buf_clear(&ex->answer.text);
+    }
     answer_summarize(ex, ex->answer.shown);
     enum td_status status = disclosure_failure(ex, ex->answer.message, &param);
     end(ex, ENDED_FAILED);

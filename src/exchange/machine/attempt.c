@@ -136,6 +136,13 @@ void attempt_report_answer(struct exchange *ex)
 
 /* --- pieces and the end --- */
 
+/* Of a further token of a server's chunk: it has nothing to show or to keep. */
+static bool is_only_stats(const struct tier_piece *piece)
+{
+    return piece->has_stats && piece->text.len == 0 && piece->token_text.len == 0 &&
+           !piece->raw_delta;
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct lane *lane = ctx;
@@ -156,7 +163,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (piece->raw_delta)
         openai_delta_measure(piece->raw_delta, &ex->current->answer_bytes,
                              &ex->current->beside_bytes);
-    if (!piece->has_stats || !climb_look(ex)) {
+    if ((!piece->has_stats || !climb_look(ex)) && !is_only_stats(piece)) {
         const struct tier_piece *shown = outgoing_piece(ex, piece);
         if (shown)
             answer_add(ex, shown);
@@ -233,7 +240,12 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
                                    names_class(lane->pass.data_class));
     } else {
         struct tier_sink sink = {
-            .on_piece = on_piece, .on_done = on_done, .ctx = lane, .pass = &lane->pass};
+            .on_piece = on_piece,
+            .on_done = on_done,
+            .ctx = lane,
+            .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
+            .pass = &lane->pass,
+        };
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &lane->running, &failure.err);
     }

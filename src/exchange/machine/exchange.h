@@ -104,11 +104,13 @@ struct exchange_services {
 };
 
 enum exchange_event_kind {
-    EXCHANGE_START,      /* a tier's answer is being shown: tier, place known; before any text */
-    EXCHANGE_TEXT,       /* committed text */
-    EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
-    EXCHANGE_DONE,       /* final */
-    EXCHANGE_FAILED      /* no tier could answer; the message names every cause */
+    EXCHANGE_START, /* a tier's answer is being shown: tier, place known; before any text */
+    EXCHANGE_TEXT,  /* committed text */
+    /* Text is replaced by what follows. Only when request.corrections, or when the request is not
+     * streamed: then nobody has read it yet. */
+    EXCHANGE_CORRECTION,
+    EXCHANGE_DONE,  /* final */
+    EXCHANGE_FAILED /* no tier could answer; the message names every cause */
 };
 
 struct exchange_summary {

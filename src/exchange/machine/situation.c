@@ -71,6 +71,7 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
         device_read(ex->services->device, &device);
         ex->signals.moment.battery = device.battery;
         ex->signals.moment.on_battery = device.on_battery;
+        ex->signals.moment.battery_low = device.battery_low;
         if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
             ex->signals.moment.network = device.network;
     }

@@ -37,6 +37,7 @@ struct tier_facts {
     unsigned sees;                    /* bit n: enum td_data_class n */
     bool pseudonyms;                  /* may be sent surrogates of what it may not be sent */
     unsigned lacks;                   /* of enum capability */
+    bool loopback;                    /* its server is on this machine: no network is needed */
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;

@@ -35,7 +35,8 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
     struct snapshot_base *base = &parts->base;
     *parts = (struct services_parts){.base.confined = confined};
     if (!confined)
-        base->device = device_new(config->device.root, NULL);
+        base->device = device_new(config->device.root, config->device.metered.items,
+                                  config->device.metered.count, NULL);
     base->classes = conversation_classes_new(config->privacy.conversations_max);
     base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);

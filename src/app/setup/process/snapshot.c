@@ -117,15 +117,25 @@ static void snapshot_free(struct snapshot *snapshot)
     free(snapshot);
 }
 
-/* A tier that keeps its name and place keeps what was measured of it. */
-static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* A tier that keeps its name and place keeps what was measured of it, and one that keeps its server
+ * and model what was found out of these. */
+static void keep_learned(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
-    for (size_t i = 0; before && i < now->tier_count; i++)
-        for (size_t j = 0; j < before->config->tier_count; j++)
-            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
-                now->tiers[i].place == before->config->tiers[j].place)
+    for (size_t i = 0; before && i < now->tier_count; i++) {
+        for (size_t j = 0; j < before->config->tier_count; j++) {
+            const struct config_tier *new = &now->tiers[i], *old = &before->config->tiers[j];
+            if (strcmp(new->name, old->name) == 0 && new->place == old->place)
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+            if (is_same_text(new->base_url, old->base_url) && is_same_text(new->model, old->model))
+                logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+        }
+    }
 }
 
 /* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
@@ -263,7 +273,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
             services->all_cloud_tier = i;
     }
     if (status == TD_OK)
-        keep_latency(snapshot, base->before);
+        keep_learned(snapshot, base->before);
     return status;
 }
 
