@@ -164,9 +164,12 @@ static enum td_status open_memory(struct scheduler *scheduler,
         status = open_cache(scheduler, options, work_bytes, err);
     if (status == TD_OK)
         status = workspace_new(model, &workspace, scheduler->threads, &scheduler->workspace, err);
-    if (status == TD_OK)
-        scheduler->workspace->stop = &scheduler->stop;
-    return status;
+    if (status != TD_OK)
+        return status;
+    scheduler->workspace->stop = &scheduler->stop;
+    memory_hold_weights(model);
+    scheduler->holds_weights = true;
+    return TD_OK;
 }
 
 static enum td_status start(struct scheduler *scheduler, const struct scheduler_options *options,
@@ -240,6 +243,8 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         sequence_deinit(&scheduler->slots[i].sequence);
+    if (scheduler->holds_weights)
+        memory_release_weights(scheduler->model);
     prefix_index_free(scheduler->prefixes);
     kv_pool_free(scheduler->kv_pool);
     scheduler_draft_free(scheduler->draft);

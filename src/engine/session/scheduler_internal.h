@@ -41,6 +41,7 @@ struct scheduler {
     uint32_t draft_tokens;
     float exit_threshold;
     const struct td_model *model;
+    bool holds_weights; /* counted as in use (memory.h) */
     struct thread_pool *threads;
     struct kv_pool *kv_pool;
     struct prefix_index *prefixes; /* what ended and running answers have computed */
