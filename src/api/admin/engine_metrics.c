@@ -1,16 +1,34 @@
-/* What the local engine does, for GET /metrics. */
+/* What the local engine does, for GET /metrics: the sum over the local tiers. */
 #include "api/admin/metric_writers.h"
 
 #include "api/http/metrics.h"
 #include "engine/session/scheduler.h"
 
+static void add_load(struct scheduler *scheduler, struct scheduler_load *sum)
+{
+    struct scheduler_load load = scheduler_get_load(scheduler);
+    sum->running += load.running;
+    sum->waiting += load.waiting;
+    sum->pages_used += load.pages_used;
+    sum->page_count += load.page_count;
+    sum->prompt_tokens += load.prompt_tokens;
+    sum->cached_tokens += load.cached_tokens;
+    sum->completion_tokens += load.completion_tokens;
+    sum->passes += load.passes;
+    sum->rows += load.rows;
+    sum->drafted_tokens += load.drafted_tokens;
+    sum->accepted_tokens += load.accepted_tokens;
+}
+
 void engine_write_metrics(const struct api_host *host, const struct exchange_services *services,
                           struct buf *out)
 {
-    (void)services;
-    if (!host->scheduler)
+    (void)host;
+    if (services->scheduler_count == 0)
         return;
-    struct scheduler_load load = scheduler_get_load(host->scheduler);
+    struct scheduler_load load = {0};
+    for (size_t i = 0; i < services->scheduler_count; i++)
+        add_load(services->schedulers[i], &load);
     metrics_write_value(out, "tandem_engine_running", "gauge", "Sequences being generated",
                         load.running);
     metrics_write_value(out, "tandem_engine_waiting", "gauge", "Sequences in the queue",

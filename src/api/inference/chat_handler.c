@@ -294,8 +294,7 @@ static void begin_exchange(struct chat *chat)
         return;
     }
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
-                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
-                         api->host->model);
+                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
 }
 
 static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,

@@ -13,6 +13,8 @@
 #include "request/request.h"
 #include "router/plan/policy.h"
 
+#include <stdatomic.h>
+
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
@@ -152,6 +154,7 @@ struct config_route {
 
 struct config {
     struct arena *arena;
+    atomic_uint users; /* of config_hold */
     const char *label; /* the file's name, or "defaults" */
     uint32_t line;
     const char *state_dir;
@@ -269,7 +272,8 @@ TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, v
 /* The same from memory; label stands for the file's name in messages. */
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
-void config_free(struct config *config);
+struct config *config_hold(struct config *config); /* one more user, who calls config_free, too */
+void config_free(struct config *config);           /* accepts NULL; the last user's frees it */
 
 /* Its kind of server; NULL for the engine in this process. */
 const struct tier_server *config_tier_server(const struct config_tier *tier);

@@ -12,11 +12,12 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
- * away. */
+/* A second-best answer: after a failure, below the bar, by a model that stands in for another, or
+ * because a budget took dearer tiers away. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || ex->plan.spent;
+    const struct model_fault *fault = ex->facts[by->tier].model_fault;
+    return by->fallback || by->low || ex->plan.spent || (fault && !fault->is_loading);
 }
 
 void answer_summarize(struct exchange *ex, const struct attempt *by)

@@ -158,6 +158,14 @@ static bool without_key(const struct question *q, size_t tier, char why[REASON_T
     return removed(why, "tier %s has no API key", facts->name);
 }
 
+static bool without_model(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct model_fault *fault = q->facts[tier].model_fault;
+    return fault && !fault->stands_in &&
+           removed(why, "tier %s has no model (%s): %s", q->facts[tier].name, fault->code,
+                   fault->text);
+}
+
 static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     return !q->states[tier].reachable &&
@@ -202,6 +210,7 @@ static const struct constraint permissions[] = {
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_NO_MODEL, without_model},
     {REASON_REMOVED_OFFLINE, offline},
 };
 

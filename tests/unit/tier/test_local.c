@@ -190,7 +190,8 @@ static void scene_init_with(struct scene *scene, uint32_t context_tokens, size_t
     engine.tool_format = tool_format;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    const struct tier_local_options options = {0};
+    const struct tier_local_options options = {.model =
+                                                   (const void *)&engine}; /* not looked into */
     CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
@@ -550,7 +551,8 @@ static const char *adapters_of(const struct td_request *asked, enum td_status ex
                                                 (const void *)&names[2]};
     const struct tier_adapter adapters[] = {
         {handles[0], 1, false}, {handles[1], 0.5f, true}, {handles[2], 2, false}};
-    const struct tier_local_options options = {.adapters = adapters};
+    const struct tier_local_options options = {.model = (const void *)&engine,
+                                               .adapters = adapters};
     struct tier_facts facts = {
         .name = "local", .has_key = true, .adapters = names, .adapter_count = 3};
     struct scene s;

@@ -7,12 +7,14 @@
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/model/model_record.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
+#include "base/memory_free.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
@@ -123,31 +125,44 @@ static void check_confidence(struct doctor *doctor, const struct td_model *model
     free(confidence);
 }
 
+/* What a server does about a model that cannot be opened. */
+static void add_model_failure(struct doctor *doctor, const char *path, const char *why)
+{
+    const char *folder = doctor->config->state_dir;
+    char then[TD_ERROR_BYTES], good[4096], words[256] = "";
+    bool kept_out = *path && model_record_is_quarantined(folder, path, then);
+    if (model_record_find_good(folder, "local", good, sizeof good) && strcmp(good, path) != 0)
+        snprintf(words, sizeof words, "; a server uses %.200s", good);
+    else if (doctor->config->tier_count > 1)
+        snprintf(words, sizeof words, "; a server starts without it");
+    add(doctor, "model", HEALTH_FAIL,
+        kept_out ? "replace the file, or name another one with engine.model, TANDEM_MODEL or -m"
+                 : "name a GGUF file with engine.model, TANDEM_MODEL or -m",
+        "%.250s%s%s", why, kept_out ? "; in quarantine until the file changes" : "", words);
+}
+
 static void check_model(struct doctor *doctor)
 {
     struct td_error err = {0};
-    char path[4096];
+    char path[4096] = "";
     struct td_model *model = NULL;
     struct td_model_options options = {.cpu = doctor->cpu};
     const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
     if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
         td_model_open(path, &options, &model, &err) != TD_OK) {
-        add(doctor, "model", HEALTH_FAIL, "name a GGUF file with engine.model, TANDEM_MODEL or -m",
-            "%s", err.message);
+        add_model_failure(doctor, path, err.message);
         return;
     }
     const struct td_model_info *info = td_model_get_info(model);
     add(doctor, "model", HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
         info->quantization, (double)info->file_bytes / 1e6);
-    struct sysinfo memory;
-    if (sysinfo(&memory) == 0) {
-        double free_mb = (double)(memory.freeram + memory.bufferram) * memory.mem_unit / 1e6;
-        double need_mb = (double)info->file_bytes / 1e6;
-        bool tight = need_mb * 1.2 > (double)memory.totalram * memory.mem_unit / 1e6;
-        add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
-            tight ? "use a smaller or more quantised model" : NULL,
-            "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
-    }
+    struct memory_free left;
+    memory_free_read("", &left);
+    double free_mb = (double)left.ram_bytes / 1e6, need_mb = (double)info->file_bytes / 1e6;
+    bool tight = need_mb * 1.2 > free_mb;
+    add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
+        tight ? "use a smaller or more quantised model" : NULL,
+        "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
     check_confidence(doctor, model, path);
     td_model_close(model);
 }
