@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tier/door.h"
 #include "tier/openai_wire.h"
 
@@ -57,7 +59,11 @@ struct tier_attempt {
     double start_ms, first_ms;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
-    bool passed_on;      /* the sink has a piece of the answer */
+    enum logprob_kind kind;
+    bool asks_logprobs;    /* for us; the client did not */
+    bool refused_logprobs; /* it did, and the server would not answer that */
+    bool reached;          /* the last try that has ended had a connection */
+    bool passed_on;        /* the sink has a piece of the answer */
     bool in_callback, dead;
 };
 
@@ -85,15 +91,36 @@ static void later(struct tier_attempt *attempt, enum pending what, uint64_t dela
 
 /* --- the end --- */
 
+static bool is_success(int code)
+{
+    return code >= 200 && code < 300;
+}
+
+/* Servers charge for what they began to answer, and may charge for what they had got when we left.
+ * They do not charge for a request that they refused, nor for one that never came. */
+static bool openai_unbilled(const struct tier_attempt *attempt)
+{
+    bool reached =
+        attempt->reached || (attempt->transfer && client_is_connected(attempt->transfer));
+    return !reached || (attempt->http_status && !is_success(attempt->http_status));
+}
+
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
-    if (attempt->stream.usage.exact)
-        return attempt->stream.usage;
+    struct tier_usage usage = attempt->stream.usage;
+    /* A text of no tokens: the count belongs to an earlier moment, or is untrue. */
+    if (usage.exact && usage.completion_tokens == 0 && attempt->stream.text_bytes > 0)
+        usage = (struct tier_usage){.refused = true};
+    if (usage.refused)
+        log_event(LOG_LEVEL_WARN, "usage_refused",
+                  "tier=%s told a usage that cannot be true; what it costs is estimated",
+                  attempt->tier->tier.facts.name);
+    if (usage.exact || openai_unbilled(attempt))
+        return usage;
     /* Four bytes per token is the rule of thumb for English. The record marks it as an estimate. */
-    return (struct tier_usage){
-        .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
-        .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
-    };
+    usage.prompt_tokens = attempt->prompt_estimate;
+    usage.completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4);
+    return usage;
 }
 
 /* Hides our API key in a peer's message, which goes to the client: peers repeat keys that they
@@ -112,6 +139,25 @@ static void hide_key(const struct tier_attempt *attempt, char *message)
     }
 }
 
+/* A whole answer shows that the server gives none. One without text shows nothing: few servers give
+ * log-probabilities of calls. */
+static void learn_logprobs(const struct tier_attempt *attempt)
+{
+    const struct openai_stream *stream = &attempt->stream;
+    const struct tier_facts *facts = &attempt->tier->tier.facts;
+    bool asked = attempt->asks_logprobs && stream->text_bytes > 0;
+    if (stream->surplus_count > 0)
+        log_event(LOG_LEVEL_WARN, "logprobs_ignored",
+                  "tier=%s count=%llu reason=\"more than the text can have tokens\"", facts->name,
+                  (unsigned long long)stream->surplus_count);
+    if (stream->stats_count > 0 || !(asked || attempt->refused_logprobs))
+        return;
+    logprob_support_learn(&attempt->tier->tier.logprobs, attempt->kind, false,
+                          (uint64_t)clock_monotonic_ms(NULL));
+    log_event(LOG_LEVEL_INFO, "no_logprobs", "tier=%s model=%s refused=%d", facts->name,
+              facts->model, attempt->refused_logprobs);
+}
+
 /* Reports the result. The attempt is gone afterwards. */
 static void deliver(struct tier_attempt *attempt, const struct td_error *err)
 {
@@ -125,8 +171,11 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
         .retry_count = attempt->retry_count,
         .egress_bytes = attempt->egress_bytes,
+        .unbilled = openai_unbilled(attempt),
     };
     hide_key(attempt, result.err.message);
+    if (result.status == TD_OK)
+        learn_logprobs(attempt);
     struct tier_sink sink = attempt->sink;
     attempt_free(attempt);
     sink.on_done(sink.ctx, &result);
@@ -161,6 +210,41 @@ static void retry_later(struct tier_attempt *attempt)
     later(attempt, PENDING_RETRY, delay_ms);
 }
 
+/* A server may refuse a request because we asked for log-probabilities. It says so, or it has not
+ * answered such a question yet and says only that the request is wrong. */
+static bool is_refusal_of_logprobs(const struct tier_attempt *attempt)
+{
+    int code = attempt->http_status;
+    return attempt->asks_logprobs && !attempt->passed_on &&
+           (openai_names_logprobs(buf_view(&attempt->refusal)) ||
+            openai_names_logprobs(str_from(attempt->err.message)) ||
+            ((code == 400 || code == 422) &&
+             !logprob_support_known(&attempt->tier->tier.logprobs, attempt->kind)));
+}
+
+/* Makes the request again what the client made it. */
+static bool drop_logprobs(struct tier_attempt *attempt)
+{
+    attempt->asks_logprobs = false;
+    attempt->refused_logprobs = true;
+    return openai_drop_logprobs(&attempt->body, NULL) == TD_OK &&
+           openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, NULL) == TD_OK;
+}
+
+static void finish(struct tier_attempt *attempt)
+{
+    bool again = attempt->err.status != TD_OK && is_refusal_of_logprobs(attempt);
+    if (!again || !drop_logprobs(attempt)) {
+        deliver(attempt, &attempt->err);
+        return;
+    }
+    if (attempt->transfer)
+        client_cancel(attempt->transfer);
+    attempt->transfer = NULL;
+    attempt->retry_count++;
+    later(attempt, PENDING_RETRY, 0);
+}
+
 /* --- the transfer --- */
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
@@ -171,6 +255,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (!attempt->passed_on)
         attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
     attempt->passed_on = true;
+    if (attempt->asks_logprobs && piece->has_stats) /* now: a gate may end the attempt early */
+        logprob_support_learn(&attempt->tier->tier.logprobs, attempt->kind, true, 0);
     attempt->sink.on_piece(attempt->sink.ctx, piece);
 }
 
@@ -180,11 +266,6 @@ static void on_headers(void *ctx, int code, const char *content_type, const char
     (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
     attempt->http_status = code;
     attempt->retry_after_ms = openai_retry_after_ms(retry_after);
-}
-
-static bool is_success(int code)
-{
-    return code >= 200 && code < 300;
 }
 
 static void on_body(void *ctx, struct td_str bytes)
@@ -228,6 +309,7 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
 static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
 {
     struct tier_attempt *attempt = ctx;
+    attempt->reached = client_is_connected(attempt->transfer);
     attempt->transfer = NULL;
     if (attempt->dead)
         return; /* the timer frees it */
@@ -238,10 +320,11 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     attempt->in_callback = false;
     if (attempt->dead)
         return;
-    if (attempt->err.status != TD_OK && may_retry(attempt, attempt->err.status))
+    if (attempt->err.status != TD_OK && !is_refusal_of_logprobs(attempt) &&
+        may_retry(attempt, attempt->err.status))
         retry_later(attempt);
     else
-        deliver(attempt, &attempt->err);
+        finish(attempt);
 }
 
 static enum td_status send_through_door(struct tier_attempt *attempt, struct client *client,
@@ -298,13 +381,20 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     return status;
 }
 
+static void begin_stream(struct tier_attempt *attempt)
+{
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    attempt->stream.own_logprobs = attempt->asks_logprobs;
+}
+
 static void repeat(struct tier_attempt *attempt)
 {
     openai_stream_deinit(&attempt->stream);
-    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    begin_stream(attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
+    attempt->reached = false;
     attempt->retry_after_ms = UINT64_MAX;
     if (send_request(attempt, &attempt->err) != TD_OK)
         deliver(attempt, &attempt->err);
@@ -318,7 +408,7 @@ static void on_timer(void *ctx)
     if (pending == PENDING_FREE)
         attempt_free(attempt);
     else if (pending == PENDING_FINISH)
-        deliver(attempt, &attempt->err);
+        finish(attempt);
     else if (pending == PENDING_RETRY)
         repeat(attempt);
 }
@@ -328,10 +418,7 @@ static void on_timer(void *ctx)
 static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
 {
     (void)tier;
-    uint64_t count = 0;
-    for (size_t i = 0; i < request->message_count; i++)
-        count += request->messages[i].content.len / 4 + 4;
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    return tier_estimate_prompt(request);
 }
 
 static enum td_status openai_start(struct tier *tier, struct loop *loop,
@@ -349,12 +436,17 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
-    attempt->prompt_estimate = openai_count_prompt(tier, request);
+    attempt->prompt_estimate = tier_estimate_prompt(request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
-    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    attempt->kind = logprob_kind_of(request);
+    attempt->asks_logprobs =
+        sink->judged && !request->logprobs &&
+        logprob_support_ask(&tier->logprobs, attempt->kind, (uint64_t)attempt->start_ms);
+    begin_stream(attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
-    enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
+    enum td_status status =
+        openai_write_body(request, &tier->facts, attempt->asks_logprobs, &attempt->body, err);
     if (status == TD_OK)
         status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
     if (status == TD_OK && !attempt->timer)
@@ -401,6 +493,8 @@ static const struct tier_ops openai_ops = {
     .count_prompt = openai_count_prompt,
     .free = openai_free,
     .egress_bytes = openai_egress_bytes,
+    .unbilled = openai_unbilled,
+    .estimates = true,
 };
 
 static char *url_of(const char *base_url, const char *path)
@@ -443,6 +537,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
+    openai->tier.facts.loopback = loopback_is_url(str_from(options->base_url));
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
                                 CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;

@@ -334,9 +334,11 @@ def test_many_reloads_in_a_row_end_with_the_last_one():
                 tandem.config.write_text(configuration(paths[turn % 3]))
                 tandem.process.send_signal(signal.SIGHUP)
                 time.sleep(0.005)
-            reload_with(tandem, configuration(paths[2]))
-            equal(settled(tandem), [])
-            equal(tandem.chat(EASY).json["model"], "three")
+            tandem.config.write_text(configuration(paths[2]))
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: tandem.chat(EASY).json["model"] == "three", what="the last model")
+            time.sleep(0.3)
+            equal((settled(tandem), tandem.chat(EASY).json["model"]), ([], "three"))
 
 
 if __name__ == "__main__":

@@ -135,16 +135,26 @@ static bool runs_the_same(const struct snapshot *snapshot, const struct snapshot
     return (a ? a->model : NULL) == (b ? b->model : NULL);
 }
 
-/* A tier that keeps its name, place and model keeps what was measured of it. */
-static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* A tier that keeps its name, place and model keeps what was measured of it, and one that keeps its
+ * server and model what was found out of these. */
+static void keep_learned(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
-    for (size_t i = 0; before && i < now->tier_count; i++)
-        for (size_t j = 0; j < before->config->tier_count; j++)
-            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
-                now->tiers[i].place == before->config->tiers[j].place &&
-                runs_the_same(snapshot, before, now->tiers[i].name))
+    for (size_t i = 0; before && i < now->tier_count; i++) {
+        for (size_t j = 0; j < before->config->tier_count; j++) {
+            const struct config_tier *new = &now->tiers[i], *old = &before->config->tiers[j];
+            if (strcmp(new->name, old->name) == 0 && new->place == old->place &&
+                runs_the_same(snapshot, before, new->name))
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+            if (is_same_text(new->base_url, old->base_url) && is_same_text(new->model, old->model))
+                logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+        }
+    }
 }
 
 /* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
@@ -255,6 +265,8 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .scanner = snapshot->scanner,
         .spending = base->spending,
         .hedge_allowance = base->hedge_allowance,
+        .account = base->account,
+        .token_counts = base->token_counts,
         .device = base->device,
         .minimise = config->privacy.minimise,
         .consents = base->consents,
@@ -297,7 +309,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
             services->all_cloud_tier = i;
     }
     if (status == TD_OK)
-        keep_latency(snapshot, base->before);
+        keep_learned(snapshot, base->before);
     return status;
 }
 
