@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "base/names.h"
+#include "base/trace.h"
 
 struct td_grammar; /* tandem/engine.h */
 
@@ -165,6 +166,9 @@ struct td_request {
      * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
      * 8 digits of a hash of it. */
     const char *caller;
+    const struct trace *trace;   /* NULL = a new one begins */
+    const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
+    const char *request_id;      /* as the client or this server named it; or NULL. Never sent */
     bool no_train, no_retention; /* only tiers that promise this */
     /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];

@@ -338,17 +338,51 @@ static enum td_status send_through_door(struct tier_attempt *attempt, struct cli
                      &attempt->transfer, err);
 }
 
+/* The trace goes on at the peer, and its log can be found from here. The client's own request id
+ * stays: it may say more than a number. Each sending has an id of its own, because some servers
+ * tell requests apart by it. */
+#define TRACING_HEADERS 3
+static size_t tracing_headers(const struct tier_attempt *attempt, struct buf *text,
+                              const char *out[static TRACING_HEADERS])
+{
+    const struct egress_pass *pass = attempt->sink.pass;
+    size_t count = 0, at[TRACING_HEADERS];
+    if (!pass || !pass->traceparent || !pass->exchange)
+        return 0;
+    at[count++] = text->len;
+    buf_printf(text, "traceparent: %s%c", pass->traceparent, '\0');
+    at[count++] = text->len;
+    buf_printf(text, "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, attempt->retry_count,
+               '\0');
+    if (pass->tracestate) {
+        at[count++] = text->len;
+        buf_printf(text, "tracestate: %s%c", pass->tracestate, '\0');
+    }
+    for (size_t i = 0; i < count && !text->failed; i++)
+        out[i] = text->data + at[i];
+    return text->failed ? 0 : count;
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
     struct td_str key = secret_reveal(options->api_key);
-    struct buf authorization;
+    struct buf authorization, tracing;
     buf_init(&authorization, key.len + 64);
     buf_append_str(&authorization, STR("Authorization: Bearer "));
     buf_append_str(&authorization, key);
-    const char *headers[] = {
-        "Content-Type: application/json", "Accept: text/event-stream, application/json",
-        "User-Agent: tandem/" TANDEM_VERSION, key.len ? authorization.data : NULL, NULL};
+    buf_init(&tracing, TRACE_STATE_MAX + 256);
+    const char *headers[] = {"Content-Type: application/json",
+                             "Accept: text/event-stream, application/json",
+                             "User-Agent: tandem/" TANDEM_VERSION,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL};
+    size_t header_count = 3 + tracing_headers(attempt, &tracing, headers + 3);
+    if (key.len)
+        headers[header_count] = authorization.data;
     struct client_request request = {
         .method = "POST",
         .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
@@ -376,6 +410,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     if (authorization.data)
         crypto_wipe(authorization.data, authorization.len);
     buf_deinit(&authorization);
+    buf_deinit(&tracing);
     if (status == TD_OK)
         attempt->egress_bytes += attempt->body.len;
     return status;

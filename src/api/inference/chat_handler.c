@@ -10,11 +10,13 @@
  *   TEXT               collect                 its events for a piece
  *   CORRECTION         forget, collect again   its events for one (chat alone has them)
  *   DONE               headers, whole reply    its last events
+ *   CANCELLED          counted               counted
  *   FAILED             status and error body   the same before a byte; else an error event
  */
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
@@ -50,7 +52,6 @@ static void chat_cancel(struct chat *chat)
         return;
     exchange_cancel(chat->exchange);
     chat->exchange = NULL;
-    exchange_reply_count(chat->base.api, NULL, "cancelled");
 }
 
 static void chat_free(void *ctx)
@@ -209,7 +210,7 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
-    chat->in_event = true;
+    chat->in_event = event->kind != EXCHANGE_CANCELLED;
     switch (event->kind) {
     case EXCHANGE_START:
         if (chat->request.td.streamed)
@@ -223,7 +224,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_DONE:
         chat->exchange = NULL;
-        exchange_reply_count(chat->base.api, event->summary, "answered");
+        exchange_reply_count(chat->base.api, event->summary);
         if (chat->request.td.streamed)
             finish_stream(chat, event->summary);
         else
@@ -231,9 +232,12 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_FAILED:
         chat->exchange = NULL;
-        exchange_reply_count(chat->base.api, event->summary, "failed");
+        exchange_reply_count(chat->base.api, event->summary);
         finish_failed(chat, event);
         break;
+    case EXCHANGE_CANCELLED:
+        exchange_reply_count(chat->base.api, event->summary);
+        return; /* whoever cancelled goes on */
     }
     chat->in_event = false;
     if (chat->stream.broken && chat->stream.http) {
@@ -344,7 +348,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
     char caller[AUTH_DIGEST_BYTES];
     access_find_caller(api, request, caller);
     chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
-    if (!chat->request.td.caller) {
+    if (!chat->request.td.caller || !tracing_give(api, request, chat->arena, &chat->request.td)) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
         return;

@@ -207,6 +207,9 @@ struct config {
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */
+        double objective;              /* share of answers that should be in time */
+        uint32_t resting_s;            /* a tier without an answer for so long is an alarm */
+        const char *webhook, *webhook_key_env; /* NULL = none */
     } watch;
     struct {
         int data_class; /* floor for every route */

@@ -162,6 +162,46 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 
 /* --- the ends --- */
 
+/* Where each attempt led: to the next one, or back to one whose answer was good enough. */
+static void summarize_steps(struct exchange *ex)
+{
+    struct exchange_summary *summary = &ex->answer.summary;
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i], *next = attempt + 1;
+        bool last = i + 1 == ex->attempt_count;
+        struct exchange_step *step = &ex->answer.steps[i];
+        *step = (struct exchange_step){.tier = ex->facts[attempt->tier].name,
+                                       .why_left = attempt->why_left,
+                                       .retry_count = attempt->retry_count};
+        if (attempt->why_left)
+            step->next = !last                      ? ex->facts[next->tier].name
+                         : summary->end == ENDED_OK ? summary->tier
+                                                    : NULL;
+    }
+    summary->steps = ex->answer.steps;
+}
+
+/* A client that leaves before the time is up says nothing of it. */
+static enum objective_result judge_objective(uint32_t asked_ms, double took_ms, bool reached,
+                                             enum exchange_end how)
+{
+    if (asked_ms == 0 || (how == ENDED_CANCELLED && !reached && took_ms <= asked_ms))
+        return OBJECTIVE_NONE;
+    return reached && took_ms <= asked_ms ? OBJECTIVE_HIT : OBJECTIVE_MISSED;
+}
+
+static void summarize_end(struct exchange *ex, enum exchange_end how)
+{
+    struct exchange_summary *summary = &ex->answer.summary;
+    summary->end = how;
+    bool began = ex->answer.ttft_ms > 0;
+    summary->objective_ttft = judge_objective(
+        ex->request.slo_ttft_ms, began ? ex->answer.ttft_ms : summary->total_ms, began, how);
+    summary->objective_total =
+        judge_objective(ex->request.slo_ms, summary->total_ms, how == ENDED_OK, how);
+    summarize_steps(ex);
+}
+
 /* A prompt that is only scored has no answer to see. */
 static enum answer_standing standing_of(const struct exchange *ex, enum exchange_end how)
 {
@@ -176,6 +216,7 @@ static void end(struct exchange *ex, enum exchange_end how)
 {
     assert(!ex->ended);
     struct exchange_summary *summary = &ex->answer.summary;
+    summarize_end(ex, how);
     summary->standing = standing_of(ex, how);
     if (summary->standing == ANSWER_NONE) {
         summary->all_cloud_cost_usd = 0;
@@ -254,4 +295,5 @@ void answer_cancel(struct exchange *ex)
 {
     answer_summarize(ex, ex->answer.shown);
     end(ex, ENDED_CANCELLED);
+    emit(ex, EXCHANGE_CANCELLED, NULL);
 }

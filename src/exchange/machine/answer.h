@@ -7,6 +7,7 @@
 #include "base/outcome.h"
 #include "exchange/machine/disclosure.h"
 #include "exchange/machine/exchange.h"
+#include "ledger/ledger.h"
 
 struct attempt;
 
@@ -19,6 +20,7 @@ struct answer {
     bool keeps_text;       /* somebody needs the text at the end */
     struct buf text;       /* what was shown, where it is kept */
     struct exchange_summary summary;
+    struct exchange_step steps[LEDGER_ATTEMPTS_MAX];
     char disclosure[DISCLOSURE_BYTES];
     char message[MESSAGE_BYTES];
 };
@@ -31,6 +33,6 @@ void answer_add(struct exchange *exchange, const struct tier_piece *piece);
 void answer_finish(struct exchange *exchange);
 void answer_give_kept(struct exchange *exchange); /* the kept attempt's is */
 void answer_fail(struct exchange *exchange);      /* no tier could answer */
-void answer_cancel(struct exchange *exchange);    /* the client left: only the parts are told */
+void answer_cancel(struct exchange *exchange);    /* the client left */
 
 #endif

@@ -88,14 +88,17 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->finish = result->finish;
         attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;
+        attempt->retry_count = result->retry_count;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     }
     settle_cost(lane, result ? &result->usage : &(struct tier_usage){0});
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
-              "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
-              ex->facts[attempt->tier].name, names_outcome(outcome),
-              td_status_name(attempt->status), attempt->total_ms, attempt->usage.completion_tokens);
+              "exchange=%s trace=%s span=%s tier=%s outcome=%s status=%s total_ms=%.1f "
+              "completion_tokens=%u",
+              ex->id, ex->trace.id, attempt->span, ex->facts[attempt->tier].name,
+              names_outcome(outcome), td_status_name(attempt->status), attempt->total_ms,
+              attempt->usage.completion_tokens);
 }
 
 /* For requests that ask for a time. Only complete answers count: one that was left has no end. */
@@ -124,8 +127,9 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
     report_health(ex, ex->current);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
-    plan_add_reason(&ex->plan, late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR,
-                    ex->facts[ex->current->tier].name, "%s", cause);
+    ex->current->why_left = late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR;
+    plan_add_reason(&ex->plan, ex->current->why_left, ex->facts[ex->current->tier].name, "%s",
+                    cause);
 }
 
 void attempt_report_answer(struct exchange *ex)
@@ -228,6 +232,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
+    trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
     attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&

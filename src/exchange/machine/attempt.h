@@ -7,6 +7,7 @@
 #define EXCHANGE_ATTEMPT_H
 
 #include "base/outcome.h"
+#include "base/trace.h"
 #include "exchange/limits/gates.h"
 #include "exchange/limits/hold.h"
 #include "exchange/private/minimise.h"
@@ -16,14 +17,17 @@
 struct exchange;
 
 struct attempt {
-    size_t tier; /* index into services->tiers */
-    size_t rung; /* index into plan.rungs */
+    size_t tier;                 /* index into services->tiers */
+    size_t rung;                 /* index into plan.rungs */
+    char span[TRACE_SPAN_BYTES]; /* of the exchange's trace */
     enum egress_purpose purpose;
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
     bool outrun;   /* cancelled because the other lane answered first */
     enum attempt_outcome outcome;
+    enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
+    uint32_t retry_count;
     enum td_status status;
     int http_status;
     char error[256]; /* for the client; may quote the tier's server */
@@ -50,6 +54,7 @@ struct lane {
     struct attempt *attempt;      /* that runs here, or ran last */
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
+    char traceparent[TRACE_HEADER_BYTES];
     struct confidence confidence;
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */

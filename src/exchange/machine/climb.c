@@ -143,6 +143,7 @@ static void explain_leaving(struct exchange *ex, const struct gate_view *view)
     const char *tier = ex->facts[ex->current->tier].name;
     char text[REASON_TEXT_BYTES];
     enum reason_code code = gates_explain(&ex->lane->verdict, view, tier, text);
+    ex->current->why_left = code;
     plan_add_reason(&ex->plan, code, tier, "%s", text);
 }
 
@@ -304,6 +305,7 @@ void climb_deadline(struct exchange *ex)
             continue;
         lane_stop(lane, ATTEMPT_FAILED);
         lane->attempt->status = TD_TIMEOUT;
+        lane->attempt->why_left = REASON_LEFT_TIMEOUT;
         snprintf(lane->attempt->error, sizeof lane->attempt->error,
                  "no answer within the deadline");
         plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[lane->attempt->tier].name,

@@ -136,6 +136,10 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         status = policy_check_adapters(&ex->request, ex->facts, services->tier_count, err);
     if (status == TD_OK)
         status = make_id(ex->id, err);
+    if (ex->request.trace)
+        ex->trace = *ex->request.trace;
+    else
+        trace_begin(&ex->trace, NULL);
     if (status != TD_OK)
         return status;
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;

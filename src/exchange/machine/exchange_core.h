@@ -23,6 +23,7 @@ struct exchange {
     struct exchange_services *services;
     struct loop *loop;
     char id[EXCHANGE_ID_BYTES];
+    struct trace trace;
     double created_ms;
     struct loop_timer *step_timer, *deadline_timer;
     int depth; /* callbacks that we are inside of: freeing waits for the outermost */

@@ -204,6 +204,8 @@ char *ledger_json_signals(const struct exchange *ex)
             json_push(regions, json_new_cstr(ex->request.regions[i]));
         json_put(root, "regions", regions);
     }
+    if (ex->trace.restarted)
+        json_put(root, "trace_restarted", json_new_bool(true));
     if (ex->request.keep_nothing)
         json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));
