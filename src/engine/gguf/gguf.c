@@ -565,6 +565,12 @@ enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, s
     return parse(data, len, true, path, vocab_only, out, err);
 }
 
+void gguf_advise(const struct gguf *gguf, int advice)
+{
+    if (gguf->mapped)
+        (void)madvise((void *)(uintptr_t)gguf->data, gguf->file_bytes, advice);
+}
+
 void gguf_close(struct gguf *gguf)
 {
     if (gguf == NULL)
