@@ -495,6 +495,16 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
     return (uint32_t)count;
 }
 
+static void local_look(struct tier *tier, struct tier_state *out)
+{
+    const struct local *local = local_of(tier);
+    if (!local->scheduler)
+        return;
+    struct scheduler_load load = scheduler_get_load(local->scheduler);
+    out->unloaded = !load.loaded;
+    out->load_ms = load.load_ms;
+}
+
 static void local_free(struct tier *tier)
 {
     free(local_of(tier));
@@ -504,6 +514,7 @@ static const struct tier_ops local_ops = {
     .start = local_start,
     .cancel = local_cancel,
     .count_prompt = local_count_prompt,
+    .look = local_look,
     .free = local_free,
 };
 
@@ -518,7 +529,7 @@ enum td_status tier_local_new(const struct tier_facts *facts,
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
     local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
-    local->tier.facts.lacks =
+    local->tier.facts.lacks |=
         CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING;
     if (options->model && local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;

@@ -66,6 +66,8 @@ struct tier_ops {
     void (*cancel)(struct tier_attempt *attempt);
     uint32_t (*count_prompt)(struct tier *tier, const struct td_request *request);
     void (*free)(struct tier *tier);
+    /* Fills in what the tier itself knows of its state now; NULL = nothing. Any thread. */
+    void (*look)(struct tier *tier, struct tier_state *out);
     /* Bytes sent so far, for an attempt that is about to be cancelled. NULL for a tier that sends
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);

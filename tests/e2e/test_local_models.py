@@ -341,5 +341,143 @@ def test_many_reloads_in_a_row_end_with_the_last_one():
             equal((settled(tandem), tandem.chat(EASY).json["model"]), ([], "three"))
 
 
+LADDER = """
+engine: {{model: {small}}}
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: middle, kind: local, model: {middle}, idle_s: {idle_s}}}
+  - {{name: cloud, kind: openai, model: m, base_url: '{url}'}}
+"""
+
+
+def metric(tandem: Tandem, name: str) -> float:
+    for line in tandem.get("/metrics").body.decode().splitlines():
+        if line.startswith(name + " "):
+            return float(line.split()[1])
+    raise AssertionError(name)
+
+
+def mapped_bytes(tandem: Tandem, path: Path) -> int:
+    """How much of a file is in the server's memory."""
+    found, total = False, 0
+    for line in Path(f"/proc/{tandem.process.pid}/smaps").read_text().splitlines():
+        if "-" in line.split(" ", 1)[0]:
+            found = line.endswith(str(path))
+        elif found and line.startswith("Rss:"):
+            total += int(line.split()[1]) * 1024
+    return total
+
+
+@case
+def test_a_second_local_tier_is_loaded_on_demand_and_leaves_memory_when_idle():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with folder() as state:
+        small = copy_of_nano(state / "small.gguf", "small")
+        middle = copy_of_nano(state / "middle.gguf", "middle-model")
+        size = middle.stat().st_size
+        config = LADDER.format(small=small, middle=middle, idle_s=1, url=cloud.base_url)
+        with Tandem(config) as tandem:
+            equal(reduced(tandem), [])
+            models = {row["id"]: row["tandem"] for row in tandem.get("/v1/models").json["data"]}
+            equal(models["middle"]["kind"], "tier")
+            equal(models["middle-model"], {**models["middle"], "kind": "model"})
+            equal(metric(tandem, "tandem_engine_models_loaded"), 1)
+            assert mapped_bytes(tandem, middle) < size / 2
+            for turn in (1, 2):
+                answers: list[Any] = []
+                clients = [
+                    threading.Thread(
+                        target=lambda: answers.append(tandem.chat(EASY, model="middle"))
+                    )
+                    for _ in range(6)
+                ]
+                for client in clients:
+                    client.start()
+                for client in clients:
+                    client.join(60)
+                equal({answer.status for answer in answers}, {200})
+                equal({answer.json["model"] for answer in answers}, {"middle-model"})
+                said = [
+                    reason["text"]
+                    for answer in answers
+                    for reason in answer.tandem["reasons"]
+                    if reason["code"] == "unloaded"
+                ]
+                assert said and "must be loaded first" in said[0], said
+                equal("ms the last time" in said[0], turn == 2, said[0])
+                equal(metric(tandem, "tandem_engine_loads_total"), turn)
+                wait_until(
+                    lambda: metric(tandem, "tandem_engine_models_loaded") == 1, what="idleness"
+                )
+                assert mapped_bytes(tandem, middle) < size / 2
+            restricted = tandem.chat(EASY, {"x-tandem-data-class": "restricted"}, model="middle")
+            equal((restricted.status, restricted.json["model"]), (200, "middle-model"))
+            equal(tandem.chat(EASY).json["model"], "small")
+
+
+@case
+def test_gates_climb_from_one_local_tier_to_the_next_and_then_to_the_cloud():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with folder() as state:
+        small = copy_of_nano(state / "small.gguf", "small")
+        middle = copy_of_nano(state / "middle.gguf", "middle-model")
+        config = LADDER.format(small=small, middle=middle, idle_s=0, url=cloud.base_url)
+        with Tandem(config) as tandem:
+            equal(metric(tandem, "tandem_engine_models_loaded"), 2)
+            answer = tandem.chat(POEM)
+            equal((answer.status, answer.tandem["tier"]), (200, "cloud"), answer.body)
+            left = [
+                reason["tier"]
+                for reason in answer.tandem["reasons"]
+                if reason["code"].startswith("left_")
+            ]
+            equal(left, ["local", "middle"])
+            equal(tandem.chat(EASY).tandem["tier"], "local")
+
+
+@case
+def test_a_second_tier_whose_model_cannot_be_had_is_left_out():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with folder() as state:
+        small = copy_of_nano(state / "small.gguf", "small")
+        middle = state / "middle.gguf"
+        middle.write_bytes(b"no model")
+        config = LADDER.format(small=small, middle=middle, idle_s=1, url=cloud.base_url)
+        with Tandem(config) as tandem:
+            (fault,) = reduced(tandem)
+            equal((fault["tier"], fault["code"]), ("middle", "corrupt"))
+            equal(tandem.chat(EASY).tandem["tier"], "local")
+            equal(tandem.chat(POEM).tandem["tier"], "cloud")
+            equal(tandem.chat(EASY, model="middle").status, 503)
+            code, out, _ = run("doctor", "--json", env=tandem.environment)
+            rows = {row["name"]: row["status"] for row in json.loads(out)["checks"]}
+            equal((code, rows["model"], rows["model of middle"]), (1, "ok", "fail"))
+            copy_of_nano(middle, "middle-model")
+            reload_with(tandem, config)
+            equal(settled(tandem), [])
+            equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
+
+
+@case
+def test_memory_that_is_missing_when_a_model_is_needed_sends_requests_up():
+    """The limit is set while the server runs, as when other programs have taken the memory."""
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with folder() as state:
+        small = copy_of_nano(state / "small.gguf", "small")
+        middle = copy_of_nano(state / "middle.gguf", "middle-model")
+        config = LADDER.format(small=small, middle=middle, idle_s=600, url=cloud.base_url)
+        with Tandem(config) as tandem:
+            equal(tandem.chat(EASY).json["model"], "small")
+            status = Path(f"/proc/{tandem.process.pid}/status").read_text()
+            size = next(int(line.split()[1]) for line in status.splitlines() if "VmSize" in line)
+            limit = size * 1024 + (16 << 20)
+            resource.prlimit(tandem.process.pid, resource.RLIMIT_AS, (limit, limit))
+            answer = tandem.chat(EASY, model="middle")
+            equal(answer.status, 503, answer.body)
+            assert "MiB are free (limit of the address space)" in answer.json["error"]["message"]
+            equal(tandem.chat(POEM).tandem["tier"], "cloud")
+            equal(tandem.chat(EASY).json["model"], "small")
+
+
 if __name__ == "__main__":
     main()

@@ -95,6 +95,11 @@ const struct tier_server *config_tier_server(const struct config_tier *tier)
     return tier->kind == CONFIG_TIER_LOCAL ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
 }
 
+bool config_tier_runs_engine_model(const struct config_tier *tier)
+{
+    return tier->kind == CONFIG_TIER_LOCAL && !tier->model;
+}
+
 const struct config_tier *config_tier_find(const struct config *config, const char *name)
 {
     for (size_t i = 0; i < config->tier_count; i++)

@@ -37,9 +37,10 @@ struct config_texts {
 struct config_tier {
     uint32_t line;
     const char *name;
-    int kind;  /* enum config_tier_kind */
-    int place; /* enum td_place, -1 = by kind */
-    const char *model, *base_url;
+    int kind;                               /* enum config_tier_kind */
+    int place;                              /* enum td_place, -1 = by kind */
+    const char *model, *base_url;           /* model of a local tier: NULL = engine.model */
+    uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
@@ -283,6 +284,8 @@ void config_free(struct config *config);           /* accepts NULL; the last use
 
 /* Its kind of server; NULL for the engine in this process. */
 const struct tier_server *config_tier_server(const struct config_tier *tier);
+/* A local tier without a model of its own. */
+bool config_tier_runs_engine_model(const struct config_tier *tier);
 /* The tier of that name; NULL when there is none. */
 const struct config_tier *config_tier_find(const struct config *config, const char *name);
 /* The end of a message about an unknown tier. */

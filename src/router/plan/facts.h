@@ -70,6 +70,8 @@ struct tier_state {
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
     /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
     double ttft_p95_ms, total_p50_ms, total_p95_ms;
+    bool unloaded;    /* its model comes into memory with the next request */
+    uint32_t load_ms; /* how long that took the last time; 0 = not known */
 };
 
 #endif

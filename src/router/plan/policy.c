@@ -37,6 +37,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
         [REASON_CHOSEN_RAMP] = "chosen_ramp",
+        [REASON_UNLOADED] = "unloaded",
         [REASON_RAMP_NOT_TAKEN] = "ramp_not_taken",
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_KEPT_SIMILAR] = "kept_similar",

@@ -144,6 +144,7 @@ enum reason_code {
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_RAMP,
     REASON_RAMP_NOT_TAKEN,
+    REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */

@@ -128,6 +128,12 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     return TD_OK;
 }
 
+struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
+{
+    (void)scheduler;
+    return (struct scheduler_load){.loaded = true};
+}
+
 void job_cancel(struct job *job)
 {
     CHECK(job == &engine.job);

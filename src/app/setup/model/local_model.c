@@ -40,10 +40,11 @@ void local_model_key(const char *path, const struct local_model_use *use,
     buf_init(&text, 4 * LOCAL_MODEL_PATH_BYTES);
     write_file(path, &text);
     write_file(use->draft_path, &text);
-    buf_printf(&text, "%d %d %d %u %d %u %u %u %u %u %d %u %.17g %d", use->generates, use->embeds,
-               (int)use->cpu, use->context_max, config->engine.kv_type, config->engine.threads,
-               config->engine.slots, config->engine.queue, config->engine.context_tokens,
-               config->engine.cache_tokens, config->engine.speculation, config->engine.draft_tokens,
+    buf_printf(&text, "%u %d %d %d %d %u %d %u %u %u %u %u %d %u %.17g %d", use->idle_ms,
+               use->is_own, use->generates, use->embeds, (int)use->cpu, use->context_max,
+               config->engine.kv_type, config->engine.threads, config->engine.slots,
+               config->engine.queue, config->engine.context_tokens, config->engine.cache_tokens,
+               config->engine.speculation, config->engine.draft_tokens,
                config->engine.exit_threshold, config->privacy.zero_retention);
     crypto_sha256(text.data, text.len, digest);
     crypto_hex(digest, sizeof digest, out);
@@ -104,7 +105,8 @@ static enum td_status open_scheduler(struct local_model *local, const struct loc
         .speculation = speculation,
         .draft = local->draft,
         .draft_tokens = config->engine.draft_tokens,
-        .exit_threshold = (float)config->engine.exit_threshold,
+        .exit_threshold = use->is_own ? 0 : (float)config->engine.exit_threshold,
+        .idle_ms = use->idle_ms,
         .keep_nothing = config->privacy.zero_retention,
     };
     return scheduler_new(&options, &local->scheduler, err);
@@ -142,7 +144,7 @@ static enum td_status open_parts(struct local_model *local, const struct local_m
     local->context_tokens = context_of(use, local->model);
     if (use->generates)
         status = open_generation(local, use, &options, err);
-    if (status == TD_OK && use->generates && use->warm)
+    if (status == TD_OK && use->generates && use->warm && !use->idle_ms)
         status = compute_token(local, use, err);
     struct embedding_service_options embeddings = {
         .model = local->model,

@@ -23,6 +23,8 @@ struct local_model_use {
     const char *draft_path;      /* NULL = none */
     enum td_cpu cpu;
     uint32_t context_max; /* of a sequence, when the configuration says nothing */
+    uint32_t idle_ms;     /* as in scheduler_options */
+    bool is_own;          /* a tier's own: the model's settings in `engine` are another's */
     bool generates;       /* has a scheduler */
     bool embeds;          /* has a service of embeddings */
     bool warm;            /* computes a token before it counts as open */

@@ -63,10 +63,14 @@ static void ask_for_draft(struct opening *opening)
 static void ask_for_tier(struct opening *opening, const struct config_tier *tier)
 {
     opening->tier = tier->name;
-    opening->wanted = opening->config->engine.model;
     opening->use.generates = true;
     opening->use.embeds = !opening->config->engine.embedding_model;
-    ask_for_draft(opening);
+    opening->use.is_own = !config_tier_runs_engine_model(tier);
+    opening->wanted = opening->use.is_own ? tier->model : opening->config->engine.model;
+    if (!opening->use.is_own)
+        ask_for_draft(opening);
+    else if (!opening->options->stays)
+        opening->use.idle_ms = tier->idle_s * 1000;
 }
 
 static void ask_for_embeddings(struct opening *opening)
@@ -232,6 +236,7 @@ static enum td_status open_all(const struct opening *opening, opening_fn *open,
         struct engine_tier *tier = &out->tiers[out->tier_count++];
         snprintf(tier->name, sizeof tier->name, "%s", config->tiers[i].name);
         ask_for_tier(&one, &config->tiers[i]);
+        tier->is_own = one.use.is_own;
         status = open(&one, tier, first == TD_OK ? err : NULL);
         first = first == TD_OK ? status : first;
     }
@@ -303,6 +308,14 @@ const struct engine_tier *engine_setup_find(const struct engine_parts *parts, co
         if (strcmp(parts->tiers[i].name, tier) == 0)
             return &parts->tiers[i];
     return strcmp(parts->embedder.name, tier) == 0 ? &parts->embedder : NULL;
+}
+
+const char *engine_setup_path(const struct engine_parts *parts)
+{
+    for (size_t i = 0; i < parts->tier_count; i++)
+        if (parts->tiers[i].model && !parts->tiers[i].is_own)
+            return parts->tiers[i].model->path;
+    return NULL;
 }
 
 const struct local_model *engine_setup_main(const struct engine_parts *parts)

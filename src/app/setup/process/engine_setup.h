@@ -13,6 +13,7 @@
 /* What stands behind one local tier. */
 struct engine_tier {
     char name[ENGINE_TIER_BYTES];
+    bool is_own;               /* its model is its own, not engine.model */
     struct local_model *model; /* one user; NULL = the tier has none */
     bool is_faulty;            /* `fault` says why it does not run what was named */
     struct model_fault fault;
@@ -28,6 +29,7 @@ struct engine_parts {
 struct engine_options {
     enum td_cpu cpu; /* TD_CPU_AUTO = the configuration's */
     bool keeps;      /* a server: it warms up, uses and writes the record of model files */
+    bool stays;      /* no model leaves memory: nothing could be read later */
 };
 
 /* Opens what the configuration asks for, and takes over from `before` (NULL = nothing) what has not
@@ -53,6 +55,8 @@ void engine_setup_close(struct engine_parts *parts);
 
 /* The tier's place in parts, or NULL. */
 const struct engine_tier *engine_setup_find(const struct engine_parts *parts, const char *tier);
+/* The path of the model that runs in the place of engine.model, or NULL. */
+const char *engine_setup_path(const struct engine_parts *parts);
 /* The first tier that has a model, or NULL. */
 const struct local_model *engine_setup_main(const struct engine_parts *parts);
 /* The service of embeddings, or NULL. */

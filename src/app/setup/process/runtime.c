@@ -94,13 +94,13 @@ static void fill_arguments(const struct runtime *runtime, const struct engine_pa
                            struct worker_arguments *out)
 {
     const struct runtime_options *options = &runtime->options;
-    const struct local_model *main = engine_setup_main(engine);
+    const char *path = engine_setup_path(engine);
     *out = (struct worker_arguments){.count = 0};
     add_arguments(out, "confined", NULL);
     if (options->config_path)
         add_arguments(out, "--config", options->config_path);
-    if (main || options->model)
-        add_arguments(out, "--model", main ? main->path : options->model);
+    if (path || options->model)
+        add_arguments(out, "--model", path ? path : options->model);
     if (options->threads) {
         snprintf(out->threads, sizeof out->threads, "--threads=%u", options->threads);
         add_arguments(out, out->threads, NULL);
@@ -127,7 +127,9 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
 
 static struct engine_options engine_options_of(const struct runtime *runtime)
 {
-    return (struct engine_options){.cpu = runtime->options.cpu, .keeps = runtime->options.serves};
+    return (struct engine_options){.cpu = runtime->options.cpu,
+                                   .keeps = runtime->options.serves,
+                                   .stays = runtime->options.confined};
 }
 
 /* A local model that cannot be had is an error of the start only where it was named for this very

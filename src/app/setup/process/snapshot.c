@@ -49,6 +49,23 @@ static enum td_status load_adapters(struct snapshot *snapshot, const struct engi
     return adapter_table_load(&snapshot->adapters, &source, before, err);
 }
 
+/* It belongs to one model. */
+static const struct confidence_model *confidence_for(const struct snapshot *snapshot,
+                                                     const struct local_model *model)
+{
+    const struct confidence_model *confidence = snapshot->confidence;
+    return confidence && !confidence_binding_difference(&confidence->binding, &model->identity)
+               ? confidence
+               : NULL;
+}
+
+/* Whether token ids of the model that reads them for clients would mean something else. */
+static bool reads_other_ids(const struct snapshot *snapshot, const struct local_model *model)
+{
+    const struct local_model *main = engine_setup_main(&snapshot->engine);
+    return strcmp(main->identity.tokenizer, model->identity.tokenizer) != 0;
+}
+
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
 {
@@ -57,6 +74,7 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     struct tier_local_options options = {.adapters = snapshot->adapters.adapters,
                                          .sandbox = base->sandbox};
     facts->model_fault = from->is_faulty ? &from->fault : NULL;
+    facts->model = "";
     if (!from->model)
         return tier_local_new(facts, &options, &snapshot->tiers[index], err);
     const struct td_model_info *info = td_model_get_info(from->model->model);
@@ -67,7 +85,13 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
         facts->context_tokens = from->model->context_tokens;
     facts->confidence_temperature = (double)info->calibration.temperature;
     facts->confidence_bias = (double)info->calibration.bias;
-    facts->confidence_model = snapshot->confidence;
+    facts->confidence_model = confidence_for(snapshot, from->model);
+    if (reads_other_ids(snapshot, from->model))
+        facts->lacks |= CAPABILITY_PROMPT_IDS;
+    if (from->is_own) {
+        facts->lacks |= CAPABILITY_ADAPTERS;
+        return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+    }
     enum td_status status = load_adapters(snapshot, from, base, err);
     if (status != TD_OK)
         return status;
