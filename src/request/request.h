@@ -155,8 +155,9 @@ struct td_request {
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
     enum td_priority priority;     /* in the local engine; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* time to the first text; 0 = none */
-    uint32_t slo_ms;               /* time to the whole answer; 0 = none */
+    uint32_t slo_ttft_ms;          /* deadline of the first text; 0 = none */
+    uint32_t slo_ms;               /* deadline of the whole answer; 0 = none */
+    uint32_t client_timeout_ms;    /* the client hangs up then; 0 = it does not say */
     struct td_weights weights;     /* go before those of the application, a rule and the policy */
     const char *tags[TD_TAGS_MAX];
     size_t tag_count;

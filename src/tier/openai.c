@@ -189,6 +189,13 @@ static uint64_t backoff_ms(void)
     return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
 }
 
+/* What waits until the deadline keeps the next tier from being asked. */
+static bool is_in_time(const struct tier_attempt *attempt, uint64_t delay_ms)
+{
+    double passed_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    return attempt->sink.left_ms == 0 || passed_ms + (double)delay_ms < attempt->sink.left_ms;
+}
+
 /* Whether a second try may help: the failure is a passing one, and nothing of an answer was passed
  * on. A hedge is not repeated, because it is itself the second try beside the first. */
 static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
@@ -198,7 +205,8 @@ static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
     return attempt->retry_count < RETRIES_MAX && !attempt->passed_on &&
            !(pass && pass->purpose == EGRESS_HEDGE) &&
            (status == TD_BUSY || status == TD_UNAVAILABLE) &&
-           (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX);
+           (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX) &&
+           is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN);
 }
 
 static void retry_later(struct tier_attempt *attempt)
@@ -578,8 +586,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
                                 CAPABILITY_PROMPT_IDS;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
-    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);
-    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
+    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
+    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
     openai->chat_url = url_of(options->base_url, "chat/completions");
     openai->completion_url = url_of(options->base_url, "completions");
     openai->host = door_host(options->base_url);

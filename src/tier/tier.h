@@ -57,6 +57,7 @@ struct tier_sink {
     /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing may leave the
      * device for this attempt. */
     const struct egress_pass *pass;
+    uint32_t left_ms; /* the attempt is cancelled then; 0 = no limit */
 };
 
 struct tier_ops {
@@ -133,8 +134,8 @@ struct tier_server_options {
     const char *ca_file;         /* NULL = the system's certificates */
     const char *pinned_key;      /* as in net/client.h; NULL = any key */
     uint32_t connect_timeout_ms; /* 5000 */
-    uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
-    uint32_t idle_timeout_ms;    /* between bytes: 15000 */
+    uint32_t first_timeout_ms;   /* to the first byte of the answer: 600000 */
+    uint32_t idle_timeout_ms;    /* between bytes: 300000 */
     uint32_t total_timeout_ms;   /* 0 = none */
     uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not padded */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
@@ -164,6 +165,10 @@ void tier_latency_add(struct tier_latency *latency, size_t tier_index, double tt
 /* An attempt was given up before its first text, which would have taken at least waited_ms. */
 void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
                            uint64_t now_ms);
+/* An attempt was stopped after waited_ms, so its whole answer would have taken longer. ttft_ms: to
+ * its first text; 0 = there was none, and it would have come later, too. */
+void tier_latency_add_cut(struct tier_latency *latency, size_t tier_index, double ttft_ms,
+                          double waited_ms, uint64_t now_ms);
 /* The time to the first text that a share q of the measurements does not exceed; 0 = unknown. */
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q,
                          uint64_t now_ms);

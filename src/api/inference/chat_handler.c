@@ -6,6 +6,7 @@
  * inside a callback. The `reaper` timer frees it.
  *
  *   exchange event     not streamed            streamed
+ *   (10 s of silence)                          headers, signs of life
  *   START              remember nothing        headers, the dialect's first events
  *   TEXT               collect                 its events for a piece
  *   CORRECTION         forget, collect again   its events for one (chat alone has them)
@@ -37,6 +38,7 @@ struct chat {
     struct chat_request request;
     struct dialect_reply reply;
     struct loop_timer *reaper;
+    bool opened;   /* the dialect's first events are out */
     bool in_event; /* inside the exchange's callback: it must not be cancelled now */
 };
 
@@ -115,9 +117,11 @@ static void send_frame(struct chat *chat)
 
 static void start_stream(struct chat *chat, const struct exchange_summary *summary)
 {
-    if (chat->stream.started || !chat->stream.http)
+    if (chat->opened || !chat->stream.http)
         return;
-    exchange_reply_headers(chat->stream.http, summary);
+    chat->opened = true;
+    if (!chat->stream.started)
+        exchange_reply_headers(chat->stream.http, summary);
     event_stream_start(&chat->stream);
     chat->dialect->write_start(&chat->reply, summary, event_stream_frame(&chat->stream));
     send_frame(chat);
@@ -175,6 +179,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
         chat_end(chat);
         return;
     }
+    start_stream(chat, event->summary); /* clients expect its first event before any other */
     fail_stream(chat, &fault);
 }
 
@@ -203,7 +208,7 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
     }
     struct buf *frame = event_stream_frame(&chat->stream);
     chat->dialect->write_correction(&chat->reply, event->summary, frame);
-    if (chat->stream.started)
+    if (chat->opened)
         send_frame(chat);
 }
 
@@ -299,6 +304,9 @@ static void begin_exchange(struct chat *chat)
     }
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
                          (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
+    if (chat->request.td.streamed)
+        event_stream_await(&chat->stream, exchange_id(chat->exchange),
+                           chat->request.td.client_timeout_ms);
 }
 
 static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,

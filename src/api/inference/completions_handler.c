@@ -380,5 +380,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
     if (call->request.common.include_obfuscation)
         event_stream_obfuscate(&call->stream);
     http_request_on_gone(request, call_gone, call);
+    if (call->request.common.td.streamed)
+        event_stream_await(&call->stream, NULL, call->request.common.td.client_timeout_ms);
     loop_timer_start(api->loop, call->step, 0);
 }

@@ -103,6 +103,8 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     out->tokens_max = count(root, "tokens_max");
     out->slo_ms = count(root, "slo_ms");
     out->slo_ttft_ms = count(root, "slo_ttft_ms");
+    out->deadline_ms = count(root, "deadline_ms");
+    out->first_deadline_ms = count(root, "first_deadline_ms");
     out->code = json_bool(json_get(root, "code"), false);
     out->maths = json_bool(json_get(root, "maths"), false);
     out->question = json_bool(json_get(root, "question"), false);

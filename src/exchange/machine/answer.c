@@ -12,12 +12,12 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, by a model that stands in for another, or
- * because a budget took dearer tiers away. */
+/* A second-best answer: after a failure, below the bar, cut at the deadline, by a model that stands
+ * in for another, or because a budget took dearer tiers away. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
-    return by->fallback || by->low || ex->plan.spent || (fault && !fault->is_loading);
+    return by->fallback || by->low || by->cut || ex->plan.spent || (fault && !fault->is_loading);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much
@@ -53,6 +53,8 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
         .reduced = ex->plan.reduced,
         .ttft_ms = ex->answer.ttft_ms,
         .total_ms = exchange_now_ms(ex) - ex->created_ms,
+        .deadline_ms = ex->deadline.total_ms,
+        .deadline_missed = ex->deadline.passed,
         .reasons = ex->plan.reasons,
         .reason_count = ex->plan.reason_count,
         .attempt_count = (uint32_t)ex->attempt_count,
@@ -224,9 +226,29 @@ static void end(struct exchange *ex, enum exchange_end how)
     }
     ex->ended = true;
     loop_timer_stop(ex->loop, ex->step_timer);
-    if (ex->deadline_timer)
-        loop_timer_stop(ex->loop, ex->deadline_timer);
+    deadline_end(ex);
     parts_ended(ex, how);
+}
+
+void answer_show_held(struct exchange *ex)
+{
+    if (!ex->lane->committed)
+        commit(ex);
+}
+
+void answer_give_cut(struct exchange *ex)
+{
+    assert(ex->lane->attempt == ex->current);
+    const struct tier_piece *rest = outgoing_end(ex);
+    ex->current->outcome = ATTEMPT_ANSWERED;
+    ex->current->status = TD_OK;
+    ex->current->finish = TD_FINISH_LENGTH;
+    plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
+                    "the answer is what had come until then");
+    if (rest)
+        answer_add(ex, rest);
+    if (!ex->ended)
+        answer_finish(ex);
 }
 
 void answer_finish(struct exchange *ex)

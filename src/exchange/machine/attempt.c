@@ -132,6 +132,24 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
                     cause);
 }
 
+void attempt_cut_off(struct exchange *ex, struct lane *lane)
+{
+    struct attempt *attempt = lane->attempt;
+    if (!lane->running)
+        return;
+    lane_stop(lane, ATTEMPT_FAILED);
+    attempt->cut = true;
+    attempt->status = TD_TIMEOUT;
+    attempt->why_left = REASON_LEFT_TIMEOUT;
+    snprintf(attempt->error, sizeof attempt->error, "no whole answer within the deadline");
+    plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[attempt->tier].name,
+                    "the deadline of %u ms%s passed", ex->deadline.passed_ms,
+                    ex->deadline.first_passed ? " for the first text" : "");
+    if (ex->services->latency)
+        tier_latency_add_cut(ex->services->latency, attempt->tier, attempt->first_ms,
+                             attempt->total_ms, (uint64_t)exchange_now_ms(ex));
+}
+
 void attempt_report_answer(struct exchange *ex)
 {
     report_health(ex, ex->current);
@@ -250,6 +268,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .ctx = lane,
             .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
             .pass = &lane->pass,
+            .left_ms = deadline_left_for_attempt(ex),
         };
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &lane->running, &failure.err);

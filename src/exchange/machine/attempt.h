@@ -25,6 +25,7 @@ struct attempt {
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
     bool outrun;   /* cancelled because the other lane answered first */
+    bool cut;      /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;
     enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
     uint32_t retry_count;
@@ -74,6 +75,8 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result);
 /* Writes a failure into the current attempt's record and into the reasons. */
 void attempt_fail(struct exchange *exchange, const struct tier_result *result);
+/* Stops what runs in the lane because the deadline has passed, and tells the tier's latency. */
+void attempt_cut_off(struct exchange *exchange, struct lane *lane);
 /* Tells health and latency of the tier that the current attempt answered. */
 void attempt_report_answer(struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */

@@ -143,6 +143,8 @@ struct exchange_summary {
     const char *route;
     bool degraded;          /* the plan would have given a better answer */
     bool reduced;           /* an allowed tier has no key or rests; for displays of status */
+    bool deadline_missed;   /* its deadline passed, or that of the first text */
+    uint32_t deadline_ms;   /* of the whole answer, since the exchange began; 0 = none */
     bool review;            /* a person should look at it: hopeless, or too little confidence */
     const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;

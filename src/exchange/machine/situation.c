@@ -25,6 +25,8 @@ static void read_signals(struct exchange *ex, const struct route *route)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 conversation_id_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    ex->signals.deadline_ms = ex->deadline.total_ms;
+    ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
     outgoing_prepare(ex, route, declared);
 }
@@ -56,6 +58,9 @@ static void read_states(struct exchange *ex)
             services->tiers[i]->ops->look(services->tiers[i], &ex->states[i]);
         if (services->latency)
             tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+        double load_ms = ex->states[i].unloaded ? ex->states[i].load_ms : 0;
+        ex->states[i].forecast_ttft_ms = ex->states[i].ttft_p95_ms + load_ms;
+        ex->states[i].forecast_total_ms = ex->states[i].total_p95_ms + load_ms;
     }
 }
 

@@ -185,6 +185,8 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "tokens_max", json_new_int(signals->tokens_max));
     json_put(root, "slo_ttft_ms", json_new_int(ex->request.slo_ttft_ms));
     json_put(root, "slo_ms", json_new_int(ex->request.slo_ms));
+    json_put(root, "first_deadline_ms", json_new_int(signals->first_deadline_ms));
+    json_put(root, "deadline_ms", json_new_int(signals->deadline_ms));
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));

@@ -72,6 +72,9 @@ struct tier_state {
     double ttft_p95_ms, total_p50_ms, total_p95_ms;
     bool unloaded;    /* its model comes into memory with the next request */
     uint32_t load_ms; /* how long that took the last time; 0 = not known */
+    /* What this request would take, in ms: to its first text and to the whole answer; 0 = not
+     * known. Compared with its deadlines (plan.c). */
+    double forecast_ttft_ms, forecast_total_ms;
 };
 
 #endif

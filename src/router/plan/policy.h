@@ -127,6 +127,7 @@ enum reason_code {
     REASON_REMOVED_ROUTE_KIND,
     REASON_REMOVED_NO_MODEL,
     REASON_REMOVED_OFFLINE,
+    REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
@@ -224,7 +225,7 @@ enum decided_by {
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
-    DECIDED_BY_SLO,
+    DECIDED_BY_SLO,         /* what would have started is too slow for the deadline */
     DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
     DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
 };
@@ -313,6 +314,8 @@ struct signals {
     size_t tag_count;
     bool batch;
     uint32_t slo_ttft_ms, slo_ms; /* 0 = none */
+    /* The exchange's own limits, which the server or the client's time-out may set; 0 = none. */
+    uint32_t first_deadline_ms, deadline_ms;
     struct moment moment;
     const struct routing_rule *rule; /* that matched, or NULL */
     struct td_weights weights;
@@ -377,6 +380,10 @@ enum td_data_class policy_class_for(const struct route *route, const struct sign
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);
+/* Why the tier's forecast does not fit what is left until the first text and until the whole answer
+ * (INFINITY = no limit). False, and nothing is written, when it fits or there is none. */
+bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *state,
+                       double first_ms, double whole_ms, char why[static REASON_TEXT_BYTES]);
 void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
                      ...) TD_PRINTF(4, 5);
 

@@ -60,8 +60,6 @@ void score_tiers(const struct signals *signals, const struct tier_facts *facts,
             .seconds = state->total_p50_ms > 0 ? state->total_p50_ms / 1000 : usual,
             .reach = reach_of(tier->place),
             .wrong = wrong_of(signals, tier->place),
-            .misses_ttft = signals->slo_ttft_ms && state->ttft_p95_ms > signals->slo_ttft_ms,
-            .misses_total = signals->slo_ms && state->total_p95_ms > signals->slo_ms,
         };
         if (w->set && sum > 0)
             score->total_usd = (w->latency * worth->second_usd * score->seconds +

@@ -11,9 +11,8 @@
  *   q           probability that the tier is wrong, by the classifier: 1 - p_local on the device,
  *               1 - p_strong elsewhere; 0 when nothing judges
  *
- * The tier with the least J starts; ties go to the nearer tier. A tier whose measured tail (95th
- * percentile) misses the time that the request asks for comes after all that do not, whatever its
- * J. J is linear in money, so the cost of an error at which a dearer tier pays has a closed form:
+ * The tier with the least J starts; ties go to the nearer tier. A tier that cannot be asked now or
+ * is too slow for the deadline comes after all others, whatever its J. J is linear in money, so the cost of an error at which a dearer tier pays has a closed form:
  * error_usd = (c1 - c2 + (wl/wc) second_usd (t1 - t2)) / (q2 - q1), without privacy.
  *
  * Pure; any thread. */
@@ -25,7 +24,6 @@
 struct score {
     double total_usd;
     double answer_usd, seconds, reach, wrong; /* c, t, r, q */
-    bool misses_ttft, misses_total;           /* its measured tail against the request's wish */
 };
 
 /* Scores of the tiers candidates[count] (indices into facts and states), count <= RUNGS_MAX.
