@@ -123,6 +123,8 @@ static void rest(struct scheduler *scheduler)
 static void *scheduler_main(void *arg)
 {
     struct scheduler *scheduler = arg;
+    if (!is_asleep(scheduler)) /* else the first passes tell */
+        scheduler_warm_up(scheduler);
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
         if (is_asleep(scheduler) && has_jobs(scheduler))
@@ -148,6 +150,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
                             struct td_error *err)
 {
     scheduler->slot_count = options->slot_count;
+    backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
     scheduler->places_max = scheduler->jobs_max + options->slot_count;
@@ -266,6 +269,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.draft = NULL;
     job->request.options.exit_threshold = scheduler->exit_threshold;
     job->request.keep_nothing |= scheduler->keep_nothing;
+    backlog_enter(scheduler, job);
     *out = job; /* before the push: after it, callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;

@@ -12,12 +12,14 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, cut at the deadline, by a model that stands
- * in for another, or because a budget took dearer tiers away. */
+/* A second-best answer: after a failure, below the bar, cut at the deadline, because a budget took
+ * dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
+ * another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
-    return by->fallback || by->low || by->cut || ex->plan.spent || (fault && !fault->is_loading);
+    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by) ||
+           (fault && !fault->is_loading);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much

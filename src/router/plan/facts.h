@@ -72,8 +72,10 @@ struct tier_state {
     double ttft_p95_ms, total_p50_ms, total_p95_ms;
     bool unloaded;    /* its model comes into memory with the next request */
     uint32_t load_ms; /* how long that took the last time; 0 = not known */
-    /* What this request would take, in ms: to its first text and to the whole answer; 0 = not
-     * known. Compared with its deadlines (plan.c). */
+    /* Of this request, if it is asked now: until its turn comes. */
+    double wait_ms;
+    /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared with
+     * its deadlines (plan.c). */
     double forecast_ttft_ms, forecast_total_ms;
 };
 
