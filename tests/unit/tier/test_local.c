@@ -211,8 +211,8 @@ static void scene_init_with(struct scene *scene, uint32_t context_tokens, size_t
     engine.tool_format = tool_format;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    const struct tier_local_options options = {.model =
-                                                   (const void *)&engine}; /* not looked into */
+    const struct tier_local_options options = {.model = (const void *)&engine,
+                                               .scheduler = (void *)&engine}; /* not looked into */
     CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
@@ -636,6 +636,10 @@ static void test_a_forecast_is_of_the_queue_the_prompt_and_the_answer(void)
     ask.tokens_max = 5;
     scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
     CHECK(state.forecast_total_ms == 710 + 4 * 10);
+    state.unloaded = true; /* its model must be loaded first */
+    state.load_ms = 70;
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.wait_ms == 570 && state.forecast_total_ms == 780 + 4 * 10);
     tier_free(scene.tier);
 }
 
