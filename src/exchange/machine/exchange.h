@@ -34,6 +34,8 @@ struct consistency;
 struct shadow_pool;
 struct ramp_table;
 struct similarity;
+struct embedding_service;
+struct scheduler;
 
 /* Whether the local tier's confidences come from a confidence model. */
 enum confidence_state {
@@ -69,6 +71,13 @@ struct exchange_services {
     size_t tier_count;
     size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
     uint32_t deadline_ms;  /* of the whole exchange; 0 = none */
+
+    /* The engine, for what is no exchange. */
+    const struct td_model *model;               /* of the first local tier that has one, or NULL */
+    struct embedding_service *embeddings;       /* or NULL */
+    const struct model_fault *embeddings_fault; /* NULL = they are those that were asked for */
+    struct scheduler *const *schedulers;        /* [scheduler_count] */
+    size_t scheduler_count;
 
     /* What is known before the plan. */
     enum confidence_state confidence_state;

@@ -126,6 +126,7 @@ enum reason_code {
     REASON_REMOVED_CLASS,
     REASON_REMOVED_MODE,
     REASON_REMOVED_ROUTE_KIND,
+    REASON_REMOVED_NO_MODEL,
     REASON_REMOVED_OFFLINE,
     REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
     REASON_REMOVED_NO_KEY,
@@ -146,6 +147,7 @@ enum reason_code {
     REASON_CHOSEN_RAMP,
     REASON_OVERFLOW, /* starts where it need not wait */
     REASON_RAMP_NOT_TAKEN,
+    REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
