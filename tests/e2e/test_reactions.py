@@ -105,7 +105,9 @@ def test_reactions_are_no_feedback_and_the_report_has_them_by_tier():
         second = ask(tandem, [*TOLD, user("And when did it end?")])
         time.sleep(READING_S)
         ask(tandem, [*TOLD, user("And when did it end?")])
-        equal((reactions(tandem, first), reactions(tandem, second)), (["continued"], ["regenerated"]))
+        equal(
+            (reactions(tandem, first), reactions(tandem, second)), (["continued"], ["regenerated"])
+        )
         code, out, err = run("report", "--json", env=tandem.environment)
         equal(code, 0, err)
         report = json.loads(out)

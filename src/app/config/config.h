@@ -141,6 +141,7 @@ struct config_route {
     int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
+    uint32_t overflow_after_ms;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct {

@@ -12,11 +12,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, cut at the deadline, or because a budget
- * took dearer tiers away. */
+/* A second-best answer: after a failure, below the bar, cut at the deadline, because a budget took
+ * dearer tiers away, or of a tier that stands in for a busy one. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || by->cut || ex->plan.spent;
+    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much

@@ -86,6 +86,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->status = result->status;
         attempt->http_status = result->http_status;
         attempt->finish = result->finish;
+        attempt->waited_ms = result->waited_ms;
         attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;
         attempt->retry_count = result->retry_count;
@@ -105,8 +106,9 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
 static void report_latency(struct exchange *ex, const struct attempt *attempt)
 {
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
-        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
-                         (uint64_t)exchange_now_ms(ex));
+        tier_latency_add(ex->services->latency, attempt->tier,
+                         attempt->first_ms - attempt->waited_ms,
+                         attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 /* Health learns only from what says something about the tier. A request that the tier refused does

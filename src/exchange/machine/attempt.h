@@ -36,6 +36,7 @@ struct attempt {
     double confidence; /* NAN = none */
     double start_ms;   /* since the exchange began */
     double first_ms, total_ms;
+    double waited_ms; /* of these, in a queue here */
     struct tier_usage usage;
     uint32_t prompt_estimate; /* of what it was sent (tier_estimate_prompt) */
     uint64_t answer_bytes;    /* that came, text and calls */

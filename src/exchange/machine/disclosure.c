@@ -130,6 +130,15 @@ static void add_spent(const struct exchange *ex, char *out, size_t size)
             add(out, size, "%s", ex->plan.reasons[i].text);
 }
 
+bool disclosure_stands_in(const struct exchange *ex, const struct attempt *attempt)
+{
+    const struct decision *decision = &ex->plan.decision;
+    bool below = decision->busy;
+    for (size_t i = 0; i <= attempt->rung && i < ex->plan.rung_count; i++)
+        below = below && ex->plan.rungs[i] != decision->runner_up;
+    return below;
+}
+
 void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
     assert(ex->current);
@@ -146,6 +155,10 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
         add_failures(ex, cause, sizeof cause);
     if (!cause[0] && ex->current->fallback)
         add_outrun(ex, cause, sizeof cause);
+    if (!cause[0] && disclosure_stands_in(ex, ex->current))
+        add(cause, sizeof cause, "tier %s is busy (a wait of about %.1f s)",
+            ex->facts[ex->plan.decision.runner_up].name,
+            ex->states[ex->plan.decision.runner_up].wait_ms / 1000);
     if (!cause[0] && ex->signals.capped_at)
         add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
             ex->signals.capped_at);

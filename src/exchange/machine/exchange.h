@@ -77,6 +77,7 @@ struct exchange_services {
     const struct similarity *similarity; /* with consistency */
     struct tier_health *health;
     struct tier_latency *latency;      /* NULL = not measured */
+    struct tier_load *load;            /* NULL = not counted */
     struct device *device;             /* NULL = battery and network are not known */
     struct token_counts *token_counts; /* NULL = how servers count is not learnt */
 

@@ -165,6 +165,23 @@ static void put_judgement(const struct exchange *ex, struct json *root)
                      json_new_cstr(ex->facts[i].confidence_model->digest));
 }
 
+/* What was forecast of each tier; only where somebody would have waited, which is seldom. Replays
+ * read it. */
+static void put_waits(const struct exchange *ex, struct json *root)
+{
+    struct json *waits = NULL;
+    for (size_t i = 0; i < ex->services->tier_count; i++) {
+        const struct tier_state *state = &ex->states[i];
+        if (!(state->wait_ms > 0))
+            continue;
+        if (!waits && !(waits = json_new_object()))
+            return;
+        json_put(waits, ex->facts[i].name, json_new_double(round(state->wait_ms)));
+    }
+    if (waits)
+        json_put(root, "wait_ms", waits);
+}
+
 char *ledger_json_signals(const struct exchange *ex)
 {
     const struct signals *signals = &ex->signals;
@@ -195,6 +212,7 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
     put_judgement(ex, root);
     put_moment(ex, root);
+    put_waits(ex, root);
     json_put(root, "findings", findings_of(ex));
     if (ex->plan.route && ex->plan.route->consent)
         json_put(

@@ -6,6 +6,7 @@
 #include "exchange/machine/part.h"
 
 #define EACH_NAME(X) \
+    X(load)          \
     X(hedge) X(budget) X(consistency) X(account) X(ledger) X(reactions) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;

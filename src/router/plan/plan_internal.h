@@ -38,6 +38,10 @@ bool tier_is_available(const struct question *q, size_t tier);
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
 
+/* Moves the chosen start to a tier that is free, when the wait is too long (overflow.c). */
+void overflow_start(const struct question *q, const size_t *ladder, size_t count,
+                    struct start *start, struct decision *decision);
+
 /* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
  * most the margin. The first function is for a start that route and gates chose, the second for one
  * that scores[count] chose. */

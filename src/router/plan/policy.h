@@ -75,7 +75,8 @@ struct route {
     uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
     struct hedge_settings hedge;
-    struct td_weights weights; /* for requests that bring none */
+    uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
+    struct td_weights weights;  /* for requests that bring none */
 };
 
 /* What latency, privacy and quality are worth in money, so that they can be weighed (score.h). */
@@ -143,6 +144,7 @@ enum reason_code {
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_RAMP,
+    REASON_OVERFLOW, /* starts where it need not wait */
     REASON_RAMP_NOT_TAKEN,
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
@@ -224,6 +226,7 @@ enum decided_by {
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
     DECIDED_BY_SLO,         /* what would have started is too slow for the deadline */
+    DECIDED_BY_OVERFLOW,    /* the wait elsewhere is too long (overflow.c) */
     DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
     DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
 };
@@ -243,6 +246,8 @@ struct decision {
     size_t scored_tiers[RUNGS_MAX];
     size_t scored_count;
     char flip[REASON_TEXT_BYTES]; /* what would have changed it */
+    /* It starts below runner_up, which it is for, because that tier is busy: disclosed. */
+    bool busy;
     struct ramp_arm ramp;
 };
 
@@ -322,6 +327,7 @@ struct signals {
      * (NAN = no budget) and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
+    double budget_left_usd; /* with a budget: what the tightest one has left */
     /* The caller has had as many escalations in this hour, and no more leave the device; 0 = it has
      * some left, or no cap. */
     uint32_t capped_at;

@@ -10,7 +10,8 @@
  *
  * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A tier
  * that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then takes
- * the next one. To add a step, write a function and give it a row. */
+ * the next one. Most starts give way to a tier that is free, when the wait is long (overflow.c). To
+ * add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -346,7 +347,8 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
                                   .count = count,
                                   .start = out,
                                   .decision = decision};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i](&choice))
-            return;
+    size_t step = 0;
+    while (!steps[step](&choice)) /* the last one always decides */
+        step++;
+    overflow_start(q, ladder, count, out, decision);
 }
