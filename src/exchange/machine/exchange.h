@@ -33,6 +33,7 @@ struct hedge_allowance;
 struct consistency;
 struct shadow_pool;
 struct ramp_table;
+struct reactions;
 struct similarity;
 struct embedding_service;
 struct scheduler;
@@ -109,6 +110,7 @@ struct exchange_services {
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     struct ramp_table *ramp_table;
+    struct reactions *reactions; /* NULL = nobody looks for them */
     struct shadow_pool *shadow_pool;
     double shadow_usd_per_day; /* for shadows that cost something */
 };

@@ -22,6 +22,7 @@
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/memory/reactions.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
@@ -320,6 +321,8 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
     conversation_id_owner(user, owner);
     struct td_error err = {0};
     watch_forget_phrases(runtime->services.base.watch);
+    if (runtime->services.base.reactions)
+        reactions_clear(runtime->services.base.reactions);
     enum td_status status =
         consents_forget(runtime->services.base.consents, user, &out->consents, &err);
     if (status == TD_OK && runtime->services.base.consistency)

@@ -307,6 +307,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .similarity = base->consistency ? base->similarity : NULL,
         .shadow_pool = base->shadow_pool,
         .ramp_table = base->ramp_table,
+        .reactions = base->reactions,
         .shadow_usd_per_day = config->shadow.usd_per_day,
         .hold = hold_services,
         .release = release_services,

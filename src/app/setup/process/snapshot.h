@@ -17,6 +17,7 @@ struct account;
 struct token_counts;
 struct shadow_pool;
 struct ramp_table;
+struct reactions;
 struct similarity;
 
 /* What outlives snapshots. */
@@ -24,6 +25,7 @@ struct snapshot_base {
     const struct engine_parts *engine; /* held beyond snapshot_new */
     struct ledger *ledger;
     struct watch *watch;
+    struct reactions *reactions;         /* or NULL */
     struct ramp_table *ramp_table;       /* or NULL */
     struct shadow_pool *shadow_pool;     /* or NULL */
     struct consistency *consistency;     /* or NULL */
