@@ -525,6 +525,12 @@ enum td_status client_start(struct client *client, const struct client_request *
     return TD_OK;
 }
 
+bool client_is_connected(const struct client_transfer *transfer)
+{
+    assert(transfer != NULL);
+    return transfer->connected;
+}
+
 void client_cancel(struct client_transfer *transfer)
 {
     if (transfer == NULL || transfer->finished)

@@ -44,6 +44,8 @@ struct client_request {
 TD_MUST_CHECK enum td_status client_start(struct client *client,
                                           const struct client_request *request,
                                           struct client_transfer **out, struct td_error *err);
+/* Has the server the connection on which the request goes? Until on_done has returned. */
+bool client_is_connected(const struct client_transfer *transfer);
 /* No callback comes afterwards. Accepts NULL. */
 void client_cancel(struct client_transfer *transfer);
 

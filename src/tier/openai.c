@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tier/door.h"
 #include "tier/openai_wire.h"
 
@@ -61,6 +62,7 @@ struct tier_attempt {
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
+    bool reached;          /* the last try that has ended had a connection */
     bool passed_on;        /* the sink has a piece of the answer */
     bool in_callback, dead;
 };
@@ -89,15 +91,36 @@ static void later(struct tier_attempt *attempt, enum pending what, uint64_t dela
 
 /* --- the end --- */
 
+static bool is_success(int code)
+{
+    return code >= 200 && code < 300;
+}
+
+/* Servers charge for what they began to answer, and may charge for what they had got when we left.
+ * They do not charge for a request that they refused, nor for one that never came. */
+static bool openai_unbilled(const struct tier_attempt *attempt)
+{
+    bool reached =
+        attempt->reached || (attempt->transfer && client_is_connected(attempt->transfer));
+    return !reached || (attempt->http_status && !is_success(attempt->http_status));
+}
+
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
-    if (attempt->stream.usage.exact)
-        return attempt->stream.usage;
+    struct tier_usage usage = attempt->stream.usage;
+    /* A text of no tokens: the count belongs to an earlier moment, or is untrue. */
+    if (usage.exact && usage.completion_tokens == 0 && attempt->stream.text_bytes > 0)
+        usage = (struct tier_usage){.refused = true};
+    if (usage.refused)
+        log_event(LOG_LEVEL_WARN, "usage_refused",
+                  "tier=%s told a usage that cannot be true; what it costs is estimated",
+                  attempt->tier->tier.facts.name);
+    if (usage.exact || openai_unbilled(attempt))
+        return usage;
     /* Four bytes per token is the rule of thumb for English. The record marks it as an estimate. */
-    return (struct tier_usage){
-        .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
-        .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
-    };
+    usage.prompt_tokens = attempt->prompt_estimate;
+    usage.completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4);
+    return usage;
 }
 
 /* Hides our API key in a peer's message, which goes to the client: peers repeat keys that they
@@ -148,6 +171,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
         .retry_count = attempt->retry_count,
         .egress_bytes = attempt->egress_bytes,
+        .unbilled = openai_unbilled(attempt),
     };
     hide_key(attempt, result.err.message);
     if (result.status == TD_OK)
@@ -244,11 +268,6 @@ static void on_headers(void *ctx, int code, const char *content_type, const char
     attempt->retry_after_ms = openai_retry_after_ms(retry_after);
 }
 
-static bool is_success(int code)
-{
-    return code >= 200 && code < 300;
-}
-
 static void on_body(void *ctx, struct td_str bytes)
 {
     struct tier_attempt *attempt = ctx;
@@ -290,6 +309,7 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
 static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
 {
     struct tier_attempt *attempt = ctx;
+    attempt->reached = client_is_connected(attempt->transfer);
     attempt->transfer = NULL;
     if (attempt->dead)
         return; /* the timer frees it */
@@ -374,6 +394,7 @@ static void repeat(struct tier_attempt *attempt)
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
+    attempt->reached = false;
     attempt->retry_after_ms = UINT64_MAX;
     if (send_request(attempt, &attempt->err) != TD_OK)
         deliver(attempt, &attempt->err);
@@ -397,10 +418,7 @@ static void on_timer(void *ctx)
 static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
 {
     (void)tier;
-    uint64_t count = 0;
-    for (size_t i = 0; i < request->message_count; i++)
-        count += request->messages[i].content.len / 4 + 4;
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    return tier_estimate_prompt(request);
 }
 
 static enum td_status openai_start(struct tier *tier, struct loop *loop,
@@ -418,7 +436,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
-    attempt->prompt_estimate = openai_count_prompt(tier, request);
+    attempt->prompt_estimate = tier_estimate_prompt(request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
     attempt->kind = logprob_kind_of(request);
@@ -475,6 +493,8 @@ static const struct tier_ops openai_ops = {
     .count_prompt = openai_count_prompt,
     .free = openai_free,
     .egress_bytes = openai_egress_bytes,
+    .unbilled = openai_unbilled,
+    .estimates = true,
 };
 
 static char *url_of(const char *base_url, const char *path)
@@ -517,6 +537,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
+    openai->tier.facts.loopback = loopback_is_url(str_from(options->base_url));
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
                                 CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;

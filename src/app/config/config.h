@@ -50,6 +50,7 @@ struct config_tier {
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
+    double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
 };
 
@@ -251,6 +252,7 @@ struct config {
     size_t budget_count;
     struct {
         const char *root; /* of sysfs */
+        struct config_texts metered;
     } device;
     struct {
         const char *preset; /* NULL = none */

@@ -20,9 +20,14 @@ bool exchange_can_climb(const struct exchange *ex)
            (other && ex->current && attempt_is_above(other->attempt, ex->current));
 }
 
+bool exchange_takes_back(const struct exchange *ex)
+{
+    return ex->request.corrections || !ex->request.streamed;
+}
+
 bool exchange_is_stuck(const struct exchange *ex)
 {
-    return ex->answer.shown && !ex->request.corrections;
+    return ex->answer.shown && !exchange_takes_back(ex);
 }
 
 /* A question that no tier is expected to get right is not made better by asking another one (the

@@ -62,6 +62,8 @@ static void put_moment(const struct exchange *ex, struct json *root)
     json_put(root, "weekday", json_new_int(moment->weekday));
     json_put(root, "language", json_new_int((int)signals->language));
     put_number(root, "battery", moment->battery);
+    if (moment->battery_low)
+        json_put(root, "battery_low", json_new_bool(true));
     put_number(root, "day_tokens", moment->day_tokens);
     put_number(root, "budget_used", signals->budget_used);
     if (signals->batch)

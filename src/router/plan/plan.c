@@ -164,6 +164,15 @@ static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_
            removed(why, "tier %s could not be reached lately and is resting", q->facts[tier].name);
 }
 
+/* Nothing is sent that cannot arrive. A server on this machine needs no network. */
+static bool without_network(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return q->signals->moment.network == TD_NETWORK_OFFLINE && facts->place != TD_PLACE_DEVICE &&
+           !facts->loopback &&
+           removed(why, "the device is offline and %s is elsewhere", facts->name);
+}
+
 static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct routing_rule *rule = q->rule;
@@ -211,6 +220,7 @@ static const struct constraint permissions[] = {
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_OFFLINE, without_network},
     {REASON_REMOVED_OFFLINE, offline},
 };
 

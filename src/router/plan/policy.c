@@ -31,6 +31,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_CAPPED] = "removed_capped",
         [REASON_CHOSEN_START] = "chosen_start",
         [REASON_CHOSEN_RULE] = "chosen_rule",
+        [REASON_CHOSEN_DEVICE] = "chosen_device",
         [REASON_CHOSEN_SCORE] = "chosen_score",
         [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
@@ -64,9 +65,9 @@ const char *reason_code_name(enum reason_code code)
 
 const char *decided_by_name(enum decided_by by)
 {
-    static const char *const names[] = {"",     "denied",  "mode",         "rule",
-                                        "ramp", "route",   "gate",         "score",
-                                        "slo",  "similar", "conversation", NULL};
+    static const char *const names[] = {"",        "denied",       "mode", "rule",  "device",
+                                        "ramp",    "route",        "gate", "score", "slo",
+                                        "similar", "conversation", NULL};
     return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 

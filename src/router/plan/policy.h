@@ -137,6 +137,7 @@ enum reason_code {
     REASON_REMOVED_CAPPED,
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
+    REASON_CHOSEN_DEVICE,
     REASON_CHOSEN_SCORE,
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
@@ -216,6 +217,7 @@ enum decided_by {
     DECIDED_BY_DENIAL,
     DECIDED_BY_MODE,
     DECIDED_BY_RULE,
+    DECIDED_BY_DEVICE, /* a metered network or a low battery */
     DECIDED_BY_RAMP,
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
@@ -271,9 +273,9 @@ enum rule_language {
 
 /* What the device knows of itself now. */
 struct moment {
-    int hour, weekday; /* local time; Monday is 0; -1 = not known */
-    double battery;    /* percent; NAN = no battery, or not known */
-    bool on_battery;
+    int hour, weekday;            /* local time; Monday is 0; -1 = not known */
+    double battery;               /* percent; NAN = no battery, or not known */
+    bool on_battery, battery_low; /* base/device.h */
     enum td_network network;
     double day_tokens; /* of this server in the last 24 hours; NAN = not counted */
 };

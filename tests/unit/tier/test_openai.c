@@ -19,7 +19,7 @@ static struct {
     struct client_transfer *running;
     char url[256], headers[1024], body[2048];
     int start_count, cancel_count;
-    bool refuse;
+    bool refuse, unconnected;
 } net;
 
 struct client *client_of_loop(struct loop *loop)
@@ -47,6 +47,11 @@ enum td_status client_start(struct client *client, const struct client_request *
     }
     *out = net.running;
     return TD_OK;
+}
+
+bool client_is_connected(const struct client_transfer *transfer)
+{
+    return transfer && !net.unconnected;
 }
 
 void client_cancel(struct client_transfer *transfer)
@@ -459,6 +464,46 @@ static void test_a_key_that_the_peer_repeats_is_hidden(void)
     scene_end(&s);
 }
 
+static void test_what_never_came_or_was_refused_is_not_billed(void)
+{
+    static const struct {
+        int code;
+        enum td_status status;
+        bool unconnected, unbilled;
+    } cases[] = {
+        {0, TD_TIMEOUT, true, true},   /* no connection */
+        {0, TD_TIMEOUT, false, false}, /* it may have been working on it */
+        {400, TD_OK, false, true},       {401, TD_OK, false, true},
+        {200, TD_TIMEOUT, false, false}, /* the answer stopped */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_start(&s);
+        net.unconnected = cases[i].unconnected;
+        CHECK(tier_is_unbilled(s.tier, s.attempt) == cases[i].unconnected);
+        if (cases[i].code)
+            net_headers(cases[i].code, NULL);
+        net_done(cases[i].status, "late");
+        CHECK(s.done_count == 1 && s.result.unbilled == cases[i].unbilled);
+        CHECK((s.result.usage.prompt_tokens == 0) == cases[i].unbilled && !s.result.usage.exact);
+        net.unconnected = false;
+        scene_end(&s);
+    }
+}
+
+static void test_a_text_of_no_tokens_is_estimated(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hello you") STOP "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,"
+                                   "\"completion_tokens\":0}}\n\n");
+    net_done(TD_OK, NULL);
+    CHECK(s.result.status == TD_OK && !s.result.usage.exact && s.result.usage.refused);
+    CHECK(s.result.usage.completion_tokens == 3);
+    scene_end(&s);
+}
+
 static void test_nothing_is_repeated_once_text_was_passed_on(void)
 {
     struct scene s;
@@ -602,6 +647,8 @@ int main(void)
     RUN(test_an_error_in_the_stream_may_be_the_refusal);
     RUN(test_a_server_without_logprobs_is_asked_again_after_an_hour);
     RUN(test_a_key_that_the_peer_repeats_is_hidden);
+    RUN(test_what_never_came_or_was_refused_is_not_billed);
+    RUN(test_a_text_of_no_tokens_is_estimated);
     RUN(test_nothing_is_repeated_once_text_was_passed_on);
     RUN(test_a_cut_stream_is_corrupt_and_a_cut_after_the_end_is_not);
     RUN(test_garbage_ends_the_attempt_and_the_transfer);

@@ -16,6 +16,7 @@
 #include "router/judge/classifier.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 /* --- the version --- */
@@ -54,6 +55,8 @@ static void write_tiers(const struct config *config, struct buf *out)
         buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
                    tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
                    tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+        if (!isnan(tier->cached_input_usd_per_mtok))
+            buf_printf(out, "cached %.17g\n", tier->cached_input_usd_per_mtok);
     }
     for (size_t i = 0; i < config->engine.adapter_count; i++) {
         const struct config_adapter *adapter = &config->engine.adapters[i];
@@ -268,6 +271,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                                             : POLICY_CONTEXT_TOKENS,
         .input_usd_per_mtok = tier->input_usd_per_mtok,
         .output_usd_per_mtok = tier->output_usd_per_mtok,
+        .cached_input_usd_per_mtok = isnan(tier->cached_input_usd_per_mtok)
+                                         ? tier->input_usd_per_mtok
+                                         : tier->cached_input_usd_per_mtok,
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,

@@ -14,6 +14,8 @@ struct snapshot;
 struct watch;
 struct consistency;
 struct hedge_allowance;
+struct account;
+struct token_counts;
 struct shadow_pool;
 struct ramp_table;
 struct similarity;
@@ -33,6 +35,8 @@ struct snapshot_base {
     struct conversation_classes *classes;
     struct spending *spending;
     struct hedge_allowance *hedge_allowance;
+    struct account *account;
+    struct token_counts *token_counts;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
