@@ -39,6 +39,7 @@ struct config_tier {
     int place; /* enum td_place, -1 = by kind */
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *confidence; /* of a server: file of its confidence model; NULL = none */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */

@@ -53,6 +53,10 @@ static const struct config_key tier_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
      .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. The local "
              "tier runs engine.model"},
+    {"confidence", CONFIG_KEY_TEXT, AT(confidence), NULL,
+     .help =
+         "file of 'tandem router confidence --tier' for this server's model. The local tier's is "
+         "router.confidence"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "address of the server, with /v1 at its end; default: OPENAI_BASE_URL or "
              "https://api.openai.com/v1"},

@@ -44,6 +44,7 @@ struct tier_facts {
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
     const struct confidence_model *confidence_model; /* bound to this model; or NULL */
+    uint64_t server_identity; /* that it is bound to (tier/tier.h); 0 = no server */
 };
 
 /* What changes from moment to moment. */
