@@ -133,6 +133,7 @@ static void snapshot_free(struct snapshot *snapshot)
     privacy_scanner_free(snapshot->scanner);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
+    tier_load_free(snapshot->services.load);
     config_free(snapshot->config);
     free(snapshot);
 }
@@ -150,8 +151,10 @@ static void keep_learned(struct snapshot *snapshot, const struct snapshot *befor
     for (size_t i = 0; before && i < now->tier_count; i++) {
         for (size_t j = 0; j < before->config->tier_count; j++) {
             const struct config_tier *new = &now->tiers[i], *old = &before->config->tiers[j];
-            if (strcmp(new->name, old->name) == 0 && new->place == old->place)
+            if (strcmp(new->name, old->name) == 0 && new->place == old->place) {
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+                tier_load_copy(before->services.load, j, snapshot->services.load, i);
+            }
             if (is_same_text(new->base_url, old->base_url) && is_same_text(new->model, old->model))
                 logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
         }
@@ -246,6 +249,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
         .latency = tier_latency_new(config->tier_count),
+        .load = tier_load_new(config->tier_count),
         .classes = base->classes,
         .scanner = snapshot->scanner,
         .spending = base->spending,
@@ -284,7 +288,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
 {
     const struct config *config = snapshot->config;
     struct exchange_services *services = &snapshot->services;
-    enum td_status status = services->health && services->latency
+    enum td_status status = services->health && services->latency && services->load
                                 ? TD_OK
                                 : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
