@@ -20,8 +20,9 @@ struct tier_attempt;
 struct tier_piece {
     struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
-    struct td_token_stats stats;      /* of one generated token */
-    struct td_str token_text;         /* the bytes of that token, for logprobs */
+    struct td_token_stats stats; /* of one generated token */
+    uint64_t server_identity; /* of a server: which model and build it says it is; 0 = not said */
+    struct td_str token_text; /* the bytes of that token, for logprobs */
     const struct td_top_logprob *top; /* local tier: with ids of `model` */
     size_t top_count;
     const struct td_model *model; /* spells `top`; lives as long as the tier. NULL without it */

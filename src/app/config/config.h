@@ -42,6 +42,7 @@ struct config_tier {
     const char *model, *base_url;           /* model of a local tier: NULL = engine.model */
     uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *confidence; /* of a server: file of its confidence model; NULL = none */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */

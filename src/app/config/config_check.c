@@ -101,6 +101,11 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier has no server: remove base_url, keys and pinned_key from tier "
                       "'%.60s'",
                       tier->name);
+    if (tier->confidence)
+        return refuse(config, tier->line, err,
+                      "the confidence model of the local tier is router.confidence: write '%.60s' "
+                      "there, not in the tier",
+                      tier->confidence);
     return TD_OK;
 }
 

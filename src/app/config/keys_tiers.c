@@ -56,6 +56,10 @@ static const struct config_key tier_keys[] = {
     {"idle_s", CONFIG_KEY_UINT, AT(idle_s), "300", 0, 86400,
      .help = "a local tier's own model is loaded with the first request that needs it, and leaves "
              "memory after so many seconds without one; 0 = it is loaded at the start and stays"},
+    {"confidence", CONFIG_KEY_TEXT, AT(confidence), NULL,
+     .help =
+         "file of 'tandem router confidence --tier' for this server's model. The local tier's is "
+         "router.confidence"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "address of the server, with /v1 at its end; default: OPENAI_BASE_URL or "
              "https://api.openai.com/v1"},

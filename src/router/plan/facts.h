@@ -55,7 +55,8 @@ struct tier_facts {
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
     const struct confidence_model *confidence_model; /* bound to this model; or NULL */
-    const struct model_fault *model_fault;           /* NULL = runs the model that was named */
+    uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
+    const struct model_fault *model_fault; /* NULL = runs the model that was named */
 };
 
 /* Whether it may answer at all, as far as the configuration and its model go. */

@@ -57,6 +57,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_UNJUDGED_NO_LOGPROBS] = "unjudged_no_logprobs",
         [REASON_UNJUDGED_NO_GATE] = "unjudged_no_gate",
         [REASON_UNJUDGED_FORMAT] = "unjudged_format",
+        [REASON_CONFIDENCE_STALE] = "confidence_stale",
         [REASON_ODD_LOGPROBS] = "odd_logprobs",
         [REASON_REVIEW] = "review",
         [REASON_HEDGED] = "hedged",

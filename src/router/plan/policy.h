@@ -164,7 +164,8 @@ enum reason_code {
     REASON_UNJUDGED_NO_LOGPROBS, /* a better tier was there, but no gate judged the answer */
     REASON_UNJUDGED_NO_GATE,
     REASON_UNJUDGED_FORMAT,
-    REASON_ODD_LOGPROBS, /* the tier sent numbers that are no log-probabilities */
+    REASON_CONFIDENCE_STALE, /* the server is not the one that its confidence model is of */
+    REASON_ODD_LOGPROBS,     /* the tier sent numbers that are no log-probabilities */
     REASON_REVIEW,
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */

@@ -34,8 +34,9 @@ struct snapshot {
     struct adapter_table adapters;
     struct engine_parts engine;
     struct scheduler *schedulers[CONFIG_TIERS_MAX];
-    struct classifier *classifier;       /* NULL = none */
-    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    struct classifier *classifier;                          /* NULL = none */
+    struct confidence_model *confidence;                    /* NULL = none, or not of this model */
+    struct confidence_model *confidences[CONFIG_TIERS_MAX]; /* of servers; the same */
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
 
@@ -100,6 +101,21 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     return tier_local_new(facts, &options, &snapshot->tiers[index], err);
 }
 
+static enum td_status open_tier_confidence(struct snapshot *snapshot, size_t index,
+                                           struct tier_facts *facts, struct td_error *err)
+{
+    const struct config_tier *from = &snapshot->config->tiers[index];
+    char why[160];
+    enum td_status status =
+        confidence_file_of_tier(from->confidence, facts->model, &snapshot->confidences[index],
+                                &facts->server_identity, why, err);
+    facts->confidence_model = snapshot->confidences[index];
+    if (*why)
+        log_event(LOG_LEVEL_WARN, "confidence_stale", "tier=%s file=%s used=rule reason=\"%s\"",
+                  from->name, from->confidence, why);
+    return status;
+}
+
 static enum td_status make_tier(struct snapshot *snapshot, size_t index,
                                 const struct snapshot_base *base, struct td_error *err)
 {
@@ -111,6 +127,9 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     if (!base->confined)
         status =
             secret_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    if (status != TD_OK)
+        return status;
+    status = base->confined ? TD_OK : open_tier_confidence(snapshot, index, &facts, err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -136,6 +155,7 @@ static void snapshot_free(struct snapshot *snapshot)
         if (snapshot->tiers[i])
             tier_free(snapshot->tiers[i]);
         secret_free(snapshot->keys[i]);
+        free(snapshot->confidences[i]);
     }
     adapter_table_deinit(&snapshot->adapters);
     engine_setup_close(&snapshot->engine);
