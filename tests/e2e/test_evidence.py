@@ -184,10 +184,11 @@ def test_the_total_cost_has_units_and_a_crossover():
     saving = 0.8 * (500 * 0.15e-6 + 200 * 0.6e-6)
     assert abs(got["crossover_queries_per_month"] - 2400 / 36 / saving) < 1e-3, got
     assert got["pays"] and got["payback_months"] < 36 and "bandwidth" in got["not_counted"], got
-    code, out, _ = run(
-        "tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s"
-    )
+    machines = ["--hardware", "40000 USD", "--machines", "20"]
+    power = ["--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s"]
+    code, out, _ = run("tco", *PRICES, *machines, *power)
     assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
+    assert b"utilisation not known" in out, out
     for bad, word in [
         (["--price-in", "0.15"], "no unit"),
         (["--price-in", "0.15 EUR/Mtok"], "wrong unit"),
@@ -197,6 +198,19 @@ def test_the_total_cost_has_units_and_a_crossover():
         assert code == 2 and word in err, err
     code, _, err = run("tco", "--price-in", "1 USD/Mtok")
     assert code == 2 and "--price-out" in err, err
+
+
+@case
+def test_the_total_cost_needs_hardware_that_can_carry_the_load():
+    code, out, err = run("tco", *PRICES)
+    assert code == 2 and "--hardware is required" in err and not out, err
+    speeds = ["--prefill", "1000 tok/s", "--decode", "40 tok/s"]
+    code, out, err = run("tco", *PRICES, "--hardware", "2400 USD", *speeds)
+    # Ten million queries, each of 5.5 s on the device.
+    assert code == 3 and "2091 %" in err and "at least 21" in err and not out, (code, err)
+    enough = ["--hardware", "50400 USD", "--machines", "21"]
+    code, out, err = run("tco", *PRICES, *enough, *speeds)
+    assert code == 0 and b"utilisation 99.6 %" in out and b"too much" in out, (out, err)
 
 
 @case

@@ -273,10 +273,8 @@ static const struct constraint permissions[] = {
     {REASON_REMOVED_CAPPED, beyond_cap},
 };
 static const struct constraint availability[] = {
-    {REASON_REMOVED_NO_KEY, without_key},
-    {REASON_REMOVED_NO_MODEL, without_model},
-    {REASON_REMOVED_OFFLINE, without_network},
-    {REASON_REMOVED_OFFLINE, offline},
+    {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},
+    {REASON_REMOVED_OFFLINE, without_network}, {REASON_REMOVED_OFFLINE, offline},
     {REASON_REMOVED_TOO_SLOW, too_slow},
 };
 
