@@ -12,6 +12,7 @@
 #include "exchange/private/minimise.h"
 #include "request/request.h"
 #include "router/plan/policy.h"
+#include "tier/limits.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
@@ -51,6 +52,7 @@ struct config_tier {
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
+    struct tier_limits limits;
 };
 
 struct config_adapter {

@@ -12,6 +12,7 @@
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "tier/door.h"
+#include "tier/health.h"
 
 struct exchange;
 
@@ -23,6 +24,7 @@ struct attempt {
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
     bool outrun;   /* cancelled because the other lane answered first */
+    struct tier_ticket ticket;
     enum attempt_outcome outcome;
     enum td_status status;
     int http_status;
@@ -65,7 +67,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result);
 /* Writes a failure into the current attempt's record and into the reasons. */
 void attempt_fail(struct exchange *exchange, const struct tier_result *result);
-/* Tells health and latency of the tier that the current attempt answered. */
+/* Tells latency how long the current attempt took, which was answered. */
 void attempt_report_answer(struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);

@@ -16,6 +16,7 @@
 #include "exchange/private/pseudonyms.h"
 #include "request/request.h"
 #include "router/plan/policy.h"
+#include "tier/health.h"
 #include "tier/tier.h"
 
 struct exchange;
@@ -71,9 +72,9 @@ struct exchange_services {
     enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
     const struct similarity *similarity; /* with consistency */
-    struct tier_health *health;
-    struct tier_latency *latency; /* NULL = not measured */
-    struct device *device;        /* NULL = battery and network are not known */
+    struct tier_health *health;          /* NULL = no tier rests */
+    struct tier_latency *latency;        /* NULL = not measured */
+    struct device *device;               /* NULL = battery and network are not known */
 
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */

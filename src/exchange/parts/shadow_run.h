@@ -38,6 +38,7 @@ struct shadow_run {
     struct tier_attempt *running;
     struct loop_timer *timer; /* to begin, to be too late, to be freed */
     struct egress_pass pass;
+    struct tier_ticket ticket;
     char id[SHADOW_ID_BYTES];
     bool limited;             /* to fewer tokens than the client allows */
     bool began;               /* the tier was asked; else it waits for its turn */

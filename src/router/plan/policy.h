@@ -245,7 +245,8 @@ struct plan {
     /* a tier that the request would have been allowed is unreachable or has no key: an
      * answer that it could have bettered is disclosed as reduced capability */
     bool reduced;
-    bool spent; /* a budget took tiers away: the answer is disclosed */
+    unsigned missing; /* bit n: tier n would have been on the ladder, but rests or has no key */
+    bool spent;       /* a budget took tiers away: the answer is disclosed */
     struct decision decision;
 };
 
@@ -359,6 +360,8 @@ enum td_data_class policy_class_for(const struct route *route, const struct sign
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);
+/* Why a tier rests and for how long, as the rest of a sentence about it. */
+void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES]);
 void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
                      ...) TD_PRINTF(4, 5);
 

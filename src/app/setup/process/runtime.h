@@ -13,6 +13,7 @@
 #include "tandem/engine.h"
 
 struct embedding_service;
+struct prober;
 struct runtime;
 struct scheduler;
 
@@ -46,6 +47,7 @@ struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* 
 struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
 struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
+struct prober *runtime_prober(const struct runtime *runtime);                /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */
 struct exchange_services *runtime_acquire(void *ctx);

@@ -8,6 +8,7 @@
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
+#include "app/setup/process/prober.h"
 #include "base/device.h"
 #include "base/error.h"
 #include "exchange/limits/hedge_allowance.h"
@@ -113,8 +114,9 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
                                       struct td_error *err)
 {
     base->shadow_pool = shadow_pool_new(config->shadow.running_max);
-    if (!base->shadow_pool)
-        return error_set(err, TD_NO_MEMORY, "no memory for shadows");
+    base->prober = prober_new();
+    if (!base->shadow_pool || !base->prober)
+        return error_set(err, TD_NO_MEMORY, "no memory for shadows and health checks");
     return vault_keep_load(config, base->vaults, err);
 }
 
@@ -156,6 +158,7 @@ void services_setup_close(struct services_parts *parts)
     vault_store_free(base->vaults);
     ramp_table_close(base->ramp_table);
     shadow_pool_free(base->shadow_pool);
+    prober_free(base->prober);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

@@ -14,6 +14,7 @@ struct snapshot;
 struct watch;
 struct consistency;
 struct hedge_allowance;
+struct prober;
 struct shadow_pool;
 struct ramp_table;
 struct similarity;
@@ -33,6 +34,7 @@ struct snapshot_base {
     struct conversation_classes *classes;
     struct spending *spending;
     struct hedge_allowance *hedge_allowance;
+    struct prober *prober; /* NULL = tiers are found again by requests */
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
