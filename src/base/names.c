@@ -20,6 +20,8 @@ static const char *const finishes[] = {"stop", "length", "tool_calls", "content_
 static const char *const outcomes[] = {"open",   "answered",  "escalated",
                                        "failed", "cancelled", NULL};
 static const char *const ends[] = {"open", "ok", "failed", "cancelled", NULL};
+static const char *const standings[] = {"none", "degraded", "full", NULL};
+static const char *const bases[] = {"none", "cloud", "ratio", "prior", NULL};
 
 const char *names_table_name(const char *const *names, size_t value)
 {
@@ -74,6 +76,8 @@ NAME_OF(names_finish, td_finish, finishes)
 NAME_OF(names_kv_type, td_kv_type, names_kv_types)
 NAME_OF(names_outcome, attempt_outcome, outcomes)
 NAME_OF(names_end, exchange_end, ends)
+NAME_OF(names_standing, answer_standing, standings)
+NAME_OF(names_basis, cost_basis, bases)
 
 PARSE_OF(names_mode_parse, td_mode, names_modes)
 PARSE_OF(names_class_parse, td_data_class, names_classes)

@@ -56,6 +56,8 @@ const char *names_finish(enum td_finish finish); /* as OpenAI spells them */
 const char *names_kv_type(enum td_kv_type kv_type);
 const char *names_outcome(enum attempt_outcome outcome);
 const char *names_end(enum exchange_end end);
+const char *names_standing(enum answer_standing standing);
+const char *names_basis(enum cost_basis basis);
 
 /* The value of an exact name; *out is untouched when the answer is false. */
 bool names_mode_parse(struct td_str text, enum td_mode *out);

@@ -20,4 +20,19 @@ enum exchange_end {
     ENDED_CANCELLED /* by the client */
 };
 
+/* What a client got, for the account of money: only a whole answer can have saved anything. */
+enum answer_standing {
+    ANSWER_NONE,     /* failed, refused, cancelled before any text, or empty */
+    ANSWER_DEGRADED, /* the plan would have given a better one */
+    ANSWER_FULL
+};
+
+/* What the cost of an all-cloud policy rests on. */
+enum cost_basis {
+    BASIS_NONE,  /* there is no such cost */
+    BASIS_CLOUD, /* the cloud's own count of this answer */
+    BASIS_RATIO, /* our count, times what the cloud's exact usages taught */
+    BASIS_PRIOR  /* four bytes are a token: nothing was learnt yet */
+};
+
 #endif

@@ -24,9 +24,13 @@ struct ledger_attempt {
     enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
     const char *error;            /* or NULL */
     double confidence;            /* NAN = none */
-    uint32_t prompt_tokens, completion_tokens;
+    uint32_t prompt_tokens, completion_tokens, cached_tokens;
+    bool exact;               /* the tier told its tokens */
+    uint32_t prompt_estimate; /* tokens of what was sent, by its bytes */
+    uint64_t answer_bytes;
     double start_ms, first_ms, total_ms; /* since the exchange began */
     double cost_usd;
+    bool estimated;        /* the cost: the tier told no usage */
     uint64_t egress_bytes; /* bytes sent off the device */
 };
 
@@ -40,6 +44,8 @@ struct ledger_exchange {
     uint32_t prompt_tokens, completion_tokens;
     double ttft_ms, total_ms;
     double cost_usd, all_cloud_cost_usd;
+    enum cost_basis all_cloud_basis; /* stored by its name */
+    enum answer_standing standing;   /* likewise */
     bool degraded, streamed;
     const char *disclosure;
     const char *signals_json, *reasons_json; /* JSON texts */
@@ -109,10 +115,12 @@ void ledger_reader_close(struct ledger_reader *reader);
  *
  *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
  *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
- *    total_ms, cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure,
+ *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
+ *    disclosure,
  *    signals and reasons (as they were put), prompt and answer (only if stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
- *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}],
+ *                cached_tokens, exact, prompt_estimate, answer_bytes, start_ms, first_ms, total_ms,
+ *                cost_usd, estimated, egress_bytes}],
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
  *               cost_usd, egress_bytes}]} */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
@@ -153,17 +161,29 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
                                                    uint64_t since_wall_ms, ledger_history_fn *each,
                                                    void *ctx, struct td_error *err);
 
-/* What exchanges have cost in one hour, by user, route and application (NULL = none). */
+/* What exchanges have cost in one hour, by user, route, application and API key (NULL = none). */
 struct ledger_spent {
-    const char *user, *route, *app; /* borrowed until the function returns */
-    uint64_t hour;                  /* hours since the epoch */
-    double cost_usd, shadow_usd;    /* cost_usd includes shadow_usd, the cost of shadows */
-    uint64_t tokens;                /* of all attempts */
+    const char *user, *route, *app, *key; /* borrowed until the function returns */
+    uint64_t hour;                        /* hours since the epoch */
+    double cost_usd, shadow_usd;          /* cost_usd includes shadow_usd, the cost of shadows */
+    uint64_t tokens;                      /* of all attempts */
 };
 typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
 TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,
                                                  uint64_t since_wall_ms, ledger_spent_fn *each,
                                                  void *ctx, struct td_error *err);
+
+/* What servers told of their tokens beside our estimate of the same text, by tier and model. Only
+ * the newest exchanges are looked at. */
+struct ledger_tokens {
+    const char *tier, *model; /* borrowed until the function returns */
+    double count;
+    double prompt_estimate, prompt_tokens, cached_tokens, answer_bytes, completion_tokens;
+};
+typedef void ledger_tokens_fn(void *ctx, const struct ledger_tokens *tokens);
+TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
+                                                  ledger_tokens_fn *each, void *ctx,
+                                                  struct td_error *err);
 
 /* Totals since a time. **returns new** (json_free):
  *

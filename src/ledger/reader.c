@@ -26,7 +26,7 @@ struct column {
 #define EXCHANGE_COLUMNS                                                                          \
     "id, wall_ms, user, route, policy_version, requested_model, tier, model, place, data_class,"  \
     " status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms, cost_usd," \
-    " all_cloud_cost_usd, degraded, streamed, disclosure"
+    " all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, disclosure"
 #define DETAIL_COLUMNS ", signals, reasons, prompt, answer, seq"
 
 static const struct column exchange_columns[] = {
@@ -49,6 +49,8 @@ static const struct column exchange_columns[] = {
     {"total_ms", NUMBER},
     {"cost_usd", NUMBER},
     {"all_cloud_cost_usd", NUMBER},
+    {"all_cloud_basis", TEXT},
+    {"standing", TEXT},
     {"degraded", FLAG},
     {"streamed", FLAG},
     {"disclosure", TEXT},
@@ -60,10 +62,12 @@ static const struct column exchange_columns[] = {
 #define DETAIL_COUNT (sizeof exchange_columns / sizeof exchange_columns[0])
 #define LIST_COUNT (DETAIL_COUNT - 4)
 
-static const char attempts_sql[] = "SELECT tier, model, place, outcome, error, confidence, "
-                                   "prompt_tokens, completion_tokens, start_ms,"
-                                   " first_ms, total_ms, cost_usd, egress_bytes FROM attempt WHERE "
-                                   "exchange = ?1 ORDER BY position";
+static const char attempts_sql[] =
+    "SELECT tier, model, place, outcome, error, confidence, "
+    "prompt_tokens, completion_tokens, cached_tokens, exact, "
+    "prompt_estimate, answer_bytes, start_ms,"
+    " first_ms, total_ms, cost_usd, estimated, egress_bytes FROM attempt WHERE "
+    "exchange = ?1 ORDER BY position";
 static const struct column attempt_columns[] = {
     {"tier", TEXT},
     {"model", TEXT},
@@ -73,10 +77,15 @@ static const struct column attempt_columns[] = {
     {"confidence", NUMBER},
     {"prompt_tokens", INTEGER},
     {"completion_tokens", INTEGER},
+    {"cached_tokens", INTEGER},
+    {"exact", FLAG},
+    {"prompt_estimate", INTEGER},
+    {"answer_bytes", INTEGER},
     {"start_ms", NUMBER},
     {"first_ms", NUMBER},
     {"total_ms", NUMBER},
     {"cost_usd", NUMBER},
+    {"estimated", FLAG},
     {"egress_bytes", INTEGER},
 };
 

@@ -20,8 +20,18 @@ sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sq
                                     struct td_error *err);
 /* The number in a column of the current row; NAN for NULL. */
 double reader_number(sqlite3_stmt *row, int column);
+/* Of several feedbacks on an answer of exchange x the newest counts. */
+#define NEWEST_SCORE \
+    "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
+
 /* ledger_reader_shadows inside a transaction of the caller. */
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err);
+
+/* The same for the members about money (money_report.c), and for token_counts (tokens.c). */
+enum td_status money_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                            struct json *report, struct td_error *err);
+enum td_status token_counts_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                   struct json *report, struct td_error *err);
 
 #endif

@@ -7,13 +7,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Of several feedbacks on an answer the newest counts. */
-#define NEWEST_SCORE \
-    "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
-
 static const char totals_sql[] =
-    "SELECT count(*), total(cost_usd), total(all_cloud_cost_usd), total(degraded),"
-    " total(status = 'failed'),"
+    "SELECT count(*), total(cost_usd), total(status = 'failed'),"
     " (SELECT count(DISTINCT a.exchange) FROM attempt a JOIN exchange x ON x.seq = a.exchange"
     "  WHERE a.outcome = 'escalated' AND x.wall_ms >= ?1),"
     " count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
@@ -175,21 +170,16 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
         return status;
     }
     double exchanges = sqlite3_column_double(statement, 0);
-    double cost = sqlite3_column_double(statement, 1),
-           all_cloud = sqlite3_column_double(statement, 2);
     json_put(report, "since_wall_ms", json_new_int((int64_t)since_wall_ms));
     json_put(report, "exchanges", json_new_int((int64_t)exchanges));
-    json_put(report, "cost_usd", json_new_double(cost));
-    json_put(report, "all_cloud_cost_usd", json_new_double(all_cloud));
-    json_put(report, "saving_usd", json_new_double(all_cloud - cost));
-    json_put(report, "saving_share",
-             json_new_double(all_cloud > 0 ? (all_cloud - cost) / all_cloud : 0));
-    json_put(report, "degraded", json_new_int(sqlite3_column_int64(statement, 3)));
-    json_put(report, "escalations", json_new_int(sqlite3_column_int64(statement, 5)));
-    json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 4)));
-    put_feedback(report, statement, 6);
+    json_put(report, "cost_usd", json_new_double(sqlite3_column_double(statement, 1)));
+    json_put(report, "escalations", json_new_int(sqlite3_column_int64(statement, 3)));
+    json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 2)));
+    put_feedback(report, statement, 4);
     sqlite3_finalize(statement);
-    enum td_status status = put_tiers(reader, report, since_wall_ms, exchanges, err);
+    enum td_status status = money_locked(reader, since_wall_ms, report, err);
+    if (status == TD_OK)
+        status = put_tiers(reader, report, since_wall_ms, exchanges, err);
     if (status == TD_OK)
         status = put_consistency(reader, report, since_wall_ms, err);
     struct json *shadows = NULL;

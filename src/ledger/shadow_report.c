@@ -2,10 +2,10 @@
  * agreed, in all and for each task that the classifier saw. */
 #include "base/error.h"
 #include "base/json.h"
+#include "base/ratio.h"
 #include "ledger/reader.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 static const char pairs_sql[] =
@@ -26,22 +26,16 @@ static const char examples_sql[] =
     " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.same = 0"
     " AND s.agreement IS NOT NULL ORDER BY s.agreement, s.seq LIMIT 5";
 
-/* Writes a share with its interval (Wilson 1927, "Probable Inference, the Law of Succession, and
- * Statistical Inference", J. Amer. Statist. Assoc. 22). For k of n: (k + z²/2 ± z sqrt(k (n - k) /
- * n + z²/4)) / (n + z²). The interval stays within 0..1 and is valid for few samples and extreme
- * shares. */
 static void put_share(struct json *object, double compared, double same)
 {
     static const char *const names[] = {"same_share", "same_low", "same_high"};
-    const double z = 1.959964;
+    double values[] = {same / compared, 0, 0};
     json_put(object, "compared", json_new_int((int64_t)compared));
     json_put(object, "same", json_new_int((int64_t)same));
-    double half = z * sqrt(same * (compared - same) / compared + z * z / 4);
-    double middle = same + z * z / 2, all = compared + z * z;
-    double values[] = {same / compared, (middle - half) / all, (middle + half) / all};
+    if (compared > 0)
+        ratio_share_interval(same, compared, &values[1], &values[2]);
     for (int i = 0; i < 3; i++)
-        json_put(object, names[i],
-                 compared > 0 ? json_new_double(fmin(fmax(values[i], 0), 1)) : json_new_null());
+        json_put(object, names[i], compared > 0 ? json_new_double(values[i]) : json_new_null());
 }
 
 static struct json *task_of(sqlite3_stmt *row)

@@ -4,15 +4,16 @@
 
 #include <assert.h>
 
-/* The application is in the signals. Signals that are no JSON (or were erased) have none. */
+/* Application and key are in the signals. Signals that are no JSON (or were erased) have none. */
 static const char spent_sql[] =
     "SELECT x.user, x.route,"
     " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.app' END AS app,"
     " x.wall_ms / 3600000 AS hour, total(x.cost_usd),"
     " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
     "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER),"
-    " total((SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq))"
-    " FROM exchange x WHERE x.wall_ms >= ?1 GROUP BY x.user, x.route, app, hour";
+    " total((SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq)),"
+    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key' END AS key"
+    " FROM exchange x WHERE x.wall_ms >= ?1 GROUP BY x.user, x.route, app, key, hour";
 
 enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
                                    ledger_spent_fn *each, void *ctx, struct td_error *err)
@@ -28,6 +29,7 @@ enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_
                 .user = (const char *)sqlite3_column_text(statement, 0),
                 .route = (const char *)sqlite3_column_text(statement, 1),
                 .app = (const char *)sqlite3_column_text(statement, 2),
+                .key = (const char *)sqlite3_column_text(statement, 7),
                 .hour = (uint64_t)sqlite3_column_int64(statement, 3),
                 .cost_usd =
                     sqlite3_column_double(statement, 4) + sqlite3_column_double(statement, 6),

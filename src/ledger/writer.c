@@ -16,12 +16,13 @@ static const char insert_exchange_sql[] =
     "place,"
     " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
     " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "answer, all_cloud_basis, standing)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_attempt_sql[] =
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
-    " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
+    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 /* Inserts no row for an unknown exchange. */
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
@@ -126,6 +127,8 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->reasons_json);
     bind_text(s, &next, x->prompt_text);
     bind_text(s, &next, x->answer_text);
+    bind_text(s, &next, names_basis(x->all_cloud_basis));
+    bind_text(s, &next, names_standing(x->standing));
     return step_once(s);
 }
 
@@ -149,6 +152,11 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_number(s, &next, a->total_ms);
     bind_number(s, &next, a->cost_usd);
     bind_integer(s, &next, a->egress_bytes);
+    bind_integer(s, &next, a->cached_tokens);
+    bind_integer(s, &next, a->exact);
+    bind_integer(s, &next, a->prompt_estimate);
+    bind_integer(s, &next, a->answer_bytes);
+    bind_integer(s, &next, a->estimated);
     return step_once(s);
 }
 

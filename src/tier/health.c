@@ -390,7 +390,8 @@ static void judge_locked(struct tier_health *health, struct record *record,
         slow_locked(record);
     if (result->status == TD_OK)
         good_locked(record, ticket);
-    else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms)
+    else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms &&
+             (result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT))
         unreached_locked(health, record, true, now_ms);
     else if (overloaded && result->retry_after_ms > 0)
         asked_locked(record, http, result->retry_after_ms, now_ms);

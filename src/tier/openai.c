@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tier/door.h"
 #include "tier/health.h"
 #include "tier/openai_wire.h"
@@ -109,15 +111,35 @@ static void later(struct tier_attempt *attempt, enum pending what, uint64_t dela
 
 /* --- the end --- */
 
+static bool is_success(int code)
+{
+    return code >= 200 && code < 300;
+}
+
+/* Servers charge for what they began to answer, and may charge for what they had got when we left.
+ * They do not charge for a request that they refused, nor for one that never came. */
+static bool openai_unbilled(const struct tier_attempt *attempt)
+{
+    return attempt->reach != TIER_REACHED ||
+           (attempt->http_status && !is_success(attempt->http_status));
+}
+
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
-    if (attempt->stream.usage.exact)
-        return attempt->stream.usage;
+    struct tier_usage usage = attempt->stream.usage;
+    /* A text of no tokens: the count belongs to an earlier moment, or is untrue. */
+    if (usage.exact && usage.completion_tokens == 0 && attempt->stream.text_bytes > 0)
+        usage = (struct tier_usage){.refused = true};
+    if (usage.refused)
+        log_event(LOG_LEVEL_WARN, "usage_refused",
+                  "tier=%s told a usage that cannot be true; what it costs is estimated",
+                  attempt->tier->tier.facts.name);
+    if (usage.exact || openai_unbilled(attempt))
+        return usage;
     /* Four bytes per token is the rule of thumb for English. The record marks it as an estimate. */
-    return (struct tier_usage){
-        .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
-        .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
-    };
+    usage.prompt_tokens = attempt->prompt_estimate;
+    usage.completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4);
+    return usage;
 }
 
 /* Hides our API key in a peer's message, which goes to the client: peers repeat keys that they
@@ -151,6 +173,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .egress_bytes = attempt->egress_bytes,
         .reach = err->status == TD_OK ? TIER_REACHED : attempt->reach,
         .retry_after_ms = attempt->retry_after_ms == UINT64_MAX ? 0 : attempt->retry_after_ms,
+        .unbilled = openai_unbilled(attempt),
     };
     hide_key(attempt, result.err.message);
     struct tier_sink sink = attempt->sink;
@@ -216,11 +239,6 @@ static void on_headers(void *ctx, int code, const char *content_type, const char
     (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
     attempt->http_status = code;
     attempt->retry_after_ms = openai_retry_after_ms(retry_after, clock_wall_ms(NULL));
-}
-
-static bool is_success(int code)
-{
-    return code >= 200 && code < 300;
 }
 
 static void on_body(void *ctx, struct td_str bytes)
@@ -352,7 +370,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     };
     struct client *client = client_of_loop(attempt->loop);
     enum td_status status = TD_OK;
-    attempt->reach = TIER_REACHED; /* whatever prevents sending is not the server's fault */
+    attempt->reach = TIER_UNREACHED;
     if (!written || !client)
         status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     else
@@ -361,7 +379,6 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     if (status != TD_OK)
         return status;
     attempt->egress_bytes += attempt->body.len;
-    attempt->reach = TIER_UNREACHED;
     begin_connecting(attempt);
     return TD_OK;
 }
@@ -413,10 +430,7 @@ static void on_timer(void *ctx)
 static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
 {
     (void)tier;
-    uint64_t count = 0;
-    for (size_t i = 0; i < request->message_count; i++)
-        count += request->messages[i].content.len / 4 + 4;
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    return tier_estimate_prompt(request);
 }
 
 static enum td_status openai_start(struct tier *tier, struct loop *loop,
@@ -434,7 +448,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
-    attempt->prompt_estimate = openai_count_prompt(tier, request);
+    attempt->prompt_estimate = tier_estimate_prompt(request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
     openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
@@ -551,6 +565,8 @@ static const struct tier_ops openai_ops = {
     .egress_bytes = openai_egress_bytes,
     .probe = openai_probe,
     .probe_cancel = openai_probe_cancel,
+    .unbilled = openai_unbilled,
+    .estimates = true,
 };
 
 static char *url_of(const char *base_url, const char *path)
@@ -593,6 +609,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
+    openai->tier.facts.loopback = loopback_is_url(str_from(options->base_url));
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
                                 CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;

@@ -74,6 +74,19 @@ bool openai_delta_next(struct delta_reader *reader, struct delta_part *out)
     return true;
 }
 
+void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
+                          uint64_t *beside_bytes)
+{
+    assert(answer_bytes && beside_bytes);
+    struct delta_reader reader;
+    struct delta_part part;
+    openai_delta_read(&reader, raw_delta);
+    while (openai_delta_next(&reader, &part)) {
+        *answer_bytes += part.function.len + part.arguments.len;
+        *beside_bytes += part.text.len;
+    }
+}
+
 /* --- writing --- */
 
 /* A text that came is always replaced, also by an empty one. */

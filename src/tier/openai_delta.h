@@ -39,6 +39,11 @@ void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta
 /* The next part, in the order of the delta; false at the end. Nulls are left out. */
 bool openai_delta_next(struct delta_reader *reader, struct delta_part *out);
 
+/* Adds the bytes that a piece's raw_delta has beside its text: of calls, which are the answer, and
+ * of what stands beside it, such as reasoning. */
+void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
+                          uint64_t *beside_bytes);
+
 /* Begins as {0}. */
 struct delta_writer {
     struct json *delta, *calls;

@@ -17,6 +17,9 @@
 #define EVENT_BYTES_MAX (1024 * 1024)
 /* A whole answer of 16k tokens with log-probabilities. */
 #define WHOLE_BYTES_MAX (8 * 1024 * 1024)
+/* More than any model's window, and what the largest request that we send has at four bytes a
+ * token. */
+#define USAGE_TOKENS_MAX (8 * 1024 * 1024)
 
 static enum td_status malformed(struct openai_stream *stream, const char *what)
 {
@@ -28,27 +31,39 @@ static bool is(const struct json *value, enum json_kind kind)
     return json_kind_of(value) == kind;
 }
 
-static uint32_t count_of(const struct json *value)
+/* False for what is no number of tokens. Money follows from these numbers, so nothing is made of a
+ * text or a fraction. */
+static bool read_count(const struct json *value, uint32_t *out)
 {
-    int64_t count = json_int(value, 0);
-    return count < 0 ? 0 : count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+    int64_t count = json_int(value, -1);
+    bool plausible = is(value, JSON_KIND_INT) && count >= 0 && count <= USAGE_TOKENS_MAX;
+    *out = plausible ? (uint32_t)count : 0;
+    return plausible;
 }
 
+/* Prompt tokens that the server had in its cache. OpenAI and those after it say so in the details,
+ * DeepSeek and Moonshot beside the other counts. */
+static const struct json *cached_of(const struct json *usage)
+{
+    const struct json *cached = json_get(json_get(usage, "prompt_tokens_details"), "cached_tokens");
+    if (json_absent(cached))
+        cached = json_get(usage, "prompt_cache_hit_tokens");
+    return json_absent(cached) ? json_get(usage, "cached_tokens") : cached;
+}
+
+/* A usage that cannot be true does not make the answer untrue: an estimate takes its place. Tokens
+ * of reasoning are part of completion_tokens. */
 static void read_usage(struct openai_stream *stream, const struct json *usage)
 {
     if (json_absent(usage))
         return;
-    if (!is(usage, JSON_KIND_OBJECT) || !is(json_get(usage, "prompt_tokens"), JSON_KIND_INT)) {
-        malformed(stream, "usage is not an object with prompt_tokens");
-        return;
-    }
-    stream->usage = (struct tier_usage){
-        .prompt_tokens = count_of(json_get(usage, "prompt_tokens")),
-        .completion_tokens = count_of(json_get(usage, "completion_tokens")),
-        .cached_tokens =
-            count_of(json_get(json_get(usage, "prompt_tokens_details"), "cached_tokens")),
-        .exact = true,
-    };
+    struct tier_usage told = {.exact = true};
+    const struct json *cached = cached_of(usage);
+    bool credible = read_count(json_get(usage, "prompt_tokens"), &told.prompt_tokens) &&
+                    read_count(json_get(usage, "completion_tokens"), &told.completion_tokens) &&
+                    (json_absent(cached) || read_count(cached, &told.cached_tokens)) &&
+                    told.cached_tokens <= told.prompt_tokens;
+    stream->usage = credible ? told : (struct tier_usage){.refused = true};
 }
 
 static void read_finish(struct openai_stream *stream, const struct json *reason)

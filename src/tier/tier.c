@@ -20,6 +20,21 @@ uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *a
     return tier->ops->egress_bytes ? tier->ops->egress_bytes(attempt) : 0;
 }
 
+uint32_t tier_estimate_prompt(const struct td_request *request)
+{
+    assert(request != NULL);
+    uint64_t count = 0;
+    for (size_t i = 0; i < request->message_count; i++)
+        count += request->messages[i].content.len / 4 + 4;
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+bool tier_is_unbilled(const struct tier *tier, const struct tier_attempt *attempt)
+{
+    assert(tier != NULL && attempt != NULL);
+    return tier->ops->unbilled && tier->ops->unbilled(attempt);
+}
+
 void tier_free(struct tier *tier)
 {
     if (tier)

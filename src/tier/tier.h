@@ -31,7 +31,8 @@ struct tier_piece {
 
 struct tier_usage {
     uint32_t prompt_tokens, completion_tokens, cached_tokens;
-    bool exact; /* false: the tier sent none, this is our estimate */
+    bool exact;   /* false: the tier sent none, this is our estimate */
+    bool refused; /* the tier sent one that cannot be true */
 };
 
 enum tier_reach {
@@ -51,6 +52,7 @@ struct tier_result {
     uint64_t egress_bytes; /* sent off the device, retries included */
     enum tier_reach reach;
     uint64_t retry_after_ms; /* how long the server wants to be left alone; 0 = it did not say */
+    bool unbilled;           /* it never reached the server, or the server refused it */
 };
 
 struct tier_sink {
@@ -82,6 +84,9 @@ struct tier_ops {
     struct tier_probe *(*probe)(struct tier *tier, struct loop *loop, tier_probe_fn *on_done,
                                 void *ctx); /* NULL: it could not be sent */
     void (*probe_cancel)(struct tier_probe *probe);
+    /* tier_result.unbilled of an attempt that is about to be cancelled; NULL = false. */
+    bool (*unbilled)(const struct tier_attempt *attempt);
+    bool estimates; /* count_prompt is the estimate */
 };
 
 struct tier {
@@ -101,8 +106,11 @@ static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
  * inside on_piece, but not inside on_done. */
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt);
 uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt);
-/* Tokens of the prompt, exact for the local tier; else bytes / 4 + 4 per message. */
+bool tier_is_unbilled(const struct tier *tier, const struct tier_attempt *attempt);
+/* Tokens of the prompt, exact for the local tier; else the estimate. */
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
+/* Bytes / 4 + 4 per message. */
+uint32_t tier_estimate_prompt(const struct td_request *request);
 void tier_free(struct tier *tier);
 
 struct sandbox;

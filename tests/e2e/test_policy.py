@@ -99,12 +99,11 @@ def test_bad_tags_weights_and_networks_are_refused():
 
 
 @case
-def test_weights_of_the_request_override_the_apps_and_those_the_routes():
+def test_weights_of_the_request_override_the_apps_and_those_the_policys():
     secret = "sk-mobile-0123456789"
     digest = hashlib.sha256(secret.encode()).hexdigest()
     _cloud, server = started(
-        f"""    weights: {{privacy: 1}}
-policy: {{error_usd: 1}}
+        f"""policy: {{error_usd: 1, weights: {{privacy: 1}}}}
 apps:
 - {{name: mobile, key_sha256: {digest}, weights: {{cost: 1}}}}
 server: {{api_keys_env: KEYS}}
@@ -114,7 +113,7 @@ server: {{api_keys_env: KEYS}}
     with server as tandem:
         hard = "Prove that there are infinitely many primes, step by step."
         for key, weights, tier in (
-            ("sk-other-0123456789", None, "local"),  # the route's: privacy
+            ("sk-other-0123456789", None, "local"),  # the policy's: privacy
             (secret, None, "cloud"),  # the app's: cost, where errors cost a dollar
             (secret, "privacy", "local"),
         ):  # the request's
@@ -188,6 +187,43 @@ rules:
         assert "budget 'each' is spent" in answer.headers["x-tandem-disclosure"], answer.headers
         equal(tandem.chat("hello", {"x-tandem-tags": "busy"}).status, 403)
         equal(tandem.chat("hello", {**cloudy, "x-tandem-user": "ben"}).tandem["tier"], "cloud")
+
+
+@case
+def test_a_budget_by_key_cannot_be_got_around_and_outlives_a_restart():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    state = tempfile.mkdtemp(prefix="tandem-policy-state-")
+    config = (
+        edge_first(cloud.base_url)
+        + """budgets:
+- {name: each, per: key, usd_per_day: 0.000001}
+- {name: people, per: user, usd_per_day: 1000}
+server: {api_keys_env: KEYS}
+"""
+    )
+    environment = {**KEYS, "TANDEM_STATE_DIR": state, "KEYS": "key-of-one,key-of-two"}
+    cloudy = {"x-tandem-mode": "prefer-cloud"}
+    one, two = ({**cloudy, "Authorization": f"Bearer key-of-{name}"} for name in ("one", "two"))
+    with Tandem(config, env=environment) as tandem:
+        equal(tandem.chat("hello", one).tandem["tier"], "cloud")
+        for headers in ({}, {"x-tandem-user": "anna"}, {"x-tandem-mode": "only-cloud"}):
+            answer = tandem.chat("hello", {**one, **headers})
+            assert answer.status == 429 or answer.tandem["tier"] == "local", answer.body
+        equal(tandem.chat("hello", two).tandem["tier"], "cloud")
+    with Tandem(config, env=environment) as tandem:
+        for headers in (one, two):
+            equal(tandem.chat("hello", headers).tandem["tier"], "local")
+        equal(len(cloud.requests), 2)
+
+
+@case
+def test_a_request_without_a_user_draws_on_its_callers_budget():
+    cloud, server = started("budgets: [{name: each, per: user, usd_per_day: 0.000001}]\n")
+    cloudy = {"x-tandem-mode": "prefer-cloud"}
+    with server as tandem:
+        tiers = [tandem.chat("hello", cloudy).tandem["tier"] for _ in range(3)]
+        equal(tiers, ["cloud", "local", "local"])
+        equal(len(cloud.requests), 1)
 
 
 @case

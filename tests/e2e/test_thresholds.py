@@ -225,6 +225,29 @@ def test_a_callers_cap_keeps_it_on_the_device_and_is_an_alarm():
 
 
 @case
+def test_no_mode_and_no_named_tier_lifts_a_callers_cap():
+    cloud = ScriptedCloud(Script(text="Done."))
+    ways: list[dict] = [
+        {"headers": {"x-tandem-mode": "only-cloud"}},
+        {"headers": {"x-tandem-mode": "prefer-cloud"}},
+        {"model": "cloud"},
+        {"headers": {"x-tandem-user": "somebody-else"}},
+    ]
+    with Tandem(
+        watched(cloud.base_url, "escalations_per_hour: 1"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
+        equal(tandem.chat("prove lemma 1").tandem["tier"], "cloud")
+        for way in ways:
+            headers = way.get("headers", {})
+            answer = tandem.chat("prove lemma 2", headers=headers, model=way.get("model", "auto"))
+            if answer.status == 429:
+                assert "1 escalation an hour" in answer.body.decode(), answer.body
+            else:
+                equal(answer.tandem["tier"], "local", str(way))
+        equal(len(cloud.requests), 1)
+
+
+@case
 def test_a_share_above_the_usual_one_is_an_alarm_with_its_phrases():
     cloud = ScriptedCloud(Script(text="Done."))
     with Tandem(

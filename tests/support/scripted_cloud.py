@@ -46,6 +46,8 @@ class Script:
     raw: bytes | None = None  # these bytes instead of any answer, then close
     extra_delta: dict | None = None  # merged into the first delta (tool calls, ...)
     usage: bool = True
+    usage_times: int = 1  # a tokenizer that makes so many times as many tokens
+    usage_members: dict | None = None  # over what the usage says, true or not
     ignore_stream: bool = False  # a JSON answer to a streaming request
     byte_by_byte: bool = False  # every byte in a packet of its own
     crlf: bool = False  # SSE lines end with CR LF
@@ -247,15 +249,17 @@ class ScriptedCloud:
         words = script.text.split(" ")
         return [word if i == 0 else " " + word for i, word in enumerate(words)]
 
-    def _usage(self, script: Script, wants: dict[str, Any]) -> dict[str, int]:
+    def _usage(self, script: Script, wants: dict[str, Any]) -> dict[str, Any]:
         prompt = len(wants.get("prompt", "")) // 4 + sum(
             len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", [])
         )
-        completion = len(self._pieces(script))
+        prompt *= script.usage_times
+        completion = len(self._pieces(script)) * script.usage_times
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
             "total_tokens": prompt + completion,
+            **(script.usage_members or {}),
         }
 
     def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> dict[str, Any] | None:

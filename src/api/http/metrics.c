@@ -51,9 +51,6 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
                                "Prompt tokens of final answers"},
     [METRICS_COMPLETION_TOKENS] = {"tandem_completion_tokens_total", "counter",
                                    "Completion tokens of final answers"},
-    [METRICS_COST_USD] = {"tandem_cost_usd_total", "counter", "Cost of exchanges in USD"},
-    [METRICS_ALL_CLOUD_COST_USD] = {"tandem_all_cloud_cost_usd_total", "counter",
-                                    "What an all-cloud policy would have cost in USD"},
     [METRICS_PSEUDONYMS] =
         {"tandem_pseudonyms_total", "counter",
          "Surrogates sent, and places in answers where they were put back or not"},

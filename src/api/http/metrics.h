@@ -13,8 +13,6 @@ enum metrics_family {
     METRICS_ESCALATIONS,   /* reason, tier */
     METRICS_PROMPT_TOKENS, /* tier */
     METRICS_COMPLETION_TOKENS,
-    METRICS_COST_USD, /* tier */
-    METRICS_ALL_CLOUD_COST_USD,
     METRICS_PSEUDONYMS,    /* result: sent, restored, not_restored */
     METRICS_IN_FLIGHT,     /* gauge */
     METRICS_TTFT_SECONDS,  /* tier; histogram */

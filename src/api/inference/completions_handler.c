@@ -245,8 +245,10 @@ static void on_event(void *ctx, const struct exchange_event *event)
             exchange_reply_headers(call->stream.http, event->summary);
         fail(call, &fault);
         break;
+    case EXCHANGE_CORRECTION: /* of an answer that is not streamed */
+        text_answer_clear(&choice->answer);
+        break;
     case EXCHANGE_START:
-    case EXCHANGE_CORRECTION: /* is not asked for */
         break;
     }
     if (call->stream.broken && call->stream.http) {

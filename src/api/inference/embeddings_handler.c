@@ -103,6 +103,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .status = status == TD_OK          ? ENDED_OK
                   : status == TD_CANCELLED ? ENDED_CANCELLED
                                            : ENDED_FAILED,
+        .standing = status == TD_OK ? ANSWER_FULL : ANSWER_NONE,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
         .ttft_ms = NAN,

@@ -64,8 +64,6 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
         return;
     metrics_add(metrics, shard, METRICS_PROMPT_TOKENS, tier, summary->usage.prompt_tokens);
     metrics_add(metrics, shard, METRICS_COMPLETION_TOKENS, tier, summary->usage.completion_tokens);
-    metrics_add(metrics, shard, METRICS_COST_USD, tier, summary->cost_usd);
-    metrics_add(metrics, shard, METRICS_ALL_CLOUD_COST_USD, "", summary->all_cloud_cost_usd);
     if (summary->ttft_ms > 0)
         metrics_observe(metrics, shard, METRICS_TTFT_SECONDS, tier, summary->ttft_ms / 1e3);
     metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, summary->total_ms / 1e3);

@@ -26,6 +26,13 @@ void text_answer_deinit(struct text_answer *answer)
         buf_deinit(&answer->columns[i]);
 }
 
+void text_answer_clear(struct text_answer *answer)
+{
+    buf_clear(&answer->text);
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        buf_clear(&answer->columns[i]);
+}
+
 void text_answer_add(struct text_answer *answer, const struct tier_piece *piece)
 {
     const struct json *logprobs = json_get(piece->raw_delta, "logprobs");

@@ -12,6 +12,7 @@ struct text_answer {
 
 void text_answer_init(struct text_answer *answer, size_t bytes_max);
 void text_answer_deinit(struct text_answer *answer);
+void text_answer_clear(struct text_answer *answer); /* keeps the memory */
 void text_answer_add(struct text_answer *answer, const struct tier_piece *piece);
 
 /* A choice of a whole answer: {"text", "index", "logprobs", "finish_reason"}, and `tandem` when the

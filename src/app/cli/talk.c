@@ -94,6 +94,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
         .model = request->model,
         .tokens_max = request->tokens_max,
         .sampling = td_sampling_default(),
+        .streamed = answer->on_text != NULL,
         .mode = request->mode,
         .data_class = request->data_class,
     };

@@ -51,6 +51,7 @@ struct config_tier {
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
+    double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
     struct tier_limits limits;
 };
@@ -115,6 +116,7 @@ struct config_app {
     const char *name;
     const char *key_env, *key_file, *key_sha256; /* one of them */
     struct config_weights weights;
+    uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
 };
 
 struct config_budget {
@@ -252,6 +254,7 @@ struct config {
     size_t budget_count;
     struct {
         const char *root; /* of sysfs */
+        struct config_texts metered;
     } device;
     struct {
         const char *preset; /* NULL = none */

@@ -227,6 +227,20 @@ static enum td_status check_kind(const struct config *config, const struct confi
     return TD_OK;
 }
 
+/* The default classifier has learnt what a small model gets wrong, and nothing of what a large one
+ * does: with it no question would ever be hopeless. */
+static enum td_status check_hopeless(const struct config *config, const struct config_route *route,
+                                     struct td_error *err)
+{
+    if (!(route->gates.hopeless_under > 0) || config->router.classifier)
+        return TD_OK;
+    return refuse(config, route->line, err,
+                  "route '%.64s': gates.hopeless_under needs a classifier that knows what no tier "
+                  "gets right; train one with `tandem router train` and name it in "
+                  "router.classifier",
+                  route->name);
+}
+
 static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_route *route = &config->routes[index];
@@ -243,6 +257,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
         return refuse(config, route->line, err,
                       "a route and a tier share the name '%.60s'; rename one of them", route->name);
     status = check_ladder(config, route, err);
+    if (status == TD_OK)
+        status = check_hopeless(config, route, err);
     if (status != TD_OK)
         return status;
     struct reach reach = reach_of(config, route);

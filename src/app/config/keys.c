@@ -61,6 +61,10 @@ static const struct config_section shadow_section = KEYS_MAP(shadow_keys);
 static const struct config_key device_keys[] = {
     {"root", CONFIG_KEY_TEXT, AT(device.root), "/sys",
      .help = "folder with class/power_supply and class/net; needs a restart"},
+    {"metered", CONFIG_KEY_TEXTS, AT(device.metered), NULL, 0, 16,
+     .help =
+         "network interfaces that cost by volume, as in [wlan0]; modems and phones are known to "
+         "be; needs a restart"},
 };
 static const struct config_section device_section = KEYS_MAP(device_keys);
 

@@ -64,13 +64,13 @@ static const struct config_key gate_keys[] = {
      .help = "when the answer is complete"},
     {"hopeless_under", CONFIG_KEY_NUMBER, AT(gates.hopeless_under), "0", 0, 1,
      .help = "do not escalate when the classifier expects the next tier to be right with less "
-             "probability; 0 = off"},
+             "probability; 0 = off. Needs a router.classifier that was trained on its answers"},
     {"human_under", CONFIG_KEY_NUMBER, AT(gates.human_under), "0", 0, 1,
      .help = "mark an answer of any tier for review by a person when its confidence is lower; 0 = "
              "off"},
     {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(gates.commit_tokens), "32", 0, 4294967294.0,
-     .help = "local text is held back for this many tokens, or all; until then the client does not "
-             "notice an escalation"},
+     .help = "local text of a stream is held back for this many tokens, or all; until then the "
+             "client does not notice an escalation"},
 };
 static const struct config_section gate_section = KEYS_MAP(gate_keys);
 

@@ -6,7 +6,7 @@
 /* Each in the order of its enum: the index is the value. */
 const char *const config_yes_no[] = {"false", "true", NULL};
 static const char *const only_names[] = {"local", "cloud", NULL};
-static const char *const per_names[] = {"all", "user", "app", "route", NULL};
+static const char *const per_names[] = {"all", "user", "app", "route", "key", NULL};
 const char *const config_languages[] = {"other", "en", "de", "fr", "es", NULL};
 const char *const config_priorities[] = {"interactive", "batch", NULL};
 const char *const config_days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
@@ -127,6 +127,8 @@ static const struct config_key app_keys[] = {
      .help = "SHA-256 of its API key, in hexadecimal digits"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &app_weights_section,
      .help = "what counts, for its requests that bring no weights"},
+    {"escalations_per_hour", CONFIG_KEY_UINT, AT(escalations_per_hour), "0", 0, 1000000,
+     .help = "its own cap instead of watch.escalations_per_hour; 0 = that one"},
 };
 const struct config_section keys_app = KEYS_LIST(app_keys, struct config_app);
 #undef AT
@@ -139,9 +141,10 @@ static const struct config_key budget_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; answers show it"},
     {"per", CONFIG_KEY_CHOICE, AT(per), "all", .choices = per_names,
-     .help = "one budget for all together, or one for each user, app or route"},
+     .help = "one budget for all together, or one for each user, app, route or API key; users are "
+             "named by the client, keys cannot be"},
     {"usd_per_day", CONFIG_KEY_NUMBER, AT(usd_per_day), NULL, 0.000001, 1e9, .required = true,
-     .help = "US dollars for a day (UTC); after a restart the ledger says what is spent"},
+     .help = "US dollars for a day of local time; after a restart the ledger says what is spent"},
     {"usd", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},
     {"per_day", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},
     {"limit", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},

@@ -18,6 +18,9 @@ static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
 static const struct config_key price_keys[] = {
     {"input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(input_usd_per_mtok), "0", 0, 100000,
      .help = "US dollars for a million prompt tokens"},
+    {"cached_input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(cached_input_usd_per_mtok), NULL, 0, 100000,
+     .help = "US dollars for a million prompt tokens that the server had in its cache; default: as "
+             "input_usd_per_mtok, so that no discount is counted that was not given"},
     {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
      .help = "US dollars for a million answer tokens"},
     {"input", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},

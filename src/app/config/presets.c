@@ -1,8 +1,7 @@
 /* Published decision frameworks as rules. The frameworks decide by what an application is; these
- * rules decide by what a request is. Where a framework asks for something that no request shows,
- * a tag stands for it (tandem.tags: quality, frontier, multimodal); the tokens of the last day
- * stand for volume and utilisation. Each preset has its truth table in
- * examples/policies/NAME.test.yaml. */
+ * rules decide by what a request is. A framework's wish for quality is an expected gain, and its
+ * wish for the latest model is a question about recent facts. The tokens of the last day stand for
+ * volume and utilisation. Each preset has its truth table in examples/policies/NAME.test.yaml. */
 #include "app/config/presets.h"
 
 #include <string.h>
@@ -15,14 +14,13 @@ static const char s0_lists[] =
     "- {name: s0-edge-data, when: {class: restricted}, then: {only: local}}\n"
     "- {name: s0-edge-offline, when: {device: {network: offline}}, then: {only: local}}\n"
     "- {name: s0-edge-latency, when: {slo_ttft_ms_under: 100}, then: {only: local}}\n"
-    "- {name: s0-cloud-quality, when: {tag: quality}, then: {start: cloud}}\n"
-    "- {name: s0-cloud-latest, when: {tag: frontier}, then: {start: cloud}}\n"
     "- {name: s0-cloud-multimodal, when: {tag: multimodal}, then: {start: cloud}}\n"
     "- {name: s0-cloud-fresh, when: {fresh: true}, then: {start: cloud}}\n"
     "- {name: s0-cloud-long-context, when: {tokens_over: 32000}, then: {start: cloud}}\n"
     "- {name: s0-cloud-synthesis, when: {task: [synthesis, creative]}, then: {start: cloud}}\n"
     "- {name: s0-cloud-reasoning, when: {task: [reasoning, maths, code, planning]},"
     " then: {start: cloud}}\n"
+    "- {name: s0-cloud-quality, when: {gain_over: 0.5}, then: {start: cloud}}\n"
     "- {name: s0-edge-task, when: {task: [classification, extraction, formatting, qa]},"
     " then: {start: local}}\n"
     "- {name: s0-edge-volume, when: {day_tokens_over: 10000000}, then: {start: local}}\n";
@@ -33,12 +31,12 @@ static const char s0_lists[] =
  * score by cost. */
 static const char s2_matrix[] =
     "rules:\n"
-    "- {name: s2-regulated, when: {class: [sensitive, restricted]},"
+    "- {name: s2-regulated, when: {class: [contractual, sensitive, restricted]},"
     " then: {places: [device, premises]}}\n"
     "- {name: s2-slo-edge, when: {slo_ms_under: 150}, then: {only: local}}\n"
     "- {name: s2-capability, when: {task: [synthesis, reasoning, maths, code, creative, planning]},"
     " then: {start: cloud}}\n"
-    "- {name: s2-slo-hybrid, when: {slo_ms_under: 500.5}, then: {start: local}}\n"
+    "- {name: s2-slo-hybrid, when: {slo_ms_under: 501}, then: {start: local}}\n"
     "- {name: s2-volume-cloud, when: {day_tokens_under: 200000}, then: {start: cloud}}\n"
     "- {name: s2-volume-edge, when: {day_tokens_over: 10000000}, then: {start: local}}\n"
     "- {name: s2-volume-math, then: {weights: {cost: 1}}}\n";

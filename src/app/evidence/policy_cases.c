@@ -4,6 +4,7 @@
 #include "app/evidence/policy_cases.h"
 
 #include "app/config/keys.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -243,6 +244,8 @@ static void fill_signals(const struct policy_case *c, const struct route *route,
     signals->moment.weekday = c->given.day;
     signals->moment.on_battery = c->given.on_battery == 1;
     take(c->given.battery, &signals->moment.battery);
+    signals->moment.battery_low =
+        signals->moment.on_battery && signals->moment.battery <= DEVICE_BATTERY_LOW;
     take(c->given.day_tokens, &signals->moment.day_tokens);
     take(c->given.budget_used, &signals->budget_used);
     if (isfinite(c->given.budget_used))

@@ -54,6 +54,16 @@ void spending_free(struct spending *spending)
     free(spending);
 }
 
+bool spending_key_id(const char *caller, char out[static SPENDING_KEY_ID_BYTES])
+{
+    static const size_t digest_digits = 64; /* an address is shorter */
+    if (!caller || strlen(caller) != digest_digits)
+        return false;
+    memcpy(out, caller, SPENDING_KEY_ID_BYTES - 1);
+    out[SPENDING_KEY_ID_BYTES - 1] = '\0';
+    return true;
+}
+
 uint64_t spending_key(const char *budget, const char *whom)
 {
     assert(budget && whom);

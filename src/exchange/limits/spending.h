@@ -16,6 +16,11 @@ struct clock;
 struct spending *spending_new(const struct clock *clock, uint32_t entries_max);
 void spending_free(struct spending *spending);
 
+/* What records show of an API key: the first digits of its digest. False when the caller
+ * (td_request.caller) is not known by a key. */
+#define SPENDING_KEY_ID_BYTES 17
+bool spending_key_id(const char *caller, char out[static SPENDING_KEY_ID_BYTES]);
+
 /* The entry of a budget and of whom it is about ("" = all). */
 uint64_t spending_key(const char *budget, const char *whom);
 

@@ -19,6 +19,28 @@ static bool is_degraded(const struct exchange *ex, const struct attempt *by)
     return by->fallback || by->low || ex->plan.spent;
 }
 
+/* What the cloud alone would have charged for what the client got. It is assumed to write as much
+ * as the tier that answered. */
+static void price_all_cloud(const struct exchange *ex, const struct attempt *by,
+                            struct exchange_summary *summary)
+{
+    size_t cloud = ex->services->all_cloud_tier;
+    if (cloud >= ex->services->tier_count || !ex->answer.visible)
+        return;
+    const struct tier_facts *facts = &ex->facts[cloud];
+    struct token_ratio ratio;
+    token_counts_read(ex->services->token_counts, facts, &ratio);
+    summary->all_cloud_basis = ratio.learnt ? BASIS_RATIO : BASIS_PRIOR;
+    if (by->tier != cloud) {
+        summary->all_cloud_cost_usd =
+            cost_of_text(facts, &ratio, by->prompt_estimate, by->answer_bytes);
+        return;
+    }
+    summary->all_cloud_cost_usd = by->cost_usd;
+    if (by->usage.exact)
+        summary->all_cloud_basis = BASIS_CLOUD;
+}
+
 void answer_summarize(struct exchange *ex, const struct attempt *by)
 {
     struct exchange_summary *summary = &ex->answer.summary;
@@ -52,9 +74,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);
     summary->disclosure = summary->degraded ? ex->answer.disclosure : NULL;
-    if (ex->services->all_cloud_tier < ex->services->tier_count)
-        summary->all_cloud_cost_usd =
-            cost_usd(&ex->facts[ex->services->all_cloud_tier], &by->usage);
+    price_all_cloud(ex, by, summary);
 }
 
 static void emit(struct exchange *ex, enum exchange_event_kind kind, const struct tier_piece *piece)
@@ -70,8 +90,10 @@ static void announce(struct exchange *ex)
         return;
     bool correction = ex->answer.shown != NULL;
     ex->answer.shown = ex->current;
-    if (correction)
+    if (correction) { /* nothing of the new answer was seen yet */
         buf_clear(&ex->answer.text);
+        ex->answer.visible = false;
+    }
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     answer_summarize(ex, ex->current);
@@ -87,7 +109,9 @@ static bool show(void *ctx, const struct tier_piece *piece)
         return false;
     if (!ex->answer.visible && piece_is_visible(piece)) {
         ex->answer.visible = true;
-        ex->answer.ttft_ms = ex->answer.summary.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
+        if (ex->answer.ttft_ms <= 0 || !ex->request.streamed)
+            ex->answer.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
+        ex->answer.summary.ttft_ms = ex->answer.ttft_ms;
     }
     if (ex->answer.keeps_text)
         buf_append_str(&ex->answer.text, piece->text);
@@ -106,21 +130,21 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
            (ex->lane->token_count == 0 && !piece->has_stats);
 }
 
-/* Shows what is held back. Clients that take corrections may get the old answer back, so it is
- * kept. */
+/* Shows what is held back. Clients whose text can be replaced may get the old answer back, so it
+ * is kept. */
 static void commit(struct exchange *ex)
 {
     ex->lane->committed = true;
     parts_committing(ex);
     hold_replay(&ex->lane->hold, show, ex);
-    if (!ex->request.corrections)
+    if (!exchange_takes_back(ex))
         hold_deinit(&ex->lane->hold);
 }
 
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
     assert(!ex->ended);
-    bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
+    bool keep = !ex->lane->committed || (exchange_takes_back(ex) && ex->current->gated);
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
     if (ex->lane->committed) {
@@ -137,9 +161,25 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 
 /* --- the ends --- */
 
+/* A prompt that is only scored has no answer to see. */
+static enum answer_standing standing_of(const struct exchange *ex, enum exchange_end how)
+{
+    const struct td_completion *completion = ex->request.completion;
+    bool scored = how == ENDED_OK && completion && completion->prompt_only;
+    if (how == ENDED_FAILED || !(ex->answer.visible || scored))
+        return ANSWER_NONE;
+    return ex->answer.summary.degraded ? ANSWER_DEGRADED : ANSWER_FULL;
+}
+
 static void end(struct exchange *ex, enum exchange_end how)
 {
     assert(!ex->ended);
+    struct exchange_summary *summary = &ex->answer.summary;
+    summary->standing = standing_of(ex, how);
+    if (summary->standing == ANSWER_NONE) {
+        summary->all_cloud_cost_usd = 0;
+        summary->all_cloud_basis = BASIS_NONE;
+    }
     ex->ended = true;
     loop_timer_stop(ex->loop, ex->step_timer);
     if (ex->deadline_timer)
@@ -191,6 +231,10 @@ void answer_give_kept(struct exchange *ex)
 void answer_fail(struct exchange *ex)
 {
     const char *param = NULL;
+    if (!ex->request.streamed) { /* nobody has seen anything */
+        ex->answer.shown = NULL;
+        buf_clear(&ex->answer.text);
+    }
     answer_summarize(ex, ex->answer.shown);
     enum td_status status = disclosure_failure(ex, ex->answer.message, &param);
     end(ex, ENDED_FAILED);

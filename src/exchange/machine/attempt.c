@@ -10,6 +10,7 @@
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
+#include "tier/openai_delta.h"
 
 #include <assert.h>
 #include <math.h>
@@ -44,6 +45,7 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
         return;
     struct tier *tier = lane->exchange->services->tiers[lane->attempt->tier];
     lane->attempt->egress_bytes = tier_egress_bytes(tier, lane->running);
+    lane->attempt->unbilled = tier_is_unbilled(tier, lane->running);
     tier_cancel(tier, lane->running);
     attempt_close(lane, outcome, NULL);
 }
@@ -71,7 +73,26 @@ static enum td_status enter_tier(struct exchange *ex, struct attempt *attempt, s
 
 /* --- the record --- */
 
-/* Where no result came with a usage, an estimate stands in for it. */
+/* Where the tier told no usage, an estimate stands in for it. */
+static void settle_cost(const struct lane *lane, const struct tier_usage *told)
+{
+    const struct exchange *ex = lane->exchange;
+    struct attempt *attempt = lane->attempt;
+    const struct tier_facts *facts = &ex->facts[attempt->tier];
+    if (told->exact || attempt->unbilled) {
+        attempt->usage = *told;
+    } else {
+        struct token_ratio ratio;
+        const struct cost_seen seen = {ex->states[attempt->tier].prompt_tokens, lane->token_count,
+                                       attempt->answer_bytes, attempt->beside_bytes};
+        token_counts_read(ex->services->token_counts, facts, &ratio);
+        attempt->usage = cost_usage_seen(&seen, &ratio);
+        attempt->usage.refused = told->refused;
+    }
+    attempt->cost_usd = cost_usd(facts, &attempt->usage);
+    attempt->estimated = attempt->cost_usd > 0 && !told->exact;
+}
+
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result)
 {
@@ -87,15 +108,12 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->status = result->status;
         attempt->http_status = result->http_status;
         attempt->finish = result->finish;
-        attempt->usage = result->usage;
+        attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
-    } else {
-        attempt->usage = cost_usage_so_far(ex->states[attempt->tier].prompt_tokens,
-                                           lane->token_count, lane->plain_bytes);
     }
-    attempt->cost_usd = cost_usd(&ex->facts[attempt->tier], &attempt->usage);
+    settle_cost(lane, result ? &result->usage : &(struct tier_usage){0});
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
               "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
               ex->facts[attempt->tier].name, names_outcome(outcome),
@@ -141,9 +159,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         if (ex->lane->token_count == 0 && piece->stats.not_mine > 0)
             ex->signals.not_mine = (double)piece->stats.not_mine;
         ex->lane->token_count++;
-    } else {
-        ex->lane->plain_bytes += piece->text.len;
     }
+    ex->current->answer_bytes += piece->text.len;
+    if (piece->raw_delta)
+        openai_delta_measure(piece->raw_delta, &ex->current->answer_bytes,
+                             &ex->current->beside_bytes);
     if (!piece->has_stats || !climb_look(ex)) {
         const struct tier_piece *shown = outgoing_piece(ex, piece);
         if (shown)
@@ -180,7 +200,6 @@ static void reset_attempt_state(struct exchange *ex)
     hold_deinit(&ex->lane->hold);
     ex->lane->verdict = (struct gate_verdict){.confidence = NAN, .threshold = NAN};
     ex->lane->token_count = 0;
-    ex->lane->plain_bytes = 0;
     ex->lane->hold_whole = true;
     ex->lane->hold_visible = ex->lane->committed = false;
 }
@@ -199,7 +218,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
     const struct gate_settings *gates = &ex->plan.gates;
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];
-    struct tier_result failure = {.status = TD_OK};
+    struct tier_result failure = {.status = TD_OK, .unbilled = true};
     struct attempt *attempt = &ex->attempts[ex->attempt_count++];
     struct lane *lane = &ex->lanes[ex->lanes[0].running ? 1 : 0];
     *attempt = (struct attempt){
@@ -216,6 +235,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
                      (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex));
     reset_attempt_state(ex);
     const struct td_request *request = outgoing_request(ex, facts);
+    attempt->prompt_estimate = tier_estimate_prompt(request);
     if (!egress_allowed(lane->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(lane->pass.data_class));

@@ -34,6 +34,11 @@ struct attempt {
     double start_ms;   /* since the exchange began */
     double first_ms, total_ms;
     struct tier_usage usage;
+    uint32_t prompt_estimate; /* of what it was sent (tier_estimate_prompt) */
+    uint64_t answer_bytes;    /* that came, text and calls */
+    uint64_t beside_bytes;    /* that came beside the answer */
+    bool unbilled;            /* nothing reached the server, or it refused the request */
+    bool estimated;           /* its cost: the tier told no usage */
     double cost_usd;
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */
@@ -50,7 +55,6 @@ struct lane {
     struct confidence confidence;
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */
-    uint64_t plain_bytes;        /* of text without stats */
     struct hold hold;            /* pieces not shown yet; with corrections also those shown */
     bool hold_whole;             /* hold has every piece of the attempt */
     bool hold_visible;           /* hold has something to see */

@@ -20,9 +20,14 @@ bool exchange_can_climb(const struct exchange *ex)
            (other && ex->current && attempt_is_above(other->attempt, ex->current));
 }
 
+bool exchange_takes_back(const struct exchange *ex)
+{
+    return ex->request.corrections || !ex->request.streamed;
+}
+
 bool exchange_is_stuck(const struct exchange *ex)
 {
-    return ex->answer.shown && !ex->request.corrections;
+    return ex->answer.shown && !exchange_takes_back(ex);
 }
 
 /* A question that no tier is expected to get right is not made better by asking another one (the
@@ -119,8 +124,7 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped &&
-           !exchange_is_hopeless(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !exchange_is_hopeless(ex);
 }
 
 static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
@@ -156,10 +160,6 @@ static void explain_keeping_low(struct exchange *ex, const struct gate_view *vie
     } else if (!exchange_can_climb(ex)) {
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
                         "%s, but there is no further tier to ask", text);
-    } else if (ex->capped) {
-        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, tier,
-                        "%s, but the caller has had its %u escalations an hour", text,
-                        ex->services->escalations_per_hour);
     } else if (exchange_is_hopeless(ex)) {
         ex->hopeless = true;
         plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, tier,

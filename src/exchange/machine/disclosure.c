@@ -143,9 +143,9 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
         add_failures(ex, cause, sizeof cause);
     if (!cause[0] && ex->current->fallback)
         add_outrun(ex, cause, sizeof cause);
-    if (!cause[0] && ex->capped)
+    if (!cause[0] && ex->signals.capped_at)
         add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
-            ex->services->escalations_per_hour);
+            ex->signals.capped_at);
     if (!cause[0] && ex->hopeless)
         add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
     if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)
@@ -170,7 +170,7 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
 
 static bool is_removal(enum reason_code code)
 {
-    return code <= REASON_REMOVED_BUDGET;
+    return code <= REASON_REMOVED_CAPPED;
 }
 
 static void add_removals(const struct exchange *ex, bool all, char message[static MESSAGE_BYTES])
@@ -225,6 +225,9 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
     } else if (was_removed_for(ex, REASON_REMOVED_BUDGET)) {
         status = TD_BUSY;
         text = "every tier that may answer has a price, and the budget is spent: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_CAPPED)) {
+        status = TD_BUSY;
+        text = "every tier that may answer is off the device: ";
     } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
         status = TD_LIMIT;
         text = "the request is too long for every tier that may answer: ";

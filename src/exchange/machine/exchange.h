@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/outcome.h"
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "request/request.h"
@@ -20,6 +21,8 @@
 #include "tier/tier.h"
 
 struct exchange;
+struct account;
+struct token_counts;
 struct ledger;
 struct conversation_classes;
 struct classifier;
@@ -75,6 +78,7 @@ struct exchange_services {
     struct tier_health *health;          /* NULL = no tier rests */
     struct tier_latency *latency;        /* NULL = not measured */
     struct device *device;               /* NULL = battery and network are not known */
+    struct token_counts *token_counts;   /* NULL = how servers count is not learnt */
 
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
@@ -92,6 +96,7 @@ struct exchange_services {
     struct consistency *consistency;         /* NULL = nothing is remembered of earlier exchanges */
     struct consistency_limits consistency_limits;
     struct ledger *ledger;         /* NULL = no record */
+    struct account *account;       /* NULL = nobody reads it */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     struct ramp_table *ramp_table;
@@ -100,11 +105,13 @@ struct exchange_services {
 };
 
 enum exchange_event_kind {
-    EXCHANGE_START,      /* a tier's answer is being shown: tier, place known; before any text */
-    EXCHANGE_TEXT,       /* committed text */
-    EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
-    EXCHANGE_DONE,       /* final */
-    EXCHANGE_FAILED      /* no tier could answer; the message names every cause */
+    EXCHANGE_START, /* a tier's answer is being shown: tier, place known; before any text */
+    EXCHANGE_TEXT,  /* committed text */
+    /* Text is replaced by what follows. Only when request.corrections, or when the request is not
+     * streamed: then nobody has read it yet. */
+    EXCHANGE_CORRECTION,
+    EXCHANGE_DONE,  /* final */
+    EXCHANGE_FAILED /* no tier could answer; the message names every cause */
 };
 
 struct exchange_summary {
@@ -120,7 +127,12 @@ struct exchange_summary {
     const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;
     struct tier_usage usage;
-    double cost_usd, all_cloud_cost_usd;
+    double cost_usd;
+    /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's
+     * counts as saved. */
+    double all_cloud_cost_usd;
+    enum cost_basis all_cloud_basis;
+    enum answer_standing standing; /* final when the exchange has ended */
     double ttft_ms, total_ms;
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */

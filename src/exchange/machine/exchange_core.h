@@ -35,7 +35,6 @@ struct exchange {
     struct privacy_tally findings;
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;
-    bool capped; /* the caller has no escalation left: the device answers */
 
     /* Where it is asked (climb.c, attempt.c). */
     struct plan plan;
@@ -63,6 +62,9 @@ void exchange_leave(struct exchange *exchange);
 /* Whether a rung remains to which gates may climb, or a better one is being asked at the same
  * time. */
 bool exchange_can_climb(const struct exchange *exchange);
+/* Whether text that the client was given can be replaced: it has asked for corrections, or it reads
+ * nothing before the end. */
+bool exchange_takes_back(const struct exchange *exchange);
 /* Whether the client has text that cannot be taken back. */
 bool exchange_is_stuck(const struct exchange *exchange);
 /* Whether no tier is expected to be right. */

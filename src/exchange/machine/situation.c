@@ -4,12 +4,14 @@
 #include "exchange/machine/situation.h"
 
 #include "base/device.h"
+#include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
 #include "privacy/scan/conversation.h"
 #include "router/plan/signals.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,6 +29,19 @@ static void read_signals(struct exchange *ex, const struct route *route)
     outgoing_prepare(ex, route, declared);
 }
 
+/* A server's own count is known only after its answer. Until then its ratio corrects the
+ * estimate. */
+static uint32_t count_prompt(struct exchange *ex, size_t tier)
+{
+    struct tier *asked = ex->services->tiers[tier];
+    uint32_t tokens = tier_count_prompt(asked, outgoing_plain(ex, &ex->facts[tier]));
+    struct token_ratio ratio;
+    if (!asked->ops->estimates)
+        return tokens;
+    token_counts_read(ex->services->token_counts, &ex->facts[tier], &ratio);
+    return (uint32_t)fmin(ceil(tokens * ratio.prompt), UINT32_MAX);
+}
+
 static void read_states(struct exchange *ex)
 {
     struct exchange_services *services = ex->services;
@@ -34,8 +49,7 @@ static void read_states(struct exchange *ex)
         ex->facts[i] = services->tiers[i]->facts;
         ex->states[i] = (struct tier_state){
             .reachable = true,
-            .prompt_tokens =
-                tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
+            .prompt_tokens = count_prompt(ex, i),
         };
         tier_health_look(services->health, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
         if (services->latency)
@@ -59,6 +73,7 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
         ex->signals.moment.on_battery = device.on_battery;
         tier_health_note_network(ex->services->health, device.network,
                                  (uint64_t)exchange_now_ms(ex));
+        ex->signals.moment.battery_low = device.battery_low;
         if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
             ex->signals.moment.network = device.network;
     }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_consistency.h"
 
@@ -52,12 +53,17 @@ static void put_moment(const struct exchange *ex, struct json *root)
     const struct moment *moment = &signals->moment;
     if (signals->app)
         json_put(root, "app", json_new_cstr(signals->app));
+    char key_id[SPENDING_KEY_ID_BYTES];
+    if (!ex->request.keep_nothing && spending_key_id(ex->request.caller, key_id))
+        json_put(root, "key", json_new_cstr(key_id));
     if (moment->network != TD_NETWORK_UNKNOWN)
         json_put(root, "network", json_new_cstr(names_networks[moment->network]));
     json_put(root, "hour", json_new_int(moment->hour));
     json_put(root, "weekday", json_new_int(moment->weekday));
     json_put(root, "language", json_new_int((int)signals->language));
     put_number(root, "battery", moment->battery);
+    if (moment->battery_low)
+        json_put(root, "battery_low", json_new_bool(true));
     put_number(root, "day_tokens", moment->day_tokens);
     put_number(root, "budget_used", signals->budget_used);
     if (signals->batch)

@@ -21,15 +21,23 @@ struct budget_state {
 /* Answers are seldom longer; what an answer costs more is counted when it ends. */
 #define ANSWER_TOKENS_MAX 1024
 
-static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per)
+/* Everybody is somebody: who names no user is the caller itself, and callers that are no
+ * application share one budget. Otherwise leaving a name out would lift the cap. */
+static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per,
+                        char key_id[static SPENDING_KEY_ID_BYTES])
 {
+    const char *caller = spending_key_id(ex->request.caller, key_id) ? key_id
+                         : ex->request.caller                        ? ex->request.caller
+                                                                     : "";
     switch (per) {
     case BUDGET_PER_USER:
-        return ex->signals.user;
+        return ex->signals.user ? ex->signals.user : caller;
     case BUDGET_PER_APP:
-        return ex->signals.app;
+        return ex->signals.app ? ex->signals.app : "";
     case BUDGET_PER_ROUTE:
         return route->name;
+    case BUDGET_PER_KEY:
+        return caller;
     default:
         return "";
     }
@@ -45,10 +53,8 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
     ex->signals.moment.day_tokens = spending_day_tokens(spending);
     for (size_t i = 0; i < policy->budget_count && i < BUDGETS_MAX; i++) {
         const struct budget *budget = &policy->budgets[i];
-        const char *who = whom(ex, route, budget->per);
-        if (!who)
-            continue;
-        own->keys[i] = spending_key(budget->name, who);
+        char key_id[SPENDING_KEY_ID_BYTES];
+        own->keys[i] = spending_key(budget->name, whom(ex, route, budget->per, key_id));
         double used = spending_today(spending, own->keys[i]) / budget->usd_per_day;
         if (!(used <= ex->signals.budget_used)) { /* also when nothing is there yet (NAN) */
             ex->signals.budget_used = used;

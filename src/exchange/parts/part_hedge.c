@@ -23,7 +23,8 @@ static bool is_hedged(const struct exchange *ex)
 {
     const struct routing_rule *rule = ex->signals.rule;
     return ex->services->hedge_allowance && ex->plan.route->hedge.on &&
-           !ex->signals.batch &&     /* nobody waits for it */
+           !ex->signals.batch &&                               /* nobody waits for it */
+           ex->signals.moment.network != TD_NETWORK_METERED && /* what may be for nothing */
            !(rule && rule->stays) && /* no other tier is asked while this one can answer */
            !exchange_is_stuck(ex);
 }
@@ -40,8 +41,6 @@ static bool has_rung(const struct exchange *ex)
     if (ex->rung_next >= plan->climb_count && (ex->kept || ex->left))
         return false;
     size_t tier = plan->rungs[ex->rung_next];
-    if (ex->capped && ex->facts[tier].place != TD_PLACE_DEVICE)
-        return false;
     if (ex->rung_next < plan->climb_count && exchange_is_hopeless(ex))
         return false;
     return !ex->services->health ||

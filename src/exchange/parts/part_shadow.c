@@ -101,9 +101,11 @@ static void planned(struct exchange *ex, void *state)
 
 /* --- the beginning --- */
 
-/* Room for one? On battery the device does no spare work. */
+/* Room for one? On battery the device does no spare work, and a metered network carries none. */
 static bool reserve(const struct exchange *ex, enum shadow_place place)
 {
+    if (place != SHADOW_ON_DEVICE && ex->signals.moment.network == TD_NETWORK_METERED)
+        return false;
     if (ex->services->device && place == SHADOW_ON_DEVICE) {
         struct device_state device;
         device_read(ex->services->device, &device);

@@ -8,7 +8,8 @@
 #include <math.h>
 
 struct watch_state {
-    bool reserved; /* one of the caller's escalations of this hour */
+    uint32_t per_hour; /* the caller's cap; 0 = none */
+    bool reserved;     /* one of the caller's escalations of this hour */
 };
 
 static bool is_on_device(const struct exchange *ex, size_t tier)
@@ -16,20 +17,25 @@ static bool is_on_device(const struct exchange *ex, size_t tier)
     return ex->facts[tier].place == TD_PLACE_DEVICE;
 }
 
+/* Its application's, else everybody's. */
+static uint32_t cap_of_caller(const struct exchange *ex)
+{
+    const struct app *app = policy_find_app(ex->services->policy, ex->request.caller);
+    return app && app->escalations_per_hour ? app->escalations_per_hour
+                                            : ex->services->escalations_per_hour;
+}
+
 static void prepare(struct exchange *ex, void *state, const struct route *route)
 {
     (void)route;
     struct watch_state *own = state;
-    struct exchange_services *services = ex->services;
-    if (!services->watch || services->escalations_per_hour == 0)
+    struct watch *watch = ex->services->watch;
+    own->per_hour = watch ? cap_of_caller(ex) : 0;
+    if (own->per_hour == 0)
         return;
-    own->reserved =
-        watch_reserve(services->watch, ex->request.caller, services->escalations_per_hour);
-    ex->capped = !own->reserved;
-    /* What the caller asks for by its mode is its own business; what the router would choose for it
-     * is not to be had. */
-    if (ex->capped && ex->signals.mode == TD_MODE_AUTO)
-        ex->signals.mode = TD_MODE_PREFER_LOCAL;
+    own->reserved = watch_reserve(watch, ex->request.caller, own->per_hour);
+    if (!own->reserved)
+        ex->signals.capped_at = own->per_hour;
 }
 
 static bool could_stay(const struct exchange *ex)
@@ -38,15 +44,6 @@ static bool could_stay(const struct exchange *ex)
         if (is_on_device(ex, ex->plan.rungs[i]))
             return true;
     return false;
-}
-
-static void planned(struct exchange *ex, void *state)
-{
-    (void)state;
-    if (ex->capped && ex->plan.rung_count > 0 && is_on_device(ex, ex->plan.rungs[0]))
-        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, ex->facts[ex->plan.rungs[0]].name,
-                        "the caller has had its %u escalations an hour",
-                        ex->services->escalations_per_hour);
 }
 
 static void ended(struct exchange *ex, void *state, enum exchange_end how)
@@ -71,13 +68,12 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     }
     watch_add(watch, &seen);
     if (own->reserved && !seen.escalated)
-        watch_give_back(watch, ex->request.caller, ex->services->escalations_per_hour);
+        watch_give_back(watch, ex->request.caller, own->per_hour);
 }
 
 const struct exchange_part part_watch = {
     .name = "watch",
     .state_bytes = sizeof(struct watch_state),
     .prepare = prepare,
-    .planned = planned,
     .ended = ended,
 };

@@ -1,11 +1,12 @@
 /* The table of parts (machine/part.h).
  *
  * The order is the order of every hook. At the end it matters: hedging and the budget settle what
- * was spent, consistency counts what keeping a tier cost, and then the ledger writes all of it
- * down. The shadow comes last, because it starts new work. */
+ * was spent, consistency counts what keeping a tier cost, the account adds it up, and then the
+ * ledger writes all of it down. The shadow comes last, because it starts new work. */
 #include "exchange/machine/part.h"
 
-#define EACH_NAME(X) X(hedge) X(budget) X(consistency) X(ledger) X(watch) X(ramp) X(shadow)
+#define EACH_NAME(X) \
+    X(hedge) X(budget) X(consistency) X(account) X(ledger) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)

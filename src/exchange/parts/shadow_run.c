@@ -62,10 +62,21 @@ static void settle(const struct shadow_run *run, double usd)
                             run->task.promised_usd, usd);
 }
 
-/* Of one that is left: what came has its price. */
+/* Of one whose tier told no usage: what came has its price. */
 static struct tier_usage usage_so_far(const struct shadow_run *run)
 {
-    return cost_usage_so_far(run->task.prompt_tokens, 0, run->answer_bytes);
+    struct token_ratio ratio;
+    const struct cost_seen seen = {.prompt_tokens = run->task.prompt_tokens,
+                                   .answer_bytes = run->answer_bytes};
+    token_counts_read(run->task.services->token_counts, &run->tier->facts, &ratio);
+    return cost_usage_seen(&seen, &ratio);
+}
+
+static double cost_of(const struct shadow_run *run, const struct tier_result *result)
+{
+    const struct tier_usage seen = usage_so_far(run);
+    bool told = result->usage.exact || result->unbilled;
+    return cost_usd(&run->tier->facts, told ? &result->usage : &seen);
 }
 
 /* --- health --- */
@@ -143,22 +154,31 @@ static enum agreement_end end_of(const struct shadow_run *run, const struct tier
     return run->limited ? AGREEMENT_CUT_SHORT : AGREEMENT_CUT_AS_ASKED;
 }
 
+/* There is nothing to compare. What it cost is recorded all the same: after a restart the budgets
+ * ask the ledger. */
+static void drop(const struct shadow_run *run, const struct tier_result *result)
+{
+    double cost = cost_of(run, result);
+    settle(run, cost);
+    shadow_pool_count(run->pool, run->task.place,
+                      &(struct shadow_count){.dropped = 1, .cost_usd = cost});
+    if (cost > 0)
+        put(run, result, cost, NULL, LEDGER_SHADOW_DROPPED);
+}
+
 static void record(struct shadow_run *run, const struct tier_result *result)
 {
     leave_tier(run, result);
     struct agreement agreement = {.kind = AGREEMENT_TEXT};
     bool answered = result->status == TD_OK;
-    double cost = cost_usd(&run->tier->facts, &result->usage);
-    settle(run, cost);
     if (says_nothing(run, result) ||
         (answered && !agreement_compare(buf_view(&run->shown), buf_view(&run->answer),
                                         end_of(run, result), &agreement))) {
-        shadow_pool_count(run->pool, run->task.place,
-                          &(struct shadow_count){.dropped = 1, .cost_usd = cost});
-        if (cost > 0) /* after a restart the budgets ask the ledger */
-            put(run, result, cost, NULL, LEDGER_SHADOW_DROPPED);
+        drop(run, result);
         return;
     }
+    double cost = cost_of(run, result);
+    settle(run, cost);
     const struct shadow_count counted = {.compared = answered,
                                          .failed = !answered,
                                          .same = answered && agreement.same,
@@ -190,7 +210,7 @@ static void on_done(void *ctx, const struct tier_result *result)
 
 static void ask(struct shadow_run *run)
 {
-    struct tier_result failure = {.status = TD_BUSY, .reach = TIER_NOT_AWAITED};
+    struct tier_result failure = {.status = TD_BUSY, .reach = TIER_NOT_AWAITED, .unbilled = true};
     run->began = true;
     loop_timer_start(run->loop, run->timer, DEADLINE_MS);
     bool inside = enter_tier(run);
@@ -209,6 +229,17 @@ static void ask(struct shadow_run *run)
         on_done(run, &failure);
 }
 
+/* The result of one that is about to be cancelled. */
+static struct tier_result left_now(const struct shadow_run *run, enum td_status status)
+{
+    return (struct tier_result){
+        .status = status,
+        .total_ms = status == TD_TIMEOUT ? DEADLINE_MS : (double)NAN,
+        .egress_bytes = tier_egress_bytes(run->tier, run->running),
+        .unbilled = tier_is_unbilled(run->tier, run->running),
+    };
+}
+
 static void on_timer(void *ctx)
 {
     struct shadow_run *run = ctx;
@@ -217,9 +248,7 @@ static void on_timer(void *ctx)
         return;
     }
     if (!run->ended) {
-        struct tier_result late = {
-            .status = TD_TIMEOUT, .total_ms = DEADLINE_MS, .usage = usage_so_far(run)};
-        late.egress_bytes = tier_egress_bytes(run->tier, run->running);
+        struct tier_result late = left_now(run, TD_TIMEOUT);
         tier_cancel(run->tier, run->running);
         record(run, &late);
     }
@@ -228,12 +257,14 @@ static void on_timer(void *ctx)
 
 void shadow_run_cancel(struct shadow_run *run)
 {
-    const struct tier_usage usage = usage_so_far(run);
-    if (run->began && !run->ended)
+    if (run->began && !run->ended) {
+        const struct tier_result left = left_now(run, TD_CANCELLED);
         tier_cancel(run->tier, run->running);
+        drop(run, &left);
+    } else if (!run->ended) {
+        settle(run, 0);
+    }
     leave_tier(run, NULL);
-    if (!run->ended)
-        settle(run, run->began ? cost_usd(&run->tier->facts, &usage) : 0);
     remove_and_free(run);
 }
 

@@ -4,14 +4,16 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #define CHOICES_MAX 8
 #define MARKS_NEEDED 2 /* one word of a kind occurs by chance */
+#define RECENT_YEARS 3 /* models are usually trained on what is older */
 
 /* What one walk over the canonical text counts. */
 struct walk {
     const struct utterance *utterance;
-    uint32_t markers[MARKER_COUNT];
+    uint32_t markers[MARKER_NONE];
     uint32_t words, word_bytes, long_words, numbers, sentences, lines, list_lines, year;
     uint32_t byte_kinds[8]; /* by enum byte_kind */
     uint32_t choices, choice_numbers;
@@ -97,8 +99,11 @@ static void begin_line(struct walk *walk, size_t at)
 static void count_marker(struct walk *walk, uint32_t hash)
 {
     enum marker marker = marker_find(hash);
-    if (marker != MARKER_COUNT)
-        walk->markers[marker]++;
+    if (marker == MARKER_NONE)
+        return;
+    walk->markers[marker]++;
+    if (marker == MARKER_FRESH_TOPIC || marker == MARKER_FRESH_TIME)
+        walk->markers[MARKER_FRESH]++;
 }
 
 static void take_number(struct walk *walk, const char *text, size_t len)
@@ -265,6 +270,27 @@ static bool has_arithmetic(const struct utterance *utterance)
     return false;
 }
 
+/* By the mean length of a Gregorian year: at most a day off. */
+static uint32_t year_now(void)
+{
+    return (uint32_t)(1970 + time(NULL) / 31556952);
+}
+
+/* A word alone says little: "turn on live traffic" is a command, and a poem may be about the
+ * weather. So a topic that changes from day to day counts where an answer is asked for, or with a
+ * time; a time counts in a question. Who won in 1998 does not change any more. */
+static bool asks_for_news(const struct walk *walk, const struct features *features)
+{
+    const uint32_t *markers = walk->markers;
+    uint32_t topics = markers[MARKER_FRESH_TOPIC], times = markers[MARKER_FRESH_TIME];
+    bool past = walk->year > 0 && walk->year + 1 < year_now() && times == 0;
+    if (past || markers[MARKER_CREATIVE] > 0)
+        return false;
+    if (features->question)
+        return topics + times > 0;
+    return times > 0 && markers[MARKER_FRESH] >= MARKS_NEEDED;
+}
+
 void features_read(const struct utterance *utterance, struct features *out)
 {
     struct walk walk = {.utterance = utterance};
@@ -283,7 +309,7 @@ void features_read(const struct utterance *utterance, struct features *out)
     value[FEATURE_LIST_LINES] = log_of(walk.list_lines);
     value[FEATURE_BLANKS] = walk.blanks;
     value[FEATURE_ASKS] = walk.asks;
-    value[FEATURE_YEAR_RECENT] = walk.year > 2022;
+    value[FEATURE_YEAR_RECENT] = walk.year + RECENT_YEARS >= year_now();
     value[FEATURE_QUOTED] = quoted_steps(utterance);
     value[FEATURE_FENCES] = utterance->fences > 0;
     value[FEATURE_TURNS] = log_of(utterance->user_turns > 0 ? utterance->user_turns - 1 : 0);
@@ -297,7 +323,7 @@ void features_read(const struct utterance *utterance, struct features *out)
     out->question = walk.asks || out->question_count > 0;
     out->multi_step =
         markers[MARKER_STEPS] >= MARKS_NEEDED || walk.list_lines >= 2 || out->question_count >= 2;
-    out->fresh = markers[MARKER_FRESH] > 0;
+    out->fresh = asks_for_news(&walk, out);
     out->jailbreak = markers[MARKER_JAILBREAK] >= MARKS_NEEDED;
 }
 

@@ -37,7 +37,7 @@ enum feature {
     FEATURE_CHOICE_NUMBERS, /* share of them with a digit */
     FEATURE_QUESTION_BYTES, /* log of what stands before the first choice */
     FEATURE_ASKS,           /* begins with a question word */
-    FEATURE_YEAR_RECENT,    /* a year after 2022 occurs */
+    FEATURE_YEAR_RECENT,    /* one of the last three years occurs, or a later one */
     FEATURE_QUOTED,         /* share of quoted matter in four steps */
     FEATURE_FENCES,         /* a fenced block occurs */
     FEATURE_TURNS,          /* log of earlier user turns */

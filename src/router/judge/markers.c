@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* Phrases of up to three words, between bars, as the canonical form has them. */
-static const char *const phrases[MARKER_COUNT] = {
+static const char *const phrases[MARKER_NONE] = {
     [MARKER_STEPS] = "first|second|third|then|next|after that|finally|step by step|steps|step|in "
                      "order|followed by|once done|afterwards|"
                      "for each|one by one|part a|and then",
@@ -38,14 +38,9 @@ static const char *const phrases[MARKER_COUNT] = {
                           "in json|as json|words or less|maximum of|limit of|in one sentence|one "
                           "word|bullet points|do not|don't|"
                           "should not|must not|between",
-    [MARKER_FRESH] = "today|tonight|tomorrow|yesterday|right "
-                     "now|currently|current|latest|newest|recent|recently|this week|this month|"
-                     "this year|this morning|last night|last week|breaking|news|headlines|live|up "
-                     "to date|as of|stock price|share price|"
-                     "exchange rate|weather|forecast|score of|who won|who is winning|release "
-                     "date|released|upcoming|in stock|"
-                     "available now|opening hours|traffic|these days|so far|just announced|new "
-                     "version|trending|still alive",
+    [MARKER_FRESH] = "tonight|tomorrow|current|recent|this morning|last week|breaking|news|live|"
+                     "up to date|as of|forecast|release date|released|upcoming|available now|"
+                     "traffic|these days|so far|new version",
     [MARKER_CREATIVE] = "poem|story|haiku|limerick|sonnet|song|lyrics|novel|fiction|fictional|"
                         "character|imagine|creative|slogan|tagline|"
                         "joke|screenplay|dialogue|rhyme|write a story|write a poem|blog "
@@ -120,6 +115,11 @@ static const char *const phrases[MARKER_COUNT] = {
     [MARKER_GERMAN] = "der|die|das|und|ist|nicht|ein|eine|ich|mit|für|wie|auf|zu|den|von|fur",
     [MARKER_FRENCH] = "le|la|les|et|est|une|des|pour|que|dans|je|vous|avec|sur|pas",
     [MARKER_SPANISH] = "el|los|las|y|es|una|por|para|con|como|del|que es|un|en",
+    [MARKER_FRESH_TOPIC] = "weather|headlines|stock price|share price|exchange rate|score of|"
+                           "who won|who is winning|in stock|opening hours|just announced|"
+                           "trending|still alive",
+    [MARKER_FRESH_TIME] = "today|yesterday|right now|currently|latest|newest|recently|this week|"
+                          "this month|this year|last night",
 };
 
 /* Open addressing; more than twice as large as there are phrases, so that a miss ends soon. */
@@ -161,7 +161,7 @@ static const char *hash_phrase(const char *text, uint32_t *out)
 
 static void fill_slots(void)
 {
-    for (int marker = 0; marker < MARKER_COUNT; marker++) {
+    for (int marker = 0; marker < MARKER_NONE; marker++) {
         assert(phrases[marker]);
         for (const char *text = phrases[marker]; *text; text += *text == '|') {
             uint32_t hash;
@@ -179,5 +179,5 @@ enum marker marker_find(uint32_t hash)
     for (uint32_t at = hash % SLOT_COUNT; slots[at].hash != 0; at = (at + 1) % SLOT_COUNT)
         if (slots[at].hash == hash)
             return (enum marker)slots[at].marker;
-    return MARKER_COUNT;
+    return MARKER_NONE;
 }

@@ -33,7 +33,11 @@ enum marker {
     MARKER_GERMAN,
     MARKER_FRENCH,
     MARKER_SPANISH,
-    MARKER_COUNT
+    MARKER_COUNT,
+    /* What MARKER_FRESH counts too, by how much it says. */
+    MARKER_FRESH_TOPIC = MARKER_COUNT, /* "weather", "stock price": changes from day to day */
+    MARKER_FRESH_TIME,                 /* "today", "latest" */
+    MARKER_NONE
 };
 
 /* Hash of a word from its bytes' hashes; of a phrase from the words'. */
@@ -47,7 +51,7 @@ static inline uint32_t marker_phrase(uint32_t first, uint32_t second)
     return (first ^ (second >> 15 | second << 17)) * UINT32_C(0x9E3779B1) + second;
 }
 
-/* The marker of a word or phrase with this hash, or MARKER_COUNT. */
+/* The marker of a word or phrase with this hash, or MARKER_NONE. */
 enum marker marker_find(uint32_t hash);
 
 #endif

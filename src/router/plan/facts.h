@@ -29,15 +29,17 @@ struct tier_facts {
     uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
     double input_usd_per_mtok;
     double output_usd_per_mtok;
-    bool has_key;                 /* false: configured without credentials -> not usable */
-    const char *region;           /* "eu-central-1"; NULL = not said */
-    const char *const *certified; /* "hipaa", "no-retention"; NULL-terminated, NULL = none */
-    bool ruled;                   /* `sees` holds; else its place decides (reach.h) */
-    unsigned sees;                /* bit n: enum td_data_class n */
-    bool pseudonyms;              /* may be sent surrogates of what it may not be sent */
-    unsigned lacks;               /* of enum capability */
-    const char *key_hint;         /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
-    const char *const *adapters;  /* [adapter_count] names, in the order of their numbers */
+    double cached_input_usd_per_mtok; /* of prompt tokens in the server's cache */
+    bool has_key;                     /* false: configured without credentials -> not usable */
+    const char *region;               /* "eu-central-1"; NULL = not said */
+    const char *const *certified;     /* "hipaa", "no-retention"; NULL-terminated, NULL = none */
+    bool ruled;                       /* `sees` holds; else its place decides (reach.h) */
+    unsigned sees;                    /* bit n: enum td_data_class n */
+    bool pseudonyms;                  /* may be sent surrogates of what it may not be sent */
+    unsigned lacks;                   /* of enum capability */
+    bool loopback;                    /* its server is on this machine: no network is needed */
+    const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+    const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;

@@ -189,6 +189,15 @@ static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_
     return removed(why, "tier %s %.200s", q->facts[tier].name, text);
 }
 
+/* Nothing is sent that cannot arrive. A server on this machine needs no network. */
+static bool without_network(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return q->signals->moment.network == TD_NETWORK_OFFLINE && facts->place != TD_PLACE_DEVICE &&
+           !facts->loopback &&
+           removed(why, "the device is offline and %s is elsewhere", facts->name);
+}
+
 static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct routing_rule *rule = q->rule;
@@ -218,15 +227,25 @@ static bool beyond_budget(const struct question *q, size_t tier, char why[REASON
            removed(why, "the budget '%.60s' is spent for today", q->signals->budget);
 }
 
+/* Whatever asks for it, the caller's own mode included: a cap that its caller can lift is none. */
+static bool beyond_cap(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->signals->capped_at && q->facts[tier].place != TD_PLACE_DEVICE &&
+           removed(why, "the caller has had its %u escalation%s an hour", q->signals->capped_at,
+                   q->signals->capped_at == 1 ? "" : "s");
+}
+
 static const struct constraint permissions[] = {
     {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
     {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
     {REASON_REMOVED_REGION, outside_region},  {REASON_REMOVED_CONSENT, without_consent},
     {REASON_REMOVED_RULE, outside_rule},      {REASON_REMOVED_CAPABILITY, without_capability},
     {REASON_REMOVED_CONTEXT, beyond_context}, {REASON_REMOVED_BUDGET, beyond_budget},
+    {REASON_REMOVED_CAPPED, beyond_cap},
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_OFFLINE, without_network},
     {REASON_REMOVED_OFFLINE, offline},
 };
 

@@ -28,8 +28,10 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_NAMED] = "removed_named",
         [REASON_REMOVED_RULE] = "removed_rule",
         [REASON_REMOVED_BUDGET] = "removed_budget",
+        [REASON_REMOVED_CAPPED] = "removed_capped",
         [REASON_CHOSEN_START] = "chosen_start",
         [REASON_CHOSEN_RULE] = "chosen_rule",
+        [REASON_CHOSEN_DEVICE] = "chosen_device",
         [REASON_CHOSEN_SCORE] = "chosen_score",
         [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
@@ -48,7 +50,6 @@ const char *reason_code_name(enum reason_code code)
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
         [REASON_KEPT_HOPELESS] = "kept_hopeless",
-        [REASON_KEPT_CAPPED] = "kept_capped",
         [REASON_REVIEW] = "review",
         [REASON_HEDGED] = "hedged",
         [REASON_HEDGE_WON] = "hedge_won",
@@ -60,9 +61,9 @@ const char *reason_code_name(enum reason_code code)
 
 const char *decided_by_name(enum decided_by by)
 {
-    static const char *const names[] = {"",     "denied",  "mode",         "rule",
-                                        "ramp", "route",   "gate",         "score",
-                                        "slo",  "similar", "conversation", NULL};
+    static const char *const names[] = {"",        "denied",       "mode", "rule",  "device",
+                                        "ramp",    "route",        "gate", "score", "slo",
+                                        "similar", "conversation", NULL};
     return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 
@@ -159,8 +160,8 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
     const struct routing_rule *rule = signals->rule;
     if (rule && rule->data_class > (int)signals->data_class)
         signals->data_class = (enum td_data_class)rule->data_class;
-    const struct td_weights *in_order[] = {request, rule ? &rule->weights : NULL, app,
-                                           &route->weights, &policy->weights};
+    const struct td_weights *in_order[] = {request, rule ? &rule->weights : NULL, &route->weights,
+                                           app, &policy->weights};
     signals->weights = (struct td_weights){.set = false};
     for (size_t i = 0; i < sizeof in_order / sizeof *in_order && !signals->weights.set; i++)
         if (in_order[i])

@@ -90,10 +90,17 @@ struct app {
     const char *name;
     const char *caller; /* td_request.caller of its key: SHA-256 in hex; "" = nobody */
     struct td_weights weights;
+    uint32_t escalations_per_hour; /* 0 = as many as any caller */
 };
 
-/* A day's money: for all requests together, or for each user, application or route. */
-enum budget_per { BUDGET_PER_ALL, BUDGET_PER_USER, BUDGET_PER_APP, BUDGET_PER_ROUTE };
+/* A day's money: for all requests together, or for each user, application, API key or route. */
+enum budget_per {
+    BUDGET_PER_ALL,
+    BUDGET_PER_USER,
+    BUDGET_PER_APP,
+    BUDGET_PER_ROUTE,
+    BUDGET_PER_KEY
+};
 struct budget {
     const char *name;
     enum budget_per per;
@@ -127,8 +134,10 @@ enum reason_code {
     REASON_REMOVED_NAMED,
     REASON_REMOVED_RULE,
     REASON_REMOVED_BUDGET,
+    REASON_REMOVED_CAPPED,
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
+    REASON_CHOSEN_DEVICE,
     REASON_CHOSEN_SCORE,
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
@@ -147,7 +156,6 @@ enum reason_code {
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
     REASON_KEPT_HOPELESS,
-    REASON_KEPT_CAPPED,
     REASON_REVIEW,
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */
@@ -205,6 +213,7 @@ enum decided_by {
     DECIDED_BY_DENIAL,
     DECIDED_BY_MODE,
     DECIDED_BY_RULE,
+    DECIDED_BY_DEVICE, /* a metered network or a low battery */
     DECIDED_BY_RAMP,
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
@@ -261,9 +270,9 @@ enum rule_language {
 
 /* What the device knows of itself now. */
 struct moment {
-    int hour, weekday; /* local time; Monday is 0; -1 = not known */
-    double battery;    /* percent; NAN = no battery, or not known */
-    bool on_battery;
+    int hour, weekday;            /* local time; Monday is 0; -1 = not known */
+    double battery;               /* percent; NAN = no battery, or not known */
+    bool on_battery, battery_low; /* base/device.h */
     enum td_network network;
     double day_tokens; /* of this server in the last 24 hours; NAN = not counted */
 };
@@ -307,6 +316,9 @@ struct signals {
      * (NAN = no budget) and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
+    /* The caller has had as many escalations in this hour, and no more leave the device; 0 = it has
+     * some left, or no cap. */
+    uint32_t capped_at;
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
     struct remembered remembered;
     struct ramp_signal ramp;
@@ -323,8 +335,8 @@ struct signals {
 const char *policy_start_of(const struct route *route);
 
 /* Finds the rule that matches and puts it into the signals, with the class that it asks for and the
- * weights that apply. These are the first that are given of the request's, the rule's, *app's (may
- * be NULL), the route's and the policy's. */
+ * weights that apply. These are the first that are given of the request's, the rule's, the route's,
+ * *app's (may be NULL) and the policy's. */
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);

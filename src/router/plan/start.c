@@ -3,6 +3,7 @@
  *
  *   mode    what the caller asked for
  *   rule    the rule that matched
+ *   device  a metered network, a battery that is nearly empty
  *   ramp    the route's ramp (ramp_statistics.h)
  *   score   the weights (score.h)
  *   route   the route's start, or the next rung when gate G0 fires
@@ -85,6 +86,42 @@ void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
     double numbers[RULE_NUMBER_COUNT];
     policy_read_numbers(q->signals, numbers);
     rule_explain_flip(q->rule, numbers, flip);
+}
+
+/* --- the device --- */
+
+/* The first tier that is available on (or off) the device; SIZE_MAX when there is none. */
+static size_t first_available_at(const struct choice *choice, bool device)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if ((choice->q->facts[choice->ladder[i]].place == TD_PLACE_DEVICE) == device &&
+            tier_is_available(choice->q, choice->ladder[i]))
+            return i;
+    return SIZE_MAX;
+}
+
+/* A metered network is paid for by volume, and a battery that is nearly empty is needed for what
+ * only the device can do. A request that may leave its place only for that stays where it can. */
+static bool start_by_device(const struct choice *choice)
+{
+    const struct moment *moment = &choice->q->signals->moment;
+    bool metered = moment->network == TD_NETWORK_METERED;
+    if (choice->q->named != SIZE_MAX || (!metered && !moment->battery_low))
+        return false;
+    size_t position = first_available_at(choice, metered);
+    if (position == SIZE_MAX)
+        return false;
+    choice->start->position = position;
+    choice->start->code = REASON_CHOSEN_DEVICE;
+    choice->decision->by = DECIDED_BY_DEVICE;
+    const char *name = name_at(choice, position);
+    if (metered) {
+        removed(choice->decision->flip, "on a network that is not metered");
+        return removed(choice->start->text, "the network is metered: starts on %s", name);
+    }
+    removed(choice->decision->flip, "with a battery that is not nearly empty");
+    return removed(choice->start->text, "the battery is at %.0f %%: starts on %s", moment->battery,
+                   name);
 }
 
 /* --- gate G0 --- */
@@ -347,8 +384,8 @@ static bool start_by_route(const struct choice *choice)
 
 typedef bool start_step(const struct choice *choice);
 
-static start_step *const steps[] = {start_by_mode, start_by_rule, start_by_ramp, start_by_score,
-                                    start_by_route};
+static start_step *const steps[] = {start_by_mode, start_by_rule,  start_by_device,
+                                    start_by_ramp, start_by_score, start_by_route};
 
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision)

@@ -18,6 +18,7 @@ struct word_list {
     uint64_t number[AGREEMENT_WORDS_MAX];
     size_t count, number_count, max;
     size_t unspaced; /* words of one character */
+    bool negated;    /* while reading: the words up to the next punctuation mark are denied */
 };
 
 const char *agreement_kind_name(enum agreement_kind kind)
@@ -63,17 +64,70 @@ static bool is_word_byte(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80;
 }
 
-static void end_word(struct word_list *list, const char *word, size_t len)
+/* English, German, French and Spanish ("no" is two of them), as they are folded. */
+static const char *const negations[] = {
+    "not",   "no",     "never", "without", "nor",  "neither", "nicht",  "kein",
+    "keine", "keinen", "nie",   "niemals", "ohne", "pas",     "jamais", "sans",
+    "aucun", "aucune", "nunca", "sin",     "不",   "没",      "未",     "无",
+};
+
+/* Two words in one, less the apostrophe, and the first of the two. */
+static const char *const contracted[][2] = {
+    {"isnt", "is"},         {"arent", "are"},     {"wasnt", "was"}, {"werent", "were"},
+    {"dont", "do"},         {"doesnt", "does"},   {"didnt", "did"}, {"cant", "can"},
+    {"cannot", "can"},      {"couldnt", "could"}, {"wont", "will"}, {"wouldnt", "would"},
+    {"shouldnt", "should"}, {"mustnt", "must"},   {"hasnt", "has"}, {"havent", "have"},
+    {"hadnt", "had"},
+};
+
+static bool is_negation(struct td_str word)
 {
-    bool leading = list->count == 0;
-    bool article = (len == 1 && word[0] == 'a') || (len == 2 && memcmp(word, "an", 2) == 0) ||
-                   (len == 3 && memcmp(word, "the", 3) == 0);
-    if (len == 0 || (leading && article) || list->count == list->max)
+    for (size_t i = 0; i < sizeof negations / sizeof *negations; i++)
+        if (str_equal(word, str_from(negations[i])))
+            return true;
+    return false;
+}
+
+static void add_word(struct word_list *list, struct td_str word)
+{
+    if (list->count == list->max)
         return;
-    uint64_t hash = hash_fnv1a64(word, len, HASH_FNV1A64_BASIS);
-    list->word[list->count++] = hash;
-    if (word[0] >= '0' && word[0] <= '9')
+    uint64_t hash = hash_fnv1a64(word.data, word.len, HASH_FNV1A64_BASIS);
+    list->word[list->count++] = list->negated ? hash_mix64(hash) : hash;
+    if (word.data[0] >= '0' && word.data[0] <= '9')
         list->number[list->number_count++] = hash;
+}
+
+/* A word between a negation and the next punctuation mark is another word than the same one outside
+ * (Das and Chen 2001, "Yahoo! for Amazon: Extracting market sentiment from stock message boards").
+ * Else "it is safe" and "it is not safe" would have all words but one in common. A second negation
+ * takes the first one back. */
+static void add_negation(struct word_list *list, struct td_str word)
+{
+    bool before = list->negated;
+    list->negated = false;
+    add_word(list, word);
+    list->negated = !before;
+}
+
+static void end_word(struct word_list *list, const char *data, size_t len)
+{
+    struct td_str word = {data, len};
+    bool article =
+        str_equal(word, STR("a")) || str_equal(word, STR("an")) || str_equal(word, STR("the"));
+    if (len == 0 || (list->count == 0 && article))
+        return;
+    for (size_t i = 0; i < sizeof contracted / sizeof *contracted; i++) {
+        if (str_equal(word, str_from(contracted[i][0]))) {
+            add_word(list, str_from(contracted[i][1]));
+            add_negation(list, STR("not"));
+            return;
+        }
+    }
+    if (is_negation(word))
+        add_negation(list, word);
+    else
+        add_word(list, word);
 }
 
 /* Of a script without spaces: a word, which ends the one before it as a space would. */
@@ -92,6 +146,12 @@ static enum letter letter_of_folded(struct td_str folded)
     return ascii ? LETTER_OF_WORD : letter_of(utf8_next(folded, &at));
 }
 
+/* How far a negation reaches. */
+static bool ends_clause(unsigned char c)
+{
+    return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n';
+}
+
 /* Letters and digits, and a point or comma between digits: "3.14" is a word. */
 static void read_words(struct td_str text, size_t max, struct word_list *out)
 {
@@ -99,6 +159,7 @@ static void read_words(struct td_str text, size_t max, struct word_list *out)
     size_t len = 0;
     out->count = out->number_count = out->unspaced = 0;
     out->max = max;
+    out->negated = false;
     for (size_t at = 0; at < text.len && out->count < max;) {
         unsigned char byte = (unsigned char)text.data[at];
         size_t folded_len = 1;
@@ -112,6 +173,7 @@ static void read_words(struct td_str text, size_t max, struct word_list *out)
         if (letter != LETTER_OF_WORD) {
             end_words(out, word, len,
                       (struct td_str){folded, letter == LETTER_ALONE ? folded_len : 0});
+            out->negated = out->negated && letter == LETTER_ALONE;
             len = folded_len = 0;
         }
         for (size_t i = 0; i < folded_len; i++) {
@@ -128,6 +190,7 @@ static void read_words(struct td_str text, size_t max, struct word_list *out)
             } else if (c != '\'') {
                 end_word(out, word, len);
                 len = 0;
+                out->negated = out->negated && !ends_clause(c);
             }
         }
     }

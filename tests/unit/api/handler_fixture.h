@@ -53,12 +53,13 @@ struct tier_attempt {
 
 static void attempt_end(struct tier_attempt *attempt, enum td_status status)
 {
-    struct tier_result result = {.status = status,
-                                 .http_status = attempt->http_status,
-                                 .finish = TD_FINISH_STOP,
-                                 .usage = {.prompt_tokens = 7, .completion_tokens = 2},
-                                 .first_ms = 1,
-                                 .total_ms = 2};
+    struct tier_result result = {
+        .status = status,
+        .http_status = attempt->http_status,
+        .finish = TD_FINISH_STOP,
+        .usage = {.prompt_tokens = 7, .completion_tokens = 2, .exact = true},
+        .first_ms = 1,
+        .total_ms = 2};
     if (status != TD_OK)
         error_set(&result.err, status, "the script says so");
     struct tier_sink sink = attempt->sink;

@@ -1,5 +1,6 @@
 /* What an exchange shows, in which order, and what it makes of confidence, commit point and
  * corrections. */
+#include "exchange/limits/hold.h"
 #include "scenes.h"
 
 static const struct script_step not_mine[] = {NOT_MINE(0.9), TOKEN("Not ", 0.9),
@@ -232,6 +233,64 @@ static void test_text_is_held_back_until_the_commit_point(void)
     world_deinit(&w);
 }
 
+/* The first four tokens are sure enough to be shown to a client that streams. */
+static void test_an_answer_that_is_not_streamed_is_judged_to_its_end(void)
+{
+    struct world w;
+    world_init(&w);
+    w.request.streamed = false;
+    w.route.gates.commit_tokens = 1;
+    world_script(&w, LOCAL, unsure_late);
+    world_script(&w, CLOUD, cloudy);
+    world_run(&w);
+    CHECK(strcmp(w.text, "Cloud answer") == 0 && strcmp(w.tier, "openai") == 0);
+    CHECK(!w.degraded && strcmp(w.events, "STCTD") == 0);
+    world_deinit(&w);
+}
+
+/* Nothing was seen of what broke off, so the kept answer is given, and the record has only that. */
+static void test_a_half_answer_that_is_not_streamed_was_never_shown(void)
+{
+    static const struct script_step broken[] = {TEXT("Half"), FAIL(TD_UNAVAILABLE, "cut")};
+    for (int kept = 0; kept < 2; kept++) {
+        struct world w;
+        world_init(&w);
+        w.request.streamed = false;
+        w.services.store_prompts = true;
+        w.route.gates.commit_tokens = 1;
+        world_script(&w, LOCAL, unsure_late);
+        world_script(&w, CLOUD, broken);
+        if (!kept)
+            w.request.mode = TD_MODE_ONLY_CLOUD;
+        world_run(&w);
+        CHECK(kept || strncmp(w.message, "no tier could answer: openai: cut", 33) == 0);
+        CHECK(strcmp(w.tier, kept ? "local" : "") == 0);
+        CHECK(strcmp(ledger_seen.answer, kept ? "Well, I guess" : "") == 0);
+        CHECK(strstr(w.disclosure, "shown") == NULL);
+        world_deinit(&w);
+    }
+}
+
+/* Its pieces cannot be kept for later, so the tier is asked again when the next one fails. */
+static void test_an_answer_larger_than_the_hold_is_whole_when_it_is_not_streamed(void)
+{
+    static char large[HOLD_BYTES_MAX + 2];
+    memset(large, 'x', HOLD_BYTES_MAX + 1);
+    const struct script_step long_answer[] = {TOKEN("Well", 0.9), TOKEN(large, 0.9),
+                                              TOKEN(" end", 0.01), DONE};
+    static const struct script_step broken[] = {TEXT("Half"), FAIL(TD_UNAVAILABLE, "cut")};
+    struct world w;
+    world_init(&w);
+    w.request.streamed = false;
+    w.route.gates.commit_tokens = 1;
+    world_script(&w, LOCAL, long_answer);
+    world_script(&w, CLOUD, broken);
+    world_run(&w);
+    CHECK(strcmp(w.events, "STCTCTD") == 0 && strcmp(w.tier, "local") == 0);
+    CHECK(strncmp(w.text, "Wellxx", 6) == 0 && w.tiers[LOCAL].start_count == 2);
+    world_deinit(&w);
+}
+
 static void test_the_last_rung_streams_at_once(void)
 {
     struct world w;
@@ -285,7 +344,10 @@ static void test_every_attempt_costs_and_all_cloud_is_what_the_answer_would_have
     world_script(&w, LOCAL, sure);
     w.tiers[LOCAL].start_count = 0;
     world_run(&w);
-    CHECK(fabs(w.summary.all_cloud_cost_usd - (100 * 1.0 + 4 * 10.0) / 1e6) < 1e-12);
+    /* Nothing was learnt of the cloud's tokens: four bytes are one. */
+    double prompt = tier_estimate_prompt(&w.request), answer = (double)strlen(w.text) / 4;
+    CHECK(fabs(w.summary.all_cloud_cost_usd - (prompt * 1.0 + answer * 10.0) / 1e6) < 1e-12);
+    CHECK(w.summary.all_cloud_basis == BASIS_PRIOR && w.summary.standing == ANSWER_FULL);
     world_deinit(&w);
 }
 
@@ -421,6 +483,9 @@ int main(void)
 {
     RUN_SCENES(scenes);
     RUN(test_text_is_held_back_until_the_commit_point);
+    RUN(test_an_answer_that_is_not_streamed_is_judged_to_its_end);
+    RUN(test_a_half_answer_that_is_not_streamed_was_never_shown);
+    RUN(test_an_answer_larger_than_the_hold_is_whole_when_it_is_not_streamed);
     RUN(test_the_last_rung_streams_at_once);
     RUN(test_an_unknown_model_is_refused_at_once);
     RUN(test_an_empty_message_list_is_refused_at_once);

@@ -178,12 +178,14 @@ static void test_a_shadow_that_is_left_has_cost_what_came_of_it(void)
     CHECK(world_start(&world, &err) == TD_OK);
     virtual_loop_run(&world.loop, 1000);
     shadow_pool_cancel(shadows, &world.loop.loop);
-    CHECK(shadow_seen.count == 1); /* the loop ends: nothing is recorded, but it is spent */
+    CHECK(shadow_seen.count == 2); /* the loop ends: there is nothing to compare, but it is spent */
+    CHECK(strcmp(shadow_seen.last.kind, LEDGER_SHADOW_DROPPED) == 0);
+    CHECK(fabs(shadow_seen.last.cost_usd - once) < 1e-12);
     CHECK(fabs(spending_today(spending, shadow_pool_budget_key()) - 2 * once) < 1e-12);
     world_script(&world, CLOUD, silent);
     world.tiers[CLOUD].finish = TD_FINISH_LENGTH;
     world_run(&world); /* what says nothing of the answers has its price, too */
-    CHECK(shadow_seen.count == 2 && isnan(shadow_seen.last.agreement));
+    CHECK(shadow_seen.count == 3 && isnan(shadow_seen.last.agreement));
     CHECK(shadow_seen.last.cost_usd > 0 &&
           strcmp(shadow_seen.last.kind, LEDGER_SHADOW_DROPPED) == 0);
     spending_free(spending);

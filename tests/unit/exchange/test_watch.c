@@ -195,10 +195,17 @@ static void test_above_its_cap_a_caller_keeps_local_answers_and_is_told(void)
         CHECK(strcmp(w.tier, i < 2 ? "openai" : "local") == 0);
     }
     CHECK(w.tiers[CLOUD].start_count == 2 && w.degraded);
-    CHECK(world_has_reason(&w, REASON_KEPT_CAPPED, "local") && strstr(w.disclosure, "2 times"));
+    CHECK(world_has_reason(&w, REASON_REMOVED_CAPPED, "openai") && strstr(w.disclosure, "2 times"));
     w.route.start = "openai"; /* a rule of the route is no way around it */
     world_run(&w);
     CHECK(strcmp(w.tier, "local") == 0 && w.tiers[CLOUD].start_count == 2);
+    for (int i = 0; i < 2; i++) { /* and neither are modes: what they need is not to be had */
+        w.request.mode = i ? TD_MODE_ONLY_CLOUD : TD_MODE_PREFER_CLOUD;
+        world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == 2);
+    }
+    CHECK(w.status == TD_BUSY && strstr(w.message, "2 escalations an hour"));
+    w.request.mode = TD_MODE_AUTO;
     w.request.caller = "other";
     world_run(&w);
     CHECK(strcmp(w.tier, "openai") == 0);

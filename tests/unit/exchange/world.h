@@ -220,6 +220,7 @@ static void world_init(struct world *world)
         .all_cloud_tier = CLOUD,
         .deadline_ms = 60000,
     };
+    world->request.streamed = true;
     world_set_prompt(world, "what is the weather");
 }
 

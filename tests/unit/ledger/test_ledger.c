@@ -25,6 +25,10 @@ static const struct ledger_attempt two_attempts[] = {
      .confidence = NAN,
      .prompt_tokens = 8,
      .completion_tokens = 40,
+     .cached_tokens = 2,
+     .exact = true,
+     .prompt_estimate = 9,
+     .answer_bytes = 150,
      .start_ms = 10,
      .first_ms = 310.125,
      .total_ms = 900,
@@ -57,6 +61,8 @@ static void test_every_field_comes_back(void)
         .total_ms = 910.25,
         .cost_usd = 0.0125,
         .all_cloud_cost_usd = 0.03,
+        .all_cloud_basis = BASIS_RATIO,
+        .standing = ANSWER_DEGRADED,
         .degraded = true,
         .streamed = true,
         .disclosure = "reduced \"capability\"",
@@ -83,17 +89,21 @@ static void test_every_field_comes_back(void)
         "\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"data_class\":\"public\","
         "\"status\":\"ok\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
         "\"completion_tokens\":43,\"ttft_ms\":320.5,\"total_ms\":910.25,\"cost_usd\":0.0125,"
-        "\"all_cloud_cost_usd\":0.03,\"degraded\":true,\"streamed\":true,"
+        "\"all_cloud_cost_usd\":0.03,\"all_cloud_basis\":\"ratio\",\"standing\":\"degraded\","
+        "\"degraded\":true,\"streamed\":true,"
         "\"disclosure\":\"reduced \\\"capability\\\"\",\"signals\":{\"a\":[1,2]},"
         "\"reasons\":[{\"code\":\"low_confidence\"}],\"prompt\":\"What is \xc3\xa9?\","
         "\"answer\":\"A letter.\",\"attempts\":["
         "{\"tier\":\"local\",\"model\":\"nano\",\"place\":\"device\",\"outcome\":\"escalated\","
         "\"error\":null,\"confidence\":0.25,\"prompt_tokens\":7,\"completion_tokens\":3,"
-        "\"start_ms\":0.5,\"first_ms\":6.25,\"total_ms\":9.5,\"cost_usd\":0.0,\"egress_bytes\":0},"
+        "\"cached_tokens\":0,\"exact\":false,\"prompt_estimate\":0,\"answer_bytes\":0,"
+        "\"start_ms\":0.5,\"first_ms\":6.25,\"total_ms\":9.5,\"cost_usd\":0.0,"
+        "\"estimated\":false,\"egress_bytes\":0},"
         "{\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"outcome\":\"answered\","
         "\"error\":\"retried once: 503\",\"confidence\":null,\"prompt_tokens\":8,"
-        "\"completion_tokens\":40,\"start_ms\":10.0,\"first_ms\":310.125,\"total_ms\":900.0,"
-        "\"cost_usd\":0.0125,\"egress_bytes\":4321}],\"shadows\":[]}";
+        "\"completion_tokens\":40,\"cached_tokens\":2,\"exact\":true,\"prompt_estimate\":9,"
+        "\"answer_bytes\":150,\"start_ms\":10.0,\"first_ms\":310.125,\"total_ms\":900.0,"
+        "\"cost_usd\":0.0125,\"estimated\":false,\"egress_bytes\":4321}],\"shadows\":[]}";
     CHECK(text.data != NULL && strcmp(text.data, expected) == 0);
     if (text.data == NULL || strcmp(text.data, expected) != 0)
         fprintf(stderr, "got %s\n", text.data ? text.data : "nothing");

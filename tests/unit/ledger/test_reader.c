@@ -184,6 +184,9 @@ static bool put_rows(struct ledger *ledger)
         x.prompt_tokens = rows[i].prompt;
         x.completion_tokens = rows[i].completion;
         x.degraded = rows[i].degraded;
+        x.standing = rows[i].failed     ? ANSWER_NONE
+                     : rows[i].degraded ? ANSWER_DEGRADED
+                                        : ANSWER_FULL;
         x.attempts = rows[i].escalated ? attempts : attempts + 2; /* escalated twice counts once */
         x.attempt_count = rows[i].escalated ? 3 : 1;
         while (ledger_put(ledger, &x, NULL) == TD_BUSY)
@@ -230,11 +233,11 @@ static void check_report(const struct json *report, uint64_t since)
         if (rows[i].wall_ms < since)
             continue;
         count++;
-        degraded += rows[i].degraded;
+        degraded += rows[i].degraded && !rows[i].failed;
         failed += rows[i].failed;
         escalated += rows[i].escalated;
         cost += rows[i].cost; /* sums of multiples of 2^-16: exact */
-        all_cloud += rows[i].all_cloud;
+        all_cloud += rows[i].degraded || rows[i].failed ? 0 : rows[i].all_cloud;
         by_tier[rows[i].tier]++;
         prompt[rows[i].tier] += rows[i].prompt;
         completion[rows[i].tier] += rows[i].completion;
@@ -247,7 +250,7 @@ static void check_report(const struct json *report, uint64_t since)
     CHECK(json_number(json_get(report, "cost_usd"), -1) == cost);
     CHECK(json_number(json_get(report, "all_cloud_cost_usd"), -1) == all_cloud);
     CHECK(json_number(json_get(report, "saving_usd"), -1) == all_cloud - cost);
-    CHECK(json_number(json_get(report, "saving_share"), -1) == (all_cloud - cost) / all_cloud);
+    CHECK(json_number(json_get(report, "saving_share"), -1) == 1 - cost / all_cloud);
     const struct json *tiers = json_get(report, "tiers");
     CHECK(json_count(tiers) == TIERS);
     for (size_t t = 0; t < json_count(tiers) && t < TIERS; t++) {

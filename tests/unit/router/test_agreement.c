@@ -49,6 +49,20 @@ static void test_the_same_a_paraphrase_and_another_answer_are_in_order(void)
     }
 }
 
+static void test_an_answer_that_denies_the_other_is_another_one(void)
+{
+    static const char *const pairs[][2] = {
+        {"The mushroom is safe to eat raw.", "The mushroom is not safe to eat raw."},
+        {"You can take both pills together.", "You can't take both pills together."},
+        {"Der Laden ist am Sonntag offen.", "Der Laden ist nicht am Sonntag offen."},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        CHECK(!compare(pairs[i][0], pairs[i][1]).same);
+    CHECK(compare("The shop is not open on Sunday.", "The shop isn't open on Sunday.").score >= 1);
+    CHECK(compare("No, the shop is open on Sunday.", "The shop is open on Sunday.").same);
+    CHECK(compare("I would not go without a coat.", "I would never go without a coat.").same);
+}
+
 static void test_another_number_is_another_answer(void)
 {
     CHECK(compare("The train arrives at 17 hours today.", "The train arrives at 18 hours today.")
@@ -151,6 +165,7 @@ int main(void)
 {
     RUN(test_labels_are_the_same_or_not);
     RUN(test_the_same_a_paraphrase_and_another_answer_are_in_order);
+    RUN(test_an_answer_that_denies_the_other_is_another_one);
     RUN(test_another_number_is_another_answer);
     RUN(test_scripts_without_spaces_are_compared_by_their_characters);
     RUN(test_json_is_equal_by_its_leaves);

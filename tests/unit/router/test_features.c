@@ -3,6 +3,8 @@
 #include "base/str.h"
 #include "test.h"
 
+#include <time.h>
+
 static struct utterance utterance;
 static struct features features;
 
@@ -46,10 +48,27 @@ static void test_kinds_of_prompts_are_marked(void)
     CHECK(!of("please ignore previous message")->jailbreak); /* one phrase occurs by chance */
 }
 
+static void test_news_are_asked_for_and_not_only_mentioned(void)
+{
+    static const char *const fresh[] = {"who won the game last night",
+                                        "What is the current exchange rate of the euro?",
+                                        "show me the latest news", "What happened today?"};
+    static const char *const not_fresh[] = {
+        "turn on live traffic",           "How do I turn on live traffic?",
+        "Who won the world cup in 1998?", "Write a poem about the weather",
+        "Plan my day for tomorrow",       "What is the current in a circuit of 5 ohm at 10 V?"};
+    for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
+        CHECK(of(fresh[i])->fresh);
+    for (size_t i = 0; i < sizeof not_fresh / sizeof *not_fresh; i++)
+        CHECK(!of(not_fresh[i])->fresh);
+    CHECK(of("turn on live traffic")->value[MARKER_FRESH] > 0); /* the classifier weighs words */
+}
+
 static void test_years_are_found(void)
 {
-    CHECK(of("who won in 2025 and in 1998")->year == 2025 &&
-          features.value[FEATURE_YEAR_RECENT] > 0);
+    char text[64];
+    snprintf(text, sizeof text, "who won in %d and in 1998", 1970 + (int)(time(NULL) / 31556952));
+    CHECK(of(text)->year > 2025 && features.value[FEATURE_YEAR_RECENT] > 0);
     CHECK(of("in 1998")->year == 1998 && features.value[FEATURE_YEAR_RECENT] == 0);
     CHECK(of("20255 and 99 and 3000")->year == 0);
 }
@@ -145,6 +164,7 @@ int main(void)
     RUN(test_every_feature_has_a_name);
     RUN(test_markers_are_counted_by_word_and_phrase);
     RUN(test_kinds_of_prompts_are_marked);
+    RUN(test_news_are_asked_for_and_not_only_mentioned);
     RUN(test_years_are_found);
     RUN(test_choices_are_measured);
     RUN(test_a_word_again_and_again_is_one);

@@ -270,14 +270,16 @@ static void test_weights_come_from_the_nearest_that_has_some(void)
     policy_apply_rules(&policy, &route, &request, &app, &signals);
     CHECK(signals.weights.latency == 1 && signals.rule == &rule);
     policy_apply_rules(&policy, &route, &none, &app, &signals);
-    CHECK(signals.weights.privacy == 1);
+    CHECK(signals.weights.cost == 1 && signals.weights.privacy == 0);
     rule.weights = (struct td_weights){.cost = 0.25, .set = true};
     policy_apply_rules(&policy, &route, &none, &app, &signals);
     CHECK(signals.weights.cost == 0.25);
     rule.weights.set = false;
-    policy_apply_rules(&policy, &route, &none, NULL, &signals);
+    policy_apply_rules(&policy, &route, &none, &app, &signals);
     CHECK(signals.weights.cost == 1);
     route.weights.set = false;
+    policy_apply_rules(&policy, &route, &none, &app, &signals);
+    CHECK(signals.weights.privacy == 1);
     policy_apply_rules(&policy, &route, &none, NULL, &signals);
     CHECK(signals.weights.latency == 0.5);
 }

@@ -20,7 +20,7 @@ static struct {
     char url[256], headers[1024], body[2048];
     char method[8];
     int start_count, cancel_count;
-    bool refuse, unreached;
+    bool refuse, unconnected;
 } net;
 
 struct client *client_of_loop(struct loop *loop)
@@ -60,7 +60,7 @@ void client_cancel(struct client_transfer *transfer)
 
 static void net_connected(void)
 {
-    if (!net.unreached && net.running->request.on_connected)
+    if (!net.unconnected && net.running->request.on_connected)
         net.running->request.on_connected(net.running->request.ctx);
 }
 
@@ -274,7 +274,7 @@ static void test_a_server_that_is_not_there_is_not_asked_again(void)
 {
     struct scene s;
     scene_start(&s);
-    net.unreached = true;
+    net.unconnected = true;
     net_done(TD_UNAVAILABLE, "connection refused");
     CHECK(s.done_count == 1 && s.result.retry_count == 0 && net.start_count == 1);
     CHECK(s.result.reach == TIER_UNREACHED);
@@ -407,6 +407,47 @@ static void test_a_key_that_the_peer_repeats_is_hidden(void)
     net_body(body);
     net_done(TD_OK, NULL);
     CHECK(s.done_count == 1 && strstr(s.result.err.message, "sk-") == NULL);
+    scene_end(&s);
+}
+
+static void test_what_never_came_or_was_refused_is_not_billed(void)
+{
+    static const struct {
+        int code;
+        enum td_status status;
+        bool unconnected, unbilled;
+    } cases[] = {
+        {0, TD_TIMEOUT, true, true},   /* no connection */
+        {0, TD_TIMEOUT, false, false}, /* it may have been working on it */
+        {400, TD_OK, false, true},       {401, TD_OK, false, true},
+        {200, TD_TIMEOUT, false, false}, /* the answer stopped */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_start(&s);
+        net.unconnected = cases[i].unconnected;
+        net_connected();
+        CHECK(tier_is_unbilled(s.tier, s.attempt) == cases[i].unconnected);
+        if (cases[i].code)
+            net_headers(cases[i].code, NULL);
+        net_done(cases[i].status, "late");
+        CHECK(s.done_count == 1 && s.result.unbilled == cases[i].unbilled);
+        CHECK((s.result.usage.prompt_tokens == 0) == cases[i].unbilled && !s.result.usage.exact);
+        net.unconnected = false;
+        scene_end(&s);
+    }
+}
+
+static void test_a_text_of_no_tokens_is_estimated(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hello you") STOP "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,"
+                                   "\"completion_tokens\":0}}\n\n");
+    net_done(TD_OK, NULL);
+    CHECK(s.result.status == TD_OK && !s.result.usage.exact && s.result.usage.refused);
+    CHECK(s.result.usage.completion_tokens == 3);
     scene_end(&s);
 }
 
@@ -551,6 +592,8 @@ int main(void)
     RUN(test_retry_after_is_honoured_up_to_two_seconds);
     RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
     RUN(test_a_key_that_the_peer_repeats_is_hidden);
+    RUN(test_what_never_came_or_was_refused_is_not_billed);
+    RUN(test_a_text_of_no_tokens_is_estimated);
     RUN(test_nothing_is_repeated_once_text_was_passed_on);
     RUN(test_a_cut_stream_is_corrupt_and_a_cut_after_the_end_is_not);
     RUN(test_garbage_ends_the_attempt_and_the_transfer);

@@ -378,7 +378,6 @@ static void test_malformed_chunks_are_named(void)
         {CHUNK("{\"delta\":{},\"logprobs\":{\"content\":3}}"), "logprobs.content is not an array"},
         {CHUNK("{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{}]}}"),
          "has no logprob"},
-        {"data: {\"choices\":[],\"usage\":4}\n\n", "usage"},
         {"data: {\"a\":1,\"a\":2}\n\n", "not JSON"},
         {"{\"choices\":[]}", "no choices with a message"},
         {"{\"choices\":[{\"message\":{\"content\":1}}]}", "delta.content is not a string"},
@@ -392,6 +391,46 @@ static void test_malformed_chunks_are_named(void)
         CHECK(strstr(err.message, cases[i].names) != NULL);
         if (!strstr(err.message, cases[i].names))
             fprintf(stderr, "  case %zu: %s\n", i, err.message);
+    }
+}
+
+static void test_a_usage_that_cannot_be_true_is_refused_and_the_answer_is_kept(void)
+{
+    static const struct {
+        const char *usage;
+        bool exact;
+        uint32_t cached;
+    } cases[] = {
+        {"{\"prompt_tokens\":7,\"completion_tokens\":2}", true, 0},
+        {"{\"prompt_tokens\":7,\"completion_tokens\":2,\"prompt_cache_hit_tokens\":4}", true, 4},
+        {"{\"prompt_tokens\":7,\"completion_tokens\":2,\"cached_tokens\":5}", true, 5},
+        {"4", false, 0},
+        {"{}", false, 0},
+        {"{\"prompt_tokens\":7}", false, 0},
+        {"{\"prompt_tokens\":-1,\"completion_tokens\":2}", false, 0},
+        {"{\"prompt_tokens\":7,\"completion_tokens\":-1}", false, 0},
+        {"{\"prompt_tokens\":1000000000000000000,\"completion_tokens\":2}", false, 0},
+        {"{\"prompt_tokens\":7,\"completion_tokens\":8388609}", false, 0},
+        {"{\"prompt_tokens\":\"7\",\"completion_tokens\":2}", false, 0},
+        {"{\"prompt_tokens\":7.5,\"completion_tokens\":2}", false, 0},
+        {"{\"prompt_tokens\":7,\"completion_tokens\":2,"
+         "\"prompt_tokens_details\":{\"cached_tokens\":8}}",
+         false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        char text[512];
+        snprintf(text, sizeof text,
+                 CHUNK("{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}") "data: "
+                                                                                     "{\"choices\":"
+                                                                                     "[],\"usage\":"
+                                                                                     "%s}\n\ndata: "
+                                                                                     "[DONE]\n\n",
+                 cases[i].usage);
+        CHECK(read_stream(text, 11, &stream, &seen, NULL) == TD_OK);
+        CHECK(stream.usage.exact == cases[i].exact && stream.usage.refused == !cases[i].exact);
+        CHECK(stream.usage.cached_tokens == cases[i].cached);
     }
 }
 
@@ -438,6 +477,7 @@ static void test_an_endless_event_is_refused(void)
 
 int main(void)
 {
+    RUN(test_a_usage_that_cannot_be_true_is_refused_and_the_answer_is_kept);
     RUN(test_plain_http_only_reaches_this_machine);
     RUN(test_a_clients_members_are_handed_on_with_our_model);
     RUN(test_a_body_is_built_from_messages);

@@ -14,15 +14,19 @@ struct restoring {
     struct spending *spending;
 };
 
+/* As exchange/parts/part_budget.c has them; NULL: a caller without a key, whom the ledger does not
+ * know. */
 static const char *whom(const struct ledger_spent *spent, int per)
 {
     switch ((enum budget_per)per) {
     case BUDGET_PER_USER:
-        return spent->user;
+        return spent->user ? spent->user : spent->key;
     case BUDGET_PER_APP:
-        return spent->app;
+        return spent->app ? spent->app : "";
     case BUDGET_PER_ROUTE:
         return spent->route;
+    case BUDGET_PER_KEY:
+        return spent->key;
     default:
         return "";
     }

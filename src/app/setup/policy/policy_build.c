@@ -16,6 +16,7 @@
 #include "router/judge/classifier.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 /* --- the version --- */
@@ -54,6 +55,8 @@ static void write_tiers(const struct config *config, struct buf *out)
         buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
                    tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
                    tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+        if (!isnan(tier->cached_input_usd_per_mtok))
+            buf_printf(out, "cached %.17g\n", tier->cached_input_usd_per_mtok);
     }
     for (size_t i = 0; i < config->engine.adapter_count; i++) {
         const struct config_adapter *adapter = &config->engine.adapters[i];
@@ -98,7 +101,8 @@ static void write_version(const struct config *config, const struct policy *poli
     write_routes(config, learned, &text);
     write_rules(&config->rule_set, &text);
     for (size_t i = 0; i < policy->app_count; i++) {
-        buf_printf(&text, "app %s %s", policy->apps[i].name, policy->apps[i].caller);
+        buf_printf(&text, "app %s %s %u", policy->apps[i].name, policy->apps[i].caller,
+                   policy->apps[i].escalations_per_hour);
         write_weights(&policy->apps[i].weights, &text);
     }
     for (size_t i = 0; i < policy->budget_count; i++)
@@ -234,8 +238,10 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
                                char digest[static 65], struct td_error *err)
 {
     struct secret *key = NULL;
-    *to = (struct app){
-        .name = from->name, .caller = digest, .weights = config_weights_read(&from->weights)};
+    *to = (struct app){.name = from->name,
+                       .caller = digest,
+                       .weights = config_weights_read(&from->weights),
+                       .escalations_per_hour = from->escalations_per_hour};
     if (from->key_sha256) {
         snprintf(digest, 65, "%s", from->key_sha256);
         return TD_OK;
@@ -265,6 +271,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                                             : POLICY_CONTEXT_TOKENS,
         .input_usd_per_mtok = tier->input_usd_per_mtok,
         .output_usd_per_mtok = tier->output_usd_per_mtok,
+        .cached_input_usd_per_mtok = isnan(tier->cached_input_usd_per_mtok)
+                                         ? tier->input_usd_per_mtok
+                                         : tier->cached_input_usd_per_mtok,
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,

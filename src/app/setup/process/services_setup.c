@@ -6,13 +6,16 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/budget_restore.h"
 #include "app/setup/policy/consistency_setup.h"
+#include "app/setup/policy/token_restore.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/prober.h"
 #include "base/device.h"
 #include "base/error.h"
+#include "exchange/limits/account.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/spending.h"
+#include "exchange/limits/token_counts.h"
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
@@ -33,15 +36,18 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
     struct snapshot_base *base = &parts->base;
     *parts = (struct services_parts){.base.confined = confined};
     if (!confined)
-        base->device = device_new(config->device.root, NULL);
+        base->device = device_new(config->device.root, config->device.metered.items,
+                                  config->device.metered.count, NULL);
     base->classes = conversation_classes_new(config->privacy.conversations_max);
     base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     base->spending = spending_new(NULL, SPENDERS_MAX);
     base->hedge_allowance = hedge_allowance_new();
+    base->account = account_new();
+    base->token_counts = token_counts_new();
     base->watch = watch_new(NULL);
     if (!base->classes || !base->vaults || !base->spending || !base->hedge_allowance ||
-        !base->watch)
+        !base->account || !base->token_counts || !base->watch)
         return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                          config->privacy.conversations_max);
     watch_set_usual_share(base->watch, config->watch.escalation_share);
@@ -56,7 +62,9 @@ static enum td_status open_ledger(const struct config *config, struct snapshot_b
     enum td_status status = state_file_make_folders(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &base->ledger, err);
-    return status == TD_OK ? budget_restore(config, NULL, base->spending, err) : status;
+    if (status == TD_OK)
+        status = budget_restore(config, NULL, base->spending, err);
+    return status == TD_OK ? token_counts_restore(config, base->token_counts, err) : status;
 }
 
 static enum td_status open_consents(const struct config *config, struct snapshot_base *base,
@@ -154,6 +162,8 @@ void services_setup_close(struct services_parts *parts)
     conversation_classes_free(base->classes);
     spending_free(base->spending);
     hedge_allowance_free(base->hedge_allowance);
+    account_free(base->account);
+    token_counts_free(base->token_counts);
     device_free(base->device);
     vault_store_free(base->vaults);
     ramp_table_close(base->ramp_table);

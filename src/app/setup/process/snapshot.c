@@ -249,6 +249,8 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .scanner = snapshot->scanner,
         .spending = base->spending,
         .hedge_allowance = base->hedge_allowance,
+        .account = base->account,
+        .token_counts = base->token_counts,
         .device = base->device,
         .minimise = config->privacy.minimise,
         .consents = base->consents,

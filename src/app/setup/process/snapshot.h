@@ -15,6 +15,8 @@ struct watch;
 struct consistency;
 struct hedge_allowance;
 struct prober;
+struct account;
+struct token_counts;
 struct shadow_pool;
 struct ramp_table;
 struct similarity;
@@ -35,6 +37,8 @@ struct snapshot_base {
     struct spending *spending;
     struct hedge_allowance *hedge_allowance;
     struct prober *prober; /* NULL = tiers are found again by requests */
+    struct account *account;
+    struct token_counts *token_counts;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;

@@ -69,6 +69,29 @@ static void print_reasons(const struct json *record)
     }
 }
 
+/* What decided where an exchange began, by the name in its record (router/plan/policy.c). */
+static const char *decided_in_words(const char *by)
+{
+    static const struct {
+        const char *by, *words;
+    } table[] = {
+        {"denied", "no tier was allowed to answer"},
+        {"mode", "the request's mode decided"},
+        {"rule", "a rule of the policy decided"},
+        {"ramp", "the route's ramp decided"},
+        {"route", "the first tier of the route's ladder"},
+        {"gate", "gate G0 skipped the first tier"},
+        {"score", "the best score by the request's weights"},
+        {"slo", "the time that the request allows decided"},
+        {"similar", "where a similar question began before"},
+        {"conversation", "where this conversation began before"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].by, by) == 0)
+            return table[i].words;
+    return by;
+}
+
 /* Where it began, by what, who was next, and what would have changed it. */
 static void print_decision(const struct json *record)
 {
@@ -77,14 +100,14 @@ static void print_decision(const struct json *record)
     const char *by = text_of(decision, "by", NULL), *rule = text_of(decision, "rule", NULL);
     if (!by)
         return;
-    printf("\nDecision: by %s", by);
+    printf("\nDecision: it began on %s, by %s (%s", text_of(decision, "start", "no tier"), by,
+           decided_in_words(by));
     if (rule)
-        printf(", rule '%s' matched", rule);
-    printf(", starts on %s", text_of(decision, "start", "none"));
+        printf("; rule '%s' matched", rule);
     const char *runner_up = text_of(decision, "runner_up", NULL);
     if (runner_up)
-        printf(", runner-up %s", runner_up);
-    printf(".\n");
+        printf("; %s was next", runner_up);
+    printf(").\n");
     const char *flip = text_of(decision, "flip", NULL);
     if (flip)
         printf("What would change it: %s.\n", flip);
@@ -107,9 +130,10 @@ static void print_attempts(const struct json *record)
                text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
         if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
             printf(", confidence %.2f", json_number(confidence, 0));
-        printf(", %.1f ms, %.6f USD, %lld bytes left the device\n",
+        printf(", %.1f ms, %.6f USD%s, %lld bytes left the device\n",
                json_number(json_get(attempt, "total_ms"), 0),
                json_number(json_get(attempt, "cost_usd"), 0),
+               json_bool(json_get(attempt, "estimated"), false) ? " (estimated)" : "",
                (long long)json_int(json_get(attempt, "egress_bytes"), 0));
         const char *error = text_of(attempt, "error", NULL);
         if (error)

@@ -5,6 +5,7 @@
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/verbs/inspect/report_money.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
 
@@ -108,9 +109,7 @@ static void print_report(const struct json *report, const char *since)
         }
         printf("\n");
     }
-    printf("\ncost %.6f USD; all-cloud would have cost %.6f USD; saved %.6f USD (%.1f%%)\n",
-           member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
-           member(report, "saving_usd"), 100 * member(report, "saving_share"));
+    report_money_print(report);
     print_consistency(json_get(report, "consistency"));
     print_shadows(json_get(report, "shadows"));
 }
@@ -144,6 +143,8 @@ static int cmd_report(int argc, char **argv)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
         status = ledger_reader_report(reader, since.wall_ms, &report, &err);
+    if (status == TD_OK)
+        report_money_add_prices(report, config);
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(report);

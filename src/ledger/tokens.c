@@ -1,0 +1,104 @@
+/* What servers told of their tokens, beside our estimate of the same text: four bytes are a token.
+ * Only attempts with an exact usage and some text count. */
+#include "base/json.h"
+#include "base/ratio.h"
+#include "ledger/reader.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Enough for a ratio, and read in some milliseconds. */
+#define NEWEST "20000"
+#define TAUGHT                                                                              \
+    " a.exact = 1 AND a.place <> 'device' AND a.answer_bytes > 0 AND a.prompt_estimate > 0" \
+    " AND a.outcome IN ('answered', 'escalated')"
+
+static const char newest_sql[] =
+    "SELECT a.tier, a.model, count(*), total(a.prompt_estimate), total(a.prompt_tokens),"
+    " total(a.cached_tokens), total(a.answer_bytes), total(a.completion_tokens) FROM attempt a"
+    " WHERE a.exchange > (SELECT coalesce(max(seq), 0) FROM exchange) - " NEWEST " AND" TAUGHT
+    " AND ?1 = 0 GROUP BY a.tier, a.model";
+
+/* For a ratio y / x and its error. */
+#define SUMS(x, y) \
+    " total(" x "), total(" y "), total(" x " * " x "), total(" x " * " y "), total(" y " * " y ")"
+static const char since_sql[] =
+    "SELECT tier, model, count(*), total(cached), total(t)," SUMS("e", "t") "," SUMS(
+        "b",
+        "c") " FROM (SELECT a.tier AS tier, a.model AS model, a.cached_tokens AS cached,"
+             "  1.0 * a.prompt_estimate AS e, 1.0 * a.prompt_tokens AS t, a.answer_bytes / 4.0 AS "
+             "b,"
+             "  1.0 * a.completion_tokens AS c FROM attempt a JOIN exchange x ON x.seq = a.exchange"
+             "  WHERE x.wall_ms >= ?1 AND" TAUGHT
+             ") GROUP BY tier, model ORDER BY count(*) DESC, tier";
+
+enum td_status ledger_reader_tokens(struct ledger_reader *reader, ledger_tokens_fn *each, void *ctx,
+                                    struct td_error *err)
+{
+    assert(reader != NULL && each != NULL);
+    enum td_status status = TD_IO;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, newest_sql, 0, err);
+    if (statement) {
+        int code;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+            const struct ledger_tokens tokens = {
+                .tier = (const char *)sqlite3_column_text(statement, 0),
+                .model = (const char *)sqlite3_column_text(statement, 1),
+                .count = sqlite3_column_double(statement, 2),
+                .prompt_estimate = sqlite3_column_double(statement, 3),
+                .prompt_tokens = sqlite3_column_double(statement, 4),
+                .cached_tokens = sqlite3_column_double(statement, 5),
+                .answer_bytes = sqlite3_column_double(statement, 6),
+                .completion_tokens = sqlite3_column_double(statement, 7),
+            };
+            if (tokens.tier && tokens.model)
+                each(ctx, &tokens);
+        }
+        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
+        sqlite3_finalize(statement);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return status;
+}
+
+static struct json *ratio_object(sqlite3_stmt *row, int first)
+{
+    const struct ratio_sums sums = {
+        sqlite3_column_double(row, 2),         sqlite3_column_double(row, first),
+        sqlite3_column_double(row, first + 1), sqlite3_column_double(row, first + 2),
+        sqlite3_column_double(row, first + 3), sqlite3_column_double(row, first + 4)};
+    double value = ratio_value(&sums), half = RATIO_Z95 * ratio_error(&sums);
+    struct json *object = json_new_object();
+    json_put(object, "ratio", json_new_double(value));
+    json_put(object, "low", isnan(half) ? json_new_null() : json_new_double(value - half));
+    json_put(object, "high", isnan(half) ? json_new_null() : json_new_double(value + half));
+    return object;
+}
+
+enum td_status token_counts_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                   struct json *report, struct td_error *err)
+{
+    sqlite3_stmt *statement = reader_prepare_locked(reader, since_sql, since_wall_ms, err);
+    if (statement == NULL)
+        return err->status;
+    struct json *list = json_new_array();
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct json *object = json_new_object();
+        double told = sqlite3_column_double(statement, 4);
+        json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(statement, 0)));
+        json_put(object, "model", json_new_cstr((const char *)sqlite3_column_text(statement, 1)));
+        json_put(object, "usages", json_new_int(sqlite3_column_int64(statement, 2)));
+        json_put(object, "prompt", ratio_object(statement, 5));
+        json_put(object, "answer", ratio_object(statement, 10));
+        json_put(object, "cached_share",
+                 json_new_double(told > 0 ? sqlite3_column_double(statement, 3) / told : 0));
+        json_push(list, object);
+    }
+    if (code != SQLITE_DONE)
+        reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    json_put(report, "token_counts", list);
+    return err->status;
+}
