@@ -63,8 +63,11 @@ struct tier_attempt {
     enum tier_reach reach;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
-    bool passed_on;      /* the sink has a piece of the answer */
-    bool connecting;     /* health knows that it waits for a connection */
+    enum logprob_kind kind;
+    bool asks_logprobs;    /* for us; the client did not */
+    bool refused_logprobs; /* it did, and the server would not answer that */
+    bool connecting;       /* health knows that it waits for a connection */
+    bool passed_on;        /* the sink has a piece of the answer */
     bool in_callback, dead;
 };
 
@@ -158,6 +161,25 @@ static void hide_key(const struct tier_attempt *attempt, char *message)
     }
 }
 
+/* A whole answer shows that the server gives none. One without text shows nothing: few servers give
+ * log-probabilities of calls. */
+static void learn_logprobs(const struct tier_attempt *attempt)
+{
+    const struct openai_stream *stream = &attempt->stream;
+    const struct tier_facts *facts = &attempt->tier->tier.facts;
+    bool asked = attempt->asks_logprobs && stream->text_bytes > 0;
+    if (stream->surplus_count > 0)
+        log_event(LOG_LEVEL_WARN, "logprobs_ignored",
+                  "tier=%s count=%llu reason=\"more than the text can have tokens\"", facts->name,
+                  (unsigned long long)stream->surplus_count);
+    if (stream->stats_count > 0 || !(asked || attempt->refused_logprobs))
+        return;
+    logprob_support_learn(&attempt->tier->tier.logprobs, attempt->kind, false,
+                          (uint64_t)clock_monotonic_ms(NULL));
+    log_event(LOG_LEVEL_INFO, "no_logprobs", "tier=%s model=%s refused=%d", facts->name,
+              facts->model, attempt->refused_logprobs);
+}
+
 /* Reports the result. The attempt is gone afterwards. */
 static void deliver(struct tier_attempt *attempt, const struct td_error *err)
 {
@@ -176,6 +198,8 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .unbilled = openai_unbilled(attempt),
     };
     hide_key(attempt, result.err.message);
+    if (result.status == TD_OK)
+        learn_logprobs(attempt);
     struct tier_sink sink = attempt->sink;
     attempt_free(attempt);
     sink.on_done(sink.ctx, &result);
@@ -213,6 +237,41 @@ static void retry_later(struct tier_attempt *attempt)
     later(attempt, PENDING_RETRY, delay_ms);
 }
 
+/* A server may refuse a request because we asked for log-probabilities. It says so, or it has not
+ * answered such a question yet and says only that the request is wrong. */
+static bool is_refusal_of_logprobs(const struct tier_attempt *attempt)
+{
+    int code = attempt->http_status;
+    return attempt->asks_logprobs && !attempt->passed_on &&
+           (openai_names_logprobs(buf_view(&attempt->refusal)) ||
+            openai_names_logprobs(str_from(attempt->err.message)) ||
+            ((code == 400 || code == 422) &&
+             !logprob_support_known(&attempt->tier->tier.logprobs, attempt->kind)));
+}
+
+/* Makes the request again what the client made it. */
+static bool drop_logprobs(struct tier_attempt *attempt)
+{
+    attempt->asks_logprobs = false;
+    attempt->refused_logprobs = true;
+    return openai_drop_logprobs(&attempt->body, NULL) == TD_OK &&
+           openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, NULL) == TD_OK;
+}
+
+static void finish(struct tier_attempt *attempt)
+{
+    bool again = attempt->err.status != TD_OK && is_refusal_of_logprobs(attempt);
+    if (!again || !drop_logprobs(attempt)) {
+        deliver(attempt, &attempt->err);
+        return;
+    }
+    if (attempt->transfer)
+        client_cancel(attempt->transfer);
+    attempt->transfer = NULL;
+    attempt->retry_count++;
+    later(attempt, PENDING_RETRY, 0);
+}
+
 /* --- the transfer --- */
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
@@ -223,6 +282,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (!attempt->passed_on)
         attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
     attempt->passed_on = true;
+    if (attempt->asks_logprobs && piece->has_stats) /* now: a gate may end the attempt early */
+        logprob_support_learn(&attempt->tier->tier.logprobs, attempt->kind, true, 0);
     attempt->sink.on_piece(attempt->sink.ctx, piece);
 }
 
@@ -293,10 +354,11 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     attempt->in_callback = false;
     if (attempt->dead)
         return;
-    if (attempt->err.status != TD_OK && may_retry(attempt, attempt->err.status))
+    if (attempt->err.status != TD_OK && !is_refusal_of_logprobs(attempt) &&
+        may_retry(attempt, attempt->err.status))
         retry_later(attempt);
     else
-        deliver(attempt, &attempt->err);
+        finish(attempt);
 }
 
 static enum td_status send_through_door(struct tier_attempt *attempt, struct client *client,
@@ -383,10 +445,16 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     return TD_OK;
 }
 
+static void begin_stream(struct tier_attempt *attempt)
+{
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    attempt->stream.own_logprobs = attempt->asks_logprobs;
+}
+
 static void repeat(struct tier_attempt *attempt)
 {
     openai_stream_deinit(&attempt->stream);
-    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    begin_stream(attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
@@ -420,7 +488,7 @@ static void on_timer(void *ctx)
     else if (pending == PENDING_LOOK)
         look(attempt);
     else if (pending == PENDING_FINISH)
-        deliver(attempt, &attempt->err);
+        finish(attempt);
     else if (pending == PENDING_RETRY)
         repeat(attempt);
 }
@@ -451,9 +519,14 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->prompt_estimate = tier_estimate_prompt(request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
-    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
+    attempt->kind = logprob_kind_of(request);
+    attempt->asks_logprobs =
+        sink->judged && !request->logprobs &&
+        logprob_support_ask(&tier->logprobs, attempt->kind, (uint64_t)attempt->start_ms);
+    begin_stream(attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
-    enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
+    enum td_status status =
+        openai_write_body(request, &tier->facts, attempt->asks_logprobs, &attempt->body, err);
     if (status == TD_OK)
         status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
     if (status == TD_OK && !attempt->timer)

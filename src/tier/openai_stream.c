@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "tier/openai_delta.h"
+#include "tier/openai_token_stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,6 +21,8 @@
 /* More than any model's window, and what the largest request that we send has at four bytes a
  * token. */
 #define USAGE_TOKENS_MAX (8 * 1024 * 1024)
+/* The end, the marks of a call or of a thought: far fewer in one chunk. */
+#define TOKENS_WITHOUT_TEXT_MAX 64
 
 static enum td_status malformed(struct openai_stream *stream, const char *what)
 {
@@ -81,21 +84,6 @@ static void read_finish(struct openai_stream *stream, const struct json *reason)
         stream->finish = TD_FINISH_STOP; /* a server's own reason ("eos") means stop */
 }
 
-/* The log-probability at temperature 1, and the margin if two alternatives or more came along. The
- * entropy cannot be known from a few alternatives and stays 0. */
-static bool read_stats(const struct json *entry, struct td_token_stats *out)
-{
-    const struct json *logprob = json_get(entry, "logprob");
-    if (!is(logprob, JSON_KIND_DOUBLE) && !is(logprob, JSON_KIND_INT))
-        return false;
-    *out = (struct td_token_stats){.logprob = (float)json_number(logprob, 0)};
-    const struct json *top = json_get(entry, "top_logprobs");
-    if (json_count(top) >= 2)
-        out->margin = (float)(exp(json_number(json_get(json_at(top, 0), "logprob"), 0)) -
-                              exp(json_number(json_get(json_at(top, 1), "logprob"), 0)));
-    return true;
-}
-
 /* Whether a choice has more than plain text: tool calls, a refusal, ... */
 static bool has_more_than_text(const struct json *choice)
 {
@@ -108,51 +96,104 @@ static bool has_more_than_text(const struct json *choice)
     return false;
 }
 
-/* Gives out one piece with the text and the first token's stats. Further tokens of the same chunk
- * follow as pieces with stats only, for the confidence. Their log-probabilities are in
- * raw_delta. */
-static void emit_choice(struct openai_stream *stream, const struct json *choice,
-                        const struct json *delta)
+/* Of all that the choice shows. */
+static size_t bytes_of(const struct json *choice, struct td_str text)
 {
-    const struct json *entries = json_get(json_get(choice, "logprobs"), "content");
-    struct tier_piece piece = {.text = json_text(json_get(delta, "content"))};
-    size_t count = json_count(entries);
-    if (count > 0 || has_more_than_text(choice))
-        piece.raw_delta = choice;
-    if (piece.text.len == 0 && !piece.raw_delta)
+    struct delta_reader reader;
+    struct delta_part part;
+    size_t bytes = text.len;
+    openai_delta_read(&reader, choice);
+    while (openai_delta_next(&reader, &part))
+        bytes += part.text.len + part.function.len + part.arguments.len;
+    return bytes;
+}
+
+/* A token has a byte at least, but for a few that end or divide an answer. What a server sends
+ * beyond that is not counted. */
+static void bound_stats(struct openai_stream *stream, const struct json *choice, struct td_str text,
+                        struct token_stats_list *list)
+{
+    size_t most = bytes_of(choice, text) + TOKENS_WITHOUT_TEXT_MAX;
+    if (list->count <= most)
         return;
-    for (size_t i = 0; i == 0 || i < count; i++) {
-        piece.has_stats = i < count;
-        if (piece.has_stats && !read_stats(json_at(entries, i), &piece.stats)) {
+    stream->surplus_count += list->count - most;
+    list->count = most;
+}
+
+/* Log-probabilities that only we asked for do not go to the client. **returns new** */
+static struct json *without_logprobs(const struct json *choice)
+{
+    struct json *bare = json_clone(choice);
+    json_remove(bare, "logprobs");
+    return bare;
+}
+
+/* False when a client asked for a number and there is none. In the lists of a completion there may
+ * be none: the first token of an echoed prompt has nothing before it. */
+static bool read_stats(struct openai_stream *stream, const struct token_stats_list *list, size_t at,
+                       struct tier_piece *piece)
+{
+    bool listed = at < list->count;
+    piece->has_stats = listed || stream->chunk_was_cut;
+    piece->stats =
+        listed ? openai_token_stats_read(list, at) : (struct td_token_stats){.logprob = (float)NAN};
+    if (!piece->has_stats || stream->own_logprobs || !isnan(piece->stats.logprob))
+        return true;
+    piece->has_stats = false;
+    return !list->entries;
+}
+
+/* Gives out one piece with the text and the first token's stats. Further tokens of the same chunk
+ * follow as pieces with stats only, for the confidence. more: the choice has more than its text. */
+static void emit(struct openai_stream *stream, const struct json *choice, struct td_str text,
+                 bool more)
+{
+    const struct json *logprobs = json_get(choice, "logprobs");
+    struct token_stats_list list = openai_token_stats_open(logprobs);
+    bound_stats(stream, choice, text, &list);
+    bool own = stream->own_logprobs;
+    bool hides = own && !json_absent(logprobs);
+    struct json *bare = more && hides ? without_logprobs(choice) : NULL;
+    struct tier_piece piece = {.text = text};
+    if (more || (!own && !json_absent(logprobs)))
+        piece.raw_delta = bare ? bare : choice;
+    for (size_t i = 0; i < list.count || (i == 0 && (text.len > 0 || piece.raw_delta)); i++) {
+        if (!read_stats(stream, &list, i, &piece)) {
             malformed(stream, "a logprobs entry has no logprob");
-            return;
+            break;
         }
         stream->text_bytes += piece.text.len;
+        stream->stats_count += piece.has_stats;
         stream->on_piece(stream->ctx, &piece);
         piece = (struct tier_piece){0};
     }
+    json_free(bare);
 }
 
-/* A choice of a completion: its text, and its log-probabilities as parallel arrays. */
+/* A choice of a completion: its text, and its log-probabilities. */
 static void read_text_choice(struct openai_stream *stream, const struct json *choice)
 {
-    const struct json *logprobs = json_get(choice, "logprobs");
-    struct tier_piece piece = {.text = json_text(json_get(choice, "text"))};
-    if (!json_absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT)) {
-        malformed(stream, "logprobs is not an object");
-        return;
-    }
-    if (!json_absent(logprobs))
-        piece.raw_delta = choice;
-    stream->text_bytes += piece.text.len;
-    if (piece.text.len > 0 || piece.raw_delta)
-        stream->on_piece(stream->ctx, &piece);
-    read_finish(stream, json_get(choice, "finish_reason"));
+    emit(stream, choice, json_text(json_get(choice, "text")), false);
+    if (stream->err.status == TD_OK)
+        read_finish(stream, json_get(choice, "finish_reason"));
 }
 
 static bool is_text_choice(const struct openai_stream *stream, const struct json *choice)
 {
     return stream->completion && is(json_get(choice, "text"), JSON_KIND_TEXT);
+}
+
+/* What a client asked for must be what it expects. What only we asked for may be anything: then
+ * nothing is known, and the answer is as good as without it. */
+static void check_logprobs(struct openai_stream *stream, const struct json *logprobs)
+{
+    if (stream->own_logprobs || json_absent(logprobs))
+        return;
+    const struct json *content = json_get(logprobs, "content");
+    if (!is(logprobs, JSON_KIND_OBJECT))
+        malformed(stream, "logprobs is not an object");
+    else if (!json_absent(content) && !is(content, JSON_KIND_ARRAY))
+        malformed(stream, "logprobs.content is not an array");
 }
 
 static void read_choice(struct openai_stream *stream, const struct json *choice)
@@ -163,25 +204,21 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     }
     if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not the answer we asked for */
         return;
-    if (is_text_choice(stream, choice)) {
-        read_text_choice(stream, choice);
-        return;
-    }
     const struct json *delta = json_get(choice, "delta");
-    const struct json *logprobs = json_get(choice, "logprobs");
     if (!json_absent(delta) && !is(delta, JSON_KIND_OBJECT))
         malformed(stream, "delta is not an object");
     else if (!json_absent(json_get(delta, "content")) &&
              !is(json_get(delta, "content"), JSON_KIND_TEXT))
         malformed(stream, "delta.content is not a string");
-    else if (!json_absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT))
-        malformed(stream, "logprobs is not an object");
-    else if (!json_absent(json_get(logprobs, "content")) &&
-             !is(json_get(logprobs, "content"), JSON_KIND_ARRAY))
-        malformed(stream, "logprobs.content is not an array");
+    else
+        check_logprobs(stream, json_get(choice, "logprobs"));
     if (stream->err.status != TD_OK)
         return;
-    emit_choice(stream, choice, delta);
+    if (is_text_choice(stream, choice)) {
+        read_text_choice(stream, choice);
+        return;
+    }
+    emit(stream, choice, json_text(json_get(delta, "content")), has_more_than_text(choice));
     if (stream->err.status == TD_OK)
         read_finish(stream, json_get(choice, "finish_reason"));
 }
@@ -225,6 +262,22 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
         read_usage(stream, json_get(root, "usage"));
 }
 
+/* NULL when it is no JSON. A text may be JSON but for log-probabilities that only we asked for:
+ * some servers write -Infinity. Its tokens then count as impossible. **returns new** */
+static struct json *parse(struct openai_stream *stream, struct td_str text)
+{
+    struct json *root = NULL;
+    stream->chunk_was_cut = false;
+    if (json_parse(text, &root, NULL) == TD_OK || !stream->own_logprobs)
+        return root;
+    struct buf cut;
+    buf_init(&cut, WHOLE_BYTES_MAX);
+    stream->chunk_was_cut =
+        openai_token_stats_cut(text, &cut) && json_parse(buf_view(&cut), &root, NULL) == TD_OK;
+    buf_deinit(&cut);
+    return root;
+}
+
 static void on_event(void *ctx, struct td_str event, struct td_str data)
 {
     struct openai_stream *stream = ctx;
@@ -235,9 +288,8 @@ static void on_event(void *ctx, struct td_str event, struct td_str data)
         stream->done = true;
         return;
     }
-    struct json *root = NULL;
-    struct td_error err = {0};
-    if (json_parse(data, &root, &err) != TD_OK)
+    struct json *root = parse(stream, data);
+    if (!root)
         error_set(&stream->err, TD_CORRUPT, "malformed answer: a chunk is not JSON");
     else
         read_chunk(stream, root);
@@ -347,8 +399,8 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
 {
     assert(stream->on_piece != NULL);
     if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
-        struct json *root = NULL;
-        if (json_parse(buf_view(&stream->whole), &root, NULL) != TD_OK)
+        struct json *root = parse(stream, buf_view(&stream->whole));
+        if (!root)
             malformed(stream, "the body is not JSON");
         else
             read_whole(stream, root);

@@ -135,6 +135,14 @@ static void ask_for_stream(struct json *body)
     json_put(body, "stream", json_new_bool(true));
 }
 
+/* Two alternatives give the margin; more would only make the answer larger. */
+static void ask_for_logprobs(struct json *body, bool completion)
+{
+    json_put(body, "logprobs", completion ? json_new_int(2) : json_new_bool(true));
+    if (!completion)
+        json_put(body, "top_logprobs", json_new_int(2));
+}
+
 static enum td_status check_size(const struct buf *body, struct td_error *err)
 {
     return body->failed
@@ -160,7 +168,7 @@ enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_er
 }
 
 enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
-                                 struct buf *out, struct td_error *err)
+                                 bool judged, struct buf *out, struct td_error *err)
 {
     assert(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
     assert(request->member_count > 0 || !request->completion);
@@ -171,10 +179,26 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     if (request->no_retention && json_bool(json_get(body, "store"), false))
         json_put(body, "store", json_new_bool(false)); /* nothing may be kept */
     json_put(body, "model", json_new_cstr(facts->model));
+    if (judged && !request->logprobs)
+        ask_for_logprobs(body, request->completion != NULL);
     ask_for_stream(body);
     json_write(body, out);
     json_free(body);
     return check_size(out, err);
+}
+
+enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err)
+{
+    struct json *root = NULL;
+    enum td_status status = json_parse(buf_view(body), &root, err);
+    if (status != TD_OK)
+        return status;
+    json_remove(root, "logprobs");
+    json_remove(root, "top_logprobs");
+    buf_clear(body);
+    json_write(root, body);
+    json_free(root);
+    return check_size(body, err);
 }
 
 /* --- refusals --- */
@@ -235,6 +259,15 @@ void openai_read_error(int code, struct td_str body, struct td_error *err)
         copy_clean(error_text(root), text);
     json_free(root);
     error_set(err, openai_status_of_http(code), text[0] ? "HTTP %d: %s" : "HTTP %d%s", code, text);
+}
+
+bool openai_names_logprobs(struct td_str refusal)
+{
+    static const struct td_str name = {"logprob", 7};
+    for (size_t at = 0; at + name.len <= refusal.len; at++)
+        if (str_equal_nocase(str_slice(refusal, at, at + name.len), name))
+            return true;
+    return false;
 }
 
 #define RETRY_AFTER_SECONDS_MAX 86400

@@ -15,10 +15,15 @@
 TD_MUST_CHECK enum td_status openai_check_url(struct td_str url, bool allow_http,
                                               struct td_error *err);
 
-/* Appends the JSON body of a streamed request for facts->model. */
+/* Appends the JSON body of a streamed request for facts->model. judged: with log-probabilities,
+ * also where the client asks for none. */
 TD_MUST_CHECK enum td_status openai_write_body(const struct td_request *request,
-                                               const struct tier_facts *facts, struct buf *out,
-                                               struct td_error *err);
+                                               const struct tier_facts *facts, bool judged,
+                                               struct buf *out, struct td_error *err);
+/* Takes the question for log-probabilities out of a body again. */
+TD_MUST_CHECK enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err);
+/* Whether a refusal speaks of log-probabilities. */
+bool openai_names_logprobs(struct td_str refusal);
 
 /* Whether `tools`, a request's list, has a function of that name. */
 bool openai_offers_tool(const struct json *tools, struct td_str name);
@@ -42,7 +47,10 @@ enum openai_form { OPENAI_FORM_UNKNOWN, OPENAI_FORM_EVENTS, OPENAI_FORM_WHOLE };
 struct openai_stream {
     openai_piece_fn *on_piece;
     void *ctx;
-    bool completion;       /* the choices have `text`; some servers send it in chats, too */
+    bool completion; /* the choices have `text`; some servers send it in chats, too */
+    /* Set after openai_stream_init: log-probabilities were asked for by us, not by the client. They
+     * become stats, and no piece has them; none of them makes an answer malformed. */
+    bool own_logprobs;
     enum openai_form form; /* known after the first byte */
     struct sse_reader events;
     struct buf whole;
@@ -51,6 +59,9 @@ struct openai_stream {
     enum td_finish finish;
     struct tier_usage usage; /* exact if the peer sent it */
     uint64_t text_bytes;     /* of content, for an estimate of the usage */
+    uint64_t stats_count;    /* pieces with stats */
+    uint64_t surplus_count;  /* log-probabilities beyond what the text can have tokens */
+    bool chunk_was_cut;      /* the log-probabilities of the chunk at hand are no JSON */
     struct td_error err;     /* the first failure; later bytes are ignored */
 };
 

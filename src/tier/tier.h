@@ -11,6 +11,7 @@
 #include "request/request.h"
 #include "router/plan/facts.h"
 #include "tandem/engine.h"
+#include "tier/logprob_support.h"
 
 struct egress_pass;
 struct tier;
@@ -59,6 +60,7 @@ struct tier_sink {
     void (*on_piece)(void *ctx, const struct tier_piece *piece);
     void (*on_done)(void *ctx, const struct tier_result *result);
     void *ctx;
+    bool judged; /* token stats are wanted, for gates */
     /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing may leave the
      * device for this attempt. */
     const struct egress_pass *pass;
@@ -91,7 +93,8 @@ struct tier_ops {
 
 struct tier {
     const struct tier_ops *ops;
-    struct tier_facts facts; /* borrows its strings until tier_free */
+    struct tier_facts facts;         /* borrows its strings until tier_free */
+    struct logprob_support logprobs; /* of a server */
 };
 
 static inline enum td_status tier_start(struct tier *tier, struct loop *loop,

@@ -32,11 +32,14 @@ static void check_parts(const struct json *raw_delta)
     json_free(copy);
 }
 
+static bool own_logprobs;
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     size_t *bytes = ctx;
     assert(utf8_is_valid(piece->text));
     check_parts(piece->raw_delta);
+    assert(!own_logprobs || json_count(json_get(piece->raw_delta, "logprobs")) == 0);
     *bytes += piece->text.len;
 }
 
@@ -48,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct openai_stream stream;
     struct td_error err = {0};
     openai_stream_init(&stream, data[0] & 0x80, on_piece, &text_bytes);
+    stream.own_logprobs = own_logprobs = data[0] & 0x40;
     enum td_status status = TD_OK;
     for (size_t at = 1; at < size && status == TD_OK; at += step) {
         size_t len = size - at < step ? size - at : step;
@@ -57,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == TD_OK)
         status = openai_stream_end(&stream, &err);
     assert(status == TD_OK || (err.status == status && err.message[0] != '\0'));
+    assert(stream.stats_count <= 65 * (size + 1));
     assert(status != TD_OK || stream.finished || stream.done);
     assert(stream.text_bytes == text_bytes);
     openai_stream_deinit(&stream);

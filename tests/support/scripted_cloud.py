@@ -28,6 +28,12 @@ class Script:
     text: str = "This is the cloud's answer."
     pieces: list | None = None  # text pieces of a stream; default: words
     logprob: float | None = None  # of every token, when the request asks for logprobs
+    logprobs: Any = None  # the whole member `logprobs` of every piece, asked for or not
+    refuses: str | None = None  # a member: requests that have it are answered with refuse_status
+    refuse_status: int = 400
+    refuse_message: str = "unknown field"  # the member's name is not added
+    models: list = field(default_factory=lambda: ["scripted"])  # of /models
+    models_status: int = 200
     finish: str = "stop"
     status: int = 200
     statuses: list = field(default_factory=list)  # one a request, before `status`
@@ -209,13 +215,22 @@ class ScriptedCloud:
             return False
         with self._lock:
             status = script.statuses.pop(0) if script.statuses else script.status
+        message = script.error_message
         if request["path"].rstrip("/").endswith("/models"):
-            models = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}]
-            return self._send_json(connection, 200, {"object": "list", "data": models})
+            models = [
+                {"id": name, "object": "model", "created": 0, "owned_by": "tests"}
+                for name in script.models
+            ]
+            value: dict[str, Any] = {"object": "list", "data": models}
+            if script.models_status != 200:
+                value = {"error": {"message": message, "type": "scripted"}}
+            return self._send_json(connection, script.models_status, value)
+        if script.refuses and script.refuses in (request["json"] or {}):
+            status, message = script.refuse_status, script.refuse_message
         if status != 200:
             error = {
                 "error": {
-                    "message": script.error_message,
+                    "message": message,
                     "type": "scripted",
                     "param": None,
                     "code": None,
@@ -262,7 +277,9 @@ class ScriptedCloud:
             **(script.usage_members or {}),
         }
 
-    def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> dict[str, Any] | None:
+    def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> Any:
+        if script.logprobs is not None:
+            return script.logprobs
         if script.logprob is None or not wants.get("logprobs"):
             return None
         if "prompt" in wants:

@@ -47,6 +47,8 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
                            "Exchanges by answering tier, route and status"},
     [METRICS_ESCALATIONS] = {"tandem_escalations_total", "counter",
                              "Rungs that were left, by reason and tier"},
+    [METRICS_UNJUDGED] = {"tandem_unjudged_answers_total", "counter",
+                          "Answers that no gate judged although a better tier was there"},
     [METRICS_PROMPT_TOKENS] = {"tandem_prompt_tokens_total", "counter",
                                "Prompt tokens of final answers"},
     [METRICS_COMPLETION_TOKENS] = {"tandem_completion_tokens_total", "counter",

@@ -11,6 +11,7 @@ enum metrics_family {
     METRICS_REQUESTS,      /* code, route of the URL */
     METRICS_EXCHANGES,     /* tier, route, status */
     METRICS_ESCALATIONS,   /* reason, tier */
+    METRICS_UNJUDGED,      /* reason, tier */
     METRICS_PROMPT_TOKENS, /* tier */
     METRICS_COMPLETION_TOKENS,
     METRICS_PSEUDONYMS,    /* result: sent, restored, not_restored */

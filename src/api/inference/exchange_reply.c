@@ -48,6 +48,25 @@ static void count_pseudonyms(struct api *api, const struct pseudonym_counts *cou
     }
 }
 
+/* The beginning of a reason's name says what it counts for, the rest is a label. */
+static void count_reason(struct api *api, const struct reason *reason)
+{
+    static const struct {
+        const char *prefix;
+        enum metrics_family family;
+    } counted[] = {{"left_", METRICS_ESCALATIONS}, {"unjudged_", METRICS_UNJUDGED}};
+    const char *name = reason_code_name(reason->code);
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        size_t len = strlen(counted[i].prefix);
+        char labels[METRICS_LABELS_BYTES] = "";
+        if (strncmp(name, counted[i].prefix, len) != 0)
+            continue;
+        metrics_label(labels, "reason", name + len);
+        metrics_label(labels, "tier", reason->tier);
+        metrics_add(api->host->metrics, api->shard, counted[i].family, labels, 1);
+    }
+}
+
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
                           const char *status)
 {
@@ -68,16 +87,8 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
         metrics_observe(metrics, shard, METRICS_TTFT_SECONDS, tier, summary->ttft_ms / 1e3);
     metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, summary->total_ms / 1e3);
     count_pseudonyms(api, &summary->pseudonyms);
-    for (size_t i = 0; i < summary->reason_count; i++) {
-        const struct reason *reason = &summary->reasons[i];
-        const char *name = reason_code_name(reason->code);
-        if (strncmp(name, "left_", 5) != 0)
-            continue;
-        char left[METRICS_LABELS_BYTES] = "";
-        metrics_label(left, "reason", name + 5);
-        metrics_label(left, "tier", reason->tier);
-        metrics_add(metrics, shard, METRICS_ESCALATIONS, left, 1);
-    }
+    for (size_t i = 0; i < summary->reason_count; i++)
+        count_reason(api, &summary->reasons[i]);
 }
 
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,

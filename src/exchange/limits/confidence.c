@@ -33,7 +33,9 @@ static double calibrate(const struct confidence *confidence, double value)
 
 void confidence_add(struct confidence *confidence, const struct td_token_stats *stats)
 {
-    float logprob = stats->logprob <= 0 ? stats->logprob : stats->logprob < 1e-3f ? 0 : -INFINITY;
+    bool odd = !(stats->logprob < 1e-3f); /* also NAN */
+    float logprob = odd ? -INFINITY : fminf(stats->logprob, 0);
+    confidence->odd_count += odd;
     if (confidence->count == 0 && stats->not_mine > 0)
         confidence->not_mine = stats->not_mine < 1 ? stats->not_mine : 1;
     if (confidence->count == 0 && stats->probe > 0)

@@ -29,6 +29,7 @@ struct confidence {
     float probe;    /* the same; 0 = the model has none */
     float margin_min;
     uint64_t token_count; /* also of those that did not fit */
+    uint64_t odd_count;   /* of them: numbers that are no log-probabilities */
     double logprob_sum, margin_sum, entropy_sum;
     bool ended;                           /* the answer is whole: by itself, not cut */
     bool whole;                           /* nothing more comes */

@@ -141,6 +141,13 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
 
 /* --- pieces and the end --- */
 
+/* Of a further token of a server's chunk: it has nothing to show or to keep. */
+static bool is_only_stats(const struct tier_piece *piece)
+{
+    return piece->has_stats && piece->text.len == 0 && piece->token_text.len == 0 &&
+           !piece->raw_delta;
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct lane *lane = ctx;
@@ -164,7 +171,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (piece->raw_delta)
         openai_delta_measure(piece->raw_delta, &ex->current->answer_bytes,
                              &ex->current->beside_bytes);
-    if (!piece->has_stats || !climb_look(ex)) {
+    if ((!piece->has_stats || !climb_look(ex)) && !is_only_stats(piece)) {
         const struct tier_piece *shown = outgoing_piece(ex, piece);
         if (shown)
             answer_add(ex, shown);
@@ -247,6 +254,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .on_piece = on_piece,
             .on_done = on_done,
             .ctx = lane,
+            .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
             .pass = &lane->pass,
             .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
             .once = attempt->ticket.alone,

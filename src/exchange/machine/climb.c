@@ -171,6 +171,26 @@ static void explain_keeping_low(struct exchange *ex, const struct gate_view *vie
     }
 }
 
+/* A tier was there that might have answered better, and nothing looked at whether to ask it. */
+static void explain_unjudged(struct exchange *ex)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    struct plan *plan = &ex->plan;
+    if (!gates_on(&plan->gates))
+        plan_add_reason(plan, REASON_UNJUDGED_NO_GATE, tier,
+                        "no gate judges this answer: %s has none",
+                        plan->decision.by == DECIDED_BY_RULE ? "the rule" : "the route");
+    else if (!ex->current->gated)
+        plan_add_reason(plan, REASON_UNJUDGED_FORMAT, tier,
+                        "no gate judges this answer: it begins with the prompt");
+    else if (ex->lane->token_count > 0)
+        plan_add_reason(plan, REASON_UNJUDGED_NO_GATE, tier,
+                        "no gate judges this answer: none looks at whole answers");
+    else
+        plan_add_reason(plan, REASON_UNJUDGED_NO_LOGPROBS, tier,
+                        "no gate judges this answer: %s gave no log-probabilities with it", tier);
+}
+
 static void explain_keeping(struct exchange *ex, const struct gate_view *view)
 {
     const char *tier = ex->facts[ex->current->tier].name;
@@ -180,10 +200,22 @@ static void explain_keeping(struct exchange *ex, const struct gate_view *view)
     else if (ex->current->gated && !isnan(verdict->confidence) && !isnan(verdict->threshold))
         plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, tier, "confidence %.2f is at least %.2f",
                         verdict->confidence, verdict->threshold);
+    else if (exchange_can_climb(ex))
+        explain_unjudged(ex);
     else
-        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
-                        exchange_can_climb(ex) ? "no gate judges this answer"
-                                               : "the last tier to ask");
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier, "the last tier to ask");
+}
+
+/* A server's numbers are not trusted, and one that sends wrong ones should be known. */
+static void explain_odd(struct exchange *ex)
+{
+    const struct confidence *confidence = &ex->lane->confidence;
+    const char *tier = ex->facts[ex->current->tier].name;
+    if (confidence->odd_count > 0)
+        plan_add_reason(&ex->plan, REASON_ODD_LOGPROBS, tier,
+                        "%llu of %llu log-probabilities of %s are none: they count as impossible",
+                        (unsigned long long)confidence->odd_count,
+                        (unsigned long long)confidence->token_count, tier);
 }
 
 bool climb_look(struct exchange *ex)
@@ -198,6 +230,7 @@ bool climb_look(struct exchange *ex)
     if (!may_leave(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
+    explain_odd(ex);
     explain_leaving(ex, &view);
     ex->left = ex->current;
     advance(ex, OUTCOME_LEFT);
@@ -228,6 +261,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
 {
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
     confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
+    explain_odd(ex);
     attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)

@@ -156,6 +156,10 @@ enum reason_code {
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
     REASON_KEPT_HOPELESS,
+    REASON_UNJUDGED_NO_LOGPROBS, /* a better tier was there, but no gate judged the answer */
+    REASON_UNJUDGED_NO_GATE,
+    REASON_UNJUDGED_FORMAT,
+    REASON_ODD_LOGPROBS, /* the tier sent numbers that are no log-probabilities */
     REASON_REVIEW,
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */

@@ -190,7 +190,7 @@ static void world_init(struct world *world)
     memset(&ledger_seen, 0, sizeof ledger_seen);
     virtual_loop_init(&world->loop);
     for (size_t i = 0; i < 3; i++) {
-        world->tiers[i].tier = (struct tier){&scripted_ops, facts[i]};
+        world->tiers[i].tier = (struct tier){.ops = &scripted_ops, .facts = facts[i]};
         world->tiers[i].prompt_tokens = 100;
         world->tier_list[i] = &world->tiers[i].tier;
     }

@@ -125,6 +125,7 @@ static void on_done(void *ctx, const struct tier_result *result)
 }
 
 static uint32_t pad_bytes; /* for the next scene */
+static bool judged;        /* the same */
 
 static void scene_start_with(struct scene *scene, const struct egress_pass *with)
 {
@@ -137,7 +138,8 @@ static void scene_start_with(struct scene *scene, const struct egress_pass *with
     struct tier_server_options options = {
         .base_url = "https://api.example.com/v1/", .api_key = scene->key, .pad_bytes = pad_bytes};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
-    struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = scene, .pass = with};
+    struct tier_sink sink = {
+        .on_piece = on_piece, .on_done = on_done, .ctx = scene, .judged = judged, .pass = with};
     CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
           TD_OK);
 }
@@ -389,6 +391,113 @@ static void test_refusals_that_a_retry_cannot_mend_are_not_retried(void)
     scene_end(&s);
 }
 
+#define PROBABLE(text)                                    \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"" text \
+    "\"},\"logprobs\":{\"content\":[{\"logprob\":-1}]}}]}\n\n"
+
+/* One more request of the same tier. */
+static void scene_again(struct scene *scene)
+{
+    static const struct td_message message = {TD_ROLE_USER, {"twelve bytes", 12}};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct tier_sink sink = {
+        .on_piece = on_piece, .on_done = on_done, .ctx = scene, .judged = judged, .pass = &pass};
+    memset(&scene->result, 0, sizeof scene->result);
+    scene->done_count = net.start_count = 0;
+    CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
+          TD_OK);
+}
+
+static void refuse_once(struct scene *scene, int code, const char *body)
+{
+    CHECK(strstr(net.body, "\"logprobs\":true"));
+    net_headers(code, NULL);
+    net_body(body);
+    net_done(TD_OK, NULL);
+    virtual_loop_run(&scene->loop, 0);
+}
+
+static void test_a_server_that_refuses_logprobs_is_asked_without_them_and_remembered(void)
+{
+    static const struct {
+        int code;
+        const char *body;
+    } cases[] = {{400, "{\"error\":{\"message\":\"no logprobs here\"}}"},
+                 {500, "Logprobs with tools"},
+                 {422, "{}"}};
+    judged = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_start(&s);
+        refuse_once(&s, cases[i].code, cases[i].body);
+        CHECK(s.done_count == 0 && net.start_count == 2 && !strstr(net.body, "logprobs"));
+        net_headers(200, NULL);
+        net_body(SAY("Hi") STOP);
+        net_done(TD_OK, NULL);
+        CHECK(s.result.status == TD_OK && s.result.retry_count == 1);
+        scene_again(&s);
+        CHECK(!strstr(net.body, "logprobs") && logprob_support_of_chats(&s.tier->logprobs) == -1);
+        tier_cancel(s.tier, s.attempt);
+        scene_end(&s);
+    }
+    judged = false;
+}
+
+static void test_a_refusal_that_stays_teaches_nothing(void)
+{
+    struct scene s;
+    judged = true;
+    scene_start(&s);
+    refuse_once(&s, 400, "{}");
+    net_headers(400, NULL);
+    net_done(TD_OK, NULL);
+    CHECK(s.result.status == TD_INVALID && s.result.retry_count == 1);
+    scene_again(&s);
+    CHECK(strstr(net.body, "logprobs"));
+    net_headers(200, NULL);
+    net_body(PROBABLE("Hi"));
+    tier_cancel(s.tier, s.attempt); /* a gate has seen enough */
+    CHECK(logprob_support_of_chats(&s.tier->logprobs) == 1);
+    scene_again(&s);
+    net_headers(400, NULL);
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && net.start_count == 1); /* it gives them: something else is wrong */
+    scene_end(&s);
+    judged = false;
+}
+
+static void test_an_error_in_the_stream_may_be_the_refusal(void)
+{
+    struct scene s;
+    judged = true;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body("data: {\"error\":{\"message\":\"logprobs not built\",\"code\":400}}\n\n");
+    virtual_loop_run(&s.loop, 0);
+    CHECK(s.done_count == 0 && net.start_count == 2 && !strstr(net.body, "logprobs"));
+    net_headers(200, NULL);
+    net_body(SAY("Hi") STOP);
+    net_done(TD_OK, NULL);
+    CHECK(s.result.status == TD_OK && strcmp(s.text, "Hi") == 0);
+    scene_end(&s);
+    judged = false;
+}
+
+static void test_a_server_without_logprobs_is_asked_again_after_an_hour(void)
+{
+    struct logprob_support support = {0}, copy = {0};
+    const uint64_t hour = 3600 * 1000;
+    CHECK(logprob_support_ask(&support, LOGPROB_CHAT, 5) && !logprob_support_of_chats(&support));
+    logprob_support_learn(&support, LOGPROB_CHAT, false, 5);
+    CHECK(!logprob_support_ask(&support, LOGPROB_CHAT, 4 + hour));
+    CHECK(logprob_support_ask(&support, LOGPROB_TOOLS, 5));
+    logprob_support_copy(&copy, &support);
+    CHECK(!logprob_support_ask(&copy, LOGPROB_CHAT, 4 + hour));
+    CHECK(logprob_support_ask(&support, LOGPROB_CHAT, 5 + hour));
+    logprob_support_learn(&support, LOGPROB_CHAT, true, 0);
+    CHECK(logprob_support_known(&support, LOGPROB_CHAT) && logprob_support_of_chats(&support) == 1);
+}
+
 static void test_a_key_that_the_peer_repeats_is_hidden(void)
 {
     struct scene s;
@@ -591,6 +700,10 @@ int main(void)
     RUN(test_a_retry_can_mend);
     RUN(test_retry_after_is_honoured_up_to_two_seconds);
     RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
+    RUN(test_a_server_that_refuses_logprobs_is_asked_without_them_and_remembered);
+    RUN(test_a_refusal_that_stays_teaches_nothing);
+    RUN(test_an_error_in_the_stream_may_be_the_refusal);
+    RUN(test_a_server_without_logprobs_is_asked_again_after_an_hour);
     RUN(test_a_key_that_the_peer_repeats_is_hidden);
     RUN(test_what_never_came_or_was_refused_is_not_billed);
     RUN(test_a_text_of_no_tokens_is_estimated);

@@ -56,7 +56,7 @@ static bool writes(const struct td_request *request, const char *wanted)
 {
     struct buf out;
     buf_init(&out, 65536);
-    bool same = openai_write_body(request, &facts, &out, NULL) == TD_OK && out.data &&
+    bool same = openai_write_body(request, &facts, false, &out, NULL) == TD_OK && out.data &&
                 strcmp(out.data, wanted) == 0;
     if (!same)
         fprintf(stderr, "  wrote: %s\n", out.data ? out.data : "(nothing)");
@@ -114,6 +114,34 @@ static void test_logprobs_are_asked_for_only_when_the_client_did(void)
                  "\"stream_options\":{\"include_usage\":true},\"stream\":true}"));
 }
 
+static void test_a_judged_answer_is_asked_for_with_logprobs_and_asked_for_without(void)
+{
+    static const char plain[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"temperature\":1.0,"
+        "\"model\":\"gpt-x\",\"stream_options\":{\"include_usage\":true},\"stream\":true}";
+    struct td_message message = {TD_ROLE_USER, STR("hi")};
+    struct td_request request = {
+        .messages = &message, .message_count = 1, .sampling = {.temperature = 1, .top_p = 1}};
+    struct buf out;
+    buf_init(&out, 4096);
+    CHECK(openai_write_body(&request, &facts, true, &out, NULL) == TD_OK);
+    CHECK(strstr(out.data, "\"logprobs\":true,\"top_logprobs\":2"));
+    CHECK(openai_drop_logprobs(&out, NULL) == TD_OK);
+    CHECK(str_equal(buf_view(&out), str_from(plain)));
+    buf_clear(&out);
+    request.logprobs = true; /* the client's own question stays as it is */
+    CHECK(openai_write_body(&request, &facts, true, &out, NULL) == TD_OK);
+    CHECK(strstr(out.data, "\"logprobs\":true,\"top_logprobs\":0"));
+    buf_deinit(&out);
+}
+
+static void test_a_refusal_may_speak_of_logprobs(void)
+{
+    CHECK(openai_names_logprobs(STR("extra input: [\"body\",\"Top_LogProbs\"]")));
+    CHECK(openai_names_logprobs(STR("logprob")));
+    CHECK(!openai_names_logprobs(STR("logpro")) && !openai_names_logprobs(STR("")));
+}
+
 static void test_what_is_left_to_the_model_is_not_sent(void)
 {
     struct td_message message = {TD_ROLE_USER, STR("hi")};
@@ -133,7 +161,7 @@ static void test_a_body_over_the_limit_is_an_error(void)
     struct buf out;
     struct td_error err = {0};
     buf_init(&out, 50);
-    CHECK(openai_write_body(&request, &facts, &out, &err) == TD_LIMIT && err.message[0]);
+    CHECK(openai_write_body(&request, &facts, false, &out, &err) == TD_LIMIT && err.message[0]);
     buf_deinit(&out);
 }
 
@@ -226,12 +254,15 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     }
 }
 
+static bool own_logprobs; /* of the streams that follow */
+
 static enum td_status read_cut(const char *text, size_t step, bool completion,
                                struct openai_stream *stream, struct seen *seen,
                                struct td_error *err)
 {
     memset(seen, 0, sizeof *seen);
     openai_stream_init(stream, completion, on_piece, seen);
+    stream->own_logprobs = own_logprobs;
     enum td_status status = TD_OK;
     struct td_str all = str_from(text);
     for (size_t at = 0; at < all.len && status == TD_OK; at += step)
@@ -287,6 +318,110 @@ static void test_logprobs_become_stats_one_piece_a_token(void)
     CHECK(strcmp(seen.text, "ab") == 0 && seen.piece_count == 2 && seen.stats_count == 2);
     CHECK(fabsf(seen.logprob_sum + 2) < 1e-6f && fabsf(seen.margin - 1) < 1e-6f);
     CHECK(seen.raw_count == 1 && strstr(seen.raw, "top_logprobs"));
+}
+
+static void test_logprobs_of_our_own_leave_no_trace(void)
+{
+    static const char *const texts[] = {
+        CHUNK("{\"delta\":{\"content\":\"ab\"},\"logprobs\":{\"content\":[{\"logprob\":-0.5},"
+              "{\"logprob\":-1.5}]}}"),
+        CHUNK("{\"delta\":{\"content\":\"ab\",\"x\":1},\"logprobs\":{\"content\":["
+              "{\"logprob\":-0.5},{\"logprob\":-1.5}]}}"),
+    };
+    own_logprobs = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        CHECK(read_stream(texts[i], 1000, &stream, &seen, NULL) == TD_CORRUPT); /* no end */
+        CHECK(strcmp(seen.text, "ab") == 0 && seen.stats_count == 2 && stream.stats_count == 2);
+        CHECK(fabsf(seen.logprob_sum + 2) < 1e-6f && seen.raw_count == (int)i);
+        CHECK(!strstr(seen.raw, "logprob") && (i == 0 || strstr(seen.raw, "\"x\":1")));
+    }
+    own_logprobs = false;
+}
+
+static void test_a_completions_logprobs_become_stats(void)
+{
+    static const char *const forms[] = {
+        CHUNK("{\"text\":\"ab\",\"logprobs\":{\"tokens\":[\"a\",\"b\"],\"token_logprobs\":["
+              "-0.5,-1.5],\"top_logprobs\":[null,{\"x\":-9999,\"b\":0,\"y\":-9999}]}}"),
+        CHUNK("{\"text\":\"ab\",\"logprobs\":{\"content\":[{\"logprob\":-0.5},{\"logprob\":"
+              "-1.5,\"top_logprobs\":[{\"logprob\":0},{\"logprob\":-9999}]}]}}"),
+    };
+    for (size_t i = 0; i < 4; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        own_logprobs = i >= 2;
+        CHECK(read_cut(forms[i % 2], 1000, true, &stream, &seen, NULL) == TD_CORRUPT);
+        CHECK(strcmp(seen.text, "ab") == 0 && seen.stats_count == 2);
+        CHECK(fabsf(seen.logprob_sum + 2) < 1e-6f && fabsf(seen.margin - 1) < 1e-6f);
+        CHECK(seen.raw_count == !own_logprobs);
+    }
+    own_logprobs = false;
+}
+
+/* An echoed prompt begins with a token that nothing stands before. */
+static void test_a_first_token_without_a_number_is_none(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_cut(CHUNK("{\"text\":\"ab\",\"logprobs\":{\"token_logprobs\":[null,-1]},"
+                         "\"finish_reason\":\"stop\"}") END,
+                   7, true, &stream, &seen, NULL) == TD_OK);
+    CHECK(seen.stats_count == 1 && seen.logprob_sum == -1);
+}
+
+static void test_wrong_logprobs_of_our_own_cost_no_answer(void)
+{
+    static const struct {
+        const char *logprobs;
+        int stats, impossible;
+    } cases[] = {
+        {"[]", 0, 0},
+        {"7", 0, 0},
+        {"\"}\"", 0, 0},
+        {"{\"content\":3}", 0, 0},
+        {"{\"content\":[{}]}", 1, 1},
+        {"{\"content\":[7,null]}", 2, 2},
+        {"{\"content\":[{\"logprob\":NaN},{\"logprob\":-1}]}", 1, 1},
+        {"{\"content\":[{\"token\":\"}\\\"]\",\"logprob\":-Infinity}]}", 1, 1},
+        {"{\"content\":[{\"logprob\":-1e999}]}", 1, 1},
+        {"-inf", 1, 1},
+    };
+    own_logprobs = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        struct openai_stream stream;
+        struct seen seen;
+        snprintf(text, sizeof text,
+                 "data: {\"choices\":[{\"delta\":{\"content\":\"\\\"logprobs\\\":{\"},"
+                 "\"logprobs\" : %s,\"finish_reason\":\"stop\"}]}\n\n",
+                 cases[i].logprobs);
+        CHECK(read_stream(text, 13, &stream, &seen, NULL) == TD_OK);
+        CHECK(strcmp(seen.text, "\"logprobs\":{") == 0 && seen.raw_count == 0);
+        CHECK(seen.stats_count == cases[i].stats);
+        CHECK(isnan(seen.logprob_sum) == (cases[i].impossible > 0));
+    }
+    own_logprobs = false;
+}
+
+static void test_more_logprobs_than_tokens_are_not_counted(void)
+{
+    struct buf text;
+    struct openai_stream stream;
+    struct seen seen;
+    buf_init(&text, 1 << 20);
+    buf_append_str(&text, STR("data: {\"choices\":[{\"delta\":{\"content\":\"abc\"},"
+                              "\"logprobs\":{\"content\":["));
+    for (int i = 0; i < 1000; i++)
+        buf_append_str(&text, i ? STR(",{\"logprob\":-1}") : STR("{\"logprob\":-1}"));
+    buf_append_str(&text, STR("]},\"finish_reason\":\"stop\"}]}\n\n"));
+    buf_append_char(&text, '\0');
+    own_logprobs = true;
+    CHECK(read_stream(text.data, 4096, &stream, &seen, NULL) == TD_OK);
+    own_logprobs = false;
+    CHECK(seen.stats_count == 67 && stream.surplus_count == 933 && seen.piece_count == 67);
+    buf_deinit(&text);
 }
 
 static void test_tool_calls_pass_through_raw(void)
@@ -482,6 +617,8 @@ int main(void)
     RUN(test_a_clients_members_are_handed_on_with_our_model);
     RUN(test_a_body_is_built_from_messages);
     RUN(test_logprobs_are_asked_for_only_when_the_client_did);
+    RUN(test_a_judged_answer_is_asked_for_with_logprobs_and_asked_for_without);
+    RUN(test_a_refusal_may_speak_of_logprobs);
     RUN(test_what_is_left_to_the_model_is_not_sent);
     RUN(test_a_body_over_the_limit_is_an_error);
     RUN(test_http_codes_say_what_to_do);
@@ -489,6 +626,11 @@ int main(void)
     RUN(test_retry_after_in_seconds_only);
     RUN(test_a_stream_reads_the_same_however_it_is_cut);
     RUN(test_logprobs_become_stats_one_piece_a_token);
+    RUN(test_logprobs_of_our_own_leave_no_trace);
+    RUN(test_a_completions_logprobs_become_stats);
+    RUN(test_a_first_token_without_a_number_is_none);
+    RUN(test_wrong_logprobs_of_our_own_cost_no_answer);
+    RUN(test_more_logprobs_than_tokens_are_not_counted);
     RUN(test_tool_calls_pass_through_raw);
     RUN(test_a_whole_answer_to_a_streaming_request_is_read);
     RUN(test_a_chat_is_its_delta_and_a_completion_its_text);

@@ -136,8 +136,8 @@ static bool same_server(const struct snapshot *a, size_t i, const struct snapsho
            str_equal(secret_reveal(a->keys[i]), secret_reveal(b->keys[j]));
 }
 
-/* A tier that stays keeps what was measured of it, and whether it rests. */
-static void keep_measured(struct snapshot *snapshot, const struct snapshot *before)
+/* A tier that stays keeps what was measured and found out of it, and whether it rests. */
+static void keep_learned(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
     for (size_t i = 0; before && i < now->tier_count; i++)
@@ -146,6 +146,7 @@ static void keep_measured(struct snapshot *snapshot, const struct snapshot *befo
                 !same_server(snapshot, i, before, j))
                 continue;
             tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+            logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
             tier_health_share(before->services.health, j, snapshot->services.health, i);
         }
 }
@@ -292,7 +293,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
             services->all_cloud_tier = i;
     }
     if (status == TD_OK) {
-        keep_measured(snapshot, base->before);
+        keep_learned(snapshot, base->before);
         set_limits(snapshot);
     }
     return status;

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""A server as the edge tier: its answers are judged by the log-probabilities that it gives, nobody
+sees that these were asked for, and where it gives none that is said."""
+
+import itertools
+import json
+import re
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, parse_events, parse_sse, run, stream_text, wait_until
+
+TIER = """
+  - name: {name}
+    kind: openai
+    place: {place}
+    model: {model}
+    base_url: {url}
+    completions: true
+"""
+CLEAR, UNCLEAR = "set an alarm for seven", "turn it up a bit"  # to the embedded model
+SURE, UNSURE = -0.01, -2.5
+
+
+def ladder(*rungs, more=""):
+    """rungs: (name, place, base URL[, model]), the nearest first."""
+    tiers = "".join(
+        TIER.format(name=name, place=place, url=url, model=(model or ["scripted"])[0])
+        for name, place, url, *model in rungs
+    )
+    names = ", ".join(rung[0] for rung in rungs)
+    return f"tiers:{tiers}routes:\n  - {{name: auto, kind: hybrid, tiers: [{names}]}}\n{more}"
+
+
+def two(edge, cloud, place="device"):
+    return ladder(("edge", place, edge.base_url), ("cloud", "cloud", cloud.base_url))
+
+
+def asked(server):
+    """Of each request: whether it asked for log-probabilities."""
+    return ["logprobs" in (request["json"] or {}) for request in server.requests]
+
+
+def metric(tandem, name, **labels):
+    for line in tandem.get("/metrics").body.decode().splitlines():
+        if line.startswith(name) and all(f'{k}="{v}"' in line for k, v in labels.items()):
+            return float(line.rsplit(" ", 1)[1])
+    return 0.0
+
+
+def reasons(tandem):
+    return [reason["code"] for reason in tandem.get("/tandem/v1/exchanges/last").json["reasons"]]
+
+
+@case
+def test_a_real_server_is_judged_as_the_local_tier_is():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with Tandem() as runtime:
+        edge = ("edge", "device", f"{runtime.url}/v1", "tandem-nano")
+        with Tandem(ladder(edge, ("cloud", "cloud", cloud.base_url))) as tandem:
+            answer = tandem.chat(CLEAR)
+            equal(answer.tandem["tier"], "edge")
+            assert answer.tandem["confidence"] > 0.55, answer.tandem
+            equal(answer.json["choices"][0]["logprobs"], None)
+            equal(tandem.chat(UNCLEAR).tandem["tier"], "cloud")
+            _, _, chunks, done = tandem.stream(UNCLEAR)
+            equal((stream_text(chunks), done), ("From the cloud.", True))
+            _, _, chunks, done = tandem.stream(CLEAR)
+            assert done and chunks[-1]["tandem"]["tier"] == "edge", chunks[-1]
+            assert all(c["logprobs"] is None for chunk in chunks for c in chunk["choices"])
+            code, text, _ = run("explain", env=tandem.environment)
+            assert code == 0 and "is at least 0.55" in text.decode(), text
+
+
+@case
+def test_completions_are_judged_too():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    body = {"model": "auto", "prompt": "Say", "temperature": 0, "max_tokens": 8}
+    for logprob, tier in [(SURE, "edge"), (UNSURE, "cloud")]:
+        edge = ScriptedCloud(Script(text="Yes indeed.", logprob=logprob))
+        with Tandem(two(edge, cloud)) as tandem:
+            answer = tandem.request("POST", "/v1/completions", body)
+            equal((answer.tandem["tier"], answer.json["choices"][0]["logprobs"]), (tier, None))
+            equal(edge.requests[0]["json"]["logprobs"], 2)
+            answer = tandem.request("POST", "/v1/completions", {**body, "stream": True})
+            chunks, done = parse_sse(answer.body)
+            assert done and chunks[-1]["tandem"]["tier"] == tier, chunks
+            assert all(c["logprobs"] is None for chunk in chunks for c in chunk["choices"])
+
+
+def plain_of(body):
+    """An answer's bytes without what differs from one to the next."""
+    text = re.sub(rb"[0-9a-f]{24}", b"ID", body)
+    text = re.sub(rb'"(created|created_at|completed_at)":\d+', b'"time":0', text)
+    text = re.sub(rb'"tandem":\{.*', b"", text)
+    # A stream that was held back begins when its usage is known.
+    return re.sub(rb'(message_start.*"usage":\{).*', rb"\1", text)
+
+
+@case
+def test_clients_of_every_dialect_get_what_they_got_without_them():
+    chat = {"model": "auto", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+    calls = [
+        ("/v1/chat/completions", chat),
+        ("/v1/chat/completions", {**chat, "stream_options": {"include_usage": True}}),
+        ("/v1/completions", {"model": "auto", "prompt": "Hi", "max_tokens": 9}),
+        ("/v1/messages", chat),
+        ("/v1/responses", {"model": "auto", "input": "Hi"}),
+    ]
+    tool = [{"index": 0, "id": "t", "type": "function", "function": {"name": "f", "arguments": ""}}]
+    for extra in (None, {"reasoning_content": "Hm."}, {"tool_calls": tool}):
+        edge = ScriptedCloud(Script(text="One two three.", logprob=SURE, extra_delta=extra))
+        cloud = ScriptedCloud()
+        alone = ladder(("edge", "cloud", edge.base_url))
+        with Tandem(two(edge, cloud)) as judged, Tandem(alone) as plain:
+            for (path, body), stream in itertools.product(calls, (False, True)):
+                if not stream and "stream_options" in body:
+                    continue
+                edge.clear()
+                one, other = (
+                    server.request("POST", path, {**body, "stream": stream})
+                    for server in (judged, plain)
+                )
+                equal((one.status, asked(edge)), (200, [True, False]), path)
+                equal(plain_of(one.body), plain_of(other.body), path)
+                assert b'"logprob"' not in one.body, one.body
+
+
+@case
+def test_a_client_that_asks_gets_them_as_it_asked():
+    edge, cloud = ScriptedCloud(Script(text="One two.", logprob=SURE)), ScriptedCloud()
+    with Tandem(two(edge, cloud)) as tandem:
+        answer = tandem.chat("Hi", logprobs=True, top_logprobs=5)
+        equal([t["logprob"] for t in answer.json["choices"][0]["logprobs"]["content"]], [SURE] * 2)
+        equal(edge.requests[0]["json"]["top_logprobs"], 5)
+        answer = tandem.chat("Hi", logprobs=False)
+        equal((answer.json["choices"][0]["logprobs"], asked(edge)[-1]), (None, True))
+
+
+@case
+def test_only_answers_that_something_judges_are_asked_for():
+    edge, cloud = ScriptedCloud(Script(logprob=SURE)), ScriptedCloud(Script(logprob=UNSURE))
+    with Tandem(two(edge, cloud)) as tandem:
+        tandem.chat("Hi", {"x-tandem-mode": "only-cloud"})
+        equal(asked(cloud), [False])
+    reviewed = two(edge, cloud).replace("[edge, cloud]", "[edge, cloud], gates: {human_under: 0.5}")
+    with Tandem(reviewed) as tandem:
+        cloud.clear()
+        answer = tandem.chat("Hi", {"x-tandem-mode": "only-cloud"})
+        equal((asked(cloud), answer.tandem["review"]), ([True], True))
+
+
+@case
+def test_a_middle_rung_is_judged_like_the_first():
+    edge, onprem, cloud = (ScriptedCloud(Script(logprob=UNSURE)) for _ in range(3))
+    rungs = (
+        ("edge", "device", edge.base_url),
+        ("onprem", "premises", onprem.base_url),
+        ("cloud", "cloud", cloud.base_url),
+    )
+    with Tandem(ladder(*rungs)) as tandem:
+        equal(tandem.chat("Hi").tandem["tier"], "cloud")
+        equal(reasons(tandem).count("left_low_confidence"), 2)
+        onprem.script = Script(text="From onprem.", logprob=SURE)
+        answer = tandem.chat("Hi")
+        equal((answer.tandem["tier"], reasons(tandem)[-1]), ("onprem", "kept_confident"))
+        equal(asked(cloud), [False])
+
+
+@case
+def test_a_server_without_them_is_found_out_and_said():
+    edge, cloud = ScriptedCloud(Script(text="Fine.")), ScriptedCloud()
+    with Tandem(two(edge, cloud)) as tandem:
+        for _ in range(3):
+            equal(tandem.chat("Hi").tandem["tier"], "edge")
+        equal(asked(edge), [True, False, False])
+        equal(metric(tandem, "tandem_unjudged_answers_total", tier="edge", reason="no_logprobs"), 3)
+        code, text, _ = run("explain", env=tandem.environment)
+        assert code == 0 and "edge gave no log-probabilities" in text.decode(), text
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: any("config_reloaded" in line for line in tandem.log))
+        equal(tandem.chat("Hi").status, 200)
+        equal(asked(edge)[-1], False)
+
+
+@case
+def test_a_server_that_refuses_the_question_is_asked_again_without_it():
+    refusals = [
+        {"refuse_message": "logprobs are not supported by this model"},
+        {"refuse_message": "You may not request Logprobs from this model", "refuse_status": 403},
+        {"refuse_message": "top_logprobs are not built in", "refuse_status": 500},
+        {"refuse_message": "extra inputs are not permitted"},
+    ]
+    for refusal in refusals:
+        edge = ScriptedCloud(Script(text="Fine.", refuses="logprobs", **refusal))
+        cloud = ScriptedCloud()
+        with Tandem(two(edge, cloud)) as tandem:
+            for _ in range(3):
+                answer = tandem.chat("Hi")
+                equal((answer.status, answer.tandem["tier"]), (200, "edge"))
+            equal(asked(edge), [True, False, False, False], str(refusal))
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: any("config_reloaded" in line for line in tandem.log))
+            equal(tandem.chat("Hi").status, 200)
+            equal(asked(edge)[-1], False)
+
+
+@case
+def test_a_refusal_for_another_cause_teaches_nothing():
+    edge, cloud = ScriptedCloud(Script(status=400, logprob=UNSURE)), ScriptedCloud()
+    with Tandem(two(edge, cloud)) as tandem:
+        tandem.chat("Hi")
+        equal(asked(edge), [True, False])
+        edge.script = Script(text="Hm.", logprob=UNSURE)
+        equal(tandem.chat("Hi").tandem["tier"], "cloud")
+        edge.clear()
+        edge.script = Script(status=400, logprob=UNSURE)  # it is known to give them
+        tandem.chat("Hi")
+        equal(asked(edge), [True])
+
+
+@case
+def test_tools_and_chats_are_found_out_apart():
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    edge, cloud = ScriptedCloud(Script(logprob=SURE)), ScriptedCloud()
+    with Tandem(two(edge, cloud)) as tandem:
+        edge.script = Script(logprob=SURE, refuses="logprobs", refuse_message="logprobs with tools")
+        equal(tandem.chat("Hi", tools=tools).status, 200)
+        edge.script = Script(logprob=SURE)
+        edge.clear()
+        equal(tandem.chat("Hi").status, 200)
+        equal(tandem.chat("Hi", tools=tools).status, 200)
+        equal(asked(edge), [True, False])
+
+
+def entry(logprob, **more):
+    return {"token": "x", "logprob": logprob, **more}
+
+
+def beyond_json():
+    """A stream with a number that no JSON parser takes."""
+    choices = [
+        '{"delta":{"content":"Hi"},"logprobs":{"content":[{"logprob":1e999}]}}',
+        '{"delta":{},"finish_reason":"stop"}',
+    ]
+    events = "".join(f'data: {{"choices":[{choice}]}}\n\n' for choice in choices)
+    head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    return f"{head}{events}data: [DONE]\n\n".encode()
+
+
+HOSTILE = {
+    "+5": {"content": [entry(5)]},
+    "NaN": {"content": [entry(float("nan"))]},
+    "-Infinity": {"content": [entry(float("-inf"))]},
+    "10^300": {"content": [entry(1e300)]},
+    "a text": {"content": [entry("high")]},
+    "no number": {"content": [{}]},
+    "null": {"content": [None]},
+    "not sure": {"content": [entry(-3, top_logprobs=[entry(1e300), entry(-1e300)])]},
+}
+
+
+@case
+def test_hostile_numbers_are_bounded_and_cost_no_answer():
+    edge, cloud = ScriptedCloud(), ScriptedCloud(Script(text="From the cloud."))
+    scripts = {
+        (name, pieces): Script(pieces=pieces.split("|"), logprobs=logprobs)
+        for name, logprobs in HOSTILE.items()
+        for pieces in ("Hi| you", '"logprobs": {"| }')
+    }
+    with Tandem(two(edge, cloud)) as tandem:
+        for name, script in [*scripts.items(), ("beyond JSON", Script(raw=beyond_json()))]:
+            edge.script = script
+            answer = tandem.chat("Hi")
+            equal((name, answer.status, answer.tandem["tier"]), (name, 200, "cloud"))
+            equal("odd_logprobs" in reasons(tandem), "not sure" not in name, str(name))
+        edge.script = Script(text='A "logprobs": {"x" of NaN.', logprobs=HOSTILE["NaN"])
+        answer = tandem.chat("Hi", {"x-tandem-mode": "only-local"})
+        equal(answer.text, 'A "logprobs": {"x" of NaN.')
+
+
+@case
+def test_shapes_that_are_none_leave_the_answer_as_it_is():
+    cloud, edge = ScriptedCloud(), ScriptedCloud()
+    for shape in ([], "no", 7, {"content": "no"}, {"content": {}}, {"tokens": 3}, {}):
+        edge.script = Script(pieces=["Hi", " you"], logprobs=shape)
+        with Tandem(two(edge, cloud)) as tandem:
+            answer = tandem.chat("Hi")
+            equal((answer.status, answer.text), (200, "Hi you"), str(shape))
+
+
+@case
+def test_more_of_them_than_the_text_can_have_are_not_counted():
+    cloud = ScriptedCloud()
+    edge = ScriptedCloud(Script(pieces=["Hi", " you"], logprobs={"content": [entry(-0.1)] * 9000}))
+    with Tandem(two(edge, cloud)) as tandem:
+        equal(tandem.chat("Hi").text, "Hi you")
+        assert any("logprobs_ignored" in line and "tier=edge" in line for line in tandem.log)
+
+
+@case
+def test_calls_of_tools_climb_with_their_answer_and_carry_none():
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    script = {"echo": True, "echo_tool": True, "piece_chars": 6}
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    for logprob, tier in [(SURE, "edge"), (UNSURE, "cloud")]:
+        edge = ScriptedCloud(Script(logprob=logprob, **script))
+        with Tandem(two(edge, cloud)) as tandem:
+            answer = tandem.chat("Read the letter", tools=tools)
+            equal(answer.tandem["tier"], tier)
+            if tier == "edge":
+                [call] = answer.json["choices"][0]["message"]["tool_calls"]
+                equal(json.loads(call["function"]["arguments"]), {"text": "Read the letter"})
+            assert b'"logprob"' not in answer.body, answer.body
+
+
+@case
+def test_a_message_and_a_response_climb_as_well():
+    edge = ScriptedCloud(Script(text="Hm.", logprob=UNSURE))
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with Tandem(two(edge, cloud)) as tandem:
+        message = {"model": "auto", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}]}
+        answer = tandem.request("POST", "/v1/messages", message)
+        equal(answer.json["content"][0]["text"], "From the cloud.")
+        response = {"model": "auto", "input": "Hi", "stream": True}
+        done = parse_events(tandem.request("POST", "/v1/responses", response).body)[-1]
+        equal(done["response"]["output"][0]["content"][0]["text"], "From the cloud.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
