@@ -21,6 +21,7 @@ struct json;
 
 struct ledger_attempt {
     const char *tier, *model, *place;
+    const char *span_id;          /* or NULL */
     enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
     const char *error;            /* or NULL */
     double confidence;            /* NAN = none */
@@ -48,8 +49,10 @@ struct ledger_exchange {
     enum answer_standing standing;   /* likewise */
     bool degraded, streamed;
     const char *disclosure;
-    const char *signals_json, *reasons_json; /* JSON texts */
-    const char *prompt_text, *answer_text;   /* NULL unless the policy stores them */
+    const char *trace_id, *span_id, *parent_span_id; /* base/trace.h; or NULL */
+    const char *request_id;                          /* how the client named it; or NULL */
+    const char *signals_json, *reasons_json;         /* JSON texts */
+    const char *prompt_text, *answer_text;           /* NULL unless the policy stores them */
     const struct ledger_attempt *attempts;
     size_t attempt_count;
 };
@@ -110,17 +113,19 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
 void ledger_reader_close(struct ledger_reader *reader);
 
 /* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be
- * a unique prefix, or "last". **returns new** (json_free). TD_NOT_FOUND; TD_INVALID when several
+ * a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
+ * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
  * exchanges match. Members without a value are null:
  *
  *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
  *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
  *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
- *    disclosure,
+ *    disclosure, trace_id, span_id, parent_span_id, request_id,
+ *    same_trace: [ids of others, newest first, at most 20],
  *    signals and reasons (as they were put), prompt and answer (only if stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
  *                cached_tokens, exact, prompt_estimate, answer_bytes, start_ms, first_ms, total_ms,
- *                cost_usd, estimated, egress_bytes}],
+ *                cost_usd, estimated, egress_bytes, span_id}],
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
  *               cost_usd, egress_bytes}]} */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
@@ -187,12 +192,24 @@ TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
 
 /* Totals since a time. **returns new** (json_free):
  *
- *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd,
- *    saving_share (0 when there is nothing to save), degraded,
+ *   {since_wall_ms, exchanges, cost_usd,
+ *    answered, degraded, unanswered (exchanges by their standing; older ones by their end),
+ *    all_cloud_cost_usd (of whole answers), degraded_cost_usd, degraded_all_cloud_cost_usd,
+ *    unanswered_cost_usd, shadow_cost_usd, estimated_attempts, estimated_cost_usd,
+ *    saving_usd (all_cloud_cost_usd less cost_usd and shadow_cost_usd),
+ *    saving_share (0 when there is nothing to save), saving_low, saving_high (95 %),
+ *    all_cloud_basis: {BASIS: {exchanges, usd}} (by enum cost_basis, or "older"),
+ *    token_counts: [{tier, model, usages, prompt: {ratio, low, high}, answer: {...},
+ *                    cached_share}],
+ *    accepted: [{tier, judged, by_feedback, by_review, by_shadow, accepted, share, share_low,
+ *                share_high, cost_usd, cost_per_accepted_usd, cost_per_accepted_low,
+ *                cost_per_accepted_high}],
+ *    cost_per_accepted_usd,
  *    escalations (exchanges with an attempt that was "escalated"),
  *    failures (exchanges with status "failed"),
  *    feedback (exchanges with feedback), score (its mean; null without feedback),
- *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens,
+ *    tiers: [{tier (null: no tier answered), exchanges, share, share_low, share_high (95 %),
+ *             prompt_tokens, completion_tokens,
  *             cost_usd, feedback, score, ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}],
  *    consistency: {similar (questions with an earlier similar one),
  *                  flipped (those that started on another tier), flip_rate (null without any),

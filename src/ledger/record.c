@@ -12,13 +12,14 @@
 /* The string members of both structs, by offset. */
 #define AT(member) offsetof(struct ledger_exchange, member)
 static const size_t exchange_strings[] = {
-    AT(id),         AT(user),         AT(route),        AT(policy_version), AT(requested_model),
-    AT(tier),       AT(model),        AT(place),        AT(data_class),     AT(finish),
-    AT(disclosure), AT(signals_json), AT(reasons_json), AT(prompt_text),    AT(answer_text),
+    AT(id),         AT(user),         AT(route),          AT(policy_version), AT(requested_model),
+    AT(tier),       AT(model),        AT(place),          AT(data_class),     AT(finish),
+    AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),    AT(answer_text),
+    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)
-static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error)};
+static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error), AT(span_id)};
 #undef AT
 
 static const char **string_at(void *base, size_t offset)

@@ -16,13 +16,13 @@ static const char insert_exchange_sql[] =
     "place,"
     " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
     " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer, all_cloud_basis, standing)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_attempt_sql[] =
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
-    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated, span_id)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 /* Inserts no row for an unknown exchange. */
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
@@ -129,6 +129,10 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->answer_text);
     bind_text(s, &next, names_basis(x->all_cloud_basis));
     bind_text(s, &next, names_standing(x->standing));
+    bind_text(s, &next, x->trace_id);
+    bind_text(s, &next, x->span_id);
+    bind_text(s, &next, x->parent_span_id);
+    bind_text(s, &next, x->request_id);
     return step_once(s);
 }
 
@@ -157,6 +161,7 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_integer(s, &next, a->prompt_estimate);
     bind_integer(s, &next, a->answer_bytes);
     bind_integer(s, &next, a->estimated);
+    bind_text(s, &next, a->span_id);
     return step_once(s);
 }
 

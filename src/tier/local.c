@@ -19,6 +19,7 @@
 #include "tier/tool_parser.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Tokens of an answer when the request sets no limit; a small model is seldom useful beyond. */
@@ -208,6 +209,7 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
         out.usage.prompt_tokens = result->prompt_tokens;
         out.usage.completion_tokens = result->completion_tokens;
         out.usage.cached_tokens = result->cached_tokens;
+        out.waited_ms = job_waited_ms(attempt->job);
     }
     if (status != TD_OK) {
         if (err && err->status != TD_OK)
@@ -489,6 +491,25 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
     return (uint32_t)count;
 }
 
+/* An answer that asks for no length is as long as answers were lately. The confined worker has a
+ * queue of its own, of which nothing is known here. */
+static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
+                           struct tier_state *out)
+{
+    struct local *local = local_of(tier);
+    struct scheduler_forecast forecast;
+    if (local->sandbox && sandbox_is_for(ask->data_class))
+        return;
+    scheduler_forecast(local->scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
+    double tokens = fmax(forecast.answer_most, 1);
+    if (ask->tokens_max && ask->tokens_max < tokens)
+        tokens = ask->tokens_max;
+    out->wait_ms = forecast.wait_ms;
+    out->forecast_ttft_ms =
+        forecast.wait_ms + ask->prompt_tokens * forecast.prompt_row_ms + forecast.token_ms;
+    out->forecast_total_ms = out->forecast_ttft_ms + (tokens - 1) * forecast.token_ms;
+}
+
 static void local_free(struct tier *tier)
 {
     free(local_of(tier));
@@ -499,6 +520,7 @@ static const struct tier_ops local_ops = {
     .cancel = local_cancel,
     .count_prompt = local_count_prompt,
     .free = local_free,
+    .forecast = local_forecast,
 };
 
 enum td_status tier_local_new(const struct tier_facts *facts,

@@ -213,6 +213,13 @@ static uint64_t backoff_ms(void)
     return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
 }
 
+/* What waits until the deadline keeps the next tier from being asked. */
+static bool is_in_time(const struct tier_attempt *attempt, uint64_t delay_ms)
+{
+    double passed_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    return attempt->sink.left_ms == 0 || passed_ms + (double)delay_ms < attempt->sink.left_ms;
+}
+
 /* Whether a second try may help: the failure is a passing one, nothing of an answer was passed on,
  * and the tier's budget of retries has one left. A hedge is not repeated, because it is itself the
  * second try beside the first. Where there is no server, there is none for a second try. */
@@ -225,6 +232,7 @@ static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
            attempt->reach == TIER_REACHED && !(pass && pass->purpose == EGRESS_HEDGE) &&
            (status == TD_BUSY || status == TD_UNAVAILABLE) &&
            (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX) &&
+           is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN) &&
            tier_health_may_retry(options->health, options->health_index, now_ms());
 }
 
@@ -401,15 +409,48 @@ static void wipe(struct buf *authorization)
     buf_deinit(authorization);
 }
 
+/* The trace goes on at the peer, and its log can be found from here. The client's own request id
+ * stays: it may say more than a number. Each sending has an id of its own, because some servers
+ * tell requests apart by it. */
+#define TRACING_HEADERS 3
+static size_t tracing_headers(const struct tier_attempt *attempt, struct buf *text,
+                              const char *out[static TRACING_HEADERS])
+{
+    const struct egress_pass *pass = attempt->sink.pass;
+    size_t count = 0, at[TRACING_HEADERS];
+    if (!pass || !pass->traceparent || !pass->exchange)
+        return 0;
+    at[count++] = text->len;
+    buf_printf(text, "traceparent: %s%c", pass->traceparent, '\0');
+    at[count++] = text->len;
+    buf_printf(text, "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, attempt->retry_count,
+               '\0');
+    if (pass->tracestate) {
+        at[count++] = text->len;
+        buf_printf(text, "tracestate: %s%c", pass->tracestate, '\0');
+    }
+    for (size_t i = 0; i < count && !text->failed; i++)
+        out[i] = text->data + at[i];
+    return text->failed ? 0 : count;
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
-    struct buf authorization;
+    struct buf authorization, tracing;
     bool written = write_authorization(attempt->tier, &authorization);
+    buf_init(&tracing, TRACE_STATE_MAX + 256);
     const char *headers[] = {"Content-Type: application/json",
                              "Accept: text/event-stream, application/json",
                              "User-Agent: tandem/" TANDEM_VERSION,
-                             secret_reveal(options->api_key).len ? authorization.data : NULL, NULL};
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL};
+    size_t header_count = 3 + tracing_headers(attempt, &tracing, headers + 3);
+    if (secret_reveal(options->api_key).len)
+        headers[header_count] = authorization.data;
     struct client_request request = {
         .method = "POST",
         .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
@@ -438,6 +479,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     else
         status = send_through_door(attempt, client, &request, err);
     wipe(&authorization);
+    buf_deinit(&tracing);
     if (status != TD_OK)
         return status;
     attempt->egress_bytes += attempt->body.len;
@@ -688,8 +730,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
                                 CAPABILITY_PROMPT_IDS;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
-    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);
-    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
+    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
+    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
     openai->chat_url = url_of(options->base_url, "chat/completions");
     openai->completion_url = url_of(options->base_url, "completions");
     openai->models_url = url_of(options->base_url, "models");

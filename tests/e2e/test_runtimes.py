@@ -7,12 +7,21 @@ import json
 import re
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, parse_events, parse_sse, run, stream_text, wait_until
+from tandem import (
+    Tandem,
+    clean_environment,
+    parse_events,
+    parse_sse,
+    run,
+    stream_text,
+    wait_until,
+)
 
 TIER = """
   - name: {name}
@@ -299,7 +308,8 @@ def test_more_of_them_than_the_text_can_have_are_not_counted():
     edge = ScriptedCloud(Script(pieces=["Hi", " you"], logprobs={"content": [entry(-0.1)] * 9000}))
     with Tandem(two(edge, cloud)) as tandem:
         equal(tandem.chat("Hi").text, "Hi you")
-        assert any("logprobs_ignored" in line and "tier=edge" in line for line in tandem.log)
+        said = "event=logprobs_ignored tier=edge"
+        wait_until(lambda: any(said in line for line in tandem.log), what=said)
 
 
 @case
@@ -329,6 +339,85 @@ def test_a_message_and_a_response_climb_as_well():
         response = {"model": "auto", "input": "Hi", "stream": True}
         done = parse_events(tandem.request("POST", "/v1/responses", response).body)[-1]
         equal(done["response"]["output"][0]["content"][0]["text"], "From the cloud.")
+
+
+# --- the doctor ---
+
+
+def doctor(config):
+    """What the doctor says of the tiers: {name: [(status, text, advice)]}; and its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tandem.yaml"
+        path.write_text(config)
+        env = clean_environment(TANDEM_STATE_DIR=folder, TANDEM_LISTEN="127.0.0.1:0")
+        code, out, _ = run("doctor", "--json", "--config", path, env=env)
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    for check in json.loads(out)["checks"]:
+        row = (check["status"], check["text"], check["advice"] or "")
+        said.setdefault(check["name"], []).append(row)
+    return said, code
+
+
+def alone(server, more=""):
+    return ladder(("edge", "cloud", f"{server.base_url}{more}"))
+
+
+@case
+def test_the_doctor_finds_what_cannot_work():
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ht>"
+    model = {"models": ["llama", "qwen", "a\x1b[2Jb", *map(str, range(9))]}
+    cases = [
+        (Script(models_status=401), "", "fail", "401, and the tier has no API key", "api_key_env"),
+        (Script(models_status=403), "", "fail", "403: it refuses this API key", "rights"),
+        (Script(models_status=429), "", "warn", "429: it is overloaded", "limits"),
+        (Script(models_status=503), "", "warn", "503: it is there, but fails", "log"),
+        (Script(models_status=404, status=404), "", "fail", "OpenAI's API is not there", "/v1"),
+        (Script(models_status=404, status=401), "", "fail", "401", "api_key_env"),
+        (Script(models_status=404, status=400), "", "ok", "answers chats, but has no list", ""),
+        (Script(**model), "", "warn", "the model scripted; it has llama, qwen, a?[2Jb, 0, ...", ""),
+        (Script(models=[]), "", "warn", "it has none", "model"),
+        (Script(raw=page), "", "warn", "with no list of models", "/v1"),
+        (Script(), "/", "ok", "has the model scripted", ""),
+    ]
+    for script, more, status, text, advice in cases:
+        server = ScriptedCloud(script)
+        said, code = doctor(alone(server, more))
+        [row] = said["tier edge"]
+        assert row[0] == status and text in row[1] and advice in row[2], (script, row)
+        equal(code, 1 if status == "fail" else 0, text)
+        assert not any(request["body"] for request in server.requests), server.requests
+
+
+@case
+def test_the_doctor_says_whose_answers_no_gate_judges():
+    cloud = ScriptedCloud()
+    for script, status, text in [
+        (Script(logprob=SURE), "ok", "gives log-probabilities: gates judge its answers"),
+        (Script(), "warn", "gives no log-probabilities: no gate judges its answers"),
+        (Script(refuses="logprobs", refuse_message="no logprobs"), "warn", "no gate judges"),
+        (Script(status=404, error_message="no such model"), "fail", "404: no such model"),
+    ]:
+        edge = ScriptedCloud(script)
+        said, code = doctor(two(edge, cloud))
+        equal([row[0] for row in said["tier edge"]], ["ok", status], str(script))
+        assert text in said["tier edge"][1][1], said
+        equal((len(said["tier cloud"]), code), (1, int(status == "fail")))
+    edge = ScriptedCloud(Script())
+    off = "[edge, cloud], gates: {g2: {tokens: 0}, g3: {confidence_min: 0}}"
+    said, _ = doctor(two(edge, cloud).replace("[edge, cloud]", off))
+    assert "no gate judges its answers" in said["route auto"][0][1], said
+    equal(len(said["tier edge"]), 1)
+
+
+@case
+def test_the_doctor_and_a_real_server():
+    with Tandem() as runtime:
+        edge = ("edge", "device", f"{runtime.url}/v1", "tandem-nano")
+        said, code = doctor(ladder(edge, ("cloud", "cloud", ScriptedCloud().base_url)))
+        equal(([row[0] for row in said["tier edge"]], code), (["ok", "ok"], 0), str(said))
+        wrong = ("edge", "device", f"{runtime.url}/api", "tandem-nano")
+        said, code = doctor(ladder(wrong))
+        equal((said["tier edge"][0][0], code), ("fail", 1), str(said))
 
 
 if __name__ == "__main__":

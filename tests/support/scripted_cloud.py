@@ -84,8 +84,11 @@ class ScriptedCloud:
         tls: tuple[Path, Path] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
+        at_once: int = 1000,
     ) -> None:
-        """tls: (certificate file, key file) for HTTPS. port: 0 = a free one."""
+        """tls: (certificate file, key file) for HTTPS. port: 0 = a free one. at_once: the others
+        wait for their turn."""
+        self._turns = threading.BoundedSemaphore(at_once)
         self.script = script or Script()
         self.received = bytearray()
         self.requests: list[dict[str, Any]] = []
@@ -147,7 +150,9 @@ class ScriptedCloud:
                     return
                 with self._lock:
                     self.requests.append(request)
-                if not self._answer(connection, request):
+                with self._turns:
+                    goes_on = self._answer(connection, request)
+                if not goes_on:
                     return
         except (OSError, ssl.SSLError):
             with self._lock:

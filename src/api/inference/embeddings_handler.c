@@ -7,6 +7,7 @@
 #include "api/http/call.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
+#include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
 #include "api/wire/embeddings_request.h"
 #include "base/clock.h"
@@ -38,6 +39,7 @@ struct embedding_call {
     double start_ms;
     char tier[64];
     char id[ID_BYTES];
+    struct tracing tracing;
 };
 
 static void call_free(struct embedding_call *call)
@@ -53,8 +55,8 @@ static void call_free(struct embedding_call *call)
 
 /* --- the record --- */
 
-static void count_call(const struct embedding_call *call, const char *status, uint64_t token_count,
-                       double total_ms)
+static void count_call(const struct embedding_call *call, enum exchange_end end,
+                       uint64_t token_count, double total_ms)
 {
     struct metrics *metrics = call->base.api->host->metrics;
     uint32_t shard = call->base.api->shard;
@@ -62,8 +64,9 @@ static void count_call(const struct embedding_call *call, const char *status, ui
     metrics_label(tier, "tier", call->tier);
     snprintf(labels, sizeof labels, "%s", tier);
     metrics_label(labels, "route", ROUTE_NAME);
-    metrics_label(labels, "status", status);
+    metrics_label(labels, "status", names_end(end));
     metrics_add(metrics, shard, METRICS_EXCHANGES, labels, 1);
+    exchange_reply_count_class(call->base.api, ROUTE_NAME, call->data_class, end);
     metrics_add(metrics, shard, METRICS_PROMPT_TOKENS, tier, (double)token_count);
     if (total_ms > 0)
         metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, total_ms / 1e3);
@@ -103,6 +106,8 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .status = status == TD_OK          ? ENDED_OK
                   : status == TD_CANCELLED ? ENDED_CANCELLED
                                            : ENDED_FAILED,
+        .trace_id = host->zero_retention ? NULL : call->tracing.trace.id,
+        .request_id = host->zero_retention ? NULL : call->tracing.request_id,
         .standing = status == TD_OK ? ANSWER_FULL : ANSWER_NONE,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
@@ -122,7 +127,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
 static void call_cancelled(struct embedding_call *call)
 {
     record_call(call, TD_CANCELLED, 0, NULL);
-    count_call(call, "cancelled", 0, 0);
+    count_call(call, ENDED_CANCELLED, 0, 0);
 }
 
 static void call_gone(void *ctx)
@@ -152,7 +157,7 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
     call->confined = NULL;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
     record_call(call, status, answer ? answer->token_count : 0, answer ? NULL : err->message);
-    count_call(call, answer ? "answered" : "failed", answer ? answer->token_count : 0, total_ms);
+    count_call(call, answer ? ENDED_OK : ENDED_FAILED, answer ? answer->token_count : 0, total_ms);
     http_reply_header(call->http, "x-tandem-tier", call->tier);
     http_reply_header(call->http, "x-tandem-place", names_place(TD_PLACE_DEVICE));
     http_reply_header(call->http, "x-tandem-exchange", call->id);
@@ -255,6 +260,7 @@ static bool submit(struct embedding_call *call, struct fault *fault)
                                     .ctx = call};
     struct sandbox *sandbox = api->host->sandbox;
     enum td_status status = crypto_random(random, sizeof random, &err);
+    call->tracing = api->tracing;
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
     if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))

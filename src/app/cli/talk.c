@@ -63,6 +63,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct local_talk *talk = ctx;
     switch (event->kind) {
     case EXCHANGE_START:
+    case EXCHANGE_CANCELLED:
         break;
     case EXCHANGE_TEXT:
         take_text(talk->answer, event->piece->text);

@@ -143,6 +143,7 @@ struct config_route {
     int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
+    uint32_t overflow_after_ms;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct {
@@ -206,6 +207,9 @@ struct config {
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */
+        double objective;              /* share of answers that should be in time */
+        uint32_t resting_s;            /* a tier without an answer for so long is an alarm */
+        const char *webhook, *webhook_key_env; /* NULL = none */
     } watch;
     struct {
         int data_class; /* floor for every route */

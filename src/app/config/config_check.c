@@ -331,6 +331,19 @@ static enum td_status check_budget(const struct config *config, size_t index, st
 
 /* --- all --- */
 
+/* Alarms name budgets and tiers, which are nobody else's business on the way. */
+static enum td_status check_webhook(const struct config *config, struct td_error *err)
+{
+    const char *url = config->watch.webhook;
+    if (url && (strchr(url, '@') ||
+                (strncmp(url, "https://", 8) != 0 &&
+                 (strncmp(url, "http://", 7) != 0 || !loopback_is_url(str_from(url))))))
+        return refuse(config, config->line, err,
+                      "watch.webhook must be an https address, or http on this machine, without "
+                      "user and password; a key goes into watch.webhook_key_env");
+    return TD_OK;
+}
+
 static enum td_status check_sections(const struct config *config, struct td_error *err)
 {
     if (config->server.api_keys_env && config->server.api_keys_file)
@@ -348,6 +361,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
     enum td_status status = check_sections(config, err);
+    if (status == TD_OK)
+        status = check_webhook(config, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
         status = check_tier(config, i, err);
     for (size_t i = 0; i < config->route_count && status == TD_OK; i++)

@@ -33,9 +33,9 @@ static const struct config_section price_section = KEYS_MAP(price_keys);
 static const struct config_key timeout_keys[] = {
     {"connect_ms", CONFIG_KEY_UINT, AT(connect_timeout_ms), "5000", 1, MINUTES_MS(10),
      .help = "longest time to connect"},
-    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "20000", 1, MINUTES_MS(60),
+    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "600000", 1, MINUTES_MS(60),
      .help = "longest time until the first byte of the answer"},
-    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "15000", 1, MINUTES_MS(60),
+    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "300000", 1, MINUTES_MS(60),
      .help = "longest time between two bytes of the answer"},
     {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
      .help = "longest time for the whole answer; 0 = no limit"},

@@ -59,6 +59,7 @@ static void forget_texts(struct scheduler *scheduler, unsigned what)
 static void *scheduler_main(void *arg)
 {
     struct scheduler *scheduler = arg;
+    scheduler_warm_up(scheduler);
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
         unsigned forget = atomic_exchange(&scheduler->forget, 0);
@@ -173,6 +174,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
                             struct td_error *err)
 {
     scheduler->slot_count = options->slot_count;
+    backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
     scheduler->places_max = scheduler->jobs_max + options->slot_count;
@@ -290,6 +292,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.draft = NULL;
     job->request.options.exit_threshold = scheduler->exit_threshold;
     job->request.keep_nothing |= scheduler->keep_nothing;
+    backlog_enter(scheduler, job);
     *out = job; /* before the push: after it, callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;

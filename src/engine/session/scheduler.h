@@ -77,6 +77,9 @@ struct prompt_score;
 /* With score_prompt: [id_count] scores (generate.h). Valid in on_token and on_done. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
 
+/* How long the job waited for its slot. Valid in on_done. */
+double job_waited_ms(const struct job *job);
+
 /* Overwrites, soon and between two passes, what the answers that have ended left in memory:
  * computed prompts, tokens, keys and values of all callers. Running jobs go on. Any thread. */
 void scheduler_forget(struct scheduler *scheduler);
@@ -91,5 +94,19 @@ struct scheduler_load {
     uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
+
+/* What a job would meet that came now. Before anything was measured, a guess from the size of the
+ * model. */
+struct scheduler_forecast {
+    double wait_ms;       /* until its own prompt has its turn */
+    double prompt_row_ms; /* a token of its prompt */
+    double token_ms;      /* a token of its answer */
+    /* Tokens of the answers that ended lately: their mean, and what few of them exceed. */
+    double answer_mean, answer_most;
+};
+/* coming: jobs that are about to be submitted, each with a prompt of prompt_tokens. Any thread; no
+ * lock. */
+void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
+                        uint32_t prompt_tokens, struct scheduler_forecast *out);
 
 #endif

@@ -36,6 +36,19 @@ enum forget {
     FORGET_ALL = 2     /* also pages that are kept for other jobs */
 };
 
+/* What a forecast is made from (scheduler_forecast.c). Spare work counts for nothing: it gives
+ * way. */
+struct backlog {
+    /* By whether they are batch work. `jobs` run or wait. */
+    atomic_uint jobs[2], running[2];
+    atomic_ullong prompt_tokens[2]; /* of jobs that have no token of their answer yet */
+    /* Moving averages. Only the scheduler thread writes them. */
+    _Atomic double prompt_row_ms, token_ms; /* token_ms: of a pass with all slots streaming */
+    _Atomic double computed;                /* share of a prompt that was not cached */
+    _Atomic double answer_mean, answer_square;
+    uint32_t answer_count; /* so far; only the scheduler thread reads it */
+};
+
 struct scheduler {
     enum td_speculation speculation;
     uint32_t draft_tokens;
@@ -63,6 +76,7 @@ struct scheduler {
     atomic_uint pages_used;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
+    struct backlog backlog;
 
     /* Only the scheduler thread uses what follows. */
     struct job **waiting;               /* [places_max], in the order of their arrival */
@@ -87,6 +101,20 @@ static inline uint32_t slot_number(const struct scheduler *scheduler, const stru
 void scheduler_admit(struct scheduler *scheduler);
 /* Runs one forward pass with all jobs that are due; false when none was. */
 bool scheduler_pass(struct scheduler *scheduler);
+
+/* The backlog's accounts. A job enters when it is submitted and leaves once, whatever becomes of
+ * it. */
+void backlog_init(struct scheduler *scheduler);
+void backlog_enter(struct scheduler *scheduler, struct job *job);
+void backlog_run(struct scheduler *scheduler, struct job *job);
+void backlog_prompt_done(struct scheduler *scheduler, struct job *job);
+void backlog_stop(struct scheduler *scheduler, const struct job *job,
+                  const struct td_generate_result *result);
+void backlog_leave(struct scheduler *scheduler, struct job *job);
+void backlog_note_pace(struct scheduler *scheduler);
+/* Runs three short passes over nothing in particular, so that the weights are in memory and the
+ * first forecast rests on a measurement. */
+void scheduler_warm_up(struct scheduler *scheduler);
 
 void scheduler_collect(struct scheduler *scheduler);
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job);

@@ -108,16 +108,20 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->status = result->status;
         attempt->http_status = result->http_status;
         attempt->finish = result->finish;
+        attempt->waited_ms = result->waited_ms;
         attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;
+        attempt->retry_count = result->retry_count;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     }
     settle_cost(lane, result ? &result->usage : &(struct tier_usage){0});
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
-              "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
-              ex->facts[attempt->tier].name, names_outcome(outcome),
-              td_status_name(attempt->status), attempt->total_ms, attempt->usage.completion_tokens);
+              "exchange=%s trace=%s span=%s tier=%s outcome=%s status=%s total_ms=%.1f "
+              "completion_tokens=%u",
+              ex->id, ex->trace.id, attempt->span, ex->facts[attempt->tier].name,
+              names_outcome(outcome), td_status_name(attempt->status), attempt->total_ms,
+              attempt->usage.completion_tokens);
 }
 
 /* For requests that ask for a time. Only complete answers count: one that was left has no end. */
@@ -125,8 +129,9 @@ void attempt_report_answer(struct exchange *ex)
 {
     const struct attempt *attempt = ex->current;
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
-        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
-                         (uint64_t)exchange_now_ms(ex));
+        tier_latency_add(ex->services->latency, attempt->tier,
+                         attempt->first_ms - attempt->waited_ms,
+                         attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 void attempt_fail(struct exchange *ex, const struct tier_result *result)
@@ -135,8 +140,27 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
     attempt_close(ex->lane, ATTEMPT_FAILED, result);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
-    plan_add_reason(&ex->plan, late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR,
-                    ex->facts[ex->current->tier].name, "%s", cause);
+    ex->current->why_left = late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR;
+    plan_add_reason(&ex->plan, ex->current->why_left, ex->facts[ex->current->tier].name, "%s",
+                    cause);
+}
+
+void attempt_cut_off(struct exchange *ex, struct lane *lane)
+{
+    struct attempt *attempt = lane->attempt;
+    if (!lane->running)
+        return;
+    lane_stop(lane, ATTEMPT_FAILED);
+    attempt->cut = true;
+    attempt->status = TD_TIMEOUT;
+    attempt->why_left = REASON_LEFT_TIMEOUT;
+    snprintf(attempt->error, sizeof attempt->error, "no whole answer within the deadline");
+    plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[attempt->tier].name,
+                    "the deadline of %u ms%s passed", ex->deadline.passed_ms,
+                    ex->deadline.first_passed ? " for the first text" : "");
+    if (ex->services->latency)
+        tier_latency_add_cut(ex->services->latency, attempt->tier, attempt->first_ms,
+                             attempt->total_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 /* --- pieces and the end --- */
@@ -236,6 +260,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
+    trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
     attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&
@@ -258,6 +283,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .pass = &lane->pass,
             .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
             .once = attempt->ticket.alone,
+            .left_ms = deadline_left_for_attempt(ex),
         };
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &lane->running, &failure.err);

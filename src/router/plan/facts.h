@@ -70,6 +70,11 @@ struct tier_state {
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
     /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
     double ttft_p95_ms, total_p50_ms, total_p95_ms;
+    /* Of this request, if it is asked now: until its turn comes. */
+    double wait_ms;
+    /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared with
+     * its deadlines (plan.c). */
+    double forecast_ttft_ms, forecast_total_ms;
 };
 
 #endif

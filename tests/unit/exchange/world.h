@@ -154,6 +154,9 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
             world->exchange = NULL;
         }
         break;
+    case EXCHANGE_CANCELLED:
+        world->summary = *event->summary;
+        break;
     case EXCHANGE_DONE:
     case EXCHANGE_FAILED:
         world_keep_end(world, event);

@@ -128,6 +128,21 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     return TD_OK;
 }
 
+double job_waited_ms(const struct job *job)
+{
+    CHECK(job == &engine.job);
+    return 30;
+}
+
+void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
+                        uint32_t prompt_tokens, struct scheduler_forecast *out)
+{
+    (void)scheduler;
+    CHECK(priority == TD_PRIORITY_INTERACTIVE && coming == 2 && prompt_tokens == 100);
+    *out = (struct scheduler_forecast){
+        .wait_ms = 500, .prompt_row_ms = 2, .token_ms = 10, .answer_mean = 20, .answer_most = 50};
+}
+
 void job_cancel(struct job *job)
 {
     CHECK(job == &engine.job);
@@ -601,6 +616,21 @@ static void test_a_request_runs_with_the_adapters_that_it_means(void)
     CHECK(engine.submit_count == 0);
 }
 
+static void test_a_forecast_is_of_the_queue_the_prompt_and_the_answer(void)
+{
+    struct scene scene;
+    struct tier_state state = {0};
+    struct tier_ask ask = {.prompt_tokens = 100};
+    scene_init_with(&scene, 4096, 3, TOOL_FORMAT_NONE);
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.wait_ms == 500 && state.forecast_ttft_ms == 500 + 200 + 10);
+    CHECK(state.forecast_total_ms == 710 + 49 * 10); /* as few answers are longer */
+    ask.tokens_max = 5;
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.forecast_total_ms == 710 + 4 * 10);
+    tier_free(scene.tier);
+}
+
 int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
@@ -620,5 +650,6 @@ int main(void)
     RUN(test_a_failed_job_has_words);
     RUN(test_cancel_stops_the_job_also_from_inside_a_piece);
     RUN(test_prompts_are_counted_exactly_unless_they_cannot_fit);
+    RUN(test_a_forecast_is_of_the_queue_the_prompt_and_the_answer);
     return test_finish();
 }

@@ -116,6 +116,7 @@ static void snapshot_free(struct snapshot *snapshot)
     privacy_scanner_free(snapshot->scanner);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
+    tier_load_free(snapshot->services.load);
     config_free(snapshot->config);
     free(snapshot);
 }
@@ -147,6 +148,7 @@ static void keep_learned(struct snapshot *snapshot, const struct snapshot *befor
                 continue;
             tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
             logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+            tier_load_copy(before->services.load, j, snapshot->services.load, i);
             tier_health_share(before->services.health, j, snapshot->services.health, i);
         }
 }
@@ -246,6 +248,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .health =
             tier_health_new(config->tier_count, base->prober ? prober_wake : NULL, base->prober),
         .latency = tier_latency_new(config->tier_count),
+        .load = tier_load_new(config->tier_count),
         .classes = base->classes,
         .scanner = snapshot->scanner,
         .spending = base->spending,
@@ -284,7 +287,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
 {
     const struct config *config = snapshot->config;
     struct exchange_services *services = &snapshot->services;
-    enum td_status status = services->health && services->latency
+    enum td_status status = services->health && services->latency && services->load
                                 ? TD_OK
                                 : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {

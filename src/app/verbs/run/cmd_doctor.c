@@ -10,6 +10,7 @@
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
+#include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
@@ -17,9 +18,7 @@
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
-#include "net/loop_event.h"
 #include "router/plan/reach.h"
-#include "tier/door.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -31,7 +30,6 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define REACH_TIMEOUT_MS 4000
 #define RESULTS_MAX 32
 
 enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
@@ -254,82 +252,6 @@ static void check_port(struct doctor *doctor)
 
 /* --- tiers elsewhere --- */
 
-struct probe {
-    struct loop *loop;
-    int code;
-    enum td_status status;
-    char message[TD_ERROR_BYTES];
-};
-
-static void probe_done(void *ctx, enum td_status status, int code, const struct td_error *err)
-{
-    struct probe *probe = ctx;
-    probe->status = status;
-    probe->code = code;
-    snprintf(probe->message, sizeof probe->message, "%s", err ? err->message : "");
-    loop_event_stop(probe->loop);
-}
-
-static void probe_body(void *ctx, struct td_str bytes)
-{
-    (void)ctx;
-    (void)bytes; /* only that it answers matters */
-}
-
-static void probe_headers(void *ctx, int code, const char *content_type, const char *retry_after)
-{
-    (void)content_type;
-    (void)retry_after;
-    ((struct probe *)ctx)->code = code;
-}
-
-/* Asks for the list of models: costs nothing, and needs the key. */
-static enum td_status probe_tier(struct doctor *doctor, const struct config_tier *tier,
-                                 const struct secret *key, struct probe *probe,
-                                 struct td_error *err)
-{
-    struct client *client = NULL;
-    struct client_transfer *transfer;
-    char url[2048], authorization[2048] = "";
-    snprintf(url, sizeof url, "%s/models", tier->base_url);
-    if (key)
-        snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
-                 STR_ARG(secret_reveal(key)));
-    const char *headers[] = {*authorization ? authorization : NULL, NULL};
-    const struct tier_facts facts = {.name = tier->name, .place = (enum td_place)tier->place};
-    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
-    char *host = door_host(tier->base_url);
-    enum td_status status = loop_event_new(&probe->loop, err);
-    if (status == TD_OK)
-        status = egress_setup_open(doctor->config, &doctor->egress, err);
-    if (status == TD_OK)
-        status = client_new(probe->loop, &client, err);
-    struct client_request request = {.method = "GET",
-                                     .url = url,
-                                     .headers = headers,
-                                     .allow_http = true,
-                                     .ca_file = tier->ca_file,
-                                     .pinned_key = tier->pinned_key,
-                                     .connect_timeout_ms = REACH_TIMEOUT_MS,
-                                     .first_timeout_ms = REACH_TIMEOUT_MS,
-                                     .total_timeout_ms = 2 * REACH_TIMEOUT_MS,
-                                     .response_bytes_max = 16u << 20,
-                                     .on_headers = probe_headers,
-                                     .on_body = probe_body,
-                                     .on_done = probe_done,
-                                     .ctx = probe};
-    const struct door door = {&facts, host ? host : tier->base_url, doctor->egress};
-    if (status == TD_OK)
-        status = door_send(&door, &pass, client, &request, &transfer, err);
-    if (status == TD_OK)
-        loop_event_run(probe->loop);
-    client_free(client);
-    free(host);
-    if (probe->loop)
-        loop_event_free(probe->loop);
-    return status;
-}
-
 /* Where a tier is the configuration says, and nobody can look: so the words say who said it. */
 static void describe_reach(const struct doctor *doctor, const struct config_tier *tier,
                            char words[static 96])
@@ -342,6 +264,56 @@ static void describe_reach(const struct doctor *doctor, const struct config_tier
                      names_class((enum td_data_class)c));
     snprintf(words, 96, "place %s%s, sees %s data", names_place(facts.place),
              facts.place == TD_PLACE_DEVICE ? "" : " as configured", *seen ? seen : "no");
+}
+
+static bool has_gate(const struct config_route *route)
+{
+    const struct gate_settings *gates = &route->gates;
+    return gates->g1_probe_min > 0 || gates->g2_abandon_under > 0 ||
+           (gates->g2_tokens > 0 && gates->g2_confidence_min > 0) || gates->g3_confidence_min > 0;
+}
+
+static void add_finding(struct doctor *doctor, const char *name,
+                        const struct server_finding *finding, const char *reach)
+{
+    static const enum health healths[] = {
+        [SERVER_OK] = HEALTH_OK, [SERVER_WARN] = HEALTH_WARN, [SERVER_FAIL] = HEALTH_FAIL};
+    add(doctor, name, healths[finding->verdict], finding->advice, "%s%s%s", finding->text,
+        *reach ? ", " : "", reach);
+}
+
+/* Whether a gate of some route decides if the answers of the tier are kept. */
+static bool is_judged(const struct config *config, const struct config_tier *tier)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        for (size_t t = 0; has_gate(route) && t + 1 < route->tiers.count; t++)
+            if (strcmp(route->tiers.items[t], tier->name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* What costs money or leaves the premises is not asked for anything but its list. */
+static bool may_ask(const struct config_tier *tier)
+{
+    return tier->input_usd_per_mtok <= 0 && tier->output_usd_per_mtok <= 0 &&
+           (tier->place == TD_PLACE_DEVICE || tier->place == TD_PLACE_PREMISES);
+}
+
+static void check_server(struct doctor *doctor, const struct config_tier *tier,
+                         const struct secret *key, const char *name, const char *reach)
+{
+    const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
+    const struct server_check check = {
+        .tier = tier, .facts = &facts, .key = key, .egress = doctor->egress};
+    struct server_finding finding;
+    server_check_reach(&check, &finding);
+    add_finding(doctor, name, &finding, finding.verdict == SERVER_OK ? reach : "");
+    if (finding.verdict == SERVER_FAIL || !is_judged(doctor->config, tier) || !may_ask(tier))
+        return;
+    server_check_logprobs(&check, &finding);
+    add_finding(doctor, name, &finding, "");
 }
 
 static void check_tier(struct doctor *doctor, const struct config_tier *tier)
@@ -362,24 +334,13 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
         add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
         return;
     }
-    struct probe probe = {0};
     if (doctor->offline)
         add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s",
             reach);
-    else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
-        add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
-    else if (probe.status != TD_OK)
-        add(doctor, name, HEALTH_WARN,
-            tier->pinned_key
-                ? "check the network, base_url and pinned_key; until then other tiers answer"
-                : "check the network and base_url; until then other tiers answer",
-            "%s cannot be reached: %s", tier->base_url, probe.message);
-    else if (probe.code == 401 || probe.code == 403)
-        add(doctor, name, HEALTH_FAIL, "the API key is wrong or has no access", "%s answered %d",
-            tier->base_url, probe.code);
+    else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK)
+        add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
     else
-        add(doctor, name, probe.code < 500 ? HEALTH_OK : HEALTH_WARN, NULL,
-            "%s answers (%d), %s, model %s", tier->base_url, probe.code, reach, tier->model);
+        check_server(doctor, tier, key, name, reach);
     secret_free(key);
 }
 
@@ -388,6 +349,14 @@ static void check_routes(struct doctor *doctor)
     const struct config *config = doctor->config;
     add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tiers, %zu routes", config->label,
         config->tier_count, config->route_count);
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        char name[64];
+        snprintf(name, sizeof name, "route %.50s", route->name);
+        if (route->tiers.count > 1 && !has_gate(route))
+            add(doctor, name, HEALTH_OK, NULL,
+                "no gate judges its answers: a further tier is asked only when one fails");
+    }
 }
 
 /* --- the verb --- */
