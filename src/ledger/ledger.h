@@ -65,6 +65,13 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
+/* What somebody did after an answer. Unlike feedback it is seen, not said, so it counts less. */
+struct ledger_reaction {
+    const char *exchange; /* the whole id */
+    uint64_t wall_ms;
+    enum reaction kind; /* stored by its name */
+};
+
 /* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
 #define LEDGER_SHADOW_DROPPED "dropped" /* as kind: no answer to compare, but it cost something */
 struct ledger_shadow {
@@ -98,6 +105,10 @@ TD_MUST_CHECK enum td_status ledger_put_feedback(struct ledger *ledger,
 /* The same for a shadow. TD_INVALID: no id, tier or kind, or an agreement outside 0..1. */
 TD_MUST_CHECK enum td_status
 ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow, struct td_error *err);
+/* The same for a reaction. TD_INVALID: no id, or no kind. */
+TD_MUST_CHECK enum td_status ledger_put_reaction(struct ledger *ledger,
+                                                 const struct ledger_reaction *reaction,
+                                                 struct td_error *err);
 /* Waits at most timeout_ms until everything that was put before is committed. TD_TIMEOUT, or TD_IO
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -127,7 +138,8 @@ void ledger_reader_close(struct ledger_reader *reader);
  *                cached_tokens, exact, prompt_estimate, answer_bytes, start_ms, first_ms, total_ms,
  *                cost_usd, estimated, egress_bytes, span_id}],
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
- *               cost_usd, egress_bytes}]} */
+ *               cost_usd, egress_bytes}],
+ *    reactions: [{kind, wall_ms, time}]} */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
                                                 struct json **out, struct td_error *err);
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
@@ -216,6 +228,8 @@ TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
  *                  turns (of conversations with a remembered tier), turns_moved, kept,
  *                  given_up (probability, or share of the score), usd (extra cost of keeping),
  *                  days: [{day, similar, flipped, flip_rate}]},
+ *    reactions: [{tier, regenerated, edited, abandoned, continued (answers by the last of
+ *                 reactions)}],
  *    shadows: as ledger_reader_shadows}
  *
  * Tiers are ordered by their number of exchanges. cost_usd counts every attempt, also failed ones,

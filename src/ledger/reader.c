@@ -103,6 +103,10 @@ static const struct column shadow_columns[] = {
     {"cost_usd", NUMBER}, {"egress_bytes", INTEGER},
 };
 
+static const char reactions_sql[] =
+    "SELECT kind, wall_ms FROM reaction WHERE exchange = ?1 ORDER BY seq";
+static const struct column reaction_columns[] = {{"kind", TEXT}, {"wall_ms", INTEGER}};
+
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
     return error_set(err, database_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
@@ -204,6 +208,8 @@ struct belongings {
 static const struct belongings belongings[] = {
     {"attempts", attempts_sql, attempt_columns, sizeof attempt_columns / sizeof *attempt_columns},
     {"shadows", shadows_sql, shadow_columns, sizeof shadow_columns / sizeof *shadow_columns},
+    {"reactions", reactions_sql, reaction_columns,
+     sizeof reaction_columns / sizeof *reaction_columns},
 };
 
 static enum td_status add_belongings(struct ledger_reader *reader, const struct belongings *what,

@@ -191,6 +191,10 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     if (status == TD_OK)
         status = shadows_locked(reader, since_wall_ms, &shadows, err);
     json_put(report, "shadows", shadows);
+    struct json *reactions = NULL;
+    if (status == TD_OK)
+        status = reactions_locked(reader, since_wall_ms, &reactions, err);
+    json_put(report, "reactions", reactions);
     return status;
 }
 

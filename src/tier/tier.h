@@ -20,10 +20,12 @@ struct tier_attempt;
 struct tier_piece {
     struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
-    struct td_token_stats stats;      /* of one generated token */
-    struct td_str token_text;         /* the bytes of that token, for logprobs */
-    const struct td_top_logprob *top; /* local tier: with ids of its model */
+    struct td_token_stats stats; /* of one generated token */
+    uint64_t server_identity; /* of a server: which model and build it says it is; 0 = not said */
+    struct td_str token_text; /* the bytes of that token, for logprobs */
+    const struct td_top_logprob *top; /* local tier: with ids of `model` */
     size_t top_count;
+    const struct td_model *model; /* spells `top`; lives as long as the tier. NULL without it */
     /* The choice object when it has more than plain text (tool calls, a refusal, logprobs), always
      * in the form of a stream's delta; else NULL. Read it by tier/openai_delta.h. Its logprobs are
      * those of all tokens of `text`, and token_text is then empty. */
@@ -87,6 +89,8 @@ struct tier_ops {
     void (*cancel)(struct tier_attempt *attempt);
     uint32_t (*count_prompt)(struct tier *tier, const struct td_request *request);
     void (*free)(struct tier *tier);
+    /* Fills in what the tier itself knows of its state now; NULL = nothing. Any thread. */
+    void (*look)(struct tier *tier, struct tier_state *out);
     /* Bytes sent so far, for an attempt that is about to be cancelled. NULL for a tier that sends
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
@@ -139,7 +143,7 @@ struct tier_adapter {
 };
 
 struct tier_local_options {
-    const struct td_model *model;
+    const struct td_model *model; /* NULL: facts->model_fault says why, and no attempt starts */
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts->adapter_count], in the order of its names */
     struct sandbox *sandbox; /* for data that must not leave; NULL = the engine here answers */

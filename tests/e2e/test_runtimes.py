@@ -341,6 +341,66 @@ def test_a_message_and_a_response_climb_as_well():
         equal(done["response"]["output"][0]["content"][0]["text"], "From the cloud.")
 
 
+# --- a confidence model of a server's model ---
+
+INTENTS = {
+    "what is my balance": "balance",
+    "set an alarm": "alarm",
+    "play some music": "play_music",
+}
+PLACES = ["", " please", " now", " today", " for me", " again", " if you can", " quickly", " ok"]
+VAGUE = ["turn it up {}", "change it {}", "do it with the {}", "it did not go through {}"]
+
+
+def judged():
+    for text, answer in INTENTS.items():
+        yield from ({"prompt": text + place, "answer": answer} for place in PLACES)
+    for text in VAGUE:
+        yield from (
+            {"prompt": text.format(word), "right": False} for word in "card bit one".split()
+        )
+    yield from ({"prompt": f"freeze it {number}", "right": False} for number in range(16))
+
+
+@case
+def test_a_confidence_model_is_fitted_to_a_server_and_used_with_no_other():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with tempfile.TemporaryDirectory() as folder, Tandem() as runtime:
+        lines, fitted, path = (Path(folder) / name for name in ("l", "edge.confidence", "c.yaml"))
+        lines.write_text("".join(json.dumps(line) + "\n" for line in judged()))
+        edge = ("edge", "device", f"{runtime.url}/v1", "tandem-nano")
+        config = ladder(edge, ("cloud", "cloud", cloud.base_url))
+        path.write_text(config)
+        env = clean_environment(TANDEM_STATE_DIR=folder)
+        fit = ["router", "confidence", lines, "-o", fitted, "--json", "-n", 12, "--config", path]
+        code, out, err = run(*fit, "--tier", "edge", env=env, timeout=200)
+        equal(code, 0, err)
+        equal((json.loads(out)["model"], json.loads(out)["answers"]), ("tandem-nano", 55))
+        code, _, err = run(*fit, "--tier", "egde", env=env)
+        assert code == 1 and "did you mean 'edge'" in err, err
+        model = "    model: tandem-nano\n"
+        calibrated = config.replace(model, f"{model}    confidence: {fitted}\n")
+        with Tandem(config) as raw, Tandem(calibrated) as tandem:
+            one, other = (t.chat("play some music ok").tandem for t in (raw, tandem))
+            assert one["tier"] == other["tier"] == "edge" and other["confidence"] > 0.55, other
+            assert one["confidence"] != other["confidence"], (one, other)
+            equal(tandem.chat(UNCLEAR).tandem["tier"], "cloud")
+        # The address is the same to the configuration, but the server says that it is another.
+        other = ScriptedCloud(Script(text="Hm.", logprob=SURE))
+        moved = calibrated.replace(runtime.url, other.base_url.removesuffix("/v1"))
+        moved_names = {"model": "tandem-nano-2"}
+        with Tandem(moved) as tandem:
+            equal(tandem.chat("Hi").status, 200)
+            equal("confidence_stale" in reasons(tandem), False)  # it repeats the tier's name
+            other.script = Script(text="Hm.", logprob=SURE, says=moved_names)
+            equal(tandem.chat("Hi").tandem["confidence"], 0.9900)
+            equal("confidence_stale" in reasons(tandem), True)
+        renamed = calibrated.replace("model: tandem-nano", "model: another")
+        with Tandem(renamed) as tandem:
+            line = "event=confidence_stale tier=edge"
+            wait_until(lambda: any(line in text for text in tandem.log), what=line)
+
+
 # --- the doctor ---
 
 

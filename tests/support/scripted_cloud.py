@@ -29,6 +29,7 @@ class Script:
     pieces: list | None = None  # text pieces of a stream; default: words
     logprob: float | None = None  # of every token, when the request asks for logprobs
     logprobs: Any = None  # the whole member `logprobs` of every piece, asked for or not
+    says: dict = field(default_factory=dict)  # of itself: merged into every chunk of a stream
     refuses: str | None = None  # a member: requests that have it are answered with refuse_status
     refuse_status: int = 400
     refuse_message: str = "unknown field"  # the member's name is not added
@@ -371,6 +372,7 @@ class ScriptedCloud:
                 "created": 1700000000,
                 "model": wants.get("model"),
                 "choices": [choice],
+                **script.says,
                 **extra,
             }
             return b"data: " + json.dumps(value, ensure_ascii=script.comments).encode() + b"\n\n"

@@ -303,8 +303,7 @@ static void begin_exchange(struct chat *chat)
         return;
     }
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
-                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
-                         api->host->model);
+                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
     if (chat->request.td.streamed)
         event_stream_await(&chat->stream, exchange_id(chat->exchange),
                            chat->request.td.client_timeout_ms);

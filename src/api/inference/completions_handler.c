@@ -283,7 +283,7 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
                              (int64_t)(clock_wall_ms(call->services->clock) / 1000),
-                             &choice->request.td, call->base.api->host->model);
+                             &choice->request.td);
         call->writer.include_usage = usage;
     }
     if (status == TD_OK)
@@ -344,7 +344,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
     char caller[AUTH_DIGEST_BYTES];
-    if (!completion_request_parse(http_request_body(http), call->base.api->host->model, call->arena,
+    if (!completion_request_parse(http_request_body(http), call->services->model, call->arena,
                                   request, fault) ||
         !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
@@ -370,6 +370,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         api_reply_fault(api, request, &fault);
         return;
     }
+    call->services = api->host->acquire(api->host->ctx);
     if (!read_request(call, request, &fault)) {
         api_reply_fault(api, request, &fault);
         event_stream_forget(&call->stream);
@@ -379,7 +380,6 @@ void completions_handle(struct api *api, struct http_request *request, const cha
     if (call->request.common.include_obfuscation)
         event_stream_obfuscate(&call->stream);
     http_request_on_gone(request, call_gone, call);
-    call->services = api->host->acquire(api->host->ctx);
     if (call->request.common.td.streamed)
         event_stream_await(&call->stream, NULL, call->request.common.td.client_timeout_ms);
     loop_timer_start(api->loop, call->step, 0);

@@ -30,7 +30,8 @@
 #define ID_BYTES 28
 
 struct embedding_call {
-    struct api_call base;          /* first */
+    struct api_call base; /* first */
+    struct exchange_services *services;
     struct http_request *http;     /* NULL once replied or gone */
     struct embedding_job *job;     /* NULL once it ended */
     struct sandbox_call *confined; /* in its place; NULL once it ended */
@@ -42,12 +43,18 @@ struct embedding_call {
     struct tracing tracing;
 };
 
+static const struct td_model_info *info_of(const struct exchange_services *services)
+{
+    return td_model_get_info(embedding_service_model(services->embeddings));
+}
+
 static void call_free(struct embedding_call *call)
 {
     if (call->job)
         embedding_cancel(call->job);
     if (call->confined)
         sandbox_cancel(call->confined);
+    call->base.api->host->release(call->base.api->host->ctx, call->services);
     api_call_end(&call->base);
     embeddings_request_deinit(&call->request);
     free(call);
@@ -79,7 +86,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
     const struct api_host *host = call->base.api->host;
     if (!host->ledger)
         return;
-    const char *model = td_model_get_info(embedding_service_model(host->embeddings))->name;
+    const char *model = info_of(call->services)->name;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
     struct ledger_attempt attempt = {
         .tier = call->tier,
@@ -164,9 +171,7 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
     if (answer) {
         struct buf body;
         buf_init(&body, EMBEDDINGS_ANSWER_BYTES_MAX);
-        embeddings_write(&call->request, answer,
-                         td_model_get_info(embedding_service_model(api->host->embeddings))->name,
-                         &body);
+        embeddings_write(&call->request, answer, info_of(call->services)->name, &body);
         api_reply_json(api, call->http, 200, &body);
         buf_deinit(&body);
     } else {
@@ -181,10 +186,9 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
 
 /* The tier whose name or model was asked for; NULL when the name means something else. "auto" and
  * the embedding model's own name mean the device's. */
-static const char *find_tier(const struct api *api, const struct exchange_services *services,
-                             const char *model)
+static const char *find_tier(const struct exchange_services *services, const char *model)
 {
-    const char *own = td_model_get_info(embedding_service_model(api->host->embeddings))->name;
+    const char *own = info_of(services)->name;
     bool any = strcmp(model, "auto") == 0 || strcmp(model, own) == 0;
     for (size_t i = 0; i < services->tier_count; i++) {
         const struct tier_facts *facts = &services->tiers[i]->facts;
@@ -197,22 +201,19 @@ static const char *find_tier(const struct api *api, const struct exchange_servic
 
 static bool choose_tier(struct embedding_call *call, struct fault *fault)
 {
-    struct api *api = call->base.api;
-    if (!api->host->embeddings) {
+    if (!call->services->embeddings) {
         fault_set(fault, 503, "server_error", "no_tier_available",
                   "there is no model on this device to embed with; set engine.embedding_model");
         fault->no_retry = true;
         return false;
     }
-    struct exchange_services *services = api->host->acquire(api->host->ctx);
-    const char *tier = find_tier(api, services, call->request.model);
+    const char *tier = find_tier(call->services, call->request.model);
     snprintf(call->tier, sizeof call->tier, "%s", tier ? tier : "");
-    api->host->release(api->host->ctx, services);
     if (tier)
         return true;
     fault_set(fault, 404, "invalid_request_error", "model_not_found",
               "'%.200s' has no embeddings here; ask for 'auto' or '%s'", call->request.model,
-              td_model_get_info(embedding_service_model(api->host->embeddings))->name);
+              info_of(call->services)->name);
     snprintf(fault->param, sizeof fault->param, "model");
     return false;
 }
@@ -235,13 +236,12 @@ static bool classify(struct embedding_call *call, struct fault *fault)
         raise_class(call, data_class);
     const struct api_host *host = call->base.api->host;
     raise_class(call, host->data_class);
-    struct exchange_services *services = host->acquire(host->ctx);
     for (size_t i = 0; i < call->request.input_count; i++) {
         const struct embedding_input *input = &call->request.inputs[i];
-        raise_class(call, input->id_count ? TD_CLASS_RESTRICTED
-                                          : privacy_classify(services->scanner, input->text, NULL));
+        raise_class(call, input->id_count
+                              ? TD_CLASS_RESTRICTED
+                              : privacy_classify(call->services->scanner, input->text, NULL));
     }
-    host->release(host->ctx, services);
     return true;
 }
 
@@ -264,12 +264,10 @@ static bool submit(struct embedding_call *call, struct fault *fault)
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
     if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))
-        status = sandbox_embed(
-            sandbox, &job,
-            td_model_get_info(embedding_service_model(api->host->embeddings))->embedding_size,
-            &call->confined, &err);
+        status = sandbox_embed(sandbox, &job, info_of(call->services)->embedding_size,
+                               &call->confined, &err);
     else if (status == TD_OK)
-        status = embedding_submit(api->host->embeddings, &job, &call->job, &err);
+        status = embedding_submit(call->services->embeddings, &job, &call->job, &err);
     if (status == TD_OK)
         return true;
     fault_from_status(fault, status, err.message, NULL);
@@ -289,8 +287,9 @@ void embeddings_handle(struct api *api, struct http_request *request, const char
     call->http = request;
     call->start_ms = clock_monotonic_ms(NULL);
     api_call_begin(api, &call->base, call_stop, true);
-    const struct td_model *model =
-        api->host->embeddings ? embedding_service_model(api->host->embeddings) : NULL;
+    call->services = api->host->acquire(api->host->ctx);
+    const struct embedding_service *service = call->services->embeddings;
+    const struct td_model *model = service ? embedding_service_model(service) : NULL;
     if (!embeddings_request_parse(http_request_body(request), model, &call->request, &fault) ||
         !choose_tier(call, &fault) || !classify(call, &fault) || !submit(call, &fault)) {
         api_reply_fault(api, request, &fault);

@@ -14,6 +14,8 @@
 #include "router/plan/policy.h"
 #include "tier/limits.h"
 
+#include <stdatomic.h>
+
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
@@ -36,10 +38,12 @@ struct config_texts {
 struct config_tier {
     uint32_t line;
     const char *name;
-    int kind;  /* enum config_tier_kind */
-    int place; /* enum td_place, -1 = by kind */
-    const char *model, *base_url;
+    int kind;                               /* enum config_tier_kind */
+    int place;                              /* enum td_place, -1 = by kind */
+    const char *model, *base_url;           /* model of a local tier: NULL = engine.model */
+    uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *confidence; /* of a server: file of its confidence model; NULL = none */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */
@@ -157,6 +161,7 @@ struct config_route {
 
 struct config {
     struct arena *arena;
+    atomic_uint users; /* of config_hold */
     const char *label; /* the file's name, or "defaults" */
     uint32_t line;
     const char *state_dir;
@@ -278,10 +283,13 @@ TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, v
 /* The same from memory; label stands for the file's name in messages. */
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
-void config_free(struct config *config);
+struct config *config_hold(struct config *config); /* one more user, who calls config_free, too */
+void config_free(struct config *config);           /* accepts NULL; the last user's frees it */
 
 /* Its kind of server; NULL for the engine in this process. */
 const struct tier_server *config_tier_server(const struct config_tier *tier);
+/* A local tier without a model of its own. */
+bool config_tier_runs_engine_model(const struct config_tier *tier);
 /* The tier of that name; NULL when there is none. */
 const struct config_tier *config_tier_find(const struct config *config, const char *name);
 /* The end of a message about an unknown tier. */

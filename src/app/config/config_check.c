@@ -101,11 +101,11 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier has no server: remove base_url, keys and pinned_key from tier "
                       "'%.60s'",
                       tier->name);
-    if (tier->model)
+    if (tier->confidence)
         return refuse(config, tier->line, err,
-                      "the local tier runs engine.model: write model: '%.60s' there, not in the "
-                      "tier",
-                      tier->model);
+                      "the confidence model of the local tier is router.confidence: write '%.60s' "
+                      "there, not in the tier",
+                      tier->confidence);
     return TD_OK;
 }
 
@@ -136,10 +136,11 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
         const struct config_tier *before = &config->tiers[i];
         if (strcmp(before->name, tier->name) == 0)
             return refuse(config, tier->line, err, "two tiers have the name '%.60s'", tier->name);
-        if (tier->kind == CONFIG_TIER_LOCAL && before->kind == CONFIG_TIER_LOCAL)
+        if (config_tier_runs_engine_model(tier) && config_tier_runs_engine_model(before))
             return refuse(config, tier->line, err,
-                          "only one tier may have the kind local; '%.60s' is the second",
-                          tier->name);
+                          "the local tiers '%.60s' and '%.60s' both run engine.model: give one of "
+                          "them a model of its own",
+                          before->name, tier->name);
     }
     if (status != TD_OK)
         return status;

@@ -86,7 +86,7 @@ static const struct config_key root_keys[] = {
              "TANDEM_STATE_DIR overrides it"},
     {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_server, .help = "the HTTP server"},
     {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_engine,
-     .help = "the engine of the local tier; all keys but adapters need a restart"},
+     .help = "the engine of the local tiers"},
     {"tiers", CONFIG_KEY_SECTIONS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX, .section = &keys_tier,
      .help = "where inference runs; default: local and openai", .count_offset = AT(tier_count)},
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX, .section = &keys_route,

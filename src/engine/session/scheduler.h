@@ -33,6 +33,9 @@ struct scheduler_options {
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
     bool keep_nothing;               /* for all jobs, as in job_request */
+    /* Memory is taken when the first job comes and given back after so long without one; jobs wait
+     * meanwhile. 0 = it is taken at once and kept. */
+    uint32_t idle_ms;
 };
 
 struct job_request {
@@ -87,6 +90,9 @@ void scheduler_forget(struct scheduler *scheduler);
 struct scheduler_load {
     uint32_t running, waiting;
     uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
+    bool loaded;                                  /* the memory is taken (idle_ms) */
+    uint32_t load_ms;                             /* the last loading; 0 = there was none */
+    uint64_t loads;
     /* Totals since the start. cached_tokens: how many of prompt_tokens were cached already. rows /
      * passes is the mean size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;

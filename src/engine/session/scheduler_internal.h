@@ -50,10 +50,12 @@ struct backlog {
 };
 
 struct scheduler {
+    struct scheduler_options options;
     enum td_speculation speculation;
     uint32_t draft_tokens;
     float exit_threshold;
     const struct td_model *model;
+    bool holds_weights; /* counted as in use (memory.h) */
     struct thread_pool *threads;
     struct kv_pool *kv_pool;
     struct prefix_index *prefixes; /* what ended and running answers have computed */
@@ -71,9 +73,11 @@ struct scheduler {
     atomic_bool stop;
     atomic_uint forget; /* set of enum forget that is due, see scheduler_forget */
     bool keep_nothing;
-    atomic_uint jobs, spares; /* running and waiting; spares are not in jobs */
-    atomic_uint running;      /* of both kinds */
-    atomic_uint pages_used;
+    atomic_uint jobs, spares;           /* running and waiting; spares are not in jobs */
+    atomic_uint running;                /* of both kinds */
+    atomic_uint pages_used, page_count; /* 0 = asleep: the memory is given back */
+    atomic_uint load_ms;                /* of the last time that it was taken */
+    _Atomic uint64_t loads;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
     struct backlog backlog;
@@ -118,6 +122,15 @@ void scheduler_warm_up(struct scheduler *scheduler);
 
 void scheduler_collect(struct scheduler *scheduler);
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
+/* Takes the memory that jobs need, or gives it back (also after a failure to take it). Between jobs,
+ * by the scheduler's thread. */
+TD_MUST_CHECK enum td_status scheduler_open_memory(struct scheduler *scheduler,
+                                                   struct td_error *err);
+void scheduler_close_memory(struct scheduler *scheduler);
+/* Brings the weights into memory, or tells the kernel that nobody reads them. */
+void scheduler_read_weights(struct scheduler *scheduler);
+void scheduler_drop_weights(struct scheduler *scheduler);
+
 /* Ends the slot's job and gives the slot back, now or once the job's loop takes the post. */
 void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
                         const struct td_error *err);

@@ -13,10 +13,13 @@
 #include <math.h>
 
 /* A second-best answer: after a failure, below the bar, cut at the deadline, because a budget took
- * dearer tiers away, or of a tier that stands in for a busy one. */
+ * dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
+ * another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by);
+    const struct model_fault *fault = ex->facts[by->tier].model_fault;
+    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by) ||
+           (fault && !fault->is_loading);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much

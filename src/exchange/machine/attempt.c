@@ -165,6 +165,21 @@ void attempt_cut_off(struct exchange *ex, struct lane *lane)
 
 /* --- pieces and the end --- */
 
+/* A confidence model is of one server's model and build. With another one its numbers would be
+ * wrong, so the rule takes its place. */
+static void check_server(struct exchange *ex, const struct tier_piece *piece)
+{
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    struct confidence *confidence = &ex->lane->confidence;
+    if (!confidence->model || !facts->server_identity ||
+        piece->server_identity == facts->server_identity)
+        return;
+    confidence->model = NULL;
+    plan_add_reason(&ex->plan, REASON_CONFIDENCE_STALE, facts->name,
+                    "%s answers with another model or build than its confidence model is of",
+                    facts->name);
+}
+
 /* Of a further token of a server's chunk: it has nothing to show or to keep. */
 static bool is_only_stats(const struct tier_piece *piece)
 {
@@ -184,6 +199,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
                              (uint64_t)exchange_now_ms(ex));
     }
     if (piece->has_stats) {
+        check_server(ex, piece);
         confidence_add(&ex->lane->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;

@@ -102,10 +102,11 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
 static void add_removal(const struct exchange *ex, char *out, size_t size)
 {
     static const enum reason_code order[] = {
-        REASON_REMOVED_TOO_SLOW, REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,
-        REASON_REMOVED_CLASS,    REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,
-        REASON_REMOVED_CONTEXT,  REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND,
-        REASON_REMOVED_BUDGET,   REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
+        REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE, REASON_REMOVED_NO_MODEL,
+        REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,   REASON_REMOVED_MODE,
+        REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT, REASON_REMOVED_CAPABILITY,
+        REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,  REASON_REMOVED_RULE,
+        REASON_REMOVED_REGION,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         for (size_t i = 0; i < ex->plan.reason_count; i++) {
@@ -153,6 +154,8 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
         add_spent(ex, cause, sizeof cause);
     if (!cause[0])
         add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && facts->model_fault && !facts->model_fault->is_loading)
+        add(cause, sizeof cause, "%s; %.64s stands in", facts->model_fault->text, facts->model);
     if (!cause[0] && ex->current->fallback)
         add_outrun(ex, cause, sizeof cause);
     if (!cause[0] && disclosure_stands_in(ex, ex->current))
@@ -238,6 +241,9 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
     if (was_removed_for(ex, REASON_REMOVED_OFFLINE)) {
         status = TD_UNAVAILABLE;
         text = "no tier that may answer can be reached: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_NO_MODEL)) {
+        status = TD_UNAVAILABLE;
+        text = "no tier that may answer has a model: ";
     } else if (was_removed_for(ex, REASON_REMOVED_BUDGET)) {
         status = TD_BUSY;
         text = "every tier that may answer has a price, and the budget is spent: ";

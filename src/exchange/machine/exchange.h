@@ -34,7 +34,10 @@ struct hedge_allowance;
 struct consistency;
 struct shadow_pool;
 struct ramp_table;
+struct reactions;
 struct similarity;
+struct embedding_service;
+struct scheduler;
 
 /* Whether the local tier's confidences come from a confidence model. */
 enum confidence_state {
@@ -71,6 +74,13 @@ struct exchange_services {
     size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
     uint32_t deadline_ms;  /* of the whole exchange; 0 = none */
 
+    /* The engine, for what is no exchange. */
+    const struct td_model *model;               /* of the first local tier that has one, or NULL */
+    struct embedding_service *embeddings;       /* or NULL */
+    const struct model_fault *embeddings_fault; /* NULL = they are those that were asked for */
+    struct scheduler *const *schedulers;        /* [scheduler_count] */
+    size_t scheduler_count;
+
     /* What is known before the plan. */
     enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
@@ -101,6 +111,7 @@ struct exchange_services {
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     struct ramp_table *ramp_table;
+    struct reactions *reactions; /* NULL = nobody looks for them */
     struct shadow_pool *shadow_pool;
     double shadow_usd_per_day; /* for shadows that cost something */
 };

@@ -71,6 +71,8 @@ static void read_states(struct exchange *ex)
             .prompt_tokens = count_prompt(ex, i),
         };
         tier_health_look(services->health, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+        if (services->tiers[i]->ops->look)
+            services->tiers[i]->ops->look(services->tiers[i], &ex->states[i]);
         if (services->latency)
             tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
         forecast(ex, i);

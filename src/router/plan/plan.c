@@ -159,6 +159,14 @@ static bool without_key(const struct question *q, size_t tier, char why[REASON_T
     return removed(why, "tier %s has no API key", facts->name);
 }
 
+static bool without_model(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct model_fault *fault = q->facts[tier].model_fault;
+    return fault && !fault->stands_in &&
+           removed(why, "tier %s has no model (%s): %s", q->facts[tier].name, fault->code,
+                   fault->text);
+}
+
 void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES])
 {
     static const char *const texts[REST_COUNT] = {
@@ -290,9 +298,8 @@ static const struct constraint permissions[] = {
     {REASON_REMOVED_CAPPED, beyond_cap},
 };
 static const struct constraint availability[] = {
-    {REASON_REMOVED_NO_KEY, without_key},
-    {REASON_REMOVED_OFFLINE, without_network},
-    {REASON_REMOVED_OFFLINE, offline},
+    {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},
+    {REASON_REMOVED_OFFLINE, without_network}, {REASON_REMOVED_OFFLINE, offline},
     {REASON_REMOVED_TOO_SLOW, too_slow},
 };
 
@@ -426,6 +433,22 @@ static void explain_start(const struct question *q, const struct start *start, s
         plan_add_reason(out, REASON_MOVED, name, "%s", decision->moved);
 }
 
+/* Who waits for an answer is told that loading is part of the waiting. */
+static void explain_loading(const struct question *q, struct plan *out)
+{
+    for (size_t i = 0; i < out->rung_count; i++) {
+        const struct tier_state *state = &q->states[out->rungs[i]];
+        const char *name = q->facts[out->rungs[i]].name;
+        if (state->unloaded && state->load_ms)
+            plan_add_reason(out, REASON_UNLOADED, name,
+                            "the model of %s must be loaded first, which took %u ms the last time",
+                            name, state->load_ms);
+        else if (state->unloaded)
+            plan_add_reason(out, REASON_UNLOADED, name, "the model of %s must be loaded first",
+                            name);
+    }
+}
+
 static void explain_denial(const struct question *q, struct plan *out)
 {
     if (!q->rule || !q->rule->deny)
@@ -492,4 +515,5 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     order_rungs(&q, permitted, permitted_count, start.position, out);
     if (out->rung_count > 0)
         explain_start(&q, &start, permitted[start.position], out);
+    explain_loading(&q, out);
 }

@@ -126,6 +126,7 @@ enum reason_code {
     REASON_REMOVED_CLASS,
     REASON_REMOVED_MODE,
     REASON_REMOVED_ROUTE_KIND,
+    REASON_REMOVED_NO_MODEL,
     REASON_REMOVED_OFFLINE,
     REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
     REASON_REMOVED_NO_KEY,
@@ -146,6 +147,7 @@ enum reason_code {
     REASON_CHOSEN_RAMP,
     REASON_OVERFLOW, /* starts where it need not wait */
     REASON_RAMP_NOT_TAKEN,
+    REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
@@ -162,7 +164,8 @@ enum reason_code {
     REASON_UNJUDGED_NO_LOGPROBS, /* a better tier was there, but no gate judged the answer */
     REASON_UNJUDGED_NO_GATE,
     REASON_UNJUDGED_FORMAT,
-    REASON_ODD_LOGPROBS, /* the tier sent numbers that are no log-probabilities */
+    REASON_CONFIDENCE_STALE, /* the server is not the one that its confidence model is of */
+    REASON_ODD_LOGPROBS,     /* the tier sent numbers that are no log-probabilities */
     REASON_REVIEW,
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */

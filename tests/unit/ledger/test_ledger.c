@@ -112,7 +112,7 @@ static void test_every_field_comes_back(void)
         "\"completion_tokens\":40,\"cached_tokens\":2,\"exact\":true,\"prompt_estimate\":9,"
         "\"answer_bytes\":150,\"start_ms\":10.0,\"first_ms\":310.125,\"total_ms\":900.0,"
         "\"cost_usd\":0.0125,\"estimated\":false,\"egress_bytes\":4321,"
-        "\"span_id\":\"2222222222222222\"}],\"shadows\":[],\"same_trace\":[]}";
+        "\"span_id\":\"2222222222222222\"}],\"shadows\":[],\"reactions\":[],\"same_trace\":[]}";
     CHECK(text.data != NULL && strcmp(text.data, expected) == 0);
     if (text.data == NULL || strcmp(text.data, expected) != 0)
         fprintf(stderr, "got %s\n", text.data ? text.data : "nothing");

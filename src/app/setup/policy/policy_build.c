@@ -52,6 +52,8 @@ static void write_tiers(const struct config *config, struct buf *out)
 {
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
+        if (tier->confidence)
+            buf_printf(out, "confidence %s\n", tier->confidence);
         buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
                    tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
                    tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);

@@ -19,6 +19,7 @@
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/memory/reactions.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
@@ -117,14 +118,15 @@ static enum td_status open_ramps(const struct config *config, bool serves,
     return status == TD_OK ? ramp_table_open(&options, &base->ramp_table, err) : status;
 }
 
-/* Only a server has shadows, and vaults that outlive it. */
+/* Only a server has shadows, reactions, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
 {
     base->shadow_pool = shadow_pool_new(config->shadow.running_max);
+    base->reactions = reactions_new(NULL);
     base->prober = prober_new();
-    if (!base->shadow_pool || !base->prober)
-        return error_set(err, TD_NO_MEMORY, "no memory for shadows and health checks");
+    if (!base->shadow_pool || !base->reactions || !base->prober)
+        return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
     return vault_keep_load(config, base->vaults, err);
 }
 
@@ -168,6 +170,7 @@ void services_setup_close(struct services_parts *parts)
     vault_store_free(base->vaults);
     ramp_table_close(base->ramp_table);
     shadow_pool_free(base->shadow_pool);
+    reactions_free(base->reactions);
     prober_free(base->prober);
     consents_close(base->consents);
     consistency_close(base->consistency);

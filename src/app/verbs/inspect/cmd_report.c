@@ -78,6 +78,19 @@ static void print_shadows(const struct json *list)
     }
 }
 
+/* What people did after answers: seen, not said. */
+static void print_reactions(const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *of = json_at(list, i);
+        const char *tier = json_cstr(json_get(of, "tier"));
+        printf("%safter answers of %s: went on %.0f, asked again %.0f, changed the question %.0f, "
+               "left %.0f\n",
+               i ? "" : "\n", tier ? tier : "(none)", member(of, "continued"),
+               member(of, "regenerated"), member(of, "edited"), member(of, "abandoned"));
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
@@ -111,6 +124,7 @@ static void print_report(const struct json *report, const char *since)
         }
         printf("\n");
     }
+    print_reactions(json_get(report, "reactions"));
     report_money_print(report);
     print_consistency(json_get(report, "consistency"));
     print_shadows(json_get(report, "shadows"));

@@ -7,6 +7,7 @@
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/model/model_record.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
@@ -14,6 +15,7 @@
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
+#include "base/memory_free.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
@@ -121,33 +123,64 @@ static void check_confidence(struct doctor *doctor, const struct td_model *model
     free(confidence);
 }
 
-static void check_model(struct doctor *doctor)
+/* What a server does about a model that cannot be opened. */
+static void add_model_failure(struct doctor *doctor, const char *name, const char *tier,
+                              const char *path, const char *why)
+{
+    const char *folder = doctor->config->state_dir;
+    char then[TD_ERROR_BYTES], good[4096], words[256] = "";
+    bool kept_out = *path && model_record_is_quarantined(folder, path, then);
+    if (model_record_find_good(folder, tier, good, sizeof good) && strcmp(good, path) != 0)
+        snprintf(words, sizeof words, "; a server uses %.200s", good);
+    else if (doctor->config->tier_count > 1)
+        snprintf(words, sizeof words, "; a server starts without it");
+    add(doctor, name, HEALTH_FAIL,
+        kept_out ? "replace the file, or name another one with engine.model, TANDEM_MODEL or -m"
+                 : "name a GGUF file with engine.model, TANDEM_MODEL or -m",
+        "%.250s%s%s", why, kept_out ? "; in quarantine until the file changes" : "", words);
+}
+
+static void check_memory(struct doctor *doctor, const struct td_model_info *info)
+{
+    struct memory_free left;
+    memory_free_read("", &left);
+    double free_mb = (double)left.ram_bytes / 1e6, need_mb = (double)info->file_bytes / 1e6;
+    bool tight = need_mb * 1.2 > free_mb;
+    add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
+        tight ? "use a smaller or more quantised model" : NULL,
+        "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
+}
+
+static void check_model(struct doctor *doctor, const struct config_tier *tier)
 {
     struct td_error err = {0};
-    char path[4096];
+    char path[4096] = "", name[80] = "model";
     struct td_model *model = NULL;
     struct td_model_options options = {.cpu = doctor->cpu};
     const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
+    if (tier->model) {
+        wanted = tier->model;
+        snprintf(name, sizeof name, "model of %.64s", tier->name);
+    }
     if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
         td_model_open(path, &options, &model, &err) != TD_OK) {
-        add(doctor, "model", HEALTH_FAIL, "name a GGUF file with engine.model, TANDEM_MODEL or -m",
-            "%s", err.message);
+        add_model_failure(doctor, name, tier->name, path, err.message);
         return;
     }
     const struct td_model_info *info = td_model_get_info(model);
-    add(doctor, "model", HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
+    add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
         info->quantization, (double)info->file_bytes / 1e6);
-    struct sysinfo memory;
-    if (sysinfo(&memory) == 0) {
-        double free_mb = (double)(memory.freeram + memory.bufferram) * memory.mem_unit / 1e6;
-        double need_mb = (double)info->file_bytes / 1e6;
-        bool tight = need_mb * 1.2 > (double)memory.totalram * memory.mem_unit / 1e6;
-        add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
-            tight ? "use a smaller or more quantised model" : NULL,
-            "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
-    }
-    check_confidence(doctor, model, path);
+    check_memory(doctor, info);
+    if (!tier->model)
+        check_confidence(doctor, model, path);
     td_model_close(model);
+}
+
+static void check_models(struct doctor *doctor)
+{
+    for (size_t i = 0; i < doctor->config->tier_count; i++)
+        if (doctor->config->tiers[i].kind == CONFIG_TIER_LOCAL)
+            check_model(doctor, &doctor->config->tiers[i]);
 }
 
 static void check_state(struct doctor *doctor)
@@ -364,7 +397,7 @@ static void check_routes(struct doctor *doctor)
 static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu,         check_cores,     check_model, check_state,
+        check_routes, check_cpu,         check_cores,     check_models, check_state,
         check_ledger, check_confinement, check_retention, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
