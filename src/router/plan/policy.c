@@ -160,6 +160,7 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
                         struct signals *signals)
 {
     signals->rule = NULL;
+    signals->class_found = signals->data_class;
     signals->worth = policy->worth;
     if (policy->rules && policy->rules->count) {
         struct rule_facts facts;

@@ -292,7 +292,8 @@ struct moment {
 
 /* What is known of a request before it runs. */
 struct signals {
-    enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    enum td_data_class data_class;  /* after detectors, route, caller, conversation, rule */
+    enum td_data_class class_found; /* before the rule */
     /* Private values can be replaced; what is left then has this class. */
     bool masked;
     enum td_data_class masked_class;
