@@ -15,6 +15,8 @@
 #include "net/loopback.h"
 #include "tier/door.h"
 #include "tier/health.h"
+#include "tier/openai_headers.h"
+#include "tier/openai_probe.h"
 #include "tier/openai_wire.h"
 
 #include <assert.h>
@@ -393,68 +395,16 @@ static void begin_connecting(struct tier_attempt *attempt)
     later(attempt, PENDING_LOOK, LOOK_MS);
 }
 
-static bool write_authorization(const struct openai *tier, struct buf *out)
-{
-    struct td_str key = secret_reveal(tier->options.api_key);
-    buf_init(out, key.len + 64);
-    buf_append_str(out, STR("Authorization: Bearer "));
-    buf_append_str(out, key);
-    return !out->failed;
-}
-
-static void wipe(struct buf *authorization)
-{
-    if (authorization->data)
-        crypto_wipe(authorization->data, authorization->len);
-    buf_deinit(authorization);
-}
-
-/* The trace goes on at the peer, and its log can be found from here. The client's own request id
- * stays: it may say more than a number. Each sending has an id of its own, because some servers
- * tell requests apart by it. */
-#define TRACING_HEADERS 3
-static size_t tracing_headers(const struct tier_attempt *attempt, struct buf *text,
-                              const char *out[static TRACING_HEADERS])
-{
-    const struct egress_pass *pass = attempt->sink.pass;
-    size_t count = 0, at[TRACING_HEADERS];
-    if (!pass || !pass->traceparent || !pass->exchange)
-        return 0;
-    at[count++] = text->len;
-    buf_printf(text, "traceparent: %s%c", pass->traceparent, '\0');
-    at[count++] = text->len;
-    buf_printf(text, "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, attempt->retry_count,
-               '\0');
-    if (pass->tracestate) {
-        at[count++] = text->len;
-        buf_printf(text, "tracestate: %s%c", pass->tracestate, '\0');
-    }
-    for (size_t i = 0; i < count && !text->failed; i++)
-        out[i] = text->data + at[i];
-    return text->failed ? 0 : count;
-}
-
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
-    struct buf authorization, tracing;
-    bool written = write_authorization(attempt->tier, &authorization);
-    buf_init(&tracing, TRACE_STATE_MAX + 256);
-    const char *headers[] = {"Content-Type: application/json",
-                             "Accept: text/event-stream, application/json",
-                             "User-Agent: tandem/" TANDEM_VERSION,
-                             NULL,
-                             NULL,
-                             NULL,
-                             NULL,
-                             NULL};
-    size_t header_count = 3 + tracing_headers(attempt, &tracing, headers + 3);
-    if (secret_reveal(options->api_key).len)
-        headers[header_count] = authorization.data;
+    struct openai_headers headers;
+    bool written = openai_headers_init(&headers, options->api_key, true, attempt->sink.pass,
+                                       attempt->retry_count);
     struct client_request request = {
         .method = "POST",
         .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
-        .headers = headers,
+        .headers = headers.list,
         .body = buf_view(&attempt->body),
         .allow_http = true, /* the URL was checked in tier_openai_new */
         .ca_file = attempt->tier->ca_file,
@@ -478,8 +428,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
         status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     else
         status = send_through_door(attempt, client, &request, err);
-    wipe(&authorization);
-    buf_deinit(&tracing);
+    openai_headers_wipe(&headers);
     if (status != TD_OK)
         return status;
     attempt->egress_bytes += attempt->body.len;
@@ -610,66 +559,19 @@ static void openai_free(struct tier *tier)
     free(openai);
 }
 
-/* --- the health check --- */
-
-struct tier_probe {
-    struct client_transfer *transfer;
-    tier_probe_fn *on_done;
-    void *ctx;
-};
-
-/* A server that refuses the key or has no such list is there. A gateway that says 502 is not the
- * server. */
-static void on_probed(void *ctx, enum td_status status, int code, const struct td_error *err)
-{
-    (void)status, (void)err;
-    struct tier_probe probe = *(struct tier_probe *)ctx;
-    free(ctx);
-    probe.on_done(probe.ctx, code > 0 && code < 500);
-}
-
-/* Asks for the list of models: that costs nothing and says nothing about a user. */
 static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, tier_probe_fn *then,
                                        void *ctx)
 {
     const struct openai *openai = openai_of(tier);
-    const struct tier_server_options *options = &openai->options;
-    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
-    struct client *client = client_of_loop(loop);
-    struct tier_probe *probe = calloc(1, sizeof *probe);
-    struct buf authorization;
-    bool good = write_authorization(openai, &authorization) && client && probe;
-    const char *headers[] = {"User-Agent: tandem/" TANDEM_VERSION,
-                             secret_reveal(options->api_key).len ? authorization.data : NULL, NULL};
-    const struct client_request request = {
-        .method = "GET",
+    const struct openai_probe_target target = {
+        .door = &openai->door,
         .url = openai->models_url,
-        .headers = headers,
-        .allow_http = true,
         .ca_file = openai->ca_file,
         .pinned_key = openai->pinned_key,
-        .connect_timeout_ms = options->connect_timeout_ms,
-        .total_timeout_ms = 2 * options->connect_timeout_ms,
-        .response_bytes_max = RESPONSE_BYTES_MAX,
-        .on_done = on_probed,
-        .ctx = probe,
+        .key = openai->options.api_key,
+        .connect_timeout_ms = openai->options.connect_timeout_ms,
     };
-    if (good) {
-        probe->on_done = then;
-        probe->ctx = ctx;
-        good = door_send(&openai->door, &pass, client, &request, &probe->transfer, NULL) == TD_OK;
-    }
-    wipe(&authorization);
-    if (good)
-        return probe;
-    free(probe);
-    return NULL;
-}
-
-static void openai_probe_cancel(struct tier_probe *probe)
-{
-    client_cancel(probe->transfer);
-    free(probe);
+    return openai_probe_start(&target, loop, then, ctx);
 }
 
 static const struct tier_ops openai_ops = {
