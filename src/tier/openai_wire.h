@@ -20,6 +20,10 @@ TD_MUST_CHECK enum td_status openai_write_body(const struct td_request *request,
                                                const struct tier_facts *facts, struct buf *out,
                                                struct td_error *err);
 
+/* Appends a message to a list of them. The text as it lies in the list, which **borrows** it;
+ * data NULL without memory. */
+struct td_str openai_add_message(struct json *list, enum td_role role, struct td_str text);
+
 /* Whether `tools`, a request's list, has a function of that name. */
 bool openai_offers_tool(const struct json *tools, struct td_str name);
 

@@ -12,11 +12,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
- * away. */
+/* A second-best answer: after a failure, below the bar, of several tiers, or because a budget took
+ * dearer ones away. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || ex->plan.spent;
+    return by->fallback || by->low || ex->plan.spent || ex->continuation.seam_count > 0;
 }
 
 void answer_summarize(struct exchange *ex, const struct attempt *by)
@@ -47,14 +47,18 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->review = ex->hopeless ||
                       (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
-    summary->usage = by->usage;
+    summary->usage = continuation_usage(ex, by);
+    summary->seams = ex->continuation.seams;
+    summary->seam_count = ex->continuation.seam_count;
+    if (summary->seam_count > 0)
+        summary->confidence = NAN; /* nobody has judged the whole */
     summary->pseudonyms = by->pseudonyms;
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);
     summary->disclosure = summary->degraded ? ex->answer.disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)
         summary->all_cloud_cost_usd =
-            cost_usd(&ex->facts[ex->services->all_cloud_tier], &by->usage);
+            cost_usd(&ex->facts[ex->services->all_cloud_tier], &summary->usage);
 }
 
 static void emit(struct exchange *ex, enum exchange_event_kind kind, const struct tier_piece *piece)
@@ -63,21 +67,26 @@ static void emit(struct exchange *ex, enum exchange_event_kind kind, const struc
     ex->answer.on_event(ex->answer.ctx, &event);
 }
 
-/* Announces whose text follows: the first time as the start, later as a correction. */
+/* Announces whose text follows: the first time as the start, later as a correction. Where nothing
+ * can be taken back, it goes on with what was shown, and the summary has the seam. */
 static void announce(struct exchange *ex)
 {
-    if (ex->answer.shown == ex->current)
+    const struct attempt *before = ex->answer.shown;
+    if (before == ex->current)
         return;
-    bool correction = ex->answer.shown != NULL;
+    bool seam = exchange_is_stuck(ex);
     ex->answer.shown = ex->current;
-    if (correction) { /* nothing of the new answer was seen yet */
+    if (seam) {
+        continuation_add_seam(ex, before);
+    } else if (before) { /* nothing of the new answer was seen yet */
         buf_clear(&ex->answer.text);
         ex->answer.visible = false;
     }
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     answer_summarize(ex, ex->current);
-    emit(ex, correction ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
+    if (!seam)
+        emit(ex, before ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
 }
 
 /* False when the client went away meanwhile. */
@@ -95,6 +104,7 @@ static bool show(void *ctx, const struct tier_piece *piece)
     }
     if (ex->answer.keeps_text)
         buf_append_str(&ex->answer.text, piece->text);
+    continuation_note(ex, piece);
     emit(ex, EXCHANGE_TEXT, piece);
     return !ex->ended;
 }

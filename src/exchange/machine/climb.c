@@ -47,9 +47,10 @@ enum circumstance {
     STUCK = 4,     /* the client holds text that it would not take back */
     KEPT = 8,      /* a complete answer below the bar */
     LEFT = 16,     /* a tier that was left before its end */
+    GOES_ON = 32,  /* another tier can go on with what the client holds */
 };
 
-enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
+enum step { STEP_NEXT_RUNG, STEP_CONTINUE, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
 
 /* The first row counts whose outcome is this one and whose circumstances all hold. A rung above is
  * tried before a kept answer is given, and a kept answer is given before a rung below is tried. */
@@ -58,12 +59,19 @@ static const struct transition {
     unsigned circumstances;
     enum step step;
 } transitions[] = {
-    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},  {OUTCOME_BEGIN, 0, STEP_FAIL},
-    {OUTCOME_ANSWERED, 0, STEP_FINISH},         {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
-    {OUTCOME_FAILED, STUCK, STEP_FAIL},         {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
-    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},     {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
-    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG}, {OUTCOME_FAILED, 0, STEP_FAIL},
-    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},       {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},
+    {OUTCOME_BEGIN, 0, STEP_FAIL},
+    {OUTCOME_ANSWERED, 0, STEP_FINISH},
+    {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, STUCK | GOES_ON, STEP_CONTINUE},
+    {OUTCOME_FAILED, STUCK, STEP_FAIL},
+    {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
+    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, 0, STEP_FAIL},
+    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},
+    {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
     {OUTCOME_DEADLINE, 0, STEP_FAIL},
 };
 
@@ -72,7 +80,8 @@ static enum step find_step(const struct exchange *ex, enum outcome outcome)
     unsigned now = (exchange_can_climb(ex) ? CAN_CLIMB : 0u) |
                    (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
                    (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
-                   (ex->left ? LEFT : 0u);
+                   (ex->left ? LEFT : 0u) |
+                   (!continuation_obstacle(ex) && continuation_has_rung(ex) ? GOES_ON : 0u);
     for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
         if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
             return transitions[i].step;
@@ -96,6 +105,11 @@ static void advance(struct exchange *ex, enum outcome outcome)
         case STEP_NEXT_RUNG:
             fallback = ex->rung_next >= ex->plan.climb_count;
             started = attempt_start(ex, ex->rung_next++, fallback, EGRESS_ATTEMPT);
+            break;
+        case STEP_CONTINUE:
+            rung = continuation_take_rung(ex);
+            started = parts_may_go_on(ex, ex->plan.rungs[rung]) &&
+                      attempt_start(ex, rung, rung >= ex->plan.climb_count, EGRESS_CONTINUATION);
             break;
         case STEP_ASK_AGAIN:
             rung = ex->left->rung;
@@ -233,7 +247,8 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
 {
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
     confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
-    attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
+    bool goes_on = ex->current->purpose == EGRESS_CONTINUATION;
+    attempt_close(ex->lane, goes_on ? ATTEMPT_CONTINUED : ATTEMPT_ANSWERED, result);
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);
@@ -247,6 +262,22 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     ex->current->outcome = ATTEMPT_ESCALATED;
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
+}
+
+/* Stops what runs in the lane, as a failure of its tier. */
+static void give_up(struct lane *lane, enum td_status status, const char *error)
+{
+    lane_stop(lane, ATTEMPT_FAILED);
+    lane->attempt->status = status;
+    snprintf(lane->attempt->error, sizeof lane->attempt->error, "%s", error);
+}
+
+void climb_refuse(struct exchange *ex)
+{
+    give_up(ex->lane, TD_UNSUPPORTED, CONTINUATION_REFUSED);
+    plan_add_reason(&ex->plan, REASON_LEFT_ERROR, ex->facts[ex->current->tier].name, "%s",
+                    CONTINUATION_REFUSED);
+    advance(ex, OUTCOME_FAILED);
 }
 
 void climb_after(struct exchange *ex, const struct tier_result *result)
@@ -273,10 +304,7 @@ void climb_deadline(struct exchange *ex)
         struct lane *lane = &ex->lanes[i];
         if (!lane->running)
             continue;
-        lane_stop(lane, ATTEMPT_FAILED);
-        lane->attempt->status = TD_TIMEOUT;
-        snprintf(lane->attempt->error, sizeof lane->attempt->error,
-                 "no answer within the deadline");
+        give_up(lane, TD_TIMEOUT, "no answer within the deadline");
         plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[lane->attempt->tier].name,
                         "the exchange's deadline of %u ms passed", ex->services->deadline_ms);
     }

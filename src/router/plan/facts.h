@@ -20,6 +20,14 @@ enum capability {
     CAPABILITY_SAMPLING = 1024     /* settings of sampling that the engine here has not got */
 };
 
+/* How a tier is handed the beginning of an answer to go on with. */
+enum prefill {
+    PREFILL_NONE,    /* it cannot be: a message asks it to go on */
+    PREFILL_MESSAGE, /* as a last message of the assistant's (llama-server, Ollama) */
+    PREFILL_PREFIX,  /* the same with "prefix": true (Mistral, DeepSeek) */
+    PREFILL_FINAL    /* the same with "continue_final_message": true (vLLM, SGLang) */
+};
+
 struct confidence_model;
 
 struct tier_facts {
@@ -36,8 +44,9 @@ struct tier_facts {
     unsigned sees;                /* bit n: enum td_data_class n */
     bool pseudonyms;              /* may be sent surrogates of what it may not be sent */
     unsigned lacks;               /* of enum capability */
-    const char *key_hint;         /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
-    const char *const *adapters;  /* [adapter_count] names, in the order of their numbers */
+    enum prefill prefill;
+    const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+    const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;

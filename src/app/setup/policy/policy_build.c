@@ -267,6 +267,7 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
         .output_usd_per_mtok = tier->output_usd_per_mtok,
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
+        .prefill = (enum prefill)tier->prefill,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
     };
     if (!local)
