@@ -286,6 +286,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
     };
     if (!local)
         facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+                      (tier->modalities & CONFIG_MODALITY_IMAGE ? 0u : CAPABILITY_IMAGE) |
+                      (tier->modalities & CONFIG_MODALITY_AUDIO ? 0u : CAPABILITY_AUDIO) |
+                      (tier->modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);
