@@ -9,7 +9,8 @@ enum attempt_outcome {
     ATTEMPT_ANSWERED,
     ATTEMPT_ESCALATED, /* a gate left it for a better tier */
     ATTEMPT_FAILED,
-    ATTEMPT_CANCELLED
+    ATTEMPT_CANCELLED,
+    ATTEMPT_CONTINUED /* answered, from where another tier had broken off */
 };
 
 /* The end of a request with all its attempts. */

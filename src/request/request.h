@@ -121,6 +121,9 @@ struct td_request {
     const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
     uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
     bool streamed;       /* the client reads the answer as it comes */
+    /* The last message, an assistant's, is the beginning of the answer: a tier goes on after it. A
+     * completion's text ends with that beginning. */
+    bool continues;
     struct td_str stops[TD_STOPS_MAX];
     size_t stop_count;
     bool logprobs;

@@ -20,6 +20,7 @@ enum egress_purpose {
     EGRESS_SHADOW,       /* for comparison; nobody waits for the answer */
     EGRESS_VERIFICATION, /* checks an answer that was given */
     EGRESS_HEALTH_CHECK, /* holds no data of a user */
+    EGRESS_CONTINUATION, /* goes on with what another tier has begun, which it holds */
 };
 
 /* What the exchange knows of the bytes that a tier will send for it. Borrowed until the attempt

@@ -334,17 +334,59 @@ static enum td_status tokenize_text(const struct td_model *model,
     return status;
 }
 
+/* The first `message_count` messages, up to where the assistant's turn begins. */
+static enum td_status tokenize_chat(const struct local *local, const struct td_request *request,
+                                    size_t message_count, int32_t **ids, size_t *count,
+                                    struct td_error *err)
+{
+    const struct json *tools = tools_of(request);
+    if (local->tool_format == TOOL_FORMAT_NONE || !(tools || request->has_calls))
+        return td_chat_tokenize(local->model, request->messages, message_count, ids, count, err);
+    const struct json *all = request_value(request, REQUEST_MESSAGES);
+    if (message_count == request->message_count)
+        return chat_tools_tokenize(local->model, all, tools, ids, count, err);
+    struct json *first = json_new_array();
+    for (size_t i = 0; i < message_count; i++)
+        json_push(first, json_clone(json_at(all, i)));
+    enum td_status status = chat_tools_tokenize(local->model, first, tools, ids, count, err);
+    json_free(first);
+    return status;
+}
+
+/* Appends the beginning of the assistant's turn. Its text never spells a control token. */
+static enum td_status tokenize_begun(const struct td_model *model, struct td_str begun,
+                                     int32_t **ids, size_t *count, struct td_error *err)
+{
+    size_t capacity = begun.len + 2, added = 0;
+    int32_t *longer = realloc(*ids, (*count + capacity) * sizeof **ids);
+    enum td_status status = TD_OK;
+    if (longer)
+        *ids = longer;
+    else
+        status = error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", *count + capacity);
+    if (status == TD_OK)
+        status = td_tokenize(model, begun, false, false, *ids + *count, capacity, &added, err);
+    *count += added;
+    if (status == TD_OK)
+        return TD_OK;
+    free(*ids);
+    *ids = NULL;
+    return status;
+}
+
 static enum td_status tokenize(const struct local *local, const struct td_request *request,
                                int32_t **ids, size_t *count, struct td_error *err)
 {
     if (request->completion)
         return tokenize_text(local->model, request->completion, ids, count, err);
-    const struct json *tools = tools_of(request);
-    if (local->tool_format != TOOL_FORMAT_NONE && (tools || request->has_calls))
-        return chat_tools_tokenize(local->model, request_value(request, REQUEST_MESSAGES), tools,
-                                   ids, count, err);
-    return td_chat_tokenize(local->model, request->messages, request->message_count, ids, count,
-                            err);
+    if (!request->continues)
+        return tokenize_chat(local, request, request->message_count, ids, count, err);
+    assert(request->message_count > 0);
+    size_t asked = request->message_count - 1;
+    enum td_status status = tokenize_chat(local, request, asked, ids, count, err);
+    return status == TD_OK
+               ? tokenize_begun(local->model, request->messages[asked].content, ids, count, err)
+               : status;
 }
 
 static void begin_completion(struct tier_attempt *attempt, const struct td_request *request,
@@ -552,6 +594,7 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
+    local->tier.facts.prefill = PREFILL_MESSAGE;
     local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
     local->tier.facts.lacks |=
         CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING;

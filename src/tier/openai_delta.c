@@ -87,6 +87,28 @@ void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
     }
 }
 
+static bool is_text(const struct delta_part *part)
+{
+    if (part->kind == DELTA_CALL)
+        return false;
+    if (strncmp(part->name, "reasoning", strlen("reasoning")) == 0)
+        return true;
+    if (part->kind == DELTA_TEXT)
+        return strcmp(part->name, "refusal") != 0;
+    return is(part->value, JSON_KIND_ARRAY) && json_count(part->value) == 0;
+}
+
+bool openai_delta_is_text(const struct json *raw_delta)
+{
+    struct delta_reader reader;
+    struct delta_part part;
+    openai_delta_read(&reader, raw_delta);
+    while (openai_delta_next(&reader, &part))
+        if (!is_text(&part))
+            return false;
+    return true;
+}
+
 /* --- writing --- */
 
 /* A text that came is always replaced, also by an empty one. */

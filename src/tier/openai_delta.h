@@ -28,6 +28,10 @@ struct delta_part {
     struct td_str arguments;  /* continues the call's arguments, a text of JSON; may be empty */
 };
 
+/* Whether the delta has nothing beside text and thoughts, so that another model can write on.
+ * NULL: it has not. */
+bool openai_delta_is_text(const struct json *raw_delta);
+
 struct delta_reader {
     const struct json *delta, *calls;
     void *member; /* where the walk is */

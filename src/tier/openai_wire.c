@@ -62,17 +62,24 @@ enum td_status openai_check_url(struct td_str url, bool allow_http, struct td_er
 
 /* --- the body --- */
 
+struct td_str openai_add_message(struct json *list, enum td_role role, struct td_str text)
+{
+    struct json *message = list ? json_new_object() : NULL;
+    struct td_str none = {NULL, 0};
+    if (!message)
+        return none;
+    json_put(message, "role", json_new_cstr(names_role(role)));
+    json_put(message, "content", json_new_text(text));
+    size_t count = json_count(list);
+    json_push(list, message);
+    return json_count(list) > count ? json_text(json_get(message, "content")) : none;
+}
+
 static struct json *messages_of(const struct td_request *request)
 {
     struct json *list = json_new_array();
-    for (size_t i = 0; list && i < request->message_count; i++) {
-        struct json *message = json_new_object();
-        if (!message)
-            break;
-        json_put(message, "role", json_new_cstr(names_role(request->messages[i].role)));
-        json_put(message, "content", json_new_text(request->messages[i].content));
-        json_push(list, message);
-    }
+    for (size_t i = 0; list && i < request->message_count; i++)
+        openai_add_message(list, request->messages[i].role, request->messages[i].content);
     return list;
 }
 
@@ -120,6 +127,73 @@ static struct json *body_from_members(const struct td_request *request)
     for (size_t i = 0; body && i < request->member_count; i++)
         json_put(body, request->members[i].name, json_clone(request->members[i].value));
     return body;
+}
+
+/* --- an answer that another tier has begun --- */
+
+#define WORDS_BYTES_MAX 48 /* of its end: a few words */
+
+/* The last words of a text, from the beginning of one. */
+static struct td_str last_words(struct td_str text)
+{
+    size_t begin = text.len > WORDS_BYTES_MAX ? text.len - WORDS_BYTES_MAX : 0;
+    begin = utf8_character_begin(text, begin);
+    size_t word = begin > 0 ? str_find(text, STR(" "), begin) : SIZE_MAX;
+    return str_slice(text, word != SIZE_MAX && word + 1 < text.len ? word + 1 : begin, text.len);
+}
+
+/* The words are said again so that the place is clear to the letter; whoever reads the answer
+ * leaves them out. */
+static void wish_to_go_on(struct json *list, struct td_str begun)
+{
+    struct buf text;
+    buf_init(&text, 1024);
+    buf_printf(&text,
+               "Your last message was cut off. Go on with it from where it ends, as if it had not "
+               "been: write its last words again exactly as they stand (\"" STR_FMT
+               "\") and then what follows. Repeat nothing before them, and do not comment.",
+               STR_ARG(last_words(begun)));
+    openai_add_message(list, TD_ROLE_USER, buf_view(&text));
+    buf_deinit(&text);
+}
+
+/* The messages end with the beginning of the answer; how the server is told to go on is a fact. */
+static struct json *messages_to_go_on(const struct json *messages, enum prefill prefill)
+{
+    struct json *list = json_new_array();
+    size_t count = json_count(messages);
+    for (size_t i = 0; i < count; i++) {
+        struct json *message = json_clone(json_at(messages, i));
+        if (i + 1 == count && prefill == PREFILL_PREFIX)
+            json_put(message, "prefix", json_new_bool(true));
+        json_push(list, message);
+    }
+    if (prefill == PREFILL_NONE)
+        wish_to_go_on(list, json_text(json_get(json_at(messages, count - 1), "content")));
+    return list;
+}
+
+/* What a client allows is less by what was written. A server that may begin anew is allowed the
+ * whole. */
+static void limit_tokens(struct json *body, uint32_t tokens_max)
+{
+    static const char *const names[] = {"max_tokens", "max_completion_tokens"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (tokens_max > 0 && !json_absent(json_get(body, names[i])))
+            json_put(body, names[i], json_new_int(tokens_max));
+}
+
+static void ask_to_go_on(struct json *body, const struct td_request *request, enum prefill prefill)
+{
+    if (request->completion || prefill != PREFILL_NONE)
+        limit_tokens(body, request->tokens_max);
+    if (request->completion)
+        return;
+    json_put(body, "messages", messages_to_go_on(json_get(body, "messages"), prefill));
+    if (prefill == PREFILL_FINAL) {
+        json_put(body, "continue_final_message", json_new_bool(true));
+        json_put(body, "add_generation_prompt", json_new_bool(false));
+    }
 }
 
 /* The upstream request is always streamed, whatever the client asked for. Time-outs then watch the
@@ -181,6 +255,8 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     json_put(body, "model", json_new_cstr(facts->model));
     if (judged && !request->logprobs)
         ask_for_logprobs(body, request->completion != NULL);
+    if (request->continues)
+        ask_to_go_on(body, request, facts->prefill);
     ask_for_stream(body);
     json_write(body, out);
     json_free(body);

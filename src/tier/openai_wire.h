@@ -25,6 +25,10 @@ TD_MUST_CHECK enum td_status openai_drop_logprobs(struct buf *body, struct td_er
 /* Whether a refusal speaks of log-probabilities. */
 bool openai_names_logprobs(struct td_str refusal);
 
+/* Appends a message to a list of them. The text as it lies in the list, which **borrows** it;
+ * data NULL without memory. */
+struct td_str openai_add_message(struct json *list, enum td_role role, struct td_str text);
+
 /* Whether `tools`, a request's list, has a function of that name. */
 bool openai_offers_tool(const struct json *tools, struct td_str name);
 

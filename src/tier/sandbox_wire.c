@@ -114,6 +114,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     put_u32(out, request->tool_count);
     put_u32(out, (size_t)request->tool_choice);
     buf_append_char(out, request->has_calls);
+    buf_append_char(out, request->continues);
     put_adapters(out, request);
     put_u32(out, (size_t)request->priority);
     buf_append_char(out, request->keep_nothing);
@@ -394,6 +395,8 @@ static void get_request(struct source *source, struct sandbox_request *out)
     request->tool_count = get_u32(source);
     request->tool_choice = (enum request_tool_choice)get_choice(source, TOOL_CHOICE_FORCED);
     request->has_calls = get_bool(source);
+    request->continues = get_bool(source);
+    source->failed |= request->continues && request->message_count == 0;
     source->failed |= request->dry_breakers.len >= SAMPLER_BREAKERS_BYTES;
     get_adapters(source, out);
     request->priority = (enum td_priority)get_choice(source, TD_PRIORITY_BATCH);

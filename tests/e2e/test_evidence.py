@@ -98,6 +98,58 @@ def test_a_replay_of_the_same_policy_changes_nothing_and_of_another_what_it_woul
         equal(run("replay", env=tandem.environment)[0], 2)
 
 
+@case
+def test_the_same_policy_moves_nothing_of_mixed_traffic():
+    cloud = ScriptedCloud(Script(text="Done.", piece_delay=0.01))
+    more = """    weights: {latency: 0.2, cost: 0.8}
+policy: {error_usd: 0.5}
+apps:
+- {name: mobile, key_env: MOBILE, weights: {latency: 1}}
+budgets:
+- {name: each, per: user, usd_per_day: 0.00002}
+rules:
+- {name: legal, when: {tag: legal}, then: {only: local}}
+- {name: raise, when: {class: public, tag: raise}, then: {class: sensitive}}
+- {name: train, when: {device: {network: metered}, tag: train}, then: {start: cloud}}
+server: {api_keys_env: KEYS}
+"""
+    config = edge_first(cloud.base_url) + more
+    env = {"TEST_CLOUD_KEY": "k", "MOBILE": "key-mobile", "KEYS": "key-mobile,key-other"}
+    asked = [
+        {},
+        {"x-tandem-tags": "legal"},
+        {"x-tandem-tags": "raise"},
+        {"x-tandem-tags": "train", "x-tandem-network": "metered"},
+        {"x-tandem-network": "metered"},
+        {"x-tandem-weights": "privacy"},
+        {"x-tandem-weights": "latency=0.5,cost=0.5"},
+        {"x-tandem-mode": "prefer-cloud"},
+        {"x-tandem-mode": "only-cloud", "x-tandem-user": "anna"},
+        {"x-tandem-user": "anna"},
+        {"x-tandem-data-class": "restricted"},
+        {"x-tandem-slo-ms": "60000"},
+    ]
+    texts = ["set an alarm for seven", "Prove that there are infinitely many primes.", "Hello"]
+    with Tandem(config, env=env) as tandem:
+        answered = 0
+        for i in range(72):
+            key = {"Authorization": f"Bearer key-{'mobile' if i % 2 else 'other'}"}
+            headers = {**key, **asked[i // 2 % len(asked)]}
+            got = tandem.chat(texts[i % 3], headers, max_tokens=8)
+            answered += got.status == 200
+
+        def replay():
+            code, out, err = run(
+                "replay", "--policy", write("same.yaml", config), "--json", env=tandem.environment
+            )
+            equal(code, 0, err)
+            return json.loads(out)
+
+        wait_until(lambda: replay()["exchanges"] == answered)
+        assert answered > 50, answered
+        equal((replay()["start_changed"], replay()["refused"]), (0, 0))
+
+
 def outcomes(count, seed=1):
     rng = random.Random(seed)
     for _ in range(count):

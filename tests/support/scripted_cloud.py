@@ -65,6 +65,9 @@ class Script:
     echo_tool: bool = False  # with echo: as the argument "text" of a call of the first tool
     piece_chars: int = 0  # with echo: characters a piece; 0 = words
     cut_at: int | None = None  # with echo: two pieces, cut before this character
+    # What it makes of the beginning of an answer that it is sent: "prefill" goes on after it,
+    # "words" says its last words again and goes on, "anew" begins `text` again.
+    goes_on: str | None = None
 
 
 REASONS = {
@@ -248,10 +251,20 @@ class ScriptedCloud:
             extra = [f"Retry-After: {script.retry_after}"] if script.retry_after else []
             return self._send_json(connection, status, error, extra)
         wants = request["json"] or {}
-        script = self._echoing(script, wants)
+        script = self._echoing(self._going_on(script, wants), wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)
         return self._send_json(connection, 200, self._completion(script, wants))
+
+    def _going_on(self, script: Script, wants: dict[str, Any]) -> Script:
+        begun = begun_in(wants, script.text) if script.goes_on else ""
+        if not begun or script.goes_on == "anew":
+            return script
+        at = len(begun)
+        if script.goes_on == "words":
+            at = begun.rfind(" ", 0, max(0, at - 12)) + 1
+        rest = script.text[at:]
+        return replace(script, text=rest, pieces=[rest[i : i + 5] for i in range(0, len(rest), 5)])
 
     def _echoing(self, script: Script, wants: dict[str, Any]) -> Script:
         if not script.echo:
@@ -447,6 +460,18 @@ class ScriptedCloud:
     def _reset(self, connection: socket.socket) -> bool:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
+
+
+def begun_in(wants: dict[str, Any], text: str) -> str:
+    """The beginning of `text` that a request ends with; "" when it asks for all of it."""
+    if "prompt" in wants:
+        ends = [n for n in range(len(text), 0, -1) if wants["prompt"].endswith(text[:n])]
+        return text[: ends[0]] if ends else ""
+    said = [m["content"] for m in wants["messages"][-2:] if m["role"] == "assistant"]
+    if not said:
+        return ""
+    assert text.startswith(said[0]), (text, said)
+    return said[0]
 
 
 def unused_port() -> int:

@@ -85,6 +85,22 @@ static void write_left_out(const struct left_out *left_out, struct buf *out)
                    left_out->turns, left_out->messages, (unsigned long long)left_out->bytes);
 }
 
+/* Where another tier went on with the answer. */
+static void write_seams(const struct exchange_summary *summary, struct buf *out)
+{
+    for (size_t i = 0; i < summary->seam_count; i++) {
+        const struct exchange_seam *seam = &summary->seams[i];
+        buf_printf(out, "%s{\"at_chars\":%llu,\"from\":", i ? "," : ",\"seams\":[",
+                   (unsigned long long)seam->at_chars);
+        write_cstr(seam->from, out);
+        buf_append_str(out, STR(",\"to\":"));
+        write_cstr(seam->to, out);
+        buf_append_str(out, STR(",\"why\":"));
+        write_cstr(seam->why, out);
+        buf_append_str(out, i + 1 < summary->seam_count ? STR("}") : STR("}]"));
+    }
+}
+
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
@@ -115,6 +131,7 @@ void response_write_tandem(const struct response_writer *writer,
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
     write_pseudonyms(&summary->pseudonyms, out);
     write_left_out(&summary->left_out, out);
+    write_seams(summary, out);
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
     buf_append_char(out, '}');

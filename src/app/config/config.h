@@ -52,6 +52,7 @@ struct config_tier {
     bool pseudonyms;
     bool allow_http;
     bool completions; /* of a server: it has /completions */
+    int prefill;      /* enum prefill */
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;

@@ -9,6 +9,10 @@
 #define NAME(server) #server,
 static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
 
+/* In the order of enum prefill. */
+static const char *const prefill_names[] = {"none", "message", "prefix", "continue_final_message",
+                                            NULL};
+
 #define AT(member) offsetof(struct config_tier, member)
 #define NO_UNIT_INPUT \
     "a price needs its unit: write input_usd_per_mtok, US dollars for a million tokens"
@@ -97,6 +101,10 @@ static const struct config_key tier_keys[] = {
      .help = "most tokens of prompt and answer together; 0 = not known, not checked"},
     {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
      .help = "the server also offers /completions"},
+    {"prefill", CONFIG_KEY_CHOICE, AT(prefill), "none", .choices = prefill_names,
+     .help = "how the server takes the beginning of an answer that broke off elsewhere: message "
+             "(llama-server, Ollama), prefix (Mistral, DeepSeek), continue_final_message (vLLM, "
+             "SGLang); none: it is asked in words to go on"},
     {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
      .help = "you have its operator's promise not to train on what it receives"},
     {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",

@@ -232,14 +232,22 @@ static struct replay_row *grow(struct replay *replay, struct td_error *err)
     return &replay->rows[replay->count];
 }
 
+/* A record names the application; its key is nobody's business. */
+static const struct td_weights *weights_of_app(const struct policy *policy, const char *name)
+{
+    for (size_t i = 0; name && i < policy->app_count; i++)
+        if (strcmp(policy->apps[i].name, name) == 0)
+            return &policy->apps[i].weights;
+    return NULL;
+}
+
 static void replay_one(const struct replay *replay, const struct json *root,
                        const struct ledger_history *row, struct replay_row *out, bool *usable)
 {
-    struct signals signals;
-    struct tier_state states[RUNGS_MAX];
+    struct replay_signals read;
     struct plan plan;
     size_t named;
-    *usable = replay_signals_read(root, row, replay->facts, replay->tier_count, &signals, states);
+    *usable = replay_signals_read(root, row, replay->facts, replay->tier_count, &read);
     const struct route *route = policy_find_route(replay->policy, row->requested_model,
                                                   replay->facts, replay->tier_count, &named);
     if (!route) /* a name that the other policy does not know goes its default way */
@@ -248,15 +256,16 @@ static void replay_one(const struct replay *replay, const struct json *root,
         *usable = false;
         return;
     }
-    struct td_weights weights = signals.weights;
-    policy_apply_rules(replay->policy, route, &weights, NULL, &signals);
-    plan_make(route, named, &signals, replay->facts, states, replay->tier_count, &plan);
+    read.signals.ramp.on = read.signals.ramp.on && route->ramp_to;
+    policy_apply_rules(replay->policy, route, &read.weights,
+                       weights_of_app(replay->policy, read.signals.app), &read.signals);
+    plan_make(route, named, &read.signals, read.facts, read.states, replay->tier_count, &plan);
     const struct step step = {
         .replay = replay,
         .row = row,
         .plan = &plan,
-        .signals = &signals,
-        .states = states,
+        .signals = &read.signals,
+        .states = read.states,
         .not_mine = row->reasons_json && strstr(row->reasons_json, "\"left_not_mine\""),
     };
     *out = (struct replay_row){.cost_before = isfinite(row->cost_usd) ? row->cost_usd : 0,

@@ -24,7 +24,6 @@ static void read_tokens(const struct json *root, const struct tier_facts *facts,
                         struct tier_state *states)
 {
     const struct json *tokens = json_get(root, "prompt_tokens"), *value;
-    const struct json *waits = json_get(root, "wait_ms");
     const char *name;
     uint32_t most = 0;
     for (void *at = NULL; json_next(tokens, &at, &name, &value);) {
@@ -36,8 +35,7 @@ static void read_tokens(const struct json *root, const struct tier_facts *facts,
         int64_t own = json_int(json_get(tokens, facts[i].name), -1);
         states[i] = (struct tier_state){.reachable = true,
                                         .prompt_tokens =
-                                            own >= 0 && own <= UINT32_MAX ? (uint32_t)own : most,
-                                        .wait_ms = json_number(json_get(waits, facts[i].name), 0)};
+                                            own >= 0 && own <= UINT32_MAX ? (uint32_t)own : most};
     }
 }
 
@@ -92,10 +90,12 @@ static void read_earlier(const struct json *earlier, const struct tier_facts *fa
 }
 
 bool replay_signals_read(const struct json *root, const struct ledger_history *row,
-                         const struct tier_facts *facts, size_t tier_count, struct signals *out,
-                         struct tier_state *states)
+                         const struct tier_facts *facts, size_t tier_count,
+                         struct replay_signals *read)
 {
-    *out = (struct signals){0};
+    *read = (struct replay_signals){.signals = {.mode = TD_MODE_AUTO}};
+    struct signals *out = &read->signals;
+    memcpy(read->facts, facts, tier_count * sizeof *facts);
     if (!names_class_parse(json_text(json_get(root, "data_class")), &out->data_class))
         return false;
     if (!names_mode_parse(json_text(json_get(root, "mode")), &out->mode))
@@ -120,7 +120,10 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     out->budget_used = number(root, "budget_used");
     read_judgement(root, out);
     read_moment(root, out);
-    read_tokens(root, facts, tier_count, states);
+    read_tokens(root, facts, tier_count, read->states);
     read_earlier(json_get(json_get(root, "decision"), "earlier"), facts, tier_count, out);
+    read->weights = out->weights;
+    plan_record_read(json_get(root, "plan"), &read->lists, out, &read->weights, read->facts,
+                     read->states, tier_count);
     return true;
 }

@@ -12,14 +12,14 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, cut at the deadline, because a budget took
- * dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
+/* A second-best answer: after a failure, below the bar, of several tiers, cut at the deadline,
+ * because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
  * another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
     return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by) ||
-           (fault && !fault->is_loading);
+           ex->continuation.seam_count > 0 || (fault && !fault->is_loading);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much
@@ -74,7 +74,11 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->review = ex->hopeless ||
                       (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
-    summary->usage = by->usage;
+    summary->usage = continuation_usage(ex, by);
+    summary->seams = ex->continuation.seams;
+    summary->seam_count = ex->continuation.seam_count;
+    if (summary->seam_count > 0)
+        summary->confidence = NAN; /* nobody has judged the whole */
     summary->pseudonyms = by->pseudonyms;
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);
@@ -88,21 +92,26 @@ static void emit(struct exchange *ex, enum exchange_event_kind kind, const struc
     ex->answer.on_event(ex->answer.ctx, &event);
 }
 
-/* Announces whose text follows: the first time as the start, later as a correction. */
+/* Announces whose text follows: the first time as the start, later as a correction. Where nothing
+ * can be taken back, it goes on with what was shown, and the summary has the seam. */
 static void announce(struct exchange *ex)
 {
-    if (ex->answer.shown == ex->current)
+    const struct attempt *before = ex->answer.shown;
+    if (before == ex->current)
         return;
-    bool correction = ex->answer.shown != NULL;
+    bool seam = exchange_is_stuck(ex);
     ex->answer.shown = ex->current;
-    if (correction) { /* nothing of the new answer was seen yet */
+    if (seam) {
+        continuation_add_seam(ex, before);
+    } else if (before) { /* nothing of the new answer was seen yet */
         buf_clear(&ex->answer.text);
         ex->answer.visible = false;
     }
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     answer_summarize(ex, ex->current);
-    emit(ex, correction ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
+    if (!seam)
+        emit(ex, before ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
 }
 
 /* False when the client went away meanwhile. */
@@ -120,6 +129,7 @@ static bool show(void *ctx, const struct tier_piece *piece)
     }
     if (ex->answer.keeps_text)
         buf_append_str(&ex->answer.text, piece->text);
+    continuation_note(ex, piece);
     emit(ex, EXCHANGE_TEXT, piece);
     return !ex->ended;
 }

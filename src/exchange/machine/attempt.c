@@ -124,11 +124,13 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
               attempt->usage.completion_tokens);
 }
 
-/* For requests that ask for a time. Only complete answers count: one that was left has no end. */
+/* For requests that ask for a time. Only complete answers count: one that was left has no end, and
+ * one that goes on with another has no beginning. */
 void attempt_report_answer(struct exchange *ex)
 {
     const struct attempt *attempt = ex->current;
-    if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
+    if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0 &&
+        attempt->purpose != EGRESS_CONTINUATION)
         tier_latency_add(ex->services->latency, attempt->tier,
                          attempt->first_ms - attempt->waited_ms,
                          attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
@@ -187,6 +189,16 @@ static bool is_only_stats(const struct tier_piece *piece)
            !piece->raw_delta;
 }
 
+/* piece NULL: nothing of it can be shown yet. */
+static void take_piece(struct exchange *ex, const struct tier_piece *piece)
+{
+    struct tier_piece fresh;
+    if (!continuation_piece(ex, &piece, &fresh))
+        climb_refuse(ex);
+    else if (piece)
+        answer_add(ex, piece);
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct lane *lane = ctx;
@@ -211,12 +223,26 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (piece->raw_delta)
         openai_delta_measure(piece->raw_delta, &ex->current->answer_bytes,
                              &ex->current->beside_bytes);
-    if ((!piece->has_stats || !climb_look(ex)) && !is_only_stats(piece)) {
-        const struct tier_piece *shown = outgoing_piece(ex, piece);
-        if (shown)
-            answer_add(ex, shown);
-    }
+    if ((!piece->has_stats || !climb_look(ex)) && !is_only_stats(piece))
+        take_piece(ex, outgoing_piece(ex, piece));
     exchange_leave(ex);
+}
+
+/* What is held back of an answer that is whole. False when it does not go on with what was
+ * shown. */
+static bool take_rest(struct exchange *ex)
+{
+    struct tier_piece fresh;
+    const struct tier_piece *rest = outgoing_end(ex);
+    bool ok = continuation_piece(ex, &rest, &fresh);
+    if (ok && rest)
+        answer_add(ex, rest);
+    if (!ok || ex->ended)
+        return ok;
+    ok = continuation_end(ex, &rest, &fresh);
+    if (ok && rest)
+        answer_add(ex, rest);
+    return ok;
 }
 
 static void on_done(void *ctx, const struct tier_result *result)
@@ -226,14 +252,11 @@ static void on_done(void *ctx, const struct tier_result *result)
     exchange_enter(ex);
     lane_turn_to(ex, lane);
     lane->running = NULL;
-    const struct tier_piece *rest = result->status == TD_OK ? outgoing_end(ex) : NULL;
-    if (rest)
-        answer_add(ex, rest);
-    if (ex->ended) {
-        exchange_leave(ex);
-        return;
-    }
-    climb_after(ex, result);
+    struct tier_result judged = *result;
+    if (result->status == TD_OK && !take_rest(ex))
+        judged.status = error_set(&judged.err, TD_UNSUPPORTED, CONTINUATION_REFUSED);
+    if (!ex->ended)
+        climb_after(ex, &judged);
     exchange_leave(ex);
 }
 
@@ -280,11 +303,15 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
     attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&
+                     purpose != EGRESS_CONTINUATION && /* it cannot be left */
                      (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex));
     reset_attempt_state(ex);
+    bool ready = purpose != EGRESS_CONTINUATION || continuation_begin(ex, facts);
     const struct td_request *request = outgoing_request(ex, facts);
     attempt->prompt_estimate = tier_estimate_prompt(request);
-    if (!egress_allowed(lane->pass.data_class, facts)) {
+    if (!ready) {
+        failure.status = error_set(&failure.err, TD_NO_MEMORY, "no memory to go on with an answer");
+    } else if (!egress_allowed(lane->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(lane->pass.data_class));
     } else {

@@ -9,6 +9,7 @@
 #include "exchange/machine/exchange_core.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* --- what can be done --- */
 
@@ -47,9 +48,18 @@ enum circumstance {
     KEPT = 8,      /* a complete answer below the bar */
     LEFT = 16,     /* a tier that was left before its end */
     PART = 32,     /* text of an answer that has no end */
+    GOES_ON = 64,  /* another tier can go on with what the client holds */
 };
 
-enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_GIVE_CUT, STEP_FAIL };
+enum step {
+    STEP_NEXT_RUNG,
+    STEP_CONTINUE,
+    STEP_ASK_AGAIN,
+    STEP_FINISH,
+    STEP_GIVE_KEPT,
+    STEP_GIVE_CUT,
+    STEP_FAIL
+};
 
 /* The first row counts whose outcome is this one and whose circumstances all hold. A rung above is
  * tried before a kept answer is given, and a kept answer is given before a rung below is tried. */
@@ -62,6 +72,7 @@ static const struct transition {
     {OUTCOME_BEGIN, 0, STEP_FAIL},
     {OUTCOME_ANSWERED, 0, STEP_FINISH},
     {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, STUCK | GOES_ON, STEP_CONTINUE},
     {OUTCOME_FAILED, STUCK, STEP_FAIL},
     {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
     {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},
@@ -80,7 +91,8 @@ static enum step find_step(const struct exchange *ex, enum outcome outcome)
     unsigned now = (exchange_can_climb(ex) ? CAN_CLIMB : 0u) |
                    (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
                    (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
-                   (ex->left ? LEFT : 0u) | (deadline_cut_lane(ex) ? PART : 0u);
+                   (ex->left ? LEFT : 0u) | (deadline_cut_lane(ex) ? PART : 0u) |
+                   (!continuation_obstacle(ex) && continuation_has_rung(ex) ? GOES_ON : 0u);
     for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
         if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
             return transitions[i].step;
@@ -105,6 +117,11 @@ static void advance(struct exchange *ex, enum outcome outcome)
         case STEP_NEXT_RUNG:
             fallback = ex->rung_next >= ex->plan.climb_count;
             started = attempt_start(ex, ex->rung_next++, fallback, EGRESS_ATTEMPT);
+            break;
+        case STEP_CONTINUE:
+            rung = continuation_take_rung(ex);
+            started = parts_may_go_on(ex, ex->plan.rungs[rung]) &&
+                      attempt_start(ex, rung, rung >= ex->plan.climb_count, EGRESS_CONTINUATION);
             break;
         case STEP_ASK_AGAIN:
             rung = ex->left->rung;
@@ -278,7 +295,8 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
     confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
     explain_odd(ex);
-    attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
+    bool goes_on = ex->current->purpose == EGRESS_CONTINUATION;
+    attempt_close(ex->lane, goes_on ? ATTEMPT_CONTINUED : ATTEMPT_ANSWERED, result);
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);
@@ -292,6 +310,19 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     ex->current->outcome = ATTEMPT_ESCALATED;
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
+}
+
+/* What the tier goes on with is not the answer that the client holds. */
+void climb_refuse(struct exchange *ex)
+{
+    struct attempt *attempt = ex->current;
+    lane_stop(ex->lane, ATTEMPT_FAILED);
+    attempt->status = TD_UNSUPPORTED;
+    attempt->why_left = REASON_LEFT_ERROR;
+    snprintf(attempt->error, sizeof attempt->error, "%s", CONTINUATION_REFUSED);
+    plan_add_reason(&ex->plan, attempt->why_left, ex->facts[attempt->tier].name, "%s",
+                    CONTINUATION_REFUSED);
+    advance(ex, OUTCOME_FAILED);
 }
 
 void climb_after(struct exchange *ex, const struct tier_result *result)

@@ -11,6 +11,9 @@ struct tier_result;
 void climb_begin(struct exchange *exchange);
 /* After a token of the current attempt: true when a gate said to leave it, and it was left. */
 bool climb_look(struct exchange *exchange);
+/* The current attempt does not go on with what was shown: it is stopped, and the next one tried. */
+#define CONTINUATION_REFUSED "it began another answer instead of going on"
+void climb_refuse(struct exchange *exchange);
 /* The current attempt has ended by itself. */
 void climb_after(struct exchange *exchange, const struct tier_result *result);
 /* The exchange's time is over: what still runs is stopped. */

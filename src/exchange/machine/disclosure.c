@@ -140,11 +140,29 @@ bool disclosure_stands_in(const struct exchange *ex, const struct attempt *attem
     return below;
 }
 
+/* An answer that several tiers have written. */
+static void write_seams(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+{
+    const struct continuation *joined = &ex->continuation;
+    add(out, DISCLOSURE_BYTES, "Begun by tier %s and continued by", joined->seams[0].from);
+    for (size_t i = 0; i < joined->seam_count; i++)
+        add(out, DISCLOSURE_BYTES, "%s tier %s after %llu characters", i ? ", then" : "",
+            joined->seams[i].to, (unsigned long long)joined->seams[i].at_chars);
+    for (size_t i = 0; i < joined->seam_count; i++)
+        add(out, DISCLOSURE_BYTES, "%s%s", i ? "; " : ": ", joined->seams[i].why);
+    add(out, DISCLOSURE_BYTES, ".");
+}
+
 void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
     assert(ex->current);
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
+    out[0] = '\0';
+    if (ex->continuation.seam_count > 0) {
+        write_seams(ex, out);
+        return;
+    }
     if (ex->current->cut)
         add(cause, sizeof cause, "it was cut off at the deadline of %u ms", ex->deadline.passed_ms);
     else if (ex->deadline.passed)
@@ -176,7 +194,6 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
             ex->current->confidence);
     if (!cause[0])
         add(cause, sizeof cause, "there is no larger model to ask");
-    out[0] = '\0';
     if (facts->place == TD_PLACE_DEVICE)
         add(out, DISCLOSURE_BYTES,
             "Answered by the small on-device model with reduced capability: %s.", cause);
@@ -309,6 +326,9 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     }
     if (first)
         add(message, MESSAGE_BYTES, "no tier had been asked yet");
+    const char *obstacle = exchange_is_stuck(ex) ? continuation_obstacle(ex) : NULL;
+    if (obstacle)
+        add(message, MESSAGE_BYTES, "; no other tier can go on with it: %s", obstacle);
     add_removals(ex, false, message);
     enum td_status status = ex->deadline.passed ? TD_TIMEOUT : common_status(ex);
     if (status == TD_LIMIT) /* a tier found the prompt too long */

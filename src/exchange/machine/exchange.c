@@ -32,6 +32,7 @@ static void exchange_free(struct exchange *ex)
         hold_deinit(&ex->lanes[i].hold);
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer.text);
+    continuation_deinit(&ex->continuation);
     outgoing_deinit(&ex->outgoing);
     free(ex->facts);
     free(ex->states);
@@ -76,6 +77,7 @@ static enum td_status allocate(struct exchange *ex, struct td_error *err)
 {
     struct exchange_services *services = ex->services;
     buf_init(&ex->answer.text, HOLD_BYTES_MAX);
+    buf_init(&ex->continuation.fresh, 2 * HOLD_BYTES_MAX);
     ex->facts = calloc(services->tier_count + 1, sizeof *ex->facts);
     ex->states = calloc(services->tier_count + 1, sizeof *ex->states);
     ex->step_timer = loop_timer_new(ex->loop, on_step, ex);
@@ -136,7 +138,8 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         return status;
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
-    ex->answer.keeps_text = services->store_prompts && !ex->request.keep_nothing;
+    ex->answer.keeps_text = (services->store_prompts && !ex->request.keep_nothing) ||
+                            !exchange_takes_back(ex); /* another tier may have to go on */
     make_plan(ex, route);
     return TD_OK;
 }

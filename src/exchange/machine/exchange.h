@@ -138,6 +138,14 @@ struct exchange_step {
 /* Whether a time that the request asked for was kept. */
 enum objective_result { OBJECTIVE_NONE, OBJECTIVE_HIT, OBJECTIVE_MISSED };
 
+/* A place where one tier's answer is continued by another's, because the first broke off. */
+struct exchange_seam {
+    uint64_t at_chars;       /* of the answer's text, in characters of Unicode */
+    const char *from, *to;   /* tiers */
+    const char *why;         /* what happened to the first */
+    struct tier_usage usage; /* of the first */
+};
+
 struct exchange_summary {
     const char *id;           /* "ex_" + 24 hex digits */
     const char *tier, *model; /* of the answer; NULL on an empty ladder */
@@ -162,6 +170,8 @@ struct exchange_summary {
     double ttft_ms, total_ms;
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */
+    const struct exchange_seam *seams;  /* [seam_count] in the order of the text */
+    size_t seam_count;
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;

@@ -6,6 +6,7 @@
 
 #include "exchange/machine/answer.h"
 #include "exchange/machine/attempt.h"
+#include "exchange/machine/continuation.h"
 #include "exchange/machine/deadline.h"
 #include "exchange/machine/exchange.h"
 #include "exchange/machine/outgoing.h"
@@ -54,6 +55,7 @@ struct exchange {
 
     struct outgoing outgoing;
     struct answer answer;
+    struct continuation continuation;
     struct part_states parts;
 };
 

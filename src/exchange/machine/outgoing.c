@@ -64,12 +64,17 @@ static bool goes_anywhere(const struct exchange *ex)
     return true;
 }
 
+/* What is asked, before anything is left out or masked. */
+static const struct td_request *asked(const struct exchange *ex)
+{
+    return ex->outgoing.asked ? ex->outgoing.asked : &ex->request;
+}
+
 void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_data_class declared)
 {
     const struct pseudonym_settings *settings = ex->services->pseudonyms;
     struct td_error err = {0};
-    if (minimised_new(&ex->request, &ex->services->minimise, &ex->outgoing.minimised, &err) !=
-        TD_OK)
+    if (minimised_new(asked(ex), &ex->services->minimise, &ex->outgoing.minimised, &err) != TD_OK)
         log_event(LOG_LEVEL_WARN, "minimising_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
     err = (struct td_error){0};
@@ -80,7 +85,7 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     rules.strict = route->strict;
     if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
                        ex->outgoing.minimised ? minimised_request(ex->outgoing.minimised)
-                                              : &ex->request,
+                                              : asked(ex),
                        &ex->outgoing.pseudonyms, &err) != TD_OK) {
         snprintf(ex->outgoing.masking_error, sizeof ex->outgoing.masking_error, "%.*s",
                  (int)sizeof ex->outgoing.masking_error - 1, err.message);
@@ -96,6 +101,23 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     ex->signals.masked_class = left;
 }
 
+void outgoing_continue(struct exchange *ex, const struct td_request *request)
+{
+    const struct route *route = ex->plan.route;
+    struct outgoing before = ex->outgoing;
+    struct privacy_tally found = {0};
+    enum td_data_class data_class = classify_higher(
+        ex->signals.data_class, classify_request(ex->services->scanner, request, &found));
+    if (ex->services->classes)
+        data_class = conversation_classes_raise(ex->services->classes,
+                                                conversation_id_key(&ex->request), data_class);
+    ex->signals.data_class = data_class;
+    ex->signals.masked = false;
+    ex->outgoing = (struct outgoing){.asked = request};
+    outgoing_prepare(ex, route, classify_higher(ex->request.data_class, route->data_class));
+    outgoing_deinit(&before); /* after the new one has taken the same conversation */
+}
+
 void outgoing_explain(struct exchange *ex)
 {
     if (ex->outgoing.masking_error[0])
@@ -107,7 +129,7 @@ const struct td_request *outgoing_plain(const struct exchange *ex, const struct 
 {
     return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE
                ? minimised_request(ex->outgoing.minimised)
-               : &ex->request;
+               : asked(ex);
 }
 
 /* Each lane has a restorer of its own. */

@@ -12,8 +12,9 @@
 struct exchange;
 
 struct outgoing {
-    struct minimised *minimised;   /* the smaller request; NULL = nothing can be left out */
-    struct pseudonyms *pseudonyms; /* the masked request; NULL = nothing was masked */
+    const struct td_request *asked; /* NULL = the exchange's own; borrowed */
+    struct minimised *minimised;    /* the smaller request; NULL = nothing can be left out */
+    struct pseudonyms *pseudonyms;  /* the masked request; NULL = nothing was masked */
     char masking_error[REASON_TEXT_BYTES / 2];
 };
 void outgoing_deinit(struct outgoing *outgoing);
@@ -25,6 +26,9 @@ void outgoing_read_consent(struct exchange *exchange, const struct route *route)
  * does not lower it. */
 void outgoing_prepare(struct exchange *exchange, const struct route *route,
                       enum td_data_class declared);
+/* From here on `request` is sent, which goes on with the exchange's own (continuation.h). It is
+ * scanned and masked like that one, and may raise the class. */
+void outgoing_continue(struct exchange *exchange, const struct td_request *request);
 /* After the plan: adds the reason when masking failed. */
 void outgoing_explain(struct exchange *exchange);
 

@@ -67,6 +67,15 @@ void parts_started(struct exchange *ex)
     EACH_PART(started, ex, state)
 }
 
+bool parts_may_go_on(struct exchange *ex, size_t tier)
+{
+    for (size_t i = 0; exchange_parts[i]; i++)
+        if (exchange_parts[i]->may_go_on &&
+            !exchange_parts[i]->may_go_on(ex, ex->parts.of[i], tier))
+            return false;
+    return true;
+}
+
 void parts_left(struct exchange *ex)
 {
     EACH_PART(left, ex, state)

@@ -25,6 +25,8 @@ struct exchange_part {
     void (*planned)(struct exchange *exchange, void *state);
     /* The current attempt was started and runs. */
     void (*started)(struct exchange *exchange, void *state);
+    /* May that tier go on with an answer that another one has begun? The reason is given there. */
+    bool (*may_go_on)(struct exchange *exchange, void *state, size_t tier);
     /* The current attempt was left or failed: its answer will not be shown now. */
     void (*left)(struct exchange *exchange, void *state);
     /* The current attempt's text is about to be shown. */
@@ -51,6 +53,7 @@ void parts_inform(struct exchange *exchange, const struct route *route);
 void parts_prepare(struct exchange *exchange, const struct route *route);
 void parts_planned(struct exchange *exchange);
 void parts_started(struct exchange *exchange);
+bool parts_may_go_on(struct exchange *exchange, size_t tier);
 void parts_left(struct exchange *exchange);
 void parts_committing(struct exchange *exchange);
 void parts_ended(struct exchange *exchange, enum exchange_end end);

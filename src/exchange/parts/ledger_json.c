@@ -8,6 +8,7 @@
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_consistency.h"
+#include "router/plan/plan_record.h"
 
 #include <math.h>
 
@@ -62,19 +63,10 @@ static void put_moment(const struct exchange *ex, struct json *root)
     json_put(root, "weekday", json_new_int(moment->weekday));
     json_put(root, "language", json_new_int((int)signals->language));
     put_number(root, "battery", moment->battery);
-    if (moment->battery_low)
-        json_put(root, "battery_low", json_new_bool(true));
     put_number(root, "day_tokens", moment->day_tokens);
     put_number(root, "budget_used", signals->budget_used);
     if (signals->batch)
         json_put(root, "batch", json_new_bool(true));
-    if (signals->tag_count &&
-        !ex->request.keep_nothing) { /* what an application calls its request */
-        struct json *tags = json_new_array();
-        for (size_t i = 0; i < signals->tag_count; i++)
-            json_push(tags, json_new_cstr(signals->tags[i]));
-        json_put(root, "tags", tags);
-    }
     if (signals->weights.set) {
         struct json *weights = json_new_object();
         json_put(weights, "latency", json_new_double(signals->weights.latency));
@@ -165,21 +157,16 @@ static void put_judgement(const struct exchange *ex, struct json *root)
                      json_new_cstr(ex->facts[i].confidence_model->digest));
 }
 
-/* What was forecast of each tier; only where somebody would have waited, which is seldom. Replays
- * read it. */
-static void put_waits(const struct exchange *ex, struct json *root)
+static struct json *plan_of(const struct exchange *ex)
 {
-    struct json *waits = NULL;
-    for (size_t i = 0; i < ex->services->tier_count; i++) {
-        const struct tier_state *state = &ex->states[i];
-        if (!(state->wait_ms > 0))
-            continue;
-        if (!waits && !(waits = json_new_object()))
-            return;
-        json_put(waits, ex->facts[i].name, json_new_double(round(state->wait_ms)));
-    }
-    if (waits)
-        json_put(root, "wait_ms", waits);
+    const struct plan_record_input input = {.signals = &ex->signals,
+                                            .mode = ex->request.mode,
+                                            .weights = &ex->request.weights,
+                                            .facts = ex->facts,
+                                            .states = ex->states,
+                                            .tier_count = ex->services->tier_count,
+                                            .keep_nothing = ex->request.keep_nothing};
+    return plan_record_write(&input);
 }
 
 char *ledger_json_signals(const struct exchange *ex)
@@ -212,18 +199,12 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
     put_judgement(ex, root);
     put_moment(ex, root);
-    put_waits(ex, root);
+    json_put(root, "plan", plan_of(ex));
     json_put(root, "findings", findings_of(ex));
     if (ex->plan.route && ex->plan.route->consent)
         json_put(
             root, "consent",
             json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
-    if (ex->request.regions[0]) {
-        struct json *regions = json_new_array();
-        for (size_t i = 0; ex->request.regions[i]; i++)
-            json_push(regions, json_new_cstr(ex->request.regions[i]));
-        json_put(root, "regions", regions);
-    }
     if (ex->trace.restarted)
         json_put(root, "trace_restarted", json_new_bool(true));
     if (ex->request.keep_nothing)

@@ -114,6 +114,25 @@ static void planned(struct exchange *ex, void *state)
     part_budget_promise(ex, most);
 }
 
+/* What broke off has to be paid as well. */
+static bool may_go_on(struct exchange *ex, void *state, size_t tier)
+{
+    const struct budget_state *own = state;
+    double missing = part_budget_answer_usd(ex, tier) - own->promised_usd;
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        missing += ex->attempts[i].cost_usd;
+    if (!(missing > 0))
+        return true;
+    if (!part_budget_has_room(ex, missing)) {
+        plan_add_reason(&ex->plan, REASON_REMOVED_BUDGET, ex->facts[tier].name,
+                        "not asked to go on: the budget '%.60s' has no room for it",
+                        ex->signals.budget);
+        return false;
+    }
+    part_budget_promise(ex, missing);
+    return true;
+}
+
 static void ended(struct exchange *ex, void *state, enum exchange_end how)
 {
     (void)how;
@@ -139,5 +158,6 @@ const struct exchange_part part_budget = {
     .state_bytes = sizeof(struct budget_state),
     .inform = inform,
     .planned = planned,
+    .may_go_on = may_go_on,
     .ended = ended,
 };

@@ -22,6 +22,14 @@ enum capability {
 
 #define MODEL_FAULT_BYTES 128
 
+/* How a tier is handed the beginning of an answer to go on with. */
+enum prefill {
+    PREFILL_NONE,    /* it cannot be: a message asks it to go on */
+    PREFILL_MESSAGE, /* as a last message of the assistant's (llama-server, Ollama) */
+    PREFILL_PREFIX,  /* the same with "prefix": true (Mistral, DeepSeek) */
+    PREFILL_FINAL    /* the same with "continue_final_message": true (vLLM, SGLang) */
+};
+
 struct confidence_model;
 
 /* Why a local tier does not run the model that its configuration names. The texts name files
@@ -49,6 +57,7 @@ struct tier_facts {
     bool pseudonyms;                  /* may be sent surrogates of what it may not be sent */
     unsigned lacks;                   /* of enum capability */
     bool loopback;                    /* its server is on this machine: no network is needed */
+    enum prefill prefill;
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;

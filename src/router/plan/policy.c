@@ -64,6 +64,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_HEDGE_WON] = "hedge_won",
         [REASON_HEDGE_LOST] = "hedge_lost",
         [REASON_HEDGE_REFUSED] = "hedge_refused",
+        [REASON_CONTINUED] = "continued",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }
@@ -160,6 +161,7 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
                         struct signals *signals)
 {
     signals->rule = NULL;
+    signals->class_found = signals->data_class;
     signals->worth = policy->worth;
     if (policy->rules && policy->rules->count) {
         struct rule_facts facts;

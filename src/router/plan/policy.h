@@ -171,6 +171,7 @@ enum reason_code {
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
+    REASON_CONTINUED,     /* goes on with what a tier that broke off had shown */
     REASON_CODE_COUNT
 };
 
@@ -292,7 +293,8 @@ struct moment {
 
 /* What is known of a request before it runs. */
 struct signals {
-    enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    enum td_data_class data_class;  /* after detectors, route, caller, conversation, rule */
+    enum td_data_class class_found; /* before the rule */
     /* Private values can be replaced; what is left then has this class. */
     bool masked;
     enum td_data_class masked_class;

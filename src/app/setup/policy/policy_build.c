@@ -281,6 +281,7 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                                          : tier->cached_input_usd_per_mtok,
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
+        .prefill = (enum prefill)tier->prefill,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
     };
     if (!local)
