@@ -34,7 +34,7 @@ from trees import AARCH64_ROOT, ROOT
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 THREADED = (
     *("queue", "thread_pool", "background", "scheduler", "embedding_service", "server"),
-    *("client", "ledger", "loop", "hedge_allowance", "ramp_table", "scanner"),
+    *("client", "ledger", "loop", "hedge_allowance", "exchange/money", "ramp_table", "scanner"),
 )
 # What hostile input reaches.
 SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")

@@ -9,9 +9,9 @@
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/handlers.h"
 #include "api/wire/messages_response.h"
-#include "base/crypto.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
@@ -169,26 +169,10 @@ static void reply_unknown_path(struct api *api, struct http_request *request)
     api_reply_fault(api, request, &fault);
 }
 
-static void set_request_id(struct api *api, struct http_request *request)
-{
-    /* A sequence under a per-process random start: unique enough to find a log line, no secret. */
-    static _Thread_local uint64_t salt;
-    if (!salt && crypto_random(&salt, sizeof salt, NULL) != TD_OK)
-        salt = (uint64_t)(uintptr_t)api;
-    char id[40];
-    snprintf(id, sizeof id, "req_%016llx",
-             (unsigned long long)(salt + api->request_count * UINT64_C(0x9e3779b97f4a7c15)));
-    api->request_count++;
-    const char *own = api_fault_form(api, http_request_path(request))->id_header;
-    http_reply_header(request, "x-request-id", id);
-    if (own)
-        http_reply_header(request, own, id);
-}
-
 void api_handle(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
-    set_request_id(api, request);
+    tracing_begin(api, request);
     if (!access_check_origin(api, request))
         return;
     enum http_method method = http_request_method(request);

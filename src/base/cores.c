@@ -14,7 +14,7 @@
  * than it allows, all threads stand still for the rest of every period of 100 ms. */
 #include "base/cores.h"
 
-#include "base/path.h"
+#include "base/cgroup.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -94,69 +94,30 @@ static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores 
 
 /* ---- quotas of control groups ---------------------------------------------------------------- */
 
-static double quota_v2(const char *root, const char *group)
+static double quota_v2(const char *folder)
 {
-    char path[PATH_BYTES], text[64], *rest;
-    if (path_format(path, sizeof path, NULL, "%s/sys/fs/cgroup%s/cpu.max", root, group) != TD_OK ||
-        !read_text(path, text, sizeof text))
+    char text[64], *rest;
+    if (!cgroup_read(folder, "cpu.max", text, sizeof text))
         return 0;
     double quota = strtod(text, &rest); /* "max 100000" or "200000 100000", in us */
     double period = strtod(rest, NULL);
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-static double quota_v1(const char *root, const char *group)
+static double quota_v1(const char *folder)
 {
-    double quota = read_number(root, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group); /* -1: none */
-    double period = read_number(root, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+    double quota = read_number(folder, "/cpu.cfs_quota_us"); /* -1: none */
+    double period = read_number(folder, "/cpu.cfs_period_us");
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* Takes the smallest quota of a group and of the groups around it. In a container, the group's path
- * may be one of the host's, which does not exist here. Its own group then stands at the top. */
-static void narrow_quota(const char *root, char *group,
-                         double (*quota_of)(const char *, const char *), struct cores *out)
+/* The smallest quota of a group and of the groups around it counts. */
+static void narrow_quota(void *ctx, const char *folder, bool version_2)
 {
-    for (;;) {
-        double quota = quota_of(root, strcmp(group, "/") == 0 ? "" : group);
-        if (quota > 0 && (out->quota <= 0 || quota < out->quota))
-            out->quota = quota;
-        char *slash = strrchr(group, '/');
-        if (slash == NULL || *group == '\0')
-            return;
-        *slash = '\0';
-    }
-}
-
-/* Whether `cpu` is in a comma-separated list of controllers. */
-static bool has_cpu(const char *list)
-{
-    for (size_t len; *list != '\0'; list += len + (list[len] == ',')) {
-        len = strcspn(list, ",");
-        if (len == 3 && memcmp(list, "cpu", 3) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Reads lines "number:controllers:path"; in version 2 the controllers are empty. */
-static void read_quota(const char *root, struct cores *out)
-{
-    char path[PATH_BYTES], text[16384], *lines = text;
-    if (path_join(path, sizeof path, root, "proc/self/cgroup", NULL) != TD_OK ||
-        !read_text(path, text, sizeof text))
-        return;
-    for (char *line; (line = strsep(&lines, "\n")) != NULL;) {
-        char *controllers = strchr(line, ':'), *group;
-        if (controllers == NULL || (group = strchr(controllers + 1, ':')) == NULL)
-            continue;
-        controllers++;
-        *group++ = '\0';
-        if (*controllers == '\0')
-            narrow_quota(root, group, quota_v2, out);
-        else if (has_cpu(controllers))
-            narrow_quota(root, group, quota_v1, out);
-    }
+    struct cores *out = ctx;
+    double quota = version_2 ? quota_v2(folder) : quota_v1(folder);
+    if (quota > 0 && (out->quota <= 0 || quota < out->quota))
+        out->quota = quota;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -174,7 +135,7 @@ void cores_read(const char *root, const cpu_set_t *allowed, struct cores *out)
         allowed = &own;
     }
     read_kinds(root, allowed, out);
-    read_quota(root, out);
+    cgroup_walk(root, "cpu", narrow_quota, out);
     out->usable = (uint32_t)CPU_COUNT(allowed);
     out->fast = (uint32_t)CPU_COUNT(&out->fast_set);
 }

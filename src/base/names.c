@@ -20,6 +20,8 @@ static const char *const finishes[] = {"stop", "length", "tool_calls", "content_
 static const char *const outcomes[] = {"open",   "answered",  "escalated",
                                        "failed", "cancelled", NULL};
 static const char *const ends[] = {"open", "ok", "failed", "cancelled", NULL};
+static const char *const reactions[] = {"none",      "regenerated", "edited",
+                                        "abandoned", "continued",   NULL};
 static const char *const standings[] = {"none", "degraded", "full", NULL};
 static const char *const bases[] = {"none", "cloud", "ratio", "prior", NULL};
 
@@ -76,6 +78,7 @@ NAME_OF(names_finish, td_finish, finishes)
 NAME_OF(names_kv_type, td_kv_type, names_kv_types)
 NAME_OF(names_outcome, attempt_outcome, outcomes)
 NAME_OF(names_end, exchange_end, ends)
+NAME_OF(names_reaction, reaction, reactions)
 NAME_OF(names_standing, answer_standing, standings)
 NAME_OF(names_basis, cost_basis, bases)
 

@@ -56,6 +56,7 @@ const char *names_finish(enum td_finish finish); /* as OpenAI spells them */
 const char *names_kv_type(enum td_kv_type kv_type);
 const char *names_outcome(enum attempt_outcome outcome);
 const char *names_end(enum exchange_end end);
+const char *names_reaction(enum reaction reaction);
 const char *names_standing(enum answer_standing standing);
 const char *names_basis(enum cost_basis basis);
 

@@ -27,6 +27,16 @@ enum answer_standing {
     ANSWER_FULL
 };
 
+/* What somebody did after an answer (exchange/memory/reactions.h). */
+enum reaction {
+    REACTION_NONE,
+    REACTION_REGENERATED, /* asked the same once more */
+    REACTION_EDITED,      /* asked something else in its place */
+    REACTION_ABANDONED,   /* left while it was written */
+    REACTION_CONTINUED,   /* went on in the conversation */
+    REACTION_COUNT
+};
+
 /* What the cost of an all-cloud policy rests on. */
 enum cost_basis {
     BASIS_NONE,  /* there is no such cost */

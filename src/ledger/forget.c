@@ -20,8 +20,8 @@ static const struct {
     {"UPDATE exchange SET prompt = NULL, answer = NULL WHERE user = ?1"
      " AND (prompt IS NOT NULL OR answer IS NOT NULL)",
      offsetof(struct ledger_forgotten, texts)},
-    {"UPDATE exchange SET user = NULL, disclosure = NULL, signals = NULL, reasons = NULL"
-     " WHERE user = ?1",
+    {"UPDATE exchange SET user = NULL, disclosure = NULL, signals = NULL, reasons = NULL,"
+     " trace_id = NULL, parent_span_id = NULL, request_id = NULL WHERE user = ?1",
      offsetof(struct ledger_forgotten, exchanges)},
 };
 

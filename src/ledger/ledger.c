@@ -310,6 +310,17 @@ enum td_status ledger_put_shadow(struct ledger *ledger, const struct ledger_shad
     return status;
 }
 
+enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_reaction *reaction,
+                                   struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new_reaction(reaction, &copy, err);
+    if (status == TD_OK)
+        return queue_record(ledger, copy, reaction->exchange, err);
+    atomic_fetch_add(&ledger->dropped, 1);
+    return status;
+}
+
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
     assert(ledger != NULL);

@@ -21,6 +21,7 @@ struct json;
 
 struct ledger_attempt {
     const char *tier, *model, *place;
+    const char *span_id;          /* or NULL */
     enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
     const char *error;            /* or NULL */
     double confidence;            /* NAN = none */
@@ -48,8 +49,10 @@ struct ledger_exchange {
     enum answer_standing standing;   /* likewise */
     bool degraded, streamed;
     const char *disclosure;
-    const char *signals_json, *reasons_json; /* JSON texts */
-    const char *prompt_text, *answer_text;   /* NULL unless the policy stores them */
+    const char *trace_id, *span_id, *parent_span_id; /* base/trace.h; or NULL */
+    const char *request_id;                          /* how the client named it; or NULL */
+    const char *signals_json, *reasons_json;         /* JSON texts */
+    const char *prompt_text, *answer_text;           /* NULL unless the policy stores them */
     const struct ledger_attempt *attempts;
     size_t attempt_count;
 };
@@ -60,6 +63,13 @@ struct ledger_feedback {
     uint64_t wall_ms;
     double score;        /* 0 = wrong, 1 = right */
     const char *comment; /* or NULL */
+};
+
+/* What somebody did after an answer. Unlike feedback it is seen, not said, so it counts less. */
+struct ledger_reaction {
+    const char *exchange; /* the whole id */
+    uint64_t wall_ms;
+    enum reaction kind; /* stored by its name */
 };
 
 /* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
@@ -95,6 +105,10 @@ TD_MUST_CHECK enum td_status ledger_put_feedback(struct ledger *ledger,
 /* The same for a shadow. TD_INVALID: no id, tier or kind, or an agreement outside 0..1. */
 TD_MUST_CHECK enum td_status
 ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow, struct td_error *err);
+/* The same for a reaction. TD_INVALID: no id, or no kind. */
+TD_MUST_CHECK enum td_status ledger_put_reaction(struct ledger *ledger,
+                                                 const struct ledger_reaction *reaction,
+                                                 struct td_error *err);
 /* Waits at most timeout_ms until everything that was put before is committed. TD_TIMEOUT, or TD_IO
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -110,19 +124,22 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
 void ledger_reader_close(struct ledger_reader *reader);
 
 /* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be
- * a unique prefix, or "last". **returns new** (json_free). TD_NOT_FOUND; TD_INVALID when several
+ * a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
+ * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
  * exchanges match. Members without a value are null:
  *
  *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
  *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
  *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
- *    disclosure,
+ *    disclosure, trace_id, span_id, parent_span_id, request_id,
+ *    same_trace: [ids of others, newest first, at most 20],
  *    signals and reasons (as they were put), prompt and answer (only if stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
  *                cached_tokens, exact, prompt_estimate, answer_bytes, start_ms, first_ms, total_ms,
- *                cost_usd, estimated, egress_bytes}],
+ *                cost_usd, estimated, egress_bytes, span_id}],
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
- *               cost_usd, egress_bytes}]} */
+ *               cost_usd, egress_bytes}],
+ *    reactions: [{kind, wall_ms, time}]} */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
                                                 struct json **out, struct td_error *err);
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
@@ -187,18 +204,32 @@ TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
 
 /* Totals since a time. **returns new** (json_free):
  *
- *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd,
- *    saving_share (0 when there is nothing to save), degraded,
+ *   {since_wall_ms, exchanges, cost_usd,
+ *    answered, degraded, unanswered (exchanges by their standing; older ones by their end),
+ *    all_cloud_cost_usd (of whole answers), degraded_cost_usd, degraded_all_cloud_cost_usd,
+ *    unanswered_cost_usd, shadow_cost_usd, estimated_attempts, estimated_cost_usd,
+ *    saving_usd (all_cloud_cost_usd less cost_usd and shadow_cost_usd),
+ *    saving_share (0 when there is nothing to save), saving_low, saving_high (95 %),
+ *    all_cloud_basis: {BASIS: {exchanges, usd}} (by enum cost_basis, or "older"),
+ *    token_counts: [{tier, model, usages, prompt: {ratio, low, high}, answer: {...},
+ *                    cached_share}],
+ *    accepted: [{tier, judged, by_feedback, by_review, by_shadow, accepted, share, share_low,
+ *                share_high, cost_usd, cost_per_accepted_usd, cost_per_accepted_low,
+ *                cost_per_accepted_high}],
+ *    cost_per_accepted_usd,
  *    escalations (exchanges with an attempt that was "escalated"),
  *    failures (exchanges with status "failed"),
  *    feedback (exchanges with feedback), score (its mean; null without feedback),
- *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens,
+ *    tiers: [{tier (null: no tier answered), exchanges, share, share_low, share_high (95 %),
+ *             prompt_tokens, completion_tokens,
  *             cost_usd, feedback, score, ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}],
  *    consistency: {similar (questions with an earlier similar one),
  *                  flipped (those that started on another tier), flip_rate (null without any),
  *                  turns (of conversations with a remembered tier), turns_moved, kept,
  *                  given_up (probability, or share of the score), usd (extra cost of keeping),
  *                  days: [{day, similar, flipped, flip_rate}]},
+ *    reactions: [{tier, regenerated, edited, abandoned, continued (answers by the last of
+ *                 reactions)}],
  *    shadows: as ledger_reader_shadows}
  *
  * Tiers are ordered by their number of exchanges. cost_usd counts every attempt, also failed ones,

@@ -126,6 +126,18 @@ static void add_accepted(struct json *list, sqlite3_stmt *row)
     json_push(list, object);
 }
 
+/* The same for all tiers together. */
+static void put_accepted_total(struct json *report)
+{
+    const struct json *list = json_get(report, "accepted");
+    double cost = 0, accepted = 0;
+    for (size_t i = 0; i < json_count(list); i++) {
+        cost += json_number(json_get(json_at(list, i), "cost_usd"), 0);
+        accepted += json_number(json_get(json_at(list, i), "accepted"), 0);
+    }
+    put_number(report, "cost_per_accepted_usd", accepted > 0 ? cost / accepted : (double)NAN);
+}
+
 /* How far the ratios of tokens may be off, as a share: the worst of what was learnt. */
 static double worst_error(const struct json *token_counts)
 {
@@ -192,5 +204,6 @@ enum td_status money_locked(struct ledger_reader *reader, uint64_t since_wall_ms
     for (size_t i = 0; status == TD_OK && i < sizeof queries / sizeof *queries; i++)
         status =
             each_row(reader, queries[i].sql, since_wall_ms, queries[i].each, queries[i].into, err);
+    put_accepted_total(report);
     return status;
 }

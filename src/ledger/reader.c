@@ -26,7 +26,8 @@ struct column {
 #define EXCHANGE_COLUMNS                                                                          \
     "id, wall_ms, user, route, policy_version, requested_model, tier, model, place, data_class,"  \
     " status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms, cost_usd," \
-    " all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, disclosure"
+    " all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, disclosure, trace_id,"   \
+    " span_id, parent_span_id, request_id"
 #define DETAIL_COLUMNS ", signals, reasons, prompt, answer, seq"
 
 static const struct column exchange_columns[] = {
@@ -54,6 +55,10 @@ static const struct column exchange_columns[] = {
     {"degraded", FLAG},
     {"streamed", FLAG},
     {"disclosure", TEXT},
+    {"trace_id", TEXT},
+    {"span_id", TEXT},
+    {"parent_span_id", TEXT},
+    {"request_id", TEXT},
     {"signals", JSON},
     {"reasons", JSON},
     {"prompt", STORED},
@@ -62,12 +67,11 @@ static const struct column exchange_columns[] = {
 #define DETAIL_COUNT (sizeof exchange_columns / sizeof exchange_columns[0])
 #define LIST_COUNT (DETAIL_COUNT - 4)
 
-static const char attempts_sql[] =
-    "SELECT tier, model, place, outcome, error, confidence, "
-    "prompt_tokens, completion_tokens, cached_tokens, exact, "
-    "prompt_estimate, answer_bytes, start_ms,"
-    " first_ms, total_ms, cost_usd, estimated, egress_bytes FROM attempt WHERE "
-    "exchange = ?1 ORDER BY position";
+static const char attempts_sql[] = "SELECT tier, model, place, outcome, error, confidence, "
+                                   "prompt_tokens, completion_tokens, cached_tokens, exact, "
+                                   "prompt_estimate, answer_bytes, start_ms,"
+                                   " first_ms, total_ms, cost_usd, estimated, egress_bytes, span_id"
+                                   " FROM attempt WHERE exchange = ?1 ORDER BY position";
 static const struct column attempt_columns[] = {
     {"tier", TEXT},
     {"model", TEXT},
@@ -87,6 +91,7 @@ static const struct column attempt_columns[] = {
     {"cost_usd", NUMBER},
     {"estimated", FLAG},
     {"egress_bytes", INTEGER},
+    {"span_id", TEXT},
 };
 
 static const char shadows_sql[] =
@@ -97,6 +102,10 @@ static const struct column shadow_columns[] = {
     {"kind", TEXT},       {"completion_tokens", INTEGER}, {"total_ms", NUMBER},
     {"cost_usd", NUMBER}, {"egress_bytes", INTEGER},
 };
+
+static const char reactions_sql[] =
+    "SELECT kind, wall_ms FROM reaction WHERE exchange = ?1 ORDER BY seq";
+static const struct column reaction_columns[] = {{"kind", TEXT}, {"wall_ms", INTEGER}};
 
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
@@ -199,6 +208,8 @@ struct belongings {
 static const struct belongings belongings[] = {
     {"attempts", attempts_sql, attempt_columns, sizeof attempt_columns / sizeof *attempt_columns},
     {"shadows", shadows_sql, shadow_columns, sizeof shadow_columns / sizeof *shadow_columns},
+    {"reactions", reactions_sql, reaction_columns,
+     sizeof reaction_columns / sizeof *reaction_columns},
 };
 
 static enum td_status add_belongings(struct ledger_reader *reader, const struct belongings *what,
@@ -239,14 +250,53 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
     return statement;
 }
 
+/* The same for the newest exchange of a trace, or of a request id. */
+static sqlite3_stmt *prepare_find_named(struct ledger_reader *reader, const char *name)
+{
+    static const char sql[] = "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
+                              " FROM exchange WHERE trace_id = ?1 OR request_id = ?1"
+                              " ORDER BY seq DESC LIMIT 1";
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) == SQLITE_OK)
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
+    return statement;
+}
+
+/* What else happened in the exchange's trace. */
+static enum td_status add_same_trace(struct ledger_reader *reader, struct json *exchange,
+                                     sqlite3_int64 seq, struct td_error *err)
+{
+    static const char sql[] = "SELECT y.id FROM exchange x JOIN exchange y"
+                              " ON y.trace_id = x.trace_id AND y.seq <> x.seq WHERE x.seq = ?1"
+                              " ORDER BY y.seq DESC LIMIT 20";
+    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, (uint64_t)seq, err);
+    if (statement == NULL)
+        return err ? err->status : TD_IO;
+    struct json *ids = json_new_array();
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW && ids != NULL)
+        json_push(ids, json_new_text(column_str(statement, 0)));
+    enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    json_put(exchange, "same_trace", ids);
+    return status;
+}
+
 static enum td_status find_locked(struct ledger_reader *reader, const char *id, struct json **out,
                                   struct td_error *err)
 {
+    bool named = false;
     sqlite3_stmt *statement = prepare_find(reader, id);
+    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    if (code == SQLITE_DONE && strcmp(id, "last") != 0) {
+        named = true;
+        sqlite3_finalize(statement);
+        statement = prepare_find_named(reader, id);
+        code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    }
     if (statement == NULL)
         return reader_error_locked(reader, err);
     enum td_status status = TD_OK;
-    int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) {
         status = strcmp(id, "last") == 0
                      ? error_set(err, TD_NOT_FOUND, "no exchange in the ledger yet")
@@ -256,7 +306,7 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
     } else {
         *out = row_object(statement, exchange_columns, DETAIL_COUNT);
         sqlite3_int64 seq = sqlite3_column_int64(statement, DETAIL_COUNT);
-        bool exact = strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
+        bool exact = named || strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for exchange %s", id);
         else if (!exact && sqlite3_step(statement) == SQLITE_ROW)
@@ -264,6 +314,8 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
                                "several exchanges begin with %s; give more characters", id);
         for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
             status = add_belongings(reader, &belongings[i], *out, seq, err);
+        if (status == TD_OK)
+            status = add_same_trace(reader, *out, seq, err);
     }
     sqlite3_finalize(statement);
     return status;

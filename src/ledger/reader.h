@@ -28,6 +28,10 @@ double reader_number(sqlite3_stmt *row, int column);
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err);
 
+/* The report's `reactions` (reaction_report.c). */
+enum td_status reactions_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                struct json **out, struct td_error *err);
+
 /* The same for the members about money (money_report.c), and for token_counts (tokens.c). */
 enum td_status money_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                             struct json *report, struct td_error *err);

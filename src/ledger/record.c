@@ -12,13 +12,14 @@
 /* The string members of both structs, by offset. */
 #define AT(member) offsetof(struct ledger_exchange, member)
 static const size_t exchange_strings[] = {
-    AT(id),         AT(user),         AT(route),        AT(policy_version), AT(requested_model),
-    AT(tier),       AT(model),        AT(place),        AT(data_class),     AT(finish),
-    AT(disclosure), AT(signals_json), AT(reasons_json), AT(prompt_text),    AT(answer_text),
+    AT(id),         AT(user),         AT(route),          AT(policy_version), AT(requested_model),
+    AT(tier),       AT(model),        AT(place),          AT(data_class),     AT(finish),
+    AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),    AT(answer_text),
+    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)
-static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error)};
+static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error), AT(span_id)};
 #undef AT
 
 static const char **string_at(void *base, size_t offset)
@@ -82,6 +83,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
     record->exchange = *exchange;
     record->feedback = (struct ledger_feedback){0};
     record->shadow = (struct ledger_shadow){0};
+    record->reaction = (struct ledger_reaction){0};
     record->exchange.attempts = record->attempts;
     record->seq = 0;
     record->bytes = fixed + strings;
@@ -148,6 +150,27 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
     move_string(&record->shadow.exchange, &free_space);
     move_string(&record->shadow.tier, &free_space);
     move_string(&record->shadow.kind, &free_space);
+    *out = record;
+    return TD_OK;
+}
+
+enum td_status record_new_reaction(const struct ledger_reaction *reaction, struct record **out,
+                                   struct td_error *err)
+{
+    *out = NULL;
+    if (reaction->exchange == NULL || reaction->exchange[0] == '\0' ||
+        reaction->kind == REACTION_NONE || reaction->kind >= REACTION_COUNT ||
+        reaction->wall_ms > INT64_MAX)
+        return error_set(err, TD_INVALID,
+                         "a reaction without an exchange or a kind cannot be recorded");
+    size_t strings = strlen(reaction->exchange) + 1;
+    struct record *record = calloc(1, sizeof *record + strings);
+    if (record == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a reaction");
+    record->reaction = *reaction;
+    record->bytes = sizeof *record + strings;
+    char *free_space = (char *)record + sizeof *record;
+    move_string(&record->reaction.exchange, &free_space);
     *out = record;
     return TD_OK;
 }

@@ -9,6 +9,7 @@ struct record {
     struct ledger_exchange exchange; /* its pointers lead into this block */
     struct ledger_feedback feedback; /* likewise; feedback.exchange NULL: no feedback */
     struct ledger_shadow shadow;     /* likewise */
+    struct ledger_reaction reaction; /* likewise */
     uint64_t seq; /* 1, 2, ... in the order of the queue; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];
@@ -26,5 +27,8 @@ TD_MUST_CHECK enum td_status record_new_feedback(const struct ledger_feedback *f
 /* **returns new** (free). TD_INVALID: no id, tier or kind, an agreement outside 0..1. */
 TD_MUST_CHECK enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t bytes_max,
                                                struct record **out, struct td_error *err);
+/* **returns new** (free). TD_INVALID: no id or kind. */
+TD_MUST_CHECK enum td_status record_new_reaction(const struct ledger_reaction *reaction,
+                                                 struct record **out, struct td_error *err);
 
 #endif

@@ -2,6 +2,7 @@
  * numbers are about the same exchanges while a writer goes on. */
 #include "base/error.h"
 #include "base/json.h"
+#include "base/ratio.h"
 #include "ledger/reader.h"
 
 #include <assert.h>
@@ -87,7 +88,11 @@ static struct json *tier_object(struct ledger_reader *reader, sqlite3_stmt *row,
         return NULL;
     json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
     json_put(object, "exchanges", json_new_int(sqlite3_column_int64(row, 1)));
-    json_put(object, "share", json_new_double(sqlite3_column_double(row, 1) / exchanges));
+    double count = sqlite3_column_double(row, 1), low, high;
+    ratio_share_interval(count, exchanges, &low, &high);
+    json_put(object, "share", json_new_double(count / exchanges));
+    json_put(object, "share_low", json_new_double(low));
+    json_put(object, "share_high", json_new_double(high));
     json_put(object, "prompt_tokens", json_new_int(sqlite3_column_int64(row, 2)));
     json_put(object, "completion_tokens", json_new_int(sqlite3_column_int64(row, 3)));
     json_put(object, "cost_usd", json_new_double(sqlite3_column_double(row, 4)));
@@ -186,6 +191,10 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     if (status == TD_OK)
         status = shadows_locked(reader, since_wall_ms, &shadows, err);
     json_put(report, "shadows", shadows);
+    struct json *reactions = NULL;
+    if (status == TD_OK)
+        status = reactions_locked(reader, since_wall_ms, &reactions, err);
+    json_put(report, "reactions", reactions);
     return status;
 }
 

@@ -16,13 +16,13 @@ static const char insert_exchange_sql[] =
     "place,"
     " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
     " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer, all_cloud_basis, standing)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_attempt_sql[] =
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
-    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated, span_id)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 /* Inserts no row for an unknown exchange. */
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
@@ -32,6 +32,9 @@ static const char insert_shadow_sql[] =
     "total_ms,"
     " cost_usd, egress_bytes) SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM exchange"
     " WHERE id = ?1";
+
+static const char insert_reaction_sql[] = "INSERT INTO reaction (exchange, wall_ms, kind)"
+                                          " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1";
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
@@ -51,6 +54,9 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(writer->db, insert_shadow_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_shadow, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_reaction_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_reaction, NULL);
     if (code != SQLITE_OK) {
         status = error_set(err, database_status(code), "ledger %s: %s", path,
                            sqlite3_errmsg(writer->db));
@@ -65,6 +71,7 @@ void writer_close(struct writer *writer)
     sqlite3_finalize(writer->insert_attempt);
     sqlite3_finalize(writer->insert_feedback);
     sqlite3_finalize(writer->insert_shadow);
+    sqlite3_finalize(writer->insert_reaction);
     sqlite3_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -129,6 +136,10 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->answer_text);
     bind_text(s, &next, names_basis(x->all_cloud_basis));
     bind_text(s, &next, names_standing(x->standing));
+    bind_text(s, &next, x->trace_id);
+    bind_text(s, &next, x->span_id);
+    bind_text(s, &next, x->parent_span_id);
+    bind_text(s, &next, x->request_id);
     return step_once(s);
 }
 
@@ -157,6 +168,7 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_integer(s, &next, a->prompt_estimate);
     bind_integer(s, &next, a->answer_bytes);
     bind_integer(s, &next, a->estimated);
+    bind_text(s, &next, a->span_id);
     return step_once(s);
 }
 
@@ -190,12 +202,25 @@ static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
     return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
 }
 
+static int insert_reaction(struct writer *writer, const struct ledger_reaction *r)
+{
+    sqlite3_stmt *s = writer->insert_reaction;
+    int next = 1;
+    bind_text(s, &next, r->exchange);
+    bind_integer(s, &next, r->wall_ms);
+    bind_text(s, &next, names_reaction(r->kind));
+    int code = step_once(s);
+    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+}
+
 static int insert_record(struct writer *writer, const struct record *record)
 {
     if (record->feedback.exchange)
         return insert_feedback(writer, &record->feedback);
     if (record->shadow.exchange)
         return insert_shadow(writer, &record->shadow);
+    if (record->reaction.exchange)
+        return insert_reaction(writer, &record->reaction);
     int code = insert_exchange(writer, &record->exchange);
     sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
     for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
@@ -222,10 +247,12 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
             /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
              * attempt), so nothing of a refused record is left behind. */
             const char *on = records[i]->feedback.exchange ? records[i]->feedback.exchange
-                                                           : records[i]->shadow.exchange;
+                             : records[i]->shadow.exchange ? records[i]->shadow.exchange
+                                                           : records[i]->reaction.exchange;
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
                       on ? on : records[i]->exchange.id,
-                      on ? "feedback on, or a shadow of, no exchange" : sqlite3_errmsg(writer->db));
+                      on ? "feedback on, a shadow of, or a reaction to no exchange"
+                         : sqlite3_errmsg(writer->db));
             ++*refused;
             code = SQLITE_OK;
         }

@@ -25,15 +25,20 @@
 #include <assert.h>
 #include <curl/curl.h>
 #include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #define HOST_CONNECTIONS_MAX 256L /* connections to one HTTP/1.1 server */
 #define IDLE_CONNECTIONS_MAX 64L
 #define HOST_BYTES_MAX 256
+#define KEEP_ALIVE_AFTER_S 15L /* of silence on a connection */
+#define KEEP_ALIVE_EVERY_S 5L
 
 struct client {
     struct event_base *base;
@@ -435,6 +440,29 @@ static CURLcode set_security(CURL *easy, const struct client_request *request, b
     return bad;
 }
 
+/* A server that thinks is silent for minutes, but its machine acknowledges what it is sent. One
+ * that is gone does not: that shows within the time that a connection may take. */
+static int on_new_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)purpose;
+    const struct client_transfer *transfer = ctx;
+    unsigned ms = transfer->request.connect_timeout_ms;
+    if (ms > 0) /* where it is refused, the other time-outs still hold */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+    return CURL_SOCKOPT_OK;
+}
+
+static CURLcode set_liveness(struct client_transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    CURLcode bad = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, transfer);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_AFTER_S);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_EVERY_S);
+    return bad;
+}
+
 static CURLcode set_options(struct client_transfer *transfer)
 {
     CURL *easy = transfer->easy;
@@ -443,7 +471,7 @@ static CURLcode set_options(struct client_transfer *transfer)
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    bad = bad ? bad : set_liveness(transfer);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX); /* ours count */
     /* Cancelling must not wait for a name server that does not answer. */

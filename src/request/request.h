@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "base/names.h"
+#include "base/trace.h"
 
 struct td_grammar; /* tandem/engine.h */
 
@@ -154,8 +155,9 @@ struct td_request {
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
     enum td_priority priority;     /* in the local engine; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* time to the first text; 0 = none */
-    uint32_t slo_ms;               /* time to the whole answer; 0 = none */
+    uint32_t slo_ttft_ms;          /* deadline of the first text; 0 = none */
+    uint32_t slo_ms;               /* deadline of the whole answer; 0 = none */
+    uint32_t client_timeout_ms;    /* the client hangs up then; 0 = it does not say */
     struct td_weights weights;     /* go before those of the application, a rule and the policy */
     const char *tags[TD_TAGS_MAX];
     size_t tag_count;
@@ -165,6 +167,9 @@ struct td_request {
      * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
      * 8 digits of a hash of it. */
     const char *caller;
+    const struct trace *trace;   /* NULL = a new one begins */
+    const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
+    const char *request_id;      /* as the client or this server named it; or NULL. Never sent */
     bool no_train, no_retention; /* only tiers that promise this */
     /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];

@@ -29,6 +29,8 @@ struct egress_pass {
     enum td_data_class data_class;          /* of the text as sent, after replacements */
     bool scanned;                           /* by a scanner (privacy/scan/scanner.h) */
     const char *exchange;                   /* id, or NULL */
+    const char *span, *traceparent;         /* of the attempt (base/trace.h), or NULL */
+    const char *tracestate;                 /* the client's own, where it may go; or NULL */
     const struct egress_replaced *replaced; /* [replaced_count] */
     size_t replaced_count;
 };

@@ -122,6 +122,19 @@ void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, doub
     pthread_mutex_unlock(&latency->lock);
 }
 
+/* The next bucket is the first whose middle is certainly longer than what was waited. */
+static double longer_than(double waited_ms)
+{
+    return fmax(waited_ms, 1) * exp2(1.0 / BUCKETS_A_DOUBLING);
+}
+
+void tier_latency_add_cut(struct tier_latency *latency, size_t tier_index, double ttft_ms,
+                          double waited_ms, uint64_t now_ms)
+{
+    double longer = longer_than(waited_ms);
+    tier_latency_add(latency, tier_index, ttft_ms > 0 ? ttft_ms : longer, longer, now_ms);
+}
+
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q, uint64_t now_ms)
 {
     assert(latency != NULL && q >= 0 && q <= 1);

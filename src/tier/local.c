@@ -19,6 +19,7 @@
 #include "tier/tool_parser.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Tokens of an answer when the request sets no limit; a small model is seldom useful beyond. */
@@ -164,6 +165,7 @@ static void on_token(void *ctx, const struct td_token *token, struct td_str text
         piece.token_text = token->piece;
         piece.top = token->top;
         piece.top_count = token->top_count;
+        piece.model = attempt->model;
     }
     if (attempt->completion)
         complete_token(attempt, token, &piece);
@@ -208,6 +210,7 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
         out.usage.prompt_tokens = result->prompt_tokens;
         out.usage.completion_tokens = result->completion_tokens;
         out.usage.cached_tokens = result->cached_tokens;
+        out.waited_ms = job_waited_ms(attempt->job);
     }
     if (status != TD_OK) {
         if (err && err->status != TD_OK)
@@ -366,7 +369,9 @@ static void begin_completion(struct tier_attempt *attempt, const struct td_reque
 static void on_confined_piece(void *ctx, const struct tier_piece *piece)
 {
     struct tier_attempt *attempt = ctx;
-    attempt->sink.on_piece(attempt->sink.ctx, piece);
+    struct tier_piece own = *piece; /* the worker has the same model */
+    own.model = attempt->model;
+    attempt->sink.on_piece(attempt->sink.ctx, &own);
 }
 
 static void on_confined_done(void *ctx, const struct tier_result *result)
@@ -392,6 +397,7 @@ static enum td_status start_confined(struct local *local, struct loop *loop,
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", name);
     attempt->sink = *sink;
+    attempt->model = local->model;
     const struct tier_sink inner = {
         .on_piece = on_confined_piece, .on_done = on_confined_done, .ctx = attempt};
     enum td_status status =
@@ -410,6 +416,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     assert(loop != NULL && request != NULL && out != NULL);
     assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct local *local = local_of(tier);
+    if (!local->model)
+        return error_set(err, TD_UNAVAILABLE, "tier %s has no model", tier->facts.name);
     if (local->sandbox && is_restricted(sink))
         return start_confined(local, loop, request, sink, out, err);
     struct tier_attempt *attempt = NULL;
@@ -479,7 +487,7 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
         bytes += request->messages[i].content.len;
     uint64_t estimate = bytes / 4 + 4 * (uint64_t)request->message_count;
     size_t count = estimate > UINT32_MAX ? UINT32_MAX : (size_t)estimate;
-    if (bytes / BYTES_PER_TOKEN_MAX > local->context_tokens)
+    if (!local->model || bytes / BYTES_PER_TOKEN_MAX > local->context_tokens)
         return (uint32_t)count;
     int32_t *ids = NULL;
     size_t exact = 0;
@@ -487,6 +495,37 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
         count = exact > UINT32_MAX ? UINT32_MAX : exact;
     free(ids);
     return (uint32_t)count;
+}
+
+static void local_look(struct tier *tier, struct tier_state *out)
+{
+    const struct local *local = local_of(tier);
+    if (!local->scheduler)
+        return;
+    struct scheduler_load load = scheduler_get_load(local->scheduler);
+    out->unloaded = !load.loaded;
+    out->load_ms = load.load_ms;
+}
+
+/* An answer that asks for no length is as long as answers were lately. The confined worker has a
+ * queue of its own, of which nothing is known here. */
+static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
+                           struct tier_state *out)
+{
+    struct local *local = local_of(tier);
+    struct scheduler_forecast forecast;
+    if (!local->scheduler || (local->sandbox && sandbox_is_for(ask->data_class)))
+        return;
+    scheduler_forecast(local->scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
+    double tokens = fmax(forecast.answer_most, 1);
+    if (ask->tokens_max && ask->tokens_max < tokens)
+        tokens = ask->tokens_max;
+    if (out->unloaded) /* local_look has said so */
+        forecast.wait_ms += out->load_ms;
+    out->wait_ms = forecast.wait_ms;
+    out->forecast_ttft_ms =
+        forecast.wait_ms + ask->prompt_tokens * forecast.prompt_row_ms + forecast.token_ms;
+    out->forecast_total_ms = out->forecast_ttft_ms + (tokens - 1) * forecast.token_ms;
 }
 
 static void local_free(struct tier *tier)
@@ -498,7 +537,9 @@ static const struct tier_ops local_ops = {
     .start = local_start,
     .cancel = local_cancel,
     .count_prompt = local_count_prompt,
+    .look = local_look,
     .free = local_free,
+    .forecast = local_forecast,
 };
 
 enum td_status tier_local_new(const struct tier_facts *facts,
@@ -511,16 +552,16 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
-    local->tool_format = chat_tool_format(options->model);
-    local->tier.facts.lacks =
+    local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
+    local->tier.facts.lacks |=
         CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING;
-    if (local->tool_format == TOOL_FORMAT_NONE)
+    if (options->model && local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;
     local->scheduler = options->scheduler;
     local->adapters = options->adapters;
     local->sandbox = options->sandbox;
-    local->context_tokens = facts->context_tokens
+    local->context_tokens = facts->context_tokens || !options->model
                                 ? facts->context_tokens
                                 : td_model_get_info(options->model)->context_tokens;
     *out = &local->tier;

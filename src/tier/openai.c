@@ -189,6 +189,13 @@ static uint64_t backoff_ms(void)
     return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
 }
 
+/* What waits until the deadline keeps the next tier from being asked. */
+static bool is_in_time(const struct tier_attempt *attempt, uint64_t delay_ms)
+{
+    double passed_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    return attempt->sink.left_ms == 0 || passed_ms + (double)delay_ms < attempt->sink.left_ms;
+}
+
 /* Whether a second try may help: the failure is a passing one, and nothing of an answer was passed
  * on. A hedge is not repeated, because it is itself the second try beside the first. */
 static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
@@ -198,7 +205,8 @@ static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
     return attempt->retry_count < RETRIES_MAX && !attempt->passed_on &&
            !(pass && pass->purpose == EGRESS_HEDGE) &&
            (status == TD_BUSY || status == TD_UNAVAILABLE) &&
-           (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX);
+           (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX) &&
+           is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN);
 }
 
 static void retry_later(struct tier_attempt *attempt)
@@ -338,17 +346,51 @@ static enum td_status send_through_door(struct tier_attempt *attempt, struct cli
                      &attempt->transfer, err);
 }
 
+/* The trace goes on at the peer, and its log can be found from here. The client's own request id
+ * stays: it may say more than a number. Each sending has an id of its own, because some servers
+ * tell requests apart by it. */
+#define TRACING_HEADERS 3
+static size_t tracing_headers(const struct tier_attempt *attempt, struct buf *text,
+                              const char *out[static TRACING_HEADERS])
+{
+    const struct egress_pass *pass = attempt->sink.pass;
+    size_t count = 0, at[TRACING_HEADERS];
+    if (!pass || !pass->traceparent || !pass->exchange)
+        return 0;
+    at[count++] = text->len;
+    buf_printf(text, "traceparent: %s%c", pass->traceparent, '\0');
+    at[count++] = text->len;
+    buf_printf(text, "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, attempt->retry_count,
+               '\0');
+    if (pass->tracestate) {
+        at[count++] = text->len;
+        buf_printf(text, "tracestate: %s%c", pass->tracestate, '\0');
+    }
+    for (size_t i = 0; i < count && !text->failed; i++)
+        out[i] = text->data + at[i];
+    return text->failed ? 0 : count;
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
     struct td_str key = secret_reveal(options->api_key);
-    struct buf authorization;
+    struct buf authorization, tracing;
     buf_init(&authorization, key.len + 64);
     buf_append_str(&authorization, STR("Authorization: Bearer "));
     buf_append_str(&authorization, key);
-    const char *headers[] = {
-        "Content-Type: application/json", "Accept: text/event-stream, application/json",
-        "User-Agent: tandem/" TANDEM_VERSION, key.len ? authorization.data : NULL, NULL};
+    buf_init(&tracing, TRACE_STATE_MAX + 256);
+    const char *headers[] = {"Content-Type: application/json",
+                             "Accept: text/event-stream, application/json",
+                             "User-Agent: tandem/" TANDEM_VERSION,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL};
+    size_t header_count = 3 + tracing_headers(attempt, &tracing, headers + 3);
+    if (key.len)
+        headers[header_count] = authorization.data;
     struct client_request request = {
         .method = "POST",
         .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
@@ -376,6 +418,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     if (authorization.data)
         crypto_wipe(authorization.data, authorization.len);
     buf_deinit(&authorization);
+    buf_deinit(&tracing);
     if (status == TD_OK)
         attempt->egress_bytes += attempt->body.len;
     return status;
@@ -543,8 +586,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
                                 CAPABILITY_PROMPT_IDS;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
-    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);
-    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
+    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
+    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
     openai->chat_url = url_of(options->base_url, "chat/completions");
     openai->completion_url = url_of(options->base_url, "completions");
     openai->host = door_host(options->base_url);

@@ -5,6 +5,7 @@
 #include "tier/openai_wire.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -154,7 +155,7 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
     bool own = stream->own_logprobs;
     bool hides = own && !json_absent(logprobs);
     struct json *bare = more && hides ? without_logprobs(choice) : NULL;
-    struct tier_piece piece = {.text = text};
+    struct tier_piece piece = {.text = text, .server_identity = stream->identity};
     if (more || (!own && !json_absent(logprobs)))
         piece.raw_delta = bare ? bare : choice;
     for (size_t i = 0; i < list.count || (i == 0 && (text.len > 0 || piece.raw_delta)); i++) {
@@ -165,7 +166,7 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
         stream->text_bytes += piece.text.len;
         stream->stats_count += piece.has_stats;
         stream->on_piece(stream->ctx, &piece);
-        piece = (struct tier_piece){0};
+        piece = (struct tier_piece){.server_identity = stream->identity};
     }
     json_free(bare);
 }
@@ -237,6 +238,20 @@ static void read_error(struct openai_stream *stream, const struct json *root)
     buf_deinit(&text);
 }
 
+/* What a server says of itself: the model that answers, and which build of which configuration. */
+static void read_identity(struct openai_stream *stream, const struct json *root)
+{
+    static const char *const members[] = {"model", "system_fingerprint"};
+    uint64_t hash = HASH_FNV1A64_BASIS;
+    for (size_t i = 0; i < 2 && stream->identity == 0; i++) {
+        struct td_str text = json_text(json_get(root, members[i]));
+        hash = hash_fnv1a64(text.data, text.len, hash);
+        hash = hash_fnv1a64("", 1, hash);
+    }
+    if (stream->identity == 0)
+        stream->identity = hash ? hash : 1;
+}
+
 static void read_chunk(struct openai_stream *stream, const struct json *root)
 {
     const struct json *choices = json_get(root, "choices");
@@ -256,6 +271,7 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
         malformed(stream, "choices is not an array");
         return;
     }
+    read_identity(stream, root);
     for (size_t i = 0; i < json_count(choices) && stream->err.status == TD_OK; i++)
         read_choice(stream, json_at(choices, i));
     if (stream->err.status == TD_OK)
@@ -337,6 +353,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
         json_push(list, choice);
         json_put(chunk, "choices", list);
         json_put(chunk, "usage", json_clone(json_get(root, "usage")));
+        read_identity(stream, root);
         read_chunk(stream, chunk);
     } else {
         json_free(choice);

@@ -59,6 +59,7 @@ struct openai_stream {
     struct tier_usage usage; /* exact if the peer sent it */
     uint64_t text_bytes;     /* of content, for an estimate of the usage */
     uint64_t stats_count;    /* pieces with stats */
+    uint64_t identity;       /* hash of the model and build that the server names; 0 = not yet */
     uint64_t surplus_count;  /* log-probabilities beyond what the text can have tokens */
     bool chunk_was_cut;      /* the log-probabilities of the chunk at hand are no JSON */
     struct td_error err;     /* the first failure; later bytes are ignored */

@@ -60,6 +60,21 @@ struct sandbox_call {
 
 /* --- the worker --- */
 
+static void free_arguments(char **arguments)
+{
+    for (size_t i = 0; i < ARGUMENTS_MAX + 2; i++)
+        free(arguments[i]);
+}
+
+/* False without memory; what was copied is to be freed. */
+static bool copy_arguments(const char *const *from, char **to)
+{
+    bool ok = (to[0] = strdup("tandem")) != NULL;
+    for (size_t i = 0; ok && from[i]; i++)
+        ok = i < ARGUMENTS_MAX && (to[i + 1] = strdup(from[i])) != NULL;
+    return ok;
+}
+
 struct sandbox *sandbox_new(const char *const *arguments)
 {
     assert(arguments != NULL);
@@ -68,10 +83,7 @@ struct sandbox *sandbox_new(const char *const *arguments)
         return NULL;
     pthread_mutex_init(&sandbox->lock, NULL);
     sandbox->control = -1;
-    bool ok = (sandbox->arguments[0] = strdup("tandem")) != NULL;
-    for (size_t i = 0; ok && arguments[i]; i++)
-        ok = i < ARGUMENTS_MAX && (sandbox->arguments[i + 1] = strdup(arguments[i])) != NULL;
-    if (ok)
+    if (copy_arguments(arguments, sandbox->arguments))
         return sandbox;
     sandbox_free(sandbox);
     return NULL;
@@ -115,6 +127,23 @@ void sandbox_renew(struct sandbox *sandbox)
     pthread_mutex_unlock(&sandbox->lock);
 }
 
+enum td_status sandbox_replace(struct sandbox *sandbox, const char *const *arguments,
+                               struct td_error *err)
+{
+    char *copy[ARGUMENTS_MAX + 2] = {NULL}, *old[ARGUMENTS_MAX + 2];
+    if (!copy_arguments(arguments, copy)) {
+        free_arguments(copy);
+        return error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
+    }
+    pthread_mutex_lock(&sandbox->lock);
+    memcpy(old, sandbox->arguments, sizeof old);
+    memcpy(sandbox->arguments, copy, sizeof copy);
+    drop_locked(sandbox);
+    pthread_mutex_unlock(&sandbox->lock);
+    free_arguments(old);
+    return TD_OK;
+}
+
 void sandbox_free(struct sandbox *sandbox)
 {
     if (!sandbox)
@@ -126,8 +155,7 @@ void sandbox_free(struct sandbox *sandbox)
         kill(sandbox->old[i], SIGKILL); /* nobody waits for its answers */
         waitpid(sandbox->old[i], NULL, 0);
     }
-    for (size_t i = 0; i < sizeof sandbox->arguments / sizeof *sandbox->arguments; i++)
-        free(sandbox->arguments[i]);
+    free_arguments(sandbox->arguments);
     pthread_mutex_destroy(&sandbox->lock);
     free(sandbox);
 }

@@ -28,6 +28,9 @@ void sandbox_free(struct sandbox *sandbox);
 /* After this, the next request gets a new worker, which reads the configuration again. The old
  * worker ends after its last answer. Any thread. */
 void sandbox_renew(struct sandbox *sandbox);
+/* The same with other arguments, as in sandbox_new. TD_NO_MEMORY: nothing has changed. */
+TD_MUST_CHECK enum td_status sandbox_replace(struct sandbox *sandbox, const char *const *arguments,
+                                             struct td_error *err);
 
 /* Lets the worker's tier of that name answer. Any loop; the callbacks come from that loop, as for
  * tier_start. TD_UNAVAILABLE with the reason when no worker can be had. The caller must then

@@ -20,10 +20,12 @@ struct tier_attempt;
 struct tier_piece {
     struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
-    struct td_token_stats stats;      /* of one generated token */
-    struct td_str token_text;         /* the bytes of that token, for logprobs */
-    const struct td_top_logprob *top; /* local tier: with ids of its model */
+    struct td_token_stats stats; /* of one generated token */
+    uint64_t server_identity; /* of a server: which model and build it says it is; 0 = not said */
+    struct td_str token_text; /* the bytes of that token, for logprobs */
+    const struct td_top_logprob *top; /* local tier: with ids of `model` */
     size_t top_count;
+    const struct td_model *model; /* spells `top`; lives as long as the tier. NULL without it */
     /* The choice object when it has more than plain text (tool calls, a refusal, logprobs), always
      * in the form of a stream's delta; else NULL. Read it by tier/openai_delta.h. Its logprobs are
      * those of all tokens of `text`, and token_text is then empty. */
@@ -43,6 +45,7 @@ struct tier_result {
     enum td_finish finish;
     struct tier_usage usage;
     double first_ms, total_ms; /* since the start; first_ms is 0 when no text came */
+    double waited_ms;          /* local: of these, in the queue for a slot */
     uint32_t retry_count;
     uint64_t egress_bytes; /* sent off the device, retries included */
     bool unbilled;         /* it never reached the server, or the server refused it */
@@ -56,6 +59,14 @@ struct tier_sink {
     /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing may leave the
      * device for this attempt. */
     const struct egress_pass *pass;
+    uint32_t left_ms; /* the attempt is cancelled then; 0 = no limit */
+};
+
+/* What a request would need of a tier. */
+struct tier_ask {
+    enum td_priority priority;
+    enum td_data_class data_class;
+    uint32_t prompt_tokens, tokens_max; /* tokens_max 0 = no limit */
 };
 
 struct tier_ops {
@@ -65,9 +76,15 @@ struct tier_ops {
     void (*cancel)(struct tier_attempt *attempt);
     uint32_t (*count_prompt)(struct tier *tier, const struct td_request *request);
     void (*free)(struct tier *tier);
+    /* Fills in what the tier itself knows of its state now; NULL = nothing. Any thread. */
+    void (*look)(struct tier *tier, struct tier_state *out);
     /* Bytes sent so far, for an attempt that is about to be cancelled. NULL for a tier that sends
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
+    /* Fills wait_ms, forecast_ttft_ms and forecast_total_ms of a request that would be asked now;
+     * `coming` others are about to be. NULL for a tier whose queue nobody here can see. */
+    void (*forecast)(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
+                     struct tier_state *out);
     /* tier_result.unbilled of an attempt that is about to be cancelled; NULL = false. */
     bool (*unbilled)(const struct tier_attempt *attempt);
     bool estimates; /* count_prompt is the estimate */
@@ -108,7 +125,7 @@ struct tier_adapter {
 };
 
 struct tier_local_options {
-    const struct td_model *model;
+    const struct td_model *model; /* NULL: facts->model_fault says why, and no attempt starts */
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts->adapter_count], in the order of its names */
     struct sandbox *sandbox; /* for data that must not leave; NULL = the engine here answers */
@@ -130,8 +147,8 @@ struct tier_server_options {
     const char *ca_file;         /* NULL = the system's certificates */
     const char *pinned_key;      /* as in net/client.h; NULL = any key */
     uint32_t connect_timeout_ms; /* 5000 */
-    uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
-    uint32_t idle_timeout_ms;    /* between bytes: 15000 */
+    uint32_t first_timeout_ms;   /* to the first byte of the answer: 600000 */
+    uint32_t idle_timeout_ms;    /* between bytes: 300000 */
     uint32_t total_timeout_ms;   /* 0 = none */
     uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not padded */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
@@ -149,7 +166,8 @@ void tier_health_free(struct tier_health *health);
 bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms);
 void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms);
 
-/* How long the tiers took lately: to the first text, and to the end of the answer. A measurement
+/* How long the tiers took lately: to the first text, and to the end of the answer, without the time
+ * that a request waited here for a slot. A measurement
  * counts half after five minutes. When fewer than five are left, nothing is known, so a tier that
  * nobody asks any more gets another chance. Thread-safe. now_ms is monotonic. */
 struct tier_latency;
@@ -161,6 +179,10 @@ void tier_latency_add(struct tier_latency *latency, size_t tier_index, double tt
 /* An attempt was given up before its first text, which would have taken at least waited_ms. */
 void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
                            uint64_t now_ms);
+/* An attempt was stopped after waited_ms, so its whole answer would have taken longer. ttft_ms: to
+ * its first text; 0 = there was none, and it would have come later, too. */
+void tier_latency_add_cut(struct tier_latency *latency, size_t tier_index, double ttft_ms,
+                          double waited_ms, uint64_t now_ms);
 /* The time to the first text that a share q of the measurements does not exceed; 0 = unknown. */
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q,
                          uint64_t now_ms);
@@ -170,5 +192,29 @@ void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t
 /* Copies what is known of a tier of `from` to a tier of `to`, after a reload. */
 void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
                        size_t to_index);
+
+/* What is under way at each tier, and how long a request would wait there. The queue of a server
+ * cannot be seen, so it is learnt how its time to the first text grows with the requests that it
+ * has already. Thread-safe. */
+struct tier_load;
+struct tier_load *tier_load_new(size_t tier_count); /* **returns new** (tier_load_free), or NULL */
+void tier_load_free(struct tier_load *load);
+/* A request is about to ask the tier (expect; drop when that is over), asks it (begin) and has its
+ * answer or not (end). */
+void tier_load_expect(struct tier_load *load, size_t tier_index);
+void tier_load_drop(struct tier_load *load, size_t tier_index);
+/* Gives the number of others that were under way. */
+uint32_t tier_load_begin(struct tier_load *load, size_t tier_index);
+void tier_load_end(struct tier_load *load, size_t tier_index);
+/* Under way and expected. */
+uint32_t tier_load_count(struct tier_load *load, size_t tier_index);
+/* A request that began beside `others` had its first text after first_ms. */
+void tier_load_learn(struct tier_load *load, size_t tier_index, uint32_t others, double first_ms);
+/* Fills wait_ms, forecast_ttft_ms and forecast_total_ms; the measured times are there already. */
+void tier_load_forecast(struct tier_load *load, size_t tier_index, struct tier *tier,
+                        const struct tier_ask *ask, struct tier_state *state);
+/* Copies what was learnt, after a reload; not what is under way. */
+void tier_load_copy(struct tier_load *from, size_t from_index, struct tier_load *to,
+                    size_t to_index);
 
 #endif

@@ -81,7 +81,7 @@ def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
         assert record["prompt_tokens"] > 0 and "4111" not in json.dumps(record)
         metrics = tandem.request("GET", "/metrics").body.decode()
         assert re.search(
-            r'tandem_exchanges_total\{tier="local",route="embeddings",status="answered"\} 1',
+            r'tandem_exchanges_total\{tier="local",route="embeddings",status="ok"\} 1',
             metrics,
         ), metrics
         assert re.search(r"^tandem_exchanges_in_flight 0$", metrics, re.MULTILINE), metrics

@@ -7,12 +7,21 @@ import json
 import re
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, parse_events, parse_sse, run, stream_text, wait_until
+from tandem import (
+    Tandem,
+    clean_environment,
+    parse_events,
+    parse_sse,
+    run,
+    stream_text,
+    wait_until,
+)
 
 TIER = """
   - name: {name}
@@ -299,7 +308,8 @@ def test_more_of_them_than_the_text_can_have_are_not_counted():
     edge = ScriptedCloud(Script(pieces=["Hi", " you"], logprobs={"content": [entry(-0.1)] * 9000}))
     with Tandem(two(edge, cloud)) as tandem:
         equal(tandem.chat("Hi").text, "Hi you")
-        assert any("logprobs_ignored" in line and "tier=edge" in line for line in tandem.log)
+        said = "event=logprobs_ignored tier=edge"
+        wait_until(lambda: any(said in line for line in tandem.log), what=said)
 
 
 @case
@@ -329,6 +339,145 @@ def test_a_message_and_a_response_climb_as_well():
         response = {"model": "auto", "input": "Hi", "stream": True}
         done = parse_events(tandem.request("POST", "/v1/responses", response).body)[-1]
         equal(done["response"]["output"][0]["content"][0]["text"], "From the cloud.")
+
+
+# --- a confidence model of a server's model ---
+
+INTENTS = {
+    "what is my balance": "balance",
+    "set an alarm": "alarm",
+    "play some music": "play_music",
+}
+PLACES = ["", " please", " now", " today", " for me", " again", " if you can", " quickly", " ok"]
+VAGUE = ["turn it up {}", "change it {}", "do it with the {}", "it did not go through {}"]
+
+
+def judged():
+    for text, answer in INTENTS.items():
+        yield from ({"prompt": text + place, "answer": answer} for place in PLACES)
+    for text in VAGUE:
+        yield from (
+            {"prompt": text.format(word), "right": False} for word in "card bit one".split()
+        )
+    yield from ({"prompt": f"freeze it {number}", "right": False} for number in range(16))
+
+
+@case
+def test_a_confidence_model_is_fitted_to_a_server_and_used_with_no_other():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with tempfile.TemporaryDirectory() as folder, Tandem() as runtime:
+        lines, fitted, path = (Path(folder) / name for name in ("l", "edge.confidence", "c.yaml"))
+        lines.write_text("".join(json.dumps(line) + "\n" for line in judged()))
+        edge = ("edge", "device", f"{runtime.url}/v1", "tandem-nano")
+        config = ladder(edge, ("cloud", "cloud", cloud.base_url))
+        path.write_text(config)
+        env = clean_environment(TANDEM_STATE_DIR=folder)
+        fit = ["router", "confidence", lines, "-o", fitted, "--json", "-n", 12, "--config", path]
+        code, out, err = run(*fit, "--tier", "edge", env=env, timeout=200)
+        equal(code, 0, err)
+        equal((json.loads(out)["model"], json.loads(out)["answers"]), ("tandem-nano", 55))
+        code, _, err = run(*fit, "--tier", "egde", env=env)
+        assert code == 1 and "did you mean 'edge'" in err, err
+        model = "    model: tandem-nano\n"
+        calibrated = config.replace(model, f"{model}    confidence: {fitted}\n")
+        with Tandem(config) as raw, Tandem(calibrated) as tandem:
+            one, other = (t.chat("play some music ok").tandem for t in (raw, tandem))
+            assert one["tier"] == other["tier"] == "edge" and other["confidence"] > 0.55, other
+            assert one["confidence"] != other["confidence"], (one, other)
+            equal(tandem.chat(UNCLEAR).tandem["tier"], "cloud")
+        # The address is the same to the configuration, but the server says that it is another.
+        other = ScriptedCloud(Script(text="Hm.", logprob=SURE))
+        moved = calibrated.replace(runtime.url, other.base_url.removesuffix("/v1"))
+        moved_names = {"model": "tandem-nano-2"}
+        with Tandem(moved) as tandem:
+            equal(tandem.chat("Hi").status, 200)
+            equal("confidence_stale" in reasons(tandem), False)  # it repeats the tier's name
+            other.script = Script(text="Hm.", logprob=SURE, says=moved_names)
+            equal(tandem.chat("Hi").tandem["confidence"], 0.9900)
+            equal("confidence_stale" in reasons(tandem), True)
+        renamed = calibrated.replace("model: tandem-nano", "model: another")
+        with Tandem(renamed) as tandem:
+            line = "event=confidence_stale tier=edge"
+            wait_until(lambda: any(line in text for text in tandem.log), what=line)
+
+
+# --- the doctor ---
+
+
+def doctor(config):
+    """What the doctor says of the tiers: {name: [(status, text, advice)]}; and its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tandem.yaml"
+        path.write_text(config)
+        env = clean_environment(TANDEM_STATE_DIR=folder, TANDEM_LISTEN="127.0.0.1:0")
+        code, out, _ = run("doctor", "--json", "--config", path, env=env)
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    for check in json.loads(out)["checks"]:
+        row = (check["status"], check["text"], check["advice"] or "")
+        said.setdefault(check["name"], []).append(row)
+    return said, code
+
+
+def alone(server, more=""):
+    return ladder(("edge", "cloud", f"{server.base_url}{more}"))
+
+
+@case
+def test_the_doctor_finds_what_cannot_work():
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ht>"
+    model = {"models": ["llama", "qwen", "a\x1b[2Jb", *map(str, range(9))]}
+    cases = [
+        (Script(models_status=401), "", "fail", "401, and the tier has no API key", "api_key_env"),
+        (Script(models_status=403), "", "fail", "403: it refuses this API key", "rights"),
+        (Script(models_status=429), "", "warn", "429: it is overloaded", "limits"),
+        (Script(models_status=503), "", "warn", "503: it is there, but fails", "log"),
+        (Script(models_status=404, status=404), "", "fail", "OpenAI's API is not there", "/v1"),
+        (Script(models_status=404, status=401), "", "fail", "401", "api_key_env"),
+        (Script(models_status=404, status=400), "", "ok", "answers chats, but has no list", ""),
+        (Script(**model), "", "warn", "the model scripted; it has llama, qwen, a?[2Jb, 0, ...", ""),
+        (Script(models=[]), "", "warn", "it has none", "model"),
+        (Script(raw=page), "", "warn", "with no list of models", "/v1"),
+        (Script(), "/", "ok", "has the model scripted", ""),
+    ]
+    for script, more, status, text, advice in cases:
+        server = ScriptedCloud(script)
+        said, code = doctor(alone(server, more))
+        [row] = said["tier edge"]
+        assert row[0] == status and text in row[1] and advice in row[2], (script, row)
+        equal(code, 1 if status == "fail" else 0, text)
+        assert not any(request["body"] for request in server.requests), server.requests
+
+
+@case
+def test_the_doctor_says_whose_answers_no_gate_judges():
+    cloud = ScriptedCloud()
+    for script, status, text in [
+        (Script(logprob=SURE), "ok", "gives log-probabilities: gates judge its answers"),
+        (Script(), "warn", "gives no log-probabilities: no gate judges its answers"),
+        (Script(refuses="logprobs", refuse_message="no logprobs"), "warn", "no gate judges"),
+        (Script(status=404, error_message="no such model"), "fail", "404: no such model"),
+    ]:
+        edge = ScriptedCloud(script)
+        said, code = doctor(two(edge, cloud))
+        equal([row[0] for row in said["tier edge"]], ["ok", status], str(script))
+        assert text in said["tier edge"][1][1], said
+        equal((len(said["tier cloud"]), code), (1, int(status == "fail")))
+    edge = ScriptedCloud(Script())
+    off = "[edge, cloud], gates: {g2: {tokens: 0}, g3: {confidence_min: 0}}"
+    said, _ = doctor(two(edge, cloud).replace("[edge, cloud]", off))
+    assert "no gate judges its answers" in said["route auto"][0][1], said
+    equal(len(said["tier edge"]), 1)
+
+
+@case
+def test_the_doctor_and_a_real_server():
+    with Tandem() as runtime:
+        edge = ("edge", "device", f"{runtime.url}/v1", "tandem-nano")
+        said, code = doctor(ladder(edge, ("cloud", "cloud", ScriptedCloud().base_url)))
+        equal(([row[0] for row in said["tier edge"]], code), (["ok", "ok"], 0), str(said))
+        wrong = ("edge", "device", f"{runtime.url}/api", "tandem-nano")
+        said, code = doctor(ladder(wrong))
+        equal((said["tier edge"][0][0], code), ("fail", 1), str(said))
 
 
 if __name__ == "__main__":

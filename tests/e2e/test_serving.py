@@ -162,23 +162,30 @@ def test_a_draft_model_guesses_ahead_and_changes_nothing():
 
 
 @case
-def test_a_draft_model_that_does_not_belong_is_refused():
+def test_draft_speculation_needs_a_draft_model():
     config = Path(tempfile.mkdtemp(prefix="tandem-test-")) / "tandem.yaml"
     try:
         for engine, words in (
             ("speculation: draft", "draft_model"),
             (f"draft_model: {NANO}", "speculation: draft"),
-            ("speculation: draft, draft_model: no-such-model", "engine.draft_model"),
-            (
-                f"speculation: draft, draft_model: {SHARED}/golden/real/stories260K-f32.gguf",
-                "draft",
-            ),
         ):
             config.write_text(f"engine: {{model: {NANO}, {engine}}}\n")
             code, _, err = run("serve", "--config", config, "--listen", "127.0.0.1:0")
             assert code == 1 and words in err, (engine, code, err)
     finally:
         shutil.rmtree(config.parent)
+
+
+@case
+def test_without_a_draft_model_that_fits_answers_are_the_same_and_the_log_says_so():
+    question = "Classify the intent: play some music"
+    with Tandem() as tandem:
+        plain = tandem.chat(question).text
+    for draft in ("no-such-model", f"{SHARED}/golden/real/stories260K-f32.gguf"):
+        config = f"engine: {{speculation: draft, draft_model: {draft}}}\n"
+        with Tandem(config) as tandem:
+            equal(tandem.chat(question).text, plain)
+            assert "event=draft_model_not_used" in "".join(tandem.log), draft
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Script:
     pieces: list | None = None  # text pieces of a stream; default: words
     logprob: float | None = None  # of every token, when the request asks for logprobs
     logprobs: Any = None  # the whole member `logprobs` of every piece, asked for or not
+    says: dict = field(default_factory=dict)  # of itself: merged into every chunk of a stream
     refuses: str | None = None  # a member: requests that have it are answered with refuse_status
     refuse_status: int = 400
     refuse_message: str = "unknown field"  # the member's name is not added
@@ -83,8 +84,10 @@ class ScriptedCloud:
         script: Script | None = None,
         tls: tuple[Path, Path] | None = None,
         host: str = "127.0.0.1",
+        at_once: int = 1000,
     ) -> None:
-        """tls: (certificate file, key file) for HTTPS."""
+        """tls: (certificate file, key file) for HTTPS. at_once: the others wait for their turn."""
+        self._turns = threading.BoundedSemaphore(at_once)
         self.script = script or Script()
         self.received = bytearray()
         self.requests: list[dict[str, Any]] = []
@@ -141,7 +144,9 @@ class ScriptedCloud:
                     return
                 with self._lock:
                     self.requests.append(request)
-                if not self._answer(connection, request):
+                with self._turns:
+                    goes_on = self._answer(connection, request)
+                if not goes_on:
                     return
         except (OSError, ssl.SSLError):
             with self._lock:
@@ -360,6 +365,7 @@ class ScriptedCloud:
                 "created": 1700000000,
                 "model": wants.get("model"),
                 "choices": [choice],
+                **script.says,
                 **extra,
             }
             return b"data: " + json.dumps(value, ensure_ascii=script.comments).encode() + b"\n\n"

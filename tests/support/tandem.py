@@ -64,7 +64,8 @@ class Answer:
 
 
 class Tandem:
-    """One running server. config: YAML text or None; use as a context manager."""
+    """One running server. config: YAML text or None; `before` is called in its process before it
+    starts; use as a context manager."""
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Tandem:
         env: dict[str, Any] | None = None,
         arguments: Sequence[str] = (),
         wait: bool = True,
+        before: Callable[[], None] | None = None,
     ) -> None:
         self.state = Path(tempfile.mkdtemp(prefix="tandem-test-"))
         self.config = None
@@ -90,6 +92,7 @@ class Tandem:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            preexec_fn=before,
         )
         self.port: int | None = None
         self._ready = threading.Event()

@@ -1,6 +1,7 @@
 /* GET /tandem/v1/alarms: alarms of the watch (exchange/limits/watch.h), the newest first.
  *
- *   {object: "list", data: [{alarm, kind, caller, begun, ended (null: not yet), value, usual,
+ *   {object: "list", data: [{alarm, kind, caller, subject,
+ *   begun, ended (null: not yet), value, usual,
  *    text}], phrases: [{phrase, seen, escalated, lift}], escalation_share, score_psi,
  *    calibration_error (null: not known yet)} */
 #include "api/admin/handlers.h"
@@ -32,6 +33,7 @@ static struct json *alarm_json(const struct watch_alarm *alarm)
     json_put(object, "alarm", json_new_int((int64_t)alarm->number));
     json_put(object, "kind", json_new_cstr(watch_kind_name(alarm->kind)));
     json_put(object, "caller", json_new_cstr(*alarm->caller ? alarm->caller : NULL));
+    json_put(object, "subject", json_new_cstr(*alarm->subject ? alarm->subject : NULL));
     json_put(object, "begun", time_json(alarm->begin_wall_ms));
     json_put(object, "ended", time_json(alarm->end_wall_ms));
     json_put(object, "value", json_new_double(alarm->value));
@@ -115,6 +117,16 @@ void alarms_write_metrics(const struct api_host *host, const struct exchange_ser
                             numbers.escalation_share);
     metrics_write_value(out, "tandem_score_psi", "gauge",
                         "Stability index of the confidences' distribution, last 500", numbers.psi);
+    static const char *const windows[WATCH_BURN_COUNT] = {"5m", "1h"};
+    if (!isnan(numbers.burn[1]))
+        buf_printf(out,
+                   "# HELP tandem_objective_burn_rate Share of answers later than asked for, by "
+                   "the share that may be (watch.objective)\n"
+                   "# TYPE tandem_objective_burn_rate gauge\n");
+    for (int i = 0; i < WATCH_BURN_COUNT; i++)
+        if (!isnan(numbers.burn[i]))
+            buf_printf(out, "tandem_objective_burn_rate{window=\"%s\"} %.9g\n", windows[i],
+                       numbers.burn[i]);
     if (!isnan(numbers.calibration_error))
         metrics_write_value(out, "tandem_calibration_error", "gauge",
                             "Mean of confidence minus what people said of the answers, last 300",

@@ -1,16 +1,38 @@
-/* What the local engine does, for GET /metrics. */
+/* What the local engine does, for GET /metrics: the sum over the local tiers. */
 #include "api/admin/metric_writers.h"
 
 #include "api/http/metrics.h"
 #include "engine/session/scheduler.h"
 
+/* Whether its model is in memory. */
+static bool add_load(struct scheduler *scheduler, struct scheduler_load *sum)
+{
+    struct scheduler_load load = scheduler_get_load(scheduler);
+    sum->loads += load.loads;
+    sum->running += load.running;
+    sum->waiting += load.waiting;
+    sum->pages_used += load.pages_used;
+    sum->page_count += load.page_count;
+    sum->prompt_tokens += load.prompt_tokens;
+    sum->cached_tokens += load.cached_tokens;
+    sum->completion_tokens += load.completion_tokens;
+    sum->passes += load.passes;
+    sum->rows += load.rows;
+    sum->drafted_tokens += load.drafted_tokens;
+    sum->accepted_tokens += load.accepted_tokens;
+    return load.loaded;
+}
+
 void engine_write_metrics(const struct api_host *host, const struct exchange_services *services,
                           struct buf *out)
 {
-    (void)services;
-    if (!host->scheduler)
+    (void)host;
+    if (services->scheduler_count == 0)
         return;
-    struct scheduler_load load = scheduler_get_load(host->scheduler);
+    struct scheduler_load load = {0};
+    uint32_t loaded = 0;
+    for (size_t i = 0; i < services->scheduler_count; i++)
+        loaded += add_load(services->schedulers[i], &load);
     metrics_write_value(out, "tandem_engine_running", "gauge", "Sequences being generated",
                         load.running);
     metrics_write_value(out, "tandem_engine_waiting", "gauge", "Sequences in the queue",
@@ -32,6 +54,11 @@ void engine_write_metrics(const struct api_host *host, const struct exchange_ser
                         (double)load.drafted_tokens);
     metrics_write_value(out, "tandem_engine_accepted_tokens_total", "counter",
                         "Those of them that were right", (double)load.accepted_tokens);
+    metrics_write_value(out, "tandem_engine_loads_total", "counter",
+                        "Models that were loaded because a request needed them",
+                        (double)load.loads);
+    metrics_write_value(out, "tandem_engine_models_loaded", "gauge",
+                        "Local tiers whose model is in memory", loaded);
     metrics_write_value(out, "tandem_engine_kv_pages", "gauge", "Pages of the KV cache",
                         load.page_count);
     metrics_write_value(out, "tandem_engine_kv_pages_used", "gauge",

@@ -31,7 +31,7 @@ struct lookup {
     uint32_t tries;
     api_found_fn *found;
     void *ctx; /* owned: freed with free */
-    char id[64];
+    char id[160];
 };
 
 static void lookup_free(struct lookup *lookup)

@@ -1,11 +1,13 @@
-/* /healthz (the process answers), /readyz (a model is loaded and the ledger works), and a page at /
- * for people who open the address in a browser. */
+/* /healthz (the process answers), /readyz (some tier can answer, and what is less than configured),
+ * and a page at / for people who open the address in a browser. */
 #include "api/admin/handlers.h"
 #include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "engine/embedding/embedding_service.h"
 
 #define PAGE_BYTES_MAX 4096
+#define READY_BYTES_MAX 16384
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]"
 
 void health_handle_live(struct api *api, struct http_request *request, const char *rest)
@@ -14,21 +16,61 @@ void health_handle_live(struct api *api, struct http_request *request, const cha
     api_reply_text(api, request, 200, "application/json", STR("{\"status\":\"ok\"}"));
 }
 
+static void write_fault(const char *name, const struct model_fault *fault, const char *uses,
+                        struct buf *out)
+{
+    if (!fault)
+        return;
+    if (out->len > 0)
+        buf_append_char(out, ',');
+    buf_append_str(out, STR("{\"tier\":"));
+    json_write_text(str_from(name), out);
+    buf_printf(out, ",\"code\":\"%s\",\"reason\":", fault->code);
+    json_write_text(str_from(fault->text), out);
+    buf_append_str(out, STR(",\"uses\":"));
+    if (fault->stands_in && uses)
+        json_write_text(str_from(uses), out);
+    else
+        buf_append_str(out, STR("null"));
+    buf_append_char(out, '}');
+}
+
+/* What is not as the configuration asks for; the reasons name no folders. */
+static void write_faults(const struct exchange_services *services, struct buf *out)
+{
+    for (size_t i = 0; i < services->tier_count; i++) {
+        const struct tier_facts *facts = &services->tiers[i]->facts;
+        write_fault(facts->name, facts->model_fault, facts->model, out);
+    }
+    write_fault("embeddings", services->embeddings_fault,
+                services->embeddings
+                    ? td_model_get_info(embedding_service_model(services->embeddings))->name
+                    : NULL,
+                out);
+}
+
 void health_handle_ready(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
     const char *why_not = NULL;
-    if (api->host->ready(api->host->ctx, &why_not)) {
-        api_reply_text(api, request, 200, "application/json", STR("{\"status\":\"ready\"}"));
-        return;
+    bool ready = api->host->ready(api->host->ctx, &why_not);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    struct buf body, faults;
+    buf_init(&body, READY_BYTES_MAX);
+    buf_init(&faults, READY_BYTES_MAX);
+    write_faults(services, &faults);
+    buf_printf(&body, "{\"status\":\"%s\"", ready ? "ready" : "not ready");
+    if (!ready) {
+        buf_append_str(&body, STR(",\"reason\":"));
+        json_write_text(str_from(why_not ? why_not : "starting"), &body);
     }
-    struct buf body;
-    buf_init(&body, 4096);
-    buf_append_str(&body, STR("{\"status\":\"not ready\",\"reason\":"));
-    json_write_text(str_from(why_not ? why_not : "starting"), &body);
+    if (faults.len > 0)
+        buf_printf(&body, ",\"reduced\":[%.*s]", (int)faults.len, faults.data);
     buf_append_char(&body, '}');
-    api_reply_json(api, request, 503, &body);
+    api_reply_json(api, request, ready ? 200 : 503, &body);
+    buf_deinit(&faults);
     buf_deinit(&body);
+    api->host->release(api->host->ctx, services);
 }
 
 void health_handle_hello(struct api *api, struct http_request *request, const char *rest)

@@ -30,8 +30,7 @@ static void row_add(struct model_row *rows, size_t *count, const char *id, const
     rows[(*count)++] = (struct model_row){id, kind, facts};
 }
 
-static size_t collect(const struct api *api, const struct exchange_services *services,
-                      struct model_row *rows)
+static size_t collect(const struct exchange_services *services, struct model_row *rows)
 {
     size_t count = 0;
     row_add(rows, &count, "auto", "route", NULL);
@@ -41,9 +40,9 @@ static size_t collect(const struct api *api, const struct exchange_services *ser
         row_add(rows, &count, services->tiers[i]->facts.name, "tier", &services->tiers[i]->facts);
     for (size_t i = 0; i < services->tier_count; i++)
         row_add(rows, &count, services->tiers[i]->facts.model, "model", &services->tiers[i]->facts);
-    if (api->host->embeddings)
+    if (services->embeddings)
         row_add(rows, &count,
-                td_model_get_info(embedding_service_model(api->host->embeddings))->name,
+                td_model_get_info(embedding_service_model(services->embeddings))->name,
                 "embeddings", NULL);
     for (size_t i = 0; i < services->tier_count; i++)
         for (size_t a = 0; a < services->tiers[i]->facts.adapter_count; a++)
@@ -64,7 +63,7 @@ static void write_row(const struct model_row *row, uint64_t created, struct buf 
         json_write_text(str_from(row->facts->name), out);
         buf_printf(out, ",\"place\":\"%s\",\"context_tokens\":%u,\"usable\":%s",
                    names_place(row->facts->place), row->facts->context_tokens,
-                   row->facts->has_key ? "true" : "false");
+                   tier_facts_usable(row->facts) ? "true" : "false");
     }
     buf_append_str(out, STR("}}"));
 }
@@ -74,7 +73,7 @@ void models_handle_list(struct api *api, struct http_request *request, const cha
     (void)rest;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct model_row rows[MODEL_ROWS_MAX];
-    size_t count = collect(api, services, rows);
+    size_t count = collect(services, rows);
     struct buf body;
     buf_init(&body, MODELS_BYTES_MAX);
     buf_append_str(&body, STR("{\"object\":\"list\",\"data\":["));
@@ -93,7 +92,7 @@ void models_handle_one(struct api *api, struct http_request *request, const char
 {
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct model_row rows[MODEL_ROWS_MAX];
-    size_t count = collect(api, services, rows), found = count;
+    size_t count = collect(services, rows), found = count;
     for (size_t i = 0; i < count; i++)
         if (strcmp(rows[i].id, rest) == 0)
             found = i;

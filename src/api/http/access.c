@@ -51,7 +51,7 @@ bool access_check_origin(struct api *api, struct http_request *request)
         http_reply_header(request, "vary", "origin");
         http_reply_header(request, "access-control-expose-headers",
                           "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
-                          "x-tandem-disclosure, x-request-id");
+                          "x-tandem-disclosure, x-request-id, traceparent");
         return true;
     }
     if (origin_is_own(request, origin))

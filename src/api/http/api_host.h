@@ -9,9 +9,7 @@ struct auth;
 struct background;
 struct ledger_reader;
 struct metrics;
-struct embedding_service;
 struct sandbox;
-struct scheduler;
 
 /* What was erased of a user outside of the ledger. */
 struct api_forgotten {
@@ -32,13 +30,10 @@ struct api_host {
     void (*forget)(void *ctx, const char *user, struct api_forgotten *out);
     void *ctx;
 
-    const struct td_model *model;         /* of the local tier, or NULL */
-    struct scheduler *scheduler;          /* or NULL */
-    struct embedding_service *embeddings; /* or NULL */
-    struct sandbox *sandbox;              /* where private texts are embedded; NULL = here, too */
-    struct background *background;        /* for what would hold up a loop */
-    struct ledger *ledger;                /* or NULL */
-    const char *ledger_path;              /* or NULL */
+    struct sandbox *sandbox;       /* where private texts are embedded; NULL = here, too */
+    struct background *background; /* for what would hold up a loop */
+    struct ledger *ledger;         /* or NULL */
+    const char *ledger_path;       /* or NULL */
     struct metrics *metrics;
     struct auth *auth;               /* NULL = no key needed */
     const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */

@@ -6,8 +6,18 @@
 #include "api/http/api_host.h"
 #include "api/http/endpoint.h"
 #include "base/rng.h"
+#include "base/trace.h"
 
 struct api_call;
+
+#define TRACING_REQUEST_ID_BYTES 129
+
+/* Of the request whose handler runs (http/tracing.h). */
+struct tracing {
+    struct trace trace;
+    char request_id[TRACING_REQUEST_ID_BYTES];
+};
+
 struct ledger_reader;
 
 struct api {
@@ -16,8 +26,8 @@ struct api {
     const struct api_endpoint *endpoints; /* [endpoint_count] */
     size_t endpoint_count;
     uint32_t shard; /* this loop's index for the metrics */
-    uint64_t request_count;
-    struct rng rng;               /* of paddings */
+    struct rng rng; /* of paddings and request ids */
+    struct tracing tracing;
     struct api_call *calls;       /* that outlive their handler's return */
     uint32_t running;             /* those of them that are exchanges */
     struct ledger_reader *reader; /* opened on first use (admin/exchanges_handler.c) */

@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 /* Proxies and browsers cut a stream that is silent for 30 to 60 s. */
 #define HEARTBEAT_MS 10000
@@ -37,14 +38,23 @@ const struct event_form event_form_openai = {
     .write_fault = write_fault,
 };
 
+static void beat_later(struct event_stream *stream)
+{
+    if (stream->http)
+        loop_timer_start(stream->api->loop, stream->heartbeat, stream->silence_ms);
+}
+
 static void heartbeat(void *ctx)
 {
     struct event_stream *stream = ctx;
-    if (!stream->http || !stream->started)
+    if (!stream->http)
         return;
-    http_stream_write(stream->http, stream->form->keep_alive);
+    if (!stream->started && stream->exchange[0])
+        http_reply_header(stream->http, "x-tandem-exchange", stream->exchange);
+    event_stream_start(stream);
     if (stream->http)
-        loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
+        http_stream_write(stream->http, stream->form->keep_alive);
+    beat_later(stream);
 }
 
 bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
@@ -53,6 +63,7 @@ bool event_stream_init(struct event_stream *stream, struct api *api, struct http
     assert(stream && api && form && form->write_fault);
     *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
     stream->pad_bytes = api->host->pad_stream_bytes;
+    stream->silence_ms = HEARTBEAT_MS;
     stream->heartbeat = loop_timer_new(api->loop, heartbeat, stream);
     buf_init(&stream->frame, form->frame_bytes_max);
     buf_init(&stream->padded, form->frame_bytes_max + PADDING_BYTES_MAX);
@@ -72,9 +83,22 @@ void event_stream_obfuscate(struct event_stream *stream)
         stream->pad_bytes = OBFUSCATION_BYTES_DEFAULT;
 }
 
+/* A client of less patience than a heartbeat gets its answer, or a status, before it hangs up (see
+ * exchange/machine/deadline.c). Once text has begun, it gets its signs of life more often. */
+void event_stream_await(struct event_stream *stream, const char *exchange,
+                        uint32_t client_timeout_ms)
+{
+    snprintf(stream->exchange, sizeof stream->exchange, "%s", exchange ? exchange : "");
+    loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
+    if (client_timeout_ms && client_timeout_ms / 2 < HEARTBEAT_MS)
+        stream->silence_ms = client_timeout_ms / 2 + 1;
+}
+
 void event_stream_start(struct event_stream *stream)
 {
-    assert(stream->http && !stream->started);
+    assert(stream->http);
+    if (stream->started)
+        return;
     stream->started = true;
     http_reply_header(stream->http, "cache-control", "no-cache");
     http_reply_header(stream->http, "x-accel-buffering", "no"); /* nginx would hold chunks back */
@@ -142,8 +166,7 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
         return;
     }
     http_stream_write(stream->http, buf_view(events));
-    if (stream->http)
-        loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
+    beat_later(stream);
 }
 
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault)

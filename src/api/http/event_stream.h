@@ -27,8 +27,10 @@ struct event_stream {
     struct loop_timer *heartbeat;
     struct buf frame; /* what event_stream_send sends: whole events */
     struct buf padded;
-    size_t pad_bytes; /* events are made a multiple of it (obfuscation.h); 0 = not */
-    bool started;     /* headers are out */
+    size_t pad_bytes;    /* events are made a multiple of it (obfuscation.h); 0 = not */
+    char exchange[64];   /* its id, for headers that go out before the answer; "" = none */
+    uint32_t silence_ms; /* the longest that the client is left without a sign of life */
+    bool started;        /* headers are out */
     bool broken; /* the client is too slow: the handler stops the work and forgets the stream */
 };
 
@@ -40,7 +42,12 @@ void event_stream_deinit(struct event_stream *stream);
 /* The client asked for padded events; no effect where the server pads all of them. */
 void event_stream_obfuscate(struct event_stream *stream);
 
-/* Sends the headers. Those of the answer itself must be set before. */
+/* The answer may take a while: headers and signs of life go out meanwhile. Until then a failure can
+ * still have its own status. exchange: for the header that names it; NULL = none.
+ * client_timeout_ms: a client of that patience hangs up when nothing comes; 0 = not known. */
+void event_stream_await(struct event_stream *stream, const char *exchange,
+                        uint32_t client_timeout_ms);
+/* Sends the headers, unless they are out. Those of the answer itself must be set before. */
 void event_stream_start(struct event_stream *stream);
 /* For new events. */
 static inline struct buf *event_stream_frame(struct event_stream *stream)

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 64 series a family: tiers x routes x statuses of a sane config; the last one is "other". */
-#define SERIES_MAX 64
+/* Series of a family: tiers x routes x statuses of a sane config, or reasons x tiers x classes; the
+ * last one is "other". */
+#define SERIES_MAX 256
 /* Seconds. From a local first token (1 ms) to a slow cloud answer (2 min), about 2.5x a step. */
 static const double bucket_bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                        0.5,   1,      2.5,   5,    10,    30,   60,  120};
@@ -45,10 +46,18 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
     [METRICS_REQUESTS] = {"tandem_http_requests_total", "counter", "HTTP requests by answer code"},
     [METRICS_EXCHANGES] = {"tandem_exchanges_total", "counter",
                            "Exchanges by answering tier, route and status"},
+    [METRICS_CLASSES] = {"tandem_requests_total", "counter",
+                         "Exchanges by route, data class and status"},
     [METRICS_ESCALATIONS] = {"tandem_escalations_total", "counter",
-                             "Rungs that were left, by reason and tier"},
+                             "Tiers that were left: why, which, for which one, of what class"},
     [METRICS_UNJUDGED] = {"tandem_unjudged_answers_total", "counter",
                           "Answers that no gate judged although a better tier was there"},
+    [METRICS_DEGRADED] = {"tandem_degraded_total", "counter",
+                          "Answers that were less than the plan's, by tier and route"},
+    [METRICS_RETRIES] = {"tandem_retries_total", "counter",
+                         "Requests that were sent to a tier again"},
+    [METRICS_OBJECTIVES] = {"tandem_objectives_total", "counter",
+                            "Times that requests asked for (slo_ttft_ms, slo_ms), hit or missed"},
     [METRICS_PROMPT_TOKENS] = {"tandem_prompt_tokens_total", "counter",
                                "Prompt tokens of final answers"},
     [METRICS_COMPLETION_TOKENS] = {"tandem_completion_tokens_total", "counter",

@@ -10,8 +10,12 @@
 enum metrics_family {
     METRICS_REQUESTS,      /* code, route of the URL */
     METRICS_EXCHANGES,     /* tier, route, status */
-    METRICS_ESCALATIONS,   /* reason, tier */
+    METRICS_CLASSES,       /* route, class, status */
+    METRICS_ESCALATIONS,   /* reason, from, to, class */
     METRICS_UNJUDGED,      /* reason, tier */
+    METRICS_DEGRADED,      /* tier, route */
+    METRICS_RETRIES,       /* tier */
+    METRICS_OBJECTIVES,    /* tier, route, objective, result */
     METRICS_PROMPT_TOKENS, /* tier */
     METRICS_COMPLETION_TOKENS,
     METRICS_PSEUDONYMS,    /* result: sent, restored, not_restored */

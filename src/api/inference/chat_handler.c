@@ -6,15 +6,18 @@
  * inside a callback. The `reaper` timer frees it.
  *
  *   exchange event     not streamed            streamed
+ *   (10 s of silence)                          headers, signs of life
  *   START              remember nothing        headers, the dialect's first events
  *   TEXT               collect                 its events for a piece
  *   CORRECTION         forget, collect again   its events for one (chat alone has them)
  *   DONE               headers, whole reply    its last events
+ *   CANCELLED          counted               counted
  *   FAILED             status and error body   the same before a byte; else an error event
  */
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
@@ -35,6 +38,7 @@ struct chat {
     struct chat_request request;
     struct dialect_reply reply;
     struct loop_timer *reaper;
+    bool opened;   /* the dialect's first events are out */
     bool in_event; /* inside the exchange's callback: it must not be cancelled now */
 };
 
@@ -50,7 +54,6 @@ static void chat_cancel(struct chat *chat)
         return;
     exchange_cancel(chat->exchange);
     chat->exchange = NULL;
-    exchange_reply_count(chat->base.api, NULL, "cancelled");
 }
 
 static void chat_free(void *ctx)
@@ -114,9 +117,11 @@ static void send_frame(struct chat *chat)
 
 static void start_stream(struct chat *chat, const struct exchange_summary *summary)
 {
-    if (chat->stream.started || !chat->stream.http)
+    if (chat->opened || !chat->stream.http)
         return;
-    exchange_reply_headers(chat->stream.http, summary);
+    chat->opened = true;
+    if (!chat->stream.started)
+        exchange_reply_headers(chat->stream.http, summary);
     event_stream_start(&chat->stream);
     chat->dialect->write_start(&chat->reply, summary, event_stream_frame(&chat->stream));
     send_frame(chat);
@@ -174,6 +179,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
         chat_end(chat);
         return;
     }
+    start_stream(chat, event->summary); /* clients expect its first event before any other */
     fail_stream(chat, &fault);
 }
 
@@ -202,14 +208,14 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
     }
     struct buf *frame = event_stream_frame(&chat->stream);
     chat->dialect->write_correction(&chat->reply, event->summary, frame);
-    if (chat->stream.started)
+    if (chat->opened)
         send_frame(chat);
 }
 
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
-    chat->in_event = true;
+    chat->in_event = event->kind != EXCHANGE_CANCELLED;
     switch (event->kind) {
     case EXCHANGE_START:
         if (chat->request.td.streamed)
@@ -223,7 +229,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_DONE:
         chat->exchange = NULL;
-        exchange_reply_count(chat->base.api, event->summary, "answered");
+        exchange_reply_count(chat->base.api, event->summary);
         if (chat->request.td.streamed)
             finish_stream(chat, event->summary);
         else
@@ -231,9 +237,12 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_FAILED:
         chat->exchange = NULL;
-        exchange_reply_count(chat->base.api, event->summary, "failed");
+        exchange_reply_count(chat->base.api, event->summary);
         finish_failed(chat, event);
         break;
+    case EXCHANGE_CANCELLED:
+        exchange_reply_count(chat->base.api, event->summary);
+        return; /* whoever cancelled goes on */
     }
     chat->in_event = false;
     if (chat->stream.broken && chat->stream.http) {
@@ -294,8 +303,10 @@ static void begin_exchange(struct chat *chat)
         return;
     }
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
-                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
-                         api->host->model);
+                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
+    if (chat->request.td.streamed)
+        event_stream_await(&chat->stream, exchange_id(chat->exchange),
+                           chat->request.td.client_timeout_ms);
 }
 
 static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,
@@ -345,7 +356,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
     char caller[AUTH_DIGEST_BYTES];
     access_find_caller(api, request, caller);
     chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
-    if (!chat->request.td.caller) {
+    if (!chat->request.td.caller || !tracing_give(api, request, chat->arena, &chat->request.td)) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
         return;

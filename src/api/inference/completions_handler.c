@@ -10,6 +10,7 @@
 #include "api/http/call.h"
 #include "api/http/event_stream.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
 #include "api/wire/completion_request.h"
@@ -53,7 +54,6 @@ static void cancel_exchanges(struct completion_call *call)
         if (!exchange)
             continue;
         exchange_cancel(exchange);
-        exchange_reply_count(call->base.api, NULL, "cancelled");
     }
 }
 
@@ -234,17 +234,20 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_DONE:
         choice->exchange = NULL;
-        exchange_reply_count(call->base.api, event->summary, "answered");
+        exchange_reply_count(call->base.api, event->summary);
         on_done(call, choice, event->summary);
         break;
     case EXCHANGE_FAILED:
         choice->exchange = NULL;
-        exchange_reply_count(call->base.api, event->summary, "failed");
+        exchange_reply_count(call->base.api, event->summary);
         exchange_reply_fault(event, &fault);
         if (call->stream.http && !call->stream.started && call->choice_count == 1)
             exchange_reply_headers(call->stream.http, event->summary);
         fail(call, &fault);
         break;
+    case EXCHANGE_CANCELLED:
+        exchange_reply_count(call->base.api, event->summary);
+        return;               /* whoever cancelled goes on */
     case EXCHANGE_CORRECTION: /* of an answer that is not streamed */
         text_answer_clear(&choice->answer);
         break;
@@ -280,7 +283,7 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
                              (int64_t)(clock_wall_ms(call->services->clock) / 1000),
-                             &choice->request.td, call->base.api->host->model);
+                             &choice->request.td);
         call->writer.include_usage = usage;
     }
     if (status == TD_OK)
@@ -341,7 +344,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
     char caller[AUTH_DIGEST_BYTES];
-    if (!completion_request_parse(http_request_body(http), call->base.api->host->model, call->arena,
+    if (!completion_request_parse(http_request_body(http), call->services->model, call->arena,
                                   request, fault) ||
         !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
@@ -349,7 +352,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     access_find_caller(call->base.api, http, caller);
     td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
-    if (td->caller && call->choices) {
+    if (td->caller && call->choices && tracing_give(call->base.api, http, call->arena, td)) {
         call->choice_count = request->prompt_count * request->n;
         return true;
     }
@@ -367,6 +370,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         api_reply_fault(api, request, &fault);
         return;
     }
+    call->services = api->host->acquire(api->host->ctx);
     if (!read_request(call, request, &fault)) {
         api_reply_fault(api, request, &fault);
         event_stream_forget(&call->stream);
@@ -376,6 +380,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
     if (call->request.common.include_obfuscation)
         event_stream_obfuscate(&call->stream);
     http_request_on_gone(request, call_gone, call);
-    call->services = api->host->acquire(api->host->ctx);
+    if (call->request.common.td.streamed)
+        event_stream_await(&call->stream, NULL, call->request.common.td.client_timeout_ms);
     loop_timer_start(api->loop, call->step, 0);
 }

@@ -7,6 +7,7 @@
 #include "api/http/call.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
+#include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
 #include "api/wire/embeddings_request.h"
 #include "base/clock.h"
@@ -29,7 +30,8 @@
 #define ID_BYTES 28
 
 struct embedding_call {
-    struct api_call base;          /* first */
+    struct api_call base; /* first */
+    struct exchange_services *services;
     struct http_request *http;     /* NULL once replied or gone */
     struct embedding_job *job;     /* NULL once it ended */
     struct sandbox_call *confined; /* in its place; NULL once it ended */
@@ -38,7 +40,13 @@ struct embedding_call {
     double start_ms;
     char tier[64];
     char id[ID_BYTES];
+    struct tracing tracing;
 };
+
+static const struct td_model_info *info_of(const struct exchange_services *services)
+{
+    return td_model_get_info(embedding_service_model(services->embeddings));
+}
 
 static void call_free(struct embedding_call *call)
 {
@@ -46,6 +54,7 @@ static void call_free(struct embedding_call *call)
         embedding_cancel(call->job);
     if (call->confined)
         sandbox_cancel(call->confined);
+    call->base.api->host->release(call->base.api->host->ctx, call->services);
     api_call_end(&call->base);
     embeddings_request_deinit(&call->request);
     free(call);
@@ -53,8 +62,8 @@ static void call_free(struct embedding_call *call)
 
 /* --- the record --- */
 
-static void count_call(const struct embedding_call *call, const char *status, uint64_t token_count,
-                       double total_ms)
+static void count_call(const struct embedding_call *call, enum exchange_end end,
+                       uint64_t token_count, double total_ms)
 {
     struct metrics *metrics = call->base.api->host->metrics;
     uint32_t shard = call->base.api->shard;
@@ -62,8 +71,9 @@ static void count_call(const struct embedding_call *call, const char *status, ui
     metrics_label(tier, "tier", call->tier);
     snprintf(labels, sizeof labels, "%s", tier);
     metrics_label(labels, "route", ROUTE_NAME);
-    metrics_label(labels, "status", status);
+    metrics_label(labels, "status", names_end(end));
     metrics_add(metrics, shard, METRICS_EXCHANGES, labels, 1);
+    exchange_reply_count_class(call->base.api, ROUTE_NAME, call->data_class, end);
     metrics_add(metrics, shard, METRICS_PROMPT_TOKENS, tier, (double)token_count);
     if (total_ms > 0)
         metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, total_ms / 1e3);
@@ -76,7 +86,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
     const struct api_host *host = call->base.api->host;
     if (!host->ledger)
         return;
-    const char *model = td_model_get_info(embedding_service_model(host->embeddings))->name;
+    const char *model = info_of(call->services)->name;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
     struct ledger_attempt attempt = {
         .tier = call->tier,
@@ -103,6 +113,8 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .status = status == TD_OK          ? ENDED_OK
                   : status == TD_CANCELLED ? ENDED_CANCELLED
                                            : ENDED_FAILED,
+        .trace_id = host->zero_retention ? NULL : call->tracing.trace.id,
+        .request_id = host->zero_retention ? NULL : call->tracing.request_id,
         .standing = status == TD_OK ? ANSWER_FULL : ANSWER_NONE,
         .confidence = NAN,
         .prompt_tokens = (uint32_t)token_count,
@@ -122,7 +134,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
 static void call_cancelled(struct embedding_call *call)
 {
     record_call(call, TD_CANCELLED, 0, NULL);
-    count_call(call, "cancelled", 0, 0);
+    count_call(call, ENDED_CANCELLED, 0, 0);
 }
 
 static void call_gone(void *ctx)
@@ -152,16 +164,14 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
     call->confined = NULL;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
     record_call(call, status, answer ? answer->token_count : 0, answer ? NULL : err->message);
-    count_call(call, answer ? "answered" : "failed", answer ? answer->token_count : 0, total_ms);
+    count_call(call, answer ? ENDED_OK : ENDED_FAILED, answer ? answer->token_count : 0, total_ms);
     http_reply_header(call->http, "x-tandem-tier", call->tier);
     http_reply_header(call->http, "x-tandem-place", names_place(TD_PLACE_DEVICE));
     http_reply_header(call->http, "x-tandem-exchange", call->id);
     if (answer) {
         struct buf body;
         buf_init(&body, EMBEDDINGS_ANSWER_BYTES_MAX);
-        embeddings_write(&call->request, answer,
-                         td_model_get_info(embedding_service_model(api->host->embeddings))->name,
-                         &body);
+        embeddings_write(&call->request, answer, info_of(call->services)->name, &body);
         api_reply_json(api, call->http, 200, &body);
         buf_deinit(&body);
     } else {
@@ -176,10 +186,9 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
 
 /* The tier whose name or model was asked for; NULL when the name means something else. "auto" and
  * the embedding model's own name mean the device's. */
-static const char *find_tier(const struct api *api, const struct exchange_services *services,
-                             const char *model)
+static const char *find_tier(const struct exchange_services *services, const char *model)
 {
-    const char *own = td_model_get_info(embedding_service_model(api->host->embeddings))->name;
+    const char *own = info_of(services)->name;
     bool any = strcmp(model, "auto") == 0 || strcmp(model, own) == 0;
     for (size_t i = 0; i < services->tier_count; i++) {
         const struct tier_facts *facts = &services->tiers[i]->facts;
@@ -192,22 +201,19 @@ static const char *find_tier(const struct api *api, const struct exchange_servic
 
 static bool choose_tier(struct embedding_call *call, struct fault *fault)
 {
-    struct api *api = call->base.api;
-    if (!api->host->embeddings) {
+    if (!call->services->embeddings) {
         fault_set(fault, 503, "server_error", "no_tier_available",
                   "there is no model on this device to embed with; set engine.embedding_model");
         fault->no_retry = true;
         return false;
     }
-    struct exchange_services *services = api->host->acquire(api->host->ctx);
-    const char *tier = find_tier(api, services, call->request.model);
+    const char *tier = find_tier(call->services, call->request.model);
     snprintf(call->tier, sizeof call->tier, "%s", tier ? tier : "");
-    api->host->release(api->host->ctx, services);
     if (tier)
         return true;
     fault_set(fault, 404, "invalid_request_error", "model_not_found",
               "'%.200s' has no embeddings here; ask for 'auto' or '%s'", call->request.model,
-              td_model_get_info(embedding_service_model(api->host->embeddings))->name);
+              info_of(call->services)->name);
     snprintf(fault->param, sizeof fault->param, "model");
     return false;
 }
@@ -230,13 +236,12 @@ static bool classify(struct embedding_call *call, struct fault *fault)
         raise_class(call, data_class);
     const struct api_host *host = call->base.api->host;
     raise_class(call, host->data_class);
-    struct exchange_services *services = host->acquire(host->ctx);
     for (size_t i = 0; i < call->request.input_count; i++) {
         const struct embedding_input *input = &call->request.inputs[i];
-        raise_class(call, input->id_count ? TD_CLASS_RESTRICTED
-                                          : privacy_classify(services->scanner, input->text, NULL));
+        raise_class(call, input->id_count
+                              ? TD_CLASS_RESTRICTED
+                              : privacy_classify(call->services->scanner, input->text, NULL));
     }
-    host->release(host->ctx, services);
     return true;
 }
 
@@ -255,15 +260,14 @@ static bool submit(struct embedding_call *call, struct fault *fault)
                                     .ctx = call};
     struct sandbox *sandbox = api->host->sandbox;
     enum td_status status = crypto_random(random, sizeof random, &err);
+    call->tracing = api->tracing;
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
     if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))
-        status = sandbox_embed(
-            sandbox, &job,
-            td_model_get_info(embedding_service_model(api->host->embeddings))->embedding_size,
-            &call->confined, &err);
+        status = sandbox_embed(sandbox, &job, info_of(call->services)->embedding_size,
+                               &call->confined, &err);
     else if (status == TD_OK)
-        status = embedding_submit(api->host->embeddings, &job, &call->job, &err);
+        status = embedding_submit(call->services->embeddings, &job, &call->job, &err);
     if (status == TD_OK)
         return true;
     fault_from_status(fault, status, err.message, NULL);
@@ -283,8 +287,9 @@ void embeddings_handle(struct api *api, struct http_request *request, const char
     call->http = request;
     call->start_ms = clock_monotonic_ms(NULL);
     api_call_begin(api, &call->base, call_stop, true);
-    const struct td_model *model =
-        api->host->embeddings ? embedding_service_model(api->host->embeddings) : NULL;
+    call->services = api->host->acquire(api->host->ctx);
+    const struct embedding_service *service = call->services->embeddings;
+    const struct td_model *model = service ? embedding_service_model(service) : NULL;
     if (!embeddings_request_parse(http_request_body(request), model, &call->request, &fault) ||
         !choose_tier(call, &fault) || !classify(call, &fault) || !submit(call, &fault)) {
         api_reply_fault(api, request, &fault);

@@ -6,6 +6,7 @@
 #include "api/wire/openai_response.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/str.h"
 
 #include <assert.h>
 #include <math.h>
@@ -48,47 +49,100 @@ static void count_pseudonyms(struct api *api, const struct pseudonym_counts *cou
     }
 }
 
-/* The beginning of a reason's name says what it counts for, the rest is a label. */
-static void count_reason(struct api *api, const struct reason *reason)
+/* Answers that no gate judged, and why. */
+static void count_unjudged(struct api *api, const struct exchange_summary *summary)
 {
-    static const struct {
-        const char *prefix;
-        enum metrics_family family;
-    } counted[] = {{"left_", METRICS_ESCALATIONS}, {"unjudged_", METRICS_UNJUDGED}};
-    const char *name = reason_code_name(reason->code);
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
-        size_t len = strlen(counted[i].prefix);
+    static const struct td_str prefix = {"unjudged_", 9};
+    for (size_t i = 0; i < summary->reason_count; i++) {
+        const struct reason *reason = &summary->reasons[i];
+        const char *name = reason_code_name(reason->code);
         char labels[METRICS_LABELS_BYTES] = "";
-        if (strncmp(name, counted[i].prefix, len) != 0)
+        if (!str_starts_with(str_from(name), prefix))
             continue;
-        metrics_label(labels, "reason", name + len);
+        metrics_label(labels, "reason", name + prefix.len);
         metrics_label(labels, "tier", reason->tier);
-        metrics_add(api->host->metrics, api->shard, counted[i].family, labels, 1);
+        metrics_add(api->host->metrics, api->shard, METRICS_UNJUDGED, labels, 1);
     }
 }
 
-void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
-                          const char *status)
+void exchange_reply_count_class(struct api *api, const char *route, enum td_data_class data_class,
+                                enum exchange_end end)
 {
-    assert(api && status);
+    char labels[METRICS_LABELS_BYTES] = "";
+    metrics_label(labels, "route", route);
+    metrics_label(labels, "class", names_class(data_class));
+    metrics_label(labels, "status", names_end(end));
+    metrics_add(api->host->metrics, api->shard, METRICS_CLASSES, labels, 1);
+}
+
+/* Both ends of every climb, and what was asked twice. */
+static void count_steps(struct api *api, const struct exchange_summary *summary)
+{
+    for (uint32_t i = 0; summary->steps && i < summary->attempt_count; i++) {
+        const struct exchange_step *step = &summary->steps[i];
+        char labels[METRICS_LABELS_BYTES] = "";
+        if (step->retry_count > 0) {
+            metrics_label(labels, "tier", step->tier);
+            metrics_add(api->host->metrics, api->shard, METRICS_RETRIES, labels, step->retry_count);
+        }
+        if (!step->why_left)
+            continue;
+        labels[0] = '\0';
+        metrics_label(labels, "reason", reason_code_name(step->why_left) + strlen("left_"));
+        metrics_label(labels, "from", step->tier);
+        metrics_label(labels, "to", step->next);
+        metrics_label(labels, "class", names_class(summary->data_class));
+        metrics_add(api->host->metrics, api->shard, METRICS_ESCALATIONS, labels, 1);
+    }
+}
+
+static void count_objective(struct api *api, const struct exchange_summary *summary,
+                            const char *objective, enum objective_result result)
+{
+    char labels[METRICS_LABELS_BYTES] = "";
+    if (result == OBJECTIVE_NONE)
+        return;
+    metrics_label(labels, "tier", summary->tier);
+    metrics_label(labels, "route", summary->route);
+    metrics_label(labels, "objective", objective);
+    metrics_label(labels, "result", result == OBJECTIVE_HIT ? "hit" : "missed");
+    metrics_add(api->host->metrics, api->shard, METRICS_OBJECTIVES, labels, 1);
+}
+
+/* What is told of the answer's tier. */
+static void count_answer(struct api *api, const struct exchange_summary *summary)
+{
     struct metrics *metrics = api->host->metrics;
     uint32_t shard = api->shard;
     char tier[METRICS_LABELS_BYTES] = "", labels[METRICS_LABELS_BYTES] = "";
-    metrics_label(tier, "tier", summary ? summary->tier : NULL);
-    snprintf(labels, sizeof labels, "%s", tier);
-    metrics_label(labels, "route", summary ? summary->route : NULL);
-    metrics_label(labels, "status", status);
-    metrics_add(metrics, shard, METRICS_EXCHANGES, labels, 1);
-    if (!summary)
-        return;
+    metrics_label(tier, "tier", summary->tier);
     metrics_add(metrics, shard, METRICS_PROMPT_TOKENS, tier, summary->usage.prompt_tokens);
     metrics_add(metrics, shard, METRICS_COMPLETION_TOKENS, tier, summary->usage.completion_tokens);
     if (summary->ttft_ms > 0)
         metrics_observe(metrics, shard, METRICS_TTFT_SECONDS, tier, summary->ttft_ms / 1e3);
     metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, summary->total_ms / 1e3);
+    if (!summary->degraded)
+        return;
+    snprintf(labels, sizeof labels, "%s", tier);
+    metrics_label(labels, "route", summary->route);
+    metrics_add(metrics, shard, METRICS_DEGRADED, labels, 1);
+}
+
+void exchange_reply_count(struct api *api, const struct exchange_summary *summary)
+{
+    assert(api && summary && summary->end != ENDED_NOT);
+    char labels[METRICS_LABELS_BYTES] = "";
+    metrics_label(labels, "tier", summary->tier);
+    metrics_label(labels, "route", summary->route);
+    metrics_label(labels, "status", names_end(summary->end));
+    metrics_add(api->host->metrics, api->shard, METRICS_EXCHANGES, labels, 1);
+    exchange_reply_count_class(api, summary->route, summary->data_class, summary->end);
+    count_steps(api, summary);
+    count_unjudged(api, summary);
+    count_objective(api, summary, "first_text", summary->objective_ttft);
+    count_objective(api, summary, "whole_answer", summary->objective_total);
+    count_answer(api, summary);
     count_pseudonyms(api, &summary->pseudonyms);
-    for (size_t i = 0; i < summary->reason_count; i++)
-        count_reason(api, &summary->reasons[i]);
 }
 
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,

@@ -6,10 +6,11 @@
 
 /* The x-tandem-* headers. */
 void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary);
-/* summary NULL: it was cancelled before anything was known. status: "answered", "failed",
- * "cancelled". */
-void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
-                          const char *status);
+/* The metrics of an exchange that has ended. */
+void exchange_reply_count(struct api *api, const struct exchange_summary *summary);
+/* The one of them that what is no exchange has as well. */
+void exchange_reply_count_class(struct api *api, const char *route, enum td_data_class data_class,
+                                enum exchange_end end);
 /* What exchange_start's refusal means to the client who sent `body`. Some values can only be
  * checked against the configuration; then the fault names their member. */
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,

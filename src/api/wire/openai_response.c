@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
-                          const struct td_request *request, const struct td_model *local)
+                          const struct td_request *request)
 {
     assert(writer && exchange_id && request);
     const char *hex = strchr(exchange_id, '_');
@@ -26,7 +26,6 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
     writer->mode = request->mode;
     writer->logprobs = request->logprobs;
     writer->include_usage = false;
-    writer->local = local;
 }
 
 /* --- pieces of JSON --- */
@@ -162,10 +161,10 @@ static bool write_logprob(const struct response_writer *writer, const struct tie
         return false;
     write_token(piece->token_text, piece->stats.logprob, out);
     buf_append_str(out, STR(",\"top_logprobs\":["));
-    for (size_t i = 0; writer->local && i < piece->top_count; i++) {
+    for (size_t i = 0; piece->model && i < piece->top_count; i++) {
         if (i)
             buf_append_char(out, ',');
-        write_token(td_token_piece(writer->local, piece->top[i].id, true), piece->top[i].logprob,
+        write_token(td_token_piece(piece->model, piece->top[i].id, true), piece->top[i].logprob,
                     out);
         buf_append_char(out, '}');
     }

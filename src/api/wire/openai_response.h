@@ -20,13 +20,12 @@ struct response_writer {
     const char *model;          /* as asked; used until the answering model is known */
     enum td_mode mode;
     bool logprobs;
-    bool include_usage;           /* chunks before the last carry "usage": null; set after init */
-    const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
+    bool include_usage; /* chunks before the last carry "usage": null; set after init */
 };
 
 /* exchange_id: "ex_...". The answer's id has the same digits, so both lead to the same record. */
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
-                          const struct td_request *request, const struct td_model *local);
+                          const struct td_request *request);
 
 /* What an OpenAI-compatible peer sent in addition to plain text: a message's members, or NULL. */
 const struct json *response_raw_message(const struct tier_piece *piece);

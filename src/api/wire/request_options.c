@@ -10,6 +10,7 @@
 #include "base/str.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 #define SLO_MS_MAX 86400000u /* a day: above it a time limit is surely a slip */
@@ -139,6 +140,19 @@ static bool apply_slo_ttft(const struct value *value, struct td_request *request
 static bool apply_slo(const struct value *value, struct td_request *request, struct fault *fault)
 {
     return read_slo(value, &request->slo_ms, fault);
+}
+
+/* The official clients say when they hang up, in seconds: "600", "2.5". Some say "NOT_GIVEN". What is
+ * not a time says nothing: the user did not write it. */
+static void read_client_timeout(const char *text, struct td_request *request)
+{
+    double seconds = 0;
+    if (!text || !str_to_double(str_trim(str_from(text)), &seconds) || !(seconds > 0) ||
+        seconds * 1000 > SLO_MS_MAX)
+        return;
+    uint32_t ms = (uint32_t)fmax(seconds * 1000, 1);
+    if (request->client_timeout_ms == 0 || ms < request->client_timeout_ms)
+        request->client_timeout_ms = ms;
 }
 
 static bool set_weight(struct td_str name, double value, struct td_weights *out)
@@ -376,6 +390,8 @@ bool request_options_read_headers(request_header_fn *header, void *ctx, struct a
                                   struct td_request *request, struct fault *fault)
 {
     assert(header && arena && request && fault);
+    read_client_timeout(header(ctx, "x-stainless-read-timeout"), request);
+    read_client_timeout(header(ctx, "x-stainless-timeout"), request);
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const char *name = options[i].header, *given = name ? header(ctx, name) : NULL;
         if (!given)

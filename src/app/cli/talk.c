@@ -63,6 +63,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct local_talk *talk = ctx;
     switch (event->kind) {
     case EXCHANGE_START:
+    case EXCHANGE_CANCELLED:
         break;
     case EXCHANGE_TEXT:
         take_text(talk->answer, event->piece->text);
@@ -105,7 +106,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
     struct exchange_services *services = runtime_acquire(runtime);
     enum td_status status = exchange_start(services, loop, &td, on_event, &talk, &exchange, err);
     if (status == TD_OK) {
-        response_writer_init(&talk.writer, exchange_id(exchange), 0, &td, runtime_model(runtime));
+        response_writer_init(&talk.writer, exchange_id(exchange), 0, &td);
         while (!talk.ended)
             loop_event_run(loop);
         status = failure.status;

@@ -68,6 +68,7 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
     *out = NULL;
     if (config) {
         config->arena = arena;
+        atomic_init(&config->users, 1);
         config->line = 1;
         config->label = arena_copy(arena, str_from(label));
     }
@@ -92,6 +93,11 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
 const struct tier_server *config_tier_server(const struct config_tier *tier)
 {
     return tier->kind == CONFIG_TIER_LOCAL ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
+}
+
+bool config_tier_runs_engine_model(const struct config_tier *tier)
+{
+    return tier->kind == CONFIG_TIER_LOCAL && !tier->model;
 }
 
 const struct config_tier *config_tier_find(const struct config *config, const char *name)
@@ -136,8 +142,14 @@ enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx, 
     return status;
 }
 
+struct config *config_hold(struct config *config)
+{
+    atomic_fetch_add_explicit(&config->users, 1, memory_order_relaxed);
+    return config;
+}
+
 void config_free(struct config *config)
 {
-    if (config)
+    if (config && atomic_fetch_sub_explicit(&config->users, 1, memory_order_acq_rel) == 1)
         arena_free(config->arena); /* the struct lies in it */
 }

@@ -13,6 +13,8 @@
 #include "request/request.h"
 #include "router/plan/policy.h"
 
+#include <stdatomic.h>
+
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
@@ -35,10 +37,12 @@ struct config_texts {
 struct config_tier {
     uint32_t line;
     const char *name;
-    int kind;  /* enum config_tier_kind */
-    int place; /* enum td_place, -1 = by kind */
-    const char *model, *base_url;
+    int kind;                               /* enum config_tier_kind */
+    int place;                              /* enum td_place, -1 = by kind */
+    const char *model, *base_url;           /* model of a local tier: NULL = engine.model */
+    uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *confidence; /* of a server: file of its confidence model; NULL = none */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */
@@ -141,6 +145,7 @@ struct config_route {
     int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
+    uint32_t overflow_after_ms;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct {
@@ -154,6 +159,7 @@ struct config_route {
 
 struct config {
     struct arena *arena;
+    atomic_uint users; /* of config_hold */
     const char *label; /* the file's name, or "defaults" */
     uint32_t line;
     const char *state_dir;
@@ -204,6 +210,9 @@ struct config {
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */
+        double objective;              /* share of answers that should be in time */
+        uint32_t resting_s;            /* a tier without an answer for so long is an alarm */
+        const char *webhook, *webhook_key_env; /* NULL = none */
     } watch;
     struct {
         int data_class; /* floor for every route */
@@ -272,10 +281,13 @@ TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, v
 /* The same from memory; label stands for the file's name in messages. */
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
-void config_free(struct config *config);
+struct config *config_hold(struct config *config); /* one more user, who calls config_free, too */
+void config_free(struct config *config);           /* accepts NULL; the last user's frees it */
 
 /* Its kind of server; NULL for the engine in this process. */
 const struct tier_server *config_tier_server(const struct config_tier *tier);
+/* A local tier without a model of its own. */
+bool config_tier_runs_engine_model(const struct config_tier *tier);
 /* The tier of that name; NULL when there is none. */
 const struct config_tier *config_tier_find(const struct config *config, const char *name);
 /* The end of a message about an unknown tier. */

@@ -101,11 +101,11 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier has no server: remove base_url, keys and pinned_key from tier "
                       "'%.60s'",
                       tier->name);
-    if (tier->model)
+    if (tier->confidence)
         return refuse(config, tier->line, err,
-                      "the local tier runs engine.model: write model: '%.60s' there, not in the "
-                      "tier",
-                      tier->model);
+                      "the confidence model of the local tier is router.confidence: write '%.60s' "
+                      "there, not in the tier",
+                      tier->confidence);
     return TD_OK;
 }
 
@@ -136,10 +136,11 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
         const struct config_tier *before = &config->tiers[i];
         if (strcmp(before->name, tier->name) == 0)
             return refuse(config, tier->line, err, "two tiers have the name '%.60s'", tier->name);
-        if (tier->kind == CONFIG_TIER_LOCAL && before->kind == CONFIG_TIER_LOCAL)
+        if (config_tier_runs_engine_model(tier) && config_tier_runs_engine_model(before))
             return refuse(config, tier->line, err,
-                          "only one tier may have the kind local; '%.60s' is the second",
-                          tier->name);
+                          "the local tiers '%.60s' and '%.60s' both run engine.model: give one of "
+                          "them a model of its own",
+                          before->name, tier->name);
     }
     if (status != TD_OK)
         return status;
@@ -331,6 +332,19 @@ static enum td_status check_budget(const struct config *config, size_t index, st
 
 /* --- all --- */
 
+/* Alarms name budgets and tiers, which are nobody else's business on the way. */
+static enum td_status check_webhook(const struct config *config, struct td_error *err)
+{
+    const char *url = config->watch.webhook;
+    if (url && (strchr(url, '@') ||
+                (strncmp(url, "https://", 8) != 0 &&
+                 (strncmp(url, "http://", 7) != 0 || !loopback_is_url(str_from(url))))))
+        return refuse(config, config->line, err,
+                      "watch.webhook must be an https address, or http on this machine, without "
+                      "user and password; a key goes into watch.webhook_key_env");
+    return TD_OK;
+}
+
 static enum td_status check_sections(const struct config *config, struct td_error *err)
 {
     if (config->server.api_keys_env && config->server.api_keys_file)
@@ -348,6 +362,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
     enum td_status status = check_sections(config, err);
+    if (status == TD_OK)
+        status = check_webhook(config, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
         status = check_tier(config, i, err);
     for (size_t i = 0; i < config->route_count && status == TD_OK; i++)

@@ -2,6 +2,8 @@
  * keys.h says how to add a key. */
 #include "app/config/keys.h"
 
+#include "exchange/limits/watch.h"
+
 /* --- router --- */
 
 #define AT(member) offsetof(struct config, router.consistency.member)
@@ -47,6 +49,14 @@ static const struct config_key watch_keys[] = {
      .help = "cap for one caller; above it the caller's requests stay on the device; 0 = no cap"},
     {"escalation_share", CONFIG_KEY_NUMBER, AT(watch.escalation_share), "0", 0, 0.8,
      .help = "share of escalations that is usual; 0 = learn it from the first 500 exchanges"},
+    {"objective", CONFIG_KEY_NUMBER, AT(watch.objective), "0.99", 0, WATCH_OBJECTIVE_MAX,
+     .help = "share of the answers to requests with slo_ms or slo_ttft_ms that should be in time"},
+    {"resting_s", CONFIG_KEY_UINT, AT(watch.resting_s), "300", 1, 86400,
+     .help = "a tier that fails and has not answered for this many seconds is an alarm"},
+    {"webhook", CONFIG_KEY_TEXT, AT(watch.webhook), NULL,
+     .help = "address that is sent every alarm as JSON; https, or http to this machine"},
+    {"webhook_key_env", CONFIG_KEY_TEXT, AT(watch.webhook_key_env), NULL,
+     .help = "variable with the key that the webhook gets as 'Authorization: Bearer'"},
 };
 static const struct config_section watch_section = KEYS_MAP(watch_keys);
 
@@ -76,7 +86,7 @@ static const struct config_key root_keys[] = {
              "TANDEM_STATE_DIR overrides it"},
     {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_server, .help = "the HTTP server"},
     {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_engine,
-     .help = "the engine of the local tier; all keys but adapters need a restart"},
+     .help = "the engine of the local tiers"},
     {"tiers", CONFIG_KEY_SECTIONS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX, .section = &keys_tier,
      .help = "where inference runs; default: local and openai", .count_offset = AT(tier_count)},
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX, .section = &keys_route,

@@ -154,6 +154,9 @@ static const struct config_key route_keys[] = {
      .help = "hedged: when a tier is slow, the next is asked as well; the first answer is given"},
     {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,
      .help = "when a tier is slow, and how often a second tier may be asked"},
+    {"overflow_after_ms", CONFIG_KEY_UINT, AT(overflow_after_ms), "2000", 0, MINUTES_MS(10),
+     .help = "a request that would wait longer for its turn on a busy tier starts on another one "
+             "that is free; 0 = never"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weights_section,
      .help = "what counts, for requests that bring no weights"},
 };

@@ -25,7 +25,7 @@ static const struct config_key server_keys[] = {
      MINUTES_MS(10), .help = "a whole request must arrive within this time"},
     {"idle_timeout_ms", CONFIG_KEY_UINT, AT(server.idle_timeout_ms), "75000", 100, MINUTES_MS(60),
      .help = "an idle keep-alive connection is closed after this time"},
-    {"deadline_ms", CONFIG_KEY_UINT, AT(server.deadline_ms), "300000", 0, MINUTES_MS(600),
+    {"deadline_ms", CONFIG_KEY_UINT, AT(server.deadline_ms), "600000", 0, MINUTES_MS(600),
      .help = "longest time for an exchange with all its attempts; 0 = no limit"},
     {"shutdown_timeout_ms", CONFIG_KEY_UINT, AT(server.shutdown_timeout_ms), "10000", 0,
      MINUTES_MS(10), .help = "time that running exchanges get to finish after SIGTERM"},

@@ -33,9 +33,9 @@ static const struct config_section price_section = KEYS_MAP(price_keys);
 static const struct config_key timeout_keys[] = {
     {"connect_ms", CONFIG_KEY_UINT, AT(connect_timeout_ms), "5000", 1, MINUTES_MS(10),
      .help = "longest time to connect"},
-    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "20000", 1, MINUTES_MS(60),
+    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "600000", 1, MINUTES_MS(60),
      .help = "longest time until the first byte of the answer"},
-    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "15000", 1, MINUTES_MS(60),
+    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "300000", 1, MINUTES_MS(60),
      .help = "longest time between two bytes of the answer"},
     {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
      .help = "longest time for the whole answer; 0 = no limit"},
@@ -51,8 +51,15 @@ static const struct config_key tier_keys[] = {
      .help = "how far data travels; default: device for local, cloud for openai. An openai tier is "
              "on the device only at a loopback address"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
-     .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. The local "
-             "tier runs engine.model"},
+     .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. Of a local "
+             "tier: a GGUF file or downloaded model; default: engine.model"},
+    {"idle_s", CONFIG_KEY_UINT, AT(idle_s), "300", 0, 86400,
+     .help = "a local tier's own model is loaded with the first request that needs it, and leaves "
+             "memory after so many seconds without one; 0 = it is loaded at the start and stays"},
+    {"confidence", CONFIG_KEY_TEXT, AT(confidence), NULL,
+     .help =
+         "file of 'tandem router confidence --tier' for this server's model. The local tier's is "
+         "router.confidence"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "address of the server, with /v1 at its end; default: OPENAI_BASE_URL or "
              "https://api.openai.com/v1"},

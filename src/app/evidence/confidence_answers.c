@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/prompt_line.h"
+#include "app/evidence/server_answers.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -16,7 +17,7 @@
 #define ANSWER_BYTES_MAX (1u << 20)
 
 struct reading {
-    const struct td_model *model;
+    const struct confidence_source *source;
     const struct confidence_answers_options *options;
     struct td_session *session;
     struct confidence_answers *out;
@@ -104,23 +105,44 @@ static enum td_status judge(const struct json *line, struct td_str text, bool *r
     return TD_OK;
 }
 
-static enum td_status answer_prompt(struct reading *reading, const int32_t *ids, size_t count,
-                                    struct td_error *err)
+/* The engine here answers. */
+static enum td_status generate(struct reading *reading, struct td_str text, enum td_finish *finish,
+                               struct td_error *err)
 {
+    struct json *line = NULL;
+    int32_t *ids = NULL;
+    size_t count = 0;
     struct td_generate_options options = {.sampling = td_sampling_default(),
                                           .tokens_max = reading->options->tokens_max};
     struct td_generate_result result = {0};
     options.sampling.temperature = 0;
     td_session_truncate(reading->session, 0);
+    enum td_status status =
+        prompt_line_read(reading->source->model, text, &line, &ids, &count, err);
+    if (status == TD_OK)
+        status =
+            td_generate(reading->session, ids, count, &options, on_token, reading, &result, err);
+    *finish = result.finish;
+    free(ids);
+    json_free(line);
+    return status;
+}
+
+static enum td_status answer_prompt(struct reading *reading, struct td_str text,
+                                    const struct json *line, struct td_error *err)
+{
+    enum td_finish finish = TD_FINISH_STOP;
+    struct server_answers *server = reading->source->server;
     buf_clear(&reading->text);
     confidence_init(&reading->confidence, 0, 0);
-    enum td_status status =
-        td_generate(reading->session, ids, count, &options, on_token, reading, &result, err);
+    enum td_status status = server ? server_answers_ask(server, line, reading->options->tokens_max,
+                                                        on_token, reading, &finish, err)
+                                   : generate(reading, text, &finish, err);
     if (reading->no_memory)
         return error_set(err, TD_NO_MEMORY, "no memory for the answers");
     if (status == TD_OK && reading->confidence.count == 0)
         return error_set(err, TD_INVALID, "the model gives no answer to this prompt");
-    confidence_end(&reading->confidence, result.finish != TD_FINISH_LENGTH);
+    confidence_end(&reading->confidence, finish != TD_FINISH_LENGTH);
     return status;
 }
 
@@ -128,16 +150,15 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
 {
     struct confidence_answers *out = reading->out;
     struct json *line = NULL;
-    int32_t *ids = NULL;
-    size_t count = 0, running = out->running_count;
+    size_t running = out->running_count;
     bool right = false;
     if (out->whole_count == CONFIDENCE_ANSWERS_MAX)
         return error_set(err, TD_LIMIT, "more than %u answers", CONFIDENCE_ANSWERS_MAX);
-    enum td_status status = prompt_line_read(reading->model, text, &line, &ids, &count, err);
+    enum td_status status = json_parse(text, &line, err);
     if (status == TD_OK)
         status = judge(line, STR(""), &right, err); /* before the work: is the label one? */
     if (status == TD_OK)
-        status = answer_prompt(reading, ids, count, err);
+        status = answer_prompt(reading, text, line, err);
     if (status == TD_OK)
         status = judge(line, buf_view(&reading->text), &right, err);
     struct confidence_sample *sample = NULL;
@@ -152,12 +173,11 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
         out->right_count += right;
         out->token_count += reading->confidence.token_count;
     }
-    free(ids);
     json_free(line);
     return status;
 }
 
-enum td_status confidence_answers_read(const struct td_model *model,
+enum td_status confidence_answers_read(const struct confidence_source *source,
                                        const struct confidence_answers_options *options,
                                        struct confidence_answers *out, struct td_error *err)
 {
@@ -166,14 +186,14 @@ enum td_status confidence_answers_read(const struct td_model *model,
     *out = (struct confidence_answers){0};
     if (!reading)
         return error_set(err, TD_NO_MEMORY, "no memory for the answers");
-    reading->model = model;
+    reading->source = source;
     reading->options = options;
     reading->out = out;
     buf_init(&reading->text, ANSWER_BYTES_MAX);
     struct td_session_options session = {.thread_count = options->threads};
     enum td_status status = command_read_all(options->path, &file, err);
-    if (status == TD_OK)
-        status = td_session_new(model, &session, &reading->session, err);
+    if (status == TD_OK && source->model)
+        status = td_session_new(source->model, &session, &reading->session, err);
     struct td_str rest = buf_view(&file), text;
     for (size_t number = 1; status == TD_OK && str_next(&rest, '\n', &text); number++) {
         if (str_trim(text).len == 0)

@@ -6,6 +6,8 @@
 #include "router/learn/confidence_fit.h"
 #include "tandem/engine.h"
 
+struct server_answers;
+
 #define CONFIDENCE_ANSWERS_MAX 1000000u
 /* A running answer is looked at each time when it has that many more tokens. */
 #define CONFIDENCE_EVERY 16
@@ -19,6 +21,12 @@ struct confidence_answers {
     uint64_t token_count;
 };
 
+/* Who answers: one of the two. */
+struct confidence_source {
+    const struct td_model *model;
+    struct server_answers *server;
+};
+
 struct confidence_answers_options {
     const char *path; /* a JSON object a line: "prompt" or "messages", and "right" or "answer" */
     uint32_t tokens_max, threads;
@@ -28,7 +36,7 @@ struct confidence_answers_options {
  * a list of texts. The model's answer must be one of them; case, white space and punctuation do not
  * matter. TD_INVALID names the line. *out: confidence_answers_deinit, also after a failure. */
 TD_MUST_CHECK enum td_status
-confidence_answers_read(const struct td_model *model,
+confidence_answers_read(const struct confidence_source *source,
                         const struct confidence_answers_options *options,
                         struct confidence_answers *out, struct td_error *err);
 void confidence_answers_deinit(struct confidence_answers *answers);

@@ -202,6 +202,8 @@ static enum td_status check_names(const struct config *config, const struct poli
                              "line %u: test '%.60s': measured names an unknown tier '%.60s'",
                              m->line, c->name, m->tier);
         world->states[tier].ttft_p95_ms = m->ttft_p95_ms;
+        world->states[tier].forecast_ttft_ms = m->ttft_p95_ms;
+        world->states[tier].forecast_total_ms = m->total_p95_ms;
         world->states[tier].total_p50_ms = m->total_p50_ms;
         world->states[tier].total_p95_ms = m->total_p95_ms;
     }

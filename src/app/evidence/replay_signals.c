@@ -24,6 +24,7 @@ static void read_tokens(const struct json *root, const struct tier_facts *facts,
                         struct tier_state *states)
 {
     const struct json *tokens = json_get(root, "prompt_tokens"), *value;
+    const struct json *waits = json_get(root, "wait_ms");
     const char *name;
     uint32_t most = 0;
     for (void *at = NULL; json_next(tokens, &at, &name, &value);) {
@@ -35,7 +36,8 @@ static void read_tokens(const struct json *root, const struct tier_facts *facts,
         int64_t own = json_int(json_get(tokens, facts[i].name), -1);
         states[i] = (struct tier_state){.reachable = true,
                                         .prompt_tokens =
-                                            own >= 0 && own <= UINT32_MAX ? (uint32_t)own : most};
+                                            own >= 0 && own <= UINT32_MAX ? (uint32_t)own : most,
+                                        .wait_ms = json_number(json_get(waits, facts[i].name), 0)};
     }
 }
 
@@ -103,6 +105,8 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     out->tokens_max = count(root, "tokens_max");
     out->slo_ms = count(root, "slo_ms");
     out->slo_ttft_ms = count(root, "slo_ttft_ms");
+    out->deadline_ms = count(root, "deadline_ms");
+    out->first_deadline_ms = count(root, "first_deadline_ms");
     out->code = json_bool(json_get(root, "code"), false);
     out->maths = json_bool(json_get(root, "maths"), false);
     out->question = json_bool(json_get(root, "question"), false);

@@ -41,20 +41,9 @@ static void move_point(struct pace_point *point, uint32_t rows, double ms)
     move(&point->ms, ms);
 }
 
-void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms)
-{
-    if (prompt_rows == 0 && stream_rows <= PACE_STREAMS_MAX)
-        move(&pace->streams_ms[stream_rows], ms);
-    else if (stream_rows == 0 && prompt_rows >= PACE_LARGE_ROWS)
-        move_point(&pace->prompts, prompt_rows, ms);
-    else if (stream_rows != 0 && prompt_rows != 0)
-        move_point(&pace->both, stream_rows + prompt_rows, ms);
-}
-
-/* The time of a pass with one token of each of `count` streams, interpolated from measured passes;
- * 0 = none was measured. Outside the measured range, half of the time is taken to grow with the
- * rows. */
-static double streams_ms(const struct pace *pace, uint32_t count)
+/* Interpolated from measured passes. Outside the measured range, half of the time is taken to grow
+ * with the rows. */
+double pace_streams_ms(const struct pace *pace, uint32_t count)
 {
     uint32_t low = count < PACE_STREAMS_MAX ? count : PACE_STREAMS_MAX, high = low;
     while (low > 0 && pace->streams_ms[low] == 0)
@@ -68,6 +57,21 @@ static double streams_ms(const struct pace *pace, uint32_t count)
     if (is_low)
         return pace->streams_ms[low] * (0.5 + 0.5 * count / low);
     return is_high ? pace->streams_ms[high] * (0.5 + 0.5 * count / high) : 0;
+}
+
+void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms)
+{
+    if (prompt_rows == 0 && stream_rows <= PACE_STREAMS_MAX)
+        move(&pace->streams_ms[stream_rows], ms);
+    else if (stream_rows == 0 && prompt_rows >= PACE_LARGE_ROWS)
+        move_point(&pace->prompts, prompt_rows, ms);
+    else if (stream_rows != 0 && prompt_rows != 0)
+        move_point(&pace->both, stream_rows + prompt_rows, ms);
+    /* What the streams beside it cost is not the prompts'. */
+    if (prompt_rows != 0) {
+        double rest_ms = ms - pace_streams_ms(pace, stream_rows);
+        move(&pace->prompt_row_ms, (rest_ms > 0 ? rest_ms : 0.1 * ms) / prompt_rows);
+    }
 }
 
 /* The cost of one more row beside streams: the slope from there to the passes of prompts alone. */
@@ -84,7 +88,7 @@ static double row_ms(const struct pace *pace)
 uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count)
 {
     ASSERT(stream_rows > 0);
-    double target_ms = PACE_STRETCH * streams_ms(pace, job_count), each_ms;
+    double target_ms = PACE_STRETCH * pace_streams_ms(pace, job_count), each_ms;
     if (target_ms <= 0 || pace->both.rows == 0 || (each_ms = row_ms(pace)) <= 0)
         return PROMPT_ROWS_UNKNOWN;
     double rows = pace->both.rows + (target_ms - pace->both.ms) / each_ms - stream_rows;

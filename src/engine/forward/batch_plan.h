@@ -25,10 +25,13 @@ struct pace {
     double streams_ms[PACE_STREAMS_MAX + 1]; /* streams alone, by their rows; 0 = not seen yet */
     struct pace_point prompts;               /* prompts alone, large passes only */
     struct pace_point both;
+    double prompt_row_ms; /* a row of prompts, in passes of any size; 0 = not seen yet */
 };
 
 /* Adds the time of a pass. */
 void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms);
+/* The time of a pass with one token of each of `count` streams; 0 = none was measured. */
+double pace_streams_ms(const struct pace *pace, uint32_t count);
 /* How many rows of prompts may join `stream_rows` rows of streams, so that the pass takes less than
  * twice as long as one with a token of each of `job_count` jobs. The streams will see passes of
  * that length anyway, once the prompts have become streams. A cautious number before anything was

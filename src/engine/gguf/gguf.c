@@ -559,9 +559,16 @@ enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, s
     int map_errno = errno;
     close(fd);
     if (data == MAP_FAILED)
-        return error_set(err, TD_IO, "%s: cannot map %zu bytes: %s", path, len,
-                         strerror(map_errno));
+        return error_set(err, map_errno == ENOMEM ? TD_NO_MEMORY : TD_IO,
+                         "%s: cannot map %zu bytes: %s%s", path, len, strerror(map_errno),
+                         map_errno == ENOMEM ? "; is the address space limited (ulimit -v)?" : "");
     return parse(data, len, true, path, vocab_only, out, err);
+}
+
+void gguf_advise(const struct gguf *gguf, int advice)
+{
+    if (gguf->mapped)
+        (void)madvise((void *)(uintptr_t)gguf->data, gguf->file_bytes, advice);
 }
 
 void gguf_close(struct gguf *gguf)

@@ -44,6 +44,9 @@ TD_MUST_CHECK enum td_status gguf_open_memory(const void *data, size_t len, cons
                                               struct td_error *err);
 void gguf_close(struct gguf *gguf);
 
+/* Calls madvise for the mapped file; does nothing for memory of the caller's. */
+void gguf_advise(const struct gguf *gguf, int advice);
+
 const char *gguf_path(const struct gguf *gguf);
 uint64_t gguf_file_bytes(const struct gguf *gguf);
 

@@ -1,4 +1,4 @@
-/* Memory of sessions: whether it fits this machine, the block that holds it, and the pieces of the
+/* Memory of sessions: whether it fits what is free, the block that holds it, and the pieces of the
  * block. No state; any thread. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H
@@ -11,16 +11,22 @@ struct memory_need {
     uint64_t work_bytes;
 };
 
-/* The machine's memory in bytes, or the limit of the control group if that is less. */
+/* What this process may still use of main memory, in bytes. */
 uint64_t memory_ram_bytes(void);
 
-/* TD_NO_MEMORY when the model's weights and `need` are more than ram_bytes (0 = this machine's). */
+/* The model's weights are in use from now on, or no longer. They are then not free for others,
+ * although the kernel calls their pages a cache. Any thread. */
+void memory_hold_weights(const struct td_model *model);
+void memory_release_weights(const struct td_model *model);
+
+/* TD_NO_MEMORY when the model's weights and `need` are more than ram_bytes (0 = what this process
+ * may still use). */
 TD_MUST_CHECK enum td_status memory_check(const struct td_model *model,
                                           const struct memory_need *need, uint64_t ram_bytes,
                                           struct td_error *err);
 
-/* TD_NO_MEMORY when weight_bytes alone are more than ram_bytes. Call it before any weight is
- * touched. */
+/* TD_NO_MEMORY when weight_bytes alone are more than ram_bytes (0 = what this process may still
+ * use). Call it before any weight is touched. */
 TD_MUST_CHECK enum td_status memory_check_weights(const char *path, uint64_t weight_bytes,
                                                   uint64_t ram_bytes, struct td_error *err);
 

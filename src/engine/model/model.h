@@ -12,6 +12,8 @@
 #include "engine/tokenizer/tokenizer.h"
 #include "kernels/kernels.h"
 
+#include <stdatomic.h>
+
 #define WEIGHT_UNNUMBERED UINT32_MAX
 
 /* A matrix [rows, cols], as the file stores it. */
@@ -81,6 +83,7 @@ struct td_model {
     uint32_t matrix_count;
     struct heads *heads; /* early exits and probe; NULL = the file has none */
 
+    atomic_uint *weight_users;            /* who computes with the weights now (memory.h) */
     struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;
     struct jinja *jinja; /* the file's own template; NULL = none, or the interpreter refused it */

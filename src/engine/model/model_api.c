@@ -170,7 +170,7 @@ static enum td_status open_parts(struct td_model *model, const char *path,
         return error_set(err, TD_UNSUPPORTED, "this CPU lacks the kernels asked for");
     enum td_status status = gguf_open(path, options->vocab_only, &model->gguf, err);
     if (status == TD_OK && !model->vocab_only)
-        status = memory_check_weights(path, gguf_file_bytes(model->gguf), memory_ram_bytes(), err);
+        status = memory_check_weights(path, gguf_file_bytes(model->gguf), 0, err);
     if (status == TD_OK)
         status = find_architecture(model, err);
     if (status == TD_OK)
@@ -198,7 +198,8 @@ enum td_status td_model_open(const char *path, const struct td_model_options *op
     if (model == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory", path);
     model->token_index = calloc(1, sizeof *model->token_index);
-    enum td_status status = model->token_index
+    model->weight_users = calloc(1, sizeof *model->weight_users);
+    enum td_status status = model->token_index && model->weight_users
                                 ? open_parts(model, path, options ? options : &defaults, err)
                                 : error_set(err, TD_NO_MEMORY, "%s: no memory", path);
     if (status != TD_OK) {
@@ -216,6 +217,7 @@ void td_model_close(struct td_model *model)
     if (model->token_index)
         token_index_free(atomic_load(&model->token_index->index));
     free(model->token_index);
+    free(model->weight_users);
     free(model->layers);
     free(model->encoder);
     free(model->matrices);

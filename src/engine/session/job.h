@@ -62,6 +62,8 @@ struct job {
     struct td_logit_bias *biases;
     struct prompt_score *prompt_scores; /* written until the first event; NULL = not asked for */
     struct wake *wake;
+    double submitted_ms, admitted_ms; /* when it came and when it got its slot; 0 = not yet */
+    bool prompt_owed;                 /* its prompt counts as work before others */
 
     pthread_mutex_t mutex; /* guards what follows */
     struct job_batch *filling;

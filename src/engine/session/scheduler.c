@@ -5,22 +5,30 @@
 #include "engine/session/scheduler_internal.h"
 
 #include "base/assertion.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "engine/model/memory.h"
 
 #include <stdlib.h>
 
 /* After this time a post is tried again, if the loop's queue was full. */
 #define POST_RETRY_MS 5
-/* Rows of prompts in a pass, beside those of the streams. They are enough to make reading the
- * weights cheap. More would make a new job wait longer. */
-#define PROMPT_ROWS_MAX 128
+static void end_waiting(struct scheduler *scheduler, enum td_status status,
+                        const struct td_error *err)
+{
+    const struct td_generate_result nothing = {0};
+    for (uint32_t i = 0; i < scheduler->waiting_count; i++) {
+        job_end(scheduler->waiting[i], status, &nothing, err);
+        if (!job_post(scheduler->waiting[i]))
+            log_event(LOG_LEVEL_WARN, "job_end_not_delivered", "waiting=%u", i);
+        scheduler_forget_job(scheduler, scheduler->waiting[i]);
+    }
+    scheduler->waiting_count = 0;
+}
 
 static void end_everything(struct scheduler *scheduler)
 {
     struct td_error err = {0};
-    const struct td_generate_result nothing = {0};
     enum td_status status = error_set(&err, TD_CANCELLED, "the engine is shutting down");
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
         struct slot *slot = &scheduler->slots[i];
@@ -31,12 +39,7 @@ static void end_everything(struct scheduler *scheduler)
         slot->state = SLOT_FREE;
     }
     scheduler_collect(scheduler);
-    for (uint32_t i = 0; i < scheduler->waiting_count; i++) {
-        job_end(scheduler->waiting[i], status, &nothing, &err);
-        if (!job_post(scheduler->waiting[i]))
-            log_event(LOG_LEVEL_WARN, "job_end_not_delivered", "waiting=%u", i);
-        scheduler_forget_job(scheduler, scheduler->waiting[i]);
-    }
+    end_waiting(scheduler, status, &err);
 }
 
 static void forget_texts(struct scheduler *scheduler, unsigned what)
@@ -56,17 +59,86 @@ static void forget_texts(struct scheduler *scheduler, unsigned what)
         scheduler_draft_forget(scheduler->draft, what & FORGET_ALL);
 }
 
+/* --- sleep --- */
+
+static bool has_jobs(const struct scheduler *scheduler)
+{
+    return atomic_load(&scheduler->jobs) > 0 || atomic_load(&scheduler->spares) > 0;
+}
+
+static bool is_asleep(const struct scheduler *scheduler)
+{
+    return scheduler->workspace == NULL;
+}
+
+static void fall_asleep(struct scheduler *scheduler)
+{
+    scheduler_close_memory(scheduler);
+    scheduler_drop_weights(scheduler);
+    log_event(LOG_LEVEL_INFO, "model_unloaded", "model=\"%s\"", scheduler->model->name);
+}
+
+/* Jobs that came meanwhile wait. When the memory cannot be had, they end with the reason. */
+static void wake_up(struct scheduler *scheduler)
+{
+    struct td_error err = {0};
+    double begin = clock_monotonic_ms(NULL);
+    enum td_status status = scheduler_open_memory(scheduler, &err);
+    if (status == TD_OK) {
+        scheduler_read_weights(scheduler);
+        double load_ms = clock_monotonic_ms(NULL) - begin;
+        atomic_store(&scheduler->load_ms, (uint32_t)load_ms + 1);
+        atomic_fetch_add(&scheduler->loads, 1);
+        log_event(LOG_LEVEL_INFO, "model_loaded", "model=\"%s\" ms=%.0f", scheduler->model->name,
+                  load_ms);
+        return;
+    }
+    scheduler_close_memory(scheduler);
+    log_event(LOG_LEVEL_WARN, "model_not_loaded", "model=\"%s\" reason=\"%s\"",
+              scheduler->model->name, err.message);
+    scheduler_collect(scheduler);
+    end_waiting(scheduler, status, &err);
+}
+
+/* How long to wait for the next job before the memory is given back. */
+static uint32_t wait_ms(const struct scheduler *scheduler)
+{
+    if (scheduler->post_failed)
+        return POST_RETRY_MS;
+    bool sleeps = scheduler->options.idle_ms && !is_asleep(scheduler) && !has_jobs(scheduler);
+    return sleeps ? scheduler->options.idle_ms : UINT32_MAX;
+}
+
+static void rest(struct scheduler *scheduler)
+{
+    uint32_t wait = wait_ms(scheduler);
+    double begin = clock_monotonic_ms(NULL);
+    wake_wait(scheduler->wake, wait);
+    bool idle = !scheduler->post_failed && wait != UINT32_MAX && !has_jobs(scheduler) &&
+                clock_monotonic_ms(NULL) - begin + POST_RETRY_MS >= wait;
+    if (idle)
+        fall_asleep(scheduler);
+}
+
 static void *scheduler_main(void *arg)
 {
     struct scheduler *scheduler = arg;
+    if (!is_asleep(scheduler)) /* else the first passes tell */
+        scheduler_warm_up(scheduler);
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
+        if (is_asleep(scheduler) && has_jobs(scheduler))
+            wake_up(scheduler);
         unsigned forget = atomic_exchange(&scheduler->forget, 0);
+        if (is_asleep(scheduler)) {
+            rest(scheduler);
+            continue;
+        }
         if (forget)
             forget_texts(scheduler, forget);
         scheduler_admit(scheduler);
         if (!scheduler_pass(scheduler) && !atomic_load(&scheduler->forget))
-            wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
+            rest(scheduler);
     }
     end_everything(scheduler);
     return NULL;
@@ -74,105 +146,11 @@ static void *scheduler_main(void *arg)
 
 /* --- from outside --- */
 
-/* Pages of the cache: as many as the options ask for. Otherwise enough for all contexts, or as many
- * as fit into half of the memory that weights and working memory leave, but at least one context.
- * Only used pages cost memory, and a job that finds none waits (scheduler_admit.c). */
-static enum td_status count_pages(const struct scheduler *scheduler,
-                                  const struct scheduler_options *options, uint64_t work_bytes,
-                                  uint64_t *out, struct td_error *err)
-{
-    const struct td_model *model = scheduler->model;
-    uint32_t cache_tokens = options->cache_tokens;
-    uint32_t context = scheduler->context_size, least = kv_pages_of(context);
-    if (cache_tokens != 0 && cache_tokens < context)
-        return error_set(err, TD_INVALID,
-                         "a KV cache of %u tokens is smaller than one context of %u", cache_tokens,
-                         context);
-    *out = cache_tokens ? kv_pages_of(cache_tokens) : (uint64_t)scheduler->slot_count * least;
-    if (cache_tokens == 0) {
-        uint64_t ram = memory_ram_bytes(), fixed = gguf_file_bytes(model->gguf) + work_bytes;
-        uint64_t page_bytes = kv_pool_bytes(model, options->kv_type, 1);
-        uint64_t affordable = ram > fixed && page_bytes ? (ram - fixed) / 2 / page_bytes : 0;
-        affordable = affordable < least ? least : affordable;
-        *out = *out < affordable ? *out : affordable;
-    }
-    if (*out >= KV_NO_PAGE)
-        return error_set(err, TD_INVALID,
-                         "%u slots of %u tokens need more pages than a cache can have",
-                         scheduler->slot_count, context);
-    return TD_OK;
-}
-
-static enum td_status open_cache(struct scheduler *scheduler,
-                                 const struct scheduler_options *options, uint64_t work_bytes,
-                                 struct td_error *err)
-{
-    uint64_t pages = 0;
-    enum td_status status = count_pages(scheduler, options, work_bytes, &pages, err);
-    if (status != TD_OK)
-        return status;
-    struct memory_need need = {.cache_tokens = pages * KV_PAGE_TOKENS,
-                               .cache_bytes =
-                                   kv_pool_bytes(scheduler->model, options->kv_type, pages),
-                               .work_bytes = work_bytes};
-    status = memory_check(scheduler->model, &need, 0, err);
-    if (status == TD_OK)
-        status = kv_pool_new(scheduler->model, options->kv_type, (uint32_t)pages,
-                             &scheduler->kv_pool, err);
-    if (status == TD_OK && (scheduler->prefixes = prefix_index_new(scheduler->kv_pool)) == NULL)
-        status = error_set(err, TD_NO_MEMORY, "no memory for an index of %llu pages",
-                           (unsigned long long)pages);
-    for (uint32_t i = 0; status == TD_OK && i < scheduler->slot_count; i++)
-        status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool,
-                               scheduler->context_size, err);
-    return status;
-}
-
-static enum td_status open_draft(struct scheduler *scheduler,
-                                 const struct scheduler_options *options, struct td_error *err)
-{
-    if (options->draft == NULL)
-        return TD_OK;
-    const struct scheduler_draft_options draft = {.model = options->model,
-                                                  .draft = options->draft,
-                                                  .slot_count = scheduler->slot_count,
-                                                  .context_size = scheduler->context_size,
-                                                  .kv_type = options->kv_type,
-                                                  .threads = scheduler->threads,
-                                                  .stop = &scheduler->stop};
-    enum td_status status = scheduler_draft_new(&draft, &scheduler->draft, err);
-    if (status != TD_OK)
-        error_prefix(err, "draft model");
-    return status;
-}
-
-static enum td_status open_memory(struct scheduler *scheduler,
-                                  const struct scheduler_options *options, struct td_error *err)
-{
-    const struct td_model *model = options->model;
-    uint32_t rows = PROMPT_ROWS_MAX + options->slot_count;
-    /* Streams with speculation want logits of all their rows. */
-    const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
-    uint64_t work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads));
-    enum td_status status =
-        sequence_context(model, options->context_tokens, &scheduler->context_size, err);
-    if (status == TD_OK)
-        status = open_draft(scheduler, options, err);
-    if (status == TD_OK && scheduler->draft) /* counts as working memory beside the cache */
-        work_bytes += scheduler_draft_bytes(scheduler->draft);
-    if (status == TD_OK)
-        status = open_cache(scheduler, options, work_bytes, err);
-    if (status == TD_OK)
-        status = workspace_new(model, &workspace, scheduler->threads, &scheduler->workspace, err);
-    if (status == TD_OK)
-        scheduler->workspace->stop = &scheduler->stop;
-    return status;
-}
-
 static enum td_status start(struct scheduler *scheduler, const struct scheduler_options *options,
                             struct td_error *err)
 {
     scheduler->slot_count = options->slot_count;
+    backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
     scheduler->places_max = scheduler->jobs_max + options->slot_count;
@@ -186,9 +164,14 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
         scheduler->wake == NULL || scheduler->threads == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler of %u slots",
                          options->slot_count);
-    enum td_status status = open_memory(scheduler, options, err);
+    enum td_status status =
+        sequence_context(scheduler->model, options->context_tokens, &scheduler->context_size, err);
+    if (status == TD_OK)
+        status = scheduler_open_memory(scheduler, err);
     if (status != TD_OK)
         return status;
+    if (options->idle_ms) /* now that it is known to fit */
+        scheduler_close_memory(scheduler);
     if (pthread_create(&scheduler->thread, NULL, scheduler_main, scheduler) != 0)
         return error_set(err, TD_NO_MEMORY, "cannot start the scheduler's thread");
     scheduler->thread_started = true;
@@ -217,6 +200,7 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
     scheduler->exit_threshold = options->exit_threshold;
     scheduler->keep_nothing = options->keep_nothing;
+    scheduler->options = *options;
     scheduler->model = options->model;
     scheduler->speculation = options->speculation;
     scheduler->draft_tokens = options->draft_tokens;
@@ -238,12 +222,7 @@ void scheduler_free(struct scheduler *scheduler)
         wake_signal(scheduler->wake);
         pthread_join(scheduler->thread, NULL);
     }
-    for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
-        sequence_deinit(&scheduler->slots[i].sequence);
-    prefix_index_free(scheduler->prefixes);
-    kv_pool_free(scheduler->kv_pool);
-    scheduler_draft_free(scheduler->draft);
-    workspace_free(scheduler->workspace);
+    scheduler_close_memory(scheduler);
     thread_pool_free(scheduler->threads);
     queue_free(scheduler->submitted);
     wake_release(scheduler->wake);
@@ -290,6 +269,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.draft = NULL;
     job->request.options.exit_threshold = scheduler->exit_threshold;
     job->request.keep_nothing |= scheduler->keep_nothing;
+    backlog_enter(scheduler, job);
     *out = job; /* before the push: after it, callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;
@@ -311,7 +291,9 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
 {
     struct scheduler_load load = {.running = atomic_load(&scheduler->running),
                                   .pages_used = atomic_load(&scheduler->pages_used),
-                                  .page_count = scheduler->kv_pool->page_count,
+                                  .page_count = atomic_load(&scheduler->page_count),
+                                  .load_ms = atomic_load(&scheduler->load_ms),
+                                  .loads = atomic_load(&scheduler->loads),
                                   .page_tokens = KV_PAGE_TOKENS,
                                   .prompt_tokens = atomic_load(&scheduler->prompt_tokens),
                                   .cached_tokens = atomic_load(&scheduler->cached_tokens),
@@ -320,6 +302,7 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
                                   .rows = atomic_load(&scheduler->rows),
                                   .drafted_tokens = atomic_load(&scheduler->drafted_tokens),
                                   .accepted_tokens = atomic_load(&scheduler->accepted_tokens)};
+    load.loaded = load.page_count > 0;
     uint32_t jobs = atomic_load(&scheduler->jobs) + atomic_load(&scheduler->spares);
     load.waiting = jobs > load.running ? jobs - load.running : 0;
     return load;

@@ -33,6 +33,9 @@ struct scheduler_options {
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
     bool keep_nothing;               /* for all jobs, as in job_request */
+    /* Memory is taken when the first job comes and given back after so long without one; jobs wait
+     * meanwhile. 0 = it is taken at once and kept. */
+    uint32_t idle_ms;
 };
 
 struct job_request {
@@ -77,6 +80,9 @@ struct prompt_score;
 /* With score_prompt: [id_count] scores (generate.h). Valid in on_token and on_done. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
 
+/* How long the job waited for its slot. Valid in on_done. */
+double job_waited_ms(const struct job *job);
+
 /* Overwrites, soon and between two passes, what the answers that have ended left in memory:
  * computed prompts, tokens, keys and values of all callers. Running jobs go on. Any thread. */
 void scheduler_forget(struct scheduler *scheduler);
@@ -84,6 +90,9 @@ void scheduler_forget(struct scheduler *scheduler);
 struct scheduler_load {
     uint32_t running, waiting;
     uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
+    bool loaded;                                  /* the memory is taken (idle_ms) */
+    uint32_t load_ms;                             /* the last loading; 0 = there was none */
+    uint64_t loads;
     /* Totals since the start. cached_tokens: how many of prompt_tokens were cached already. rows /
      * passes is the mean size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
@@ -91,5 +100,19 @@ struct scheduler_load {
     uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
+
+/* What a job would meet that came now. Before anything was measured, a guess from the size of the
+ * model. */
+struct scheduler_forecast {
+    double wait_ms;       /* until its own prompt has its turn */
+    double prompt_row_ms; /* a token of its prompt */
+    double token_ms;      /* a token of its answer */
+    /* Tokens of the answers that ended lately: their mean, and what few of them exceed. */
+    double answer_mean, answer_most;
+};
+/* coming: jobs that are about to be submitted, each with a prompt of prompt_tokens. Any thread; no
+ * lock. */
+void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
+                        uint32_t prompt_tokens, struct scheduler_forecast *out);
 
 #endif

@@ -25,6 +25,7 @@ static uint32_t pages_needed(const struct scheduler *scheduler, const struct job
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job)
 {
     bool spare = job->request.priority == TD_PRIORITY_SPARE;
+    backlog_leave(scheduler, job);
     atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
     job_release(job);
 }
@@ -122,6 +123,7 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
     scheduler->page_need += slot->page_need;
     sequence_set_adapters(&slot->sequence, job->request.adapters);
     atomic_fetch_add(&scheduler->running, 1);
+    backlog_run(scheduler, job);
     atomic_fetch_add(&scheduler->prompt_tokens, job->request.id_count);
     if (scheduler->draft)
         job->request.options.draft =

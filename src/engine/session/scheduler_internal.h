@@ -36,11 +36,26 @@ enum forget {
     FORGET_ALL = 2     /* also pages that are kept for other jobs */
 };
 
+/* What a forecast is made from (scheduler_forecast.c). Spare work counts for nothing: it gives
+ * way. */
+struct backlog {
+    /* By whether they are batch work. `jobs` run or wait. */
+    atomic_uint jobs[2], running[2];
+    atomic_ullong prompt_tokens[2]; /* of jobs that have no token of their answer yet */
+    /* Moving averages. Only the scheduler thread writes them. */
+    _Atomic double prompt_row_ms, token_ms; /* token_ms: of a pass with all slots streaming */
+    _Atomic double computed;                /* share of a prompt that was not cached */
+    _Atomic double answer_mean, answer_square;
+    uint32_t answer_count; /* so far; only the scheduler thread reads it */
+};
+
 struct scheduler {
+    struct scheduler_options options;
     enum td_speculation speculation;
     uint32_t draft_tokens;
     float exit_threshold;
     const struct td_model *model;
+    bool holds_weights; /* counted as in use (memory.h) */
     struct thread_pool *threads;
     struct kv_pool *kv_pool;
     struct prefix_index *prefixes; /* what ended and running answers have computed */
@@ -58,11 +73,14 @@ struct scheduler {
     atomic_bool stop;
     atomic_uint forget; /* set of enum forget that is due, see scheduler_forget */
     bool keep_nothing;
-    atomic_uint jobs, spares; /* running and waiting; spares are not in jobs */
-    atomic_uint running;      /* of both kinds */
-    atomic_uint pages_used;
+    atomic_uint jobs, spares;           /* running and waiting; spares are not in jobs */
+    atomic_uint running;                /* of both kinds */
+    atomic_uint pages_used, page_count; /* 0 = asleep: the memory is given back */
+    atomic_uint load_ms;                /* of the last time that it was taken */
+    _Atomic uint64_t loads;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
+    struct backlog backlog;
 
     /* Only the scheduler thread uses what follows. */
     struct job **waiting;               /* [places_max], in the order of their arrival */
@@ -88,8 +106,31 @@ void scheduler_admit(struct scheduler *scheduler);
 /* Runs one forward pass with all jobs that are due; false when none was. */
 bool scheduler_pass(struct scheduler *scheduler);
 
+/* The backlog's accounts. A job enters when it is submitted and leaves once, whatever becomes of
+ * it. */
+void backlog_init(struct scheduler *scheduler);
+void backlog_enter(struct scheduler *scheduler, struct job *job);
+void backlog_run(struct scheduler *scheduler, struct job *job);
+void backlog_prompt_done(struct scheduler *scheduler, struct job *job);
+void backlog_stop(struct scheduler *scheduler, const struct job *job,
+                  const struct td_generate_result *result);
+void backlog_leave(struct scheduler *scheduler, struct job *job);
+void backlog_note_pace(struct scheduler *scheduler);
+/* Runs three short passes over nothing in particular, so that the weights are in memory and the
+ * first forecast rests on a measurement. */
+void scheduler_warm_up(struct scheduler *scheduler);
+
 void scheduler_collect(struct scheduler *scheduler);
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
+/* Takes the memory that jobs need, or gives it back (also after a failure to take it). Between jobs,
+ * by the scheduler's thread. */
+TD_MUST_CHECK enum td_status scheduler_open_memory(struct scheduler *scheduler,
+                                                   struct td_error *err);
+void scheduler_close_memory(struct scheduler *scheduler);
+/* Brings the weights into memory, or tells the kernel that nobody reads them. */
+void scheduler_read_weights(struct scheduler *scheduler);
+void scheduler_drop_weights(struct scheduler *scheduler);
+
 /* Ends the slot's job and gives the slot back, now or once the job's loop takes the post. */
 void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
                         const struct td_error *err);

@@ -36,6 +36,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     job_end(slot->job, status, &slot->generation.result, err);
     atomic_fetch_add(&scheduler->drafted_tokens, slot->generation.result.drafted_tokens);
     atomic_fetch_add(&scheduler->accepted_tokens, slot->generation.result.accepted_tokens);
+    backlog_stop(scheduler, slot->job, &slot->generation.result);
     generation_deinit(&slot->generation);
     const struct prefix_scope *scope =
         slot->job->request.keep_nothing ? NULL : &slot->job->request.scope;
@@ -169,6 +170,8 @@ static void take(struct scheduler *scheduler, struct slot *slot, float *logits)
             return;
         if (status == TD_OK && event.kind == GENERATION_TOKEN)
             atomic_fetch_add(&scheduler->completion_tokens, 1);
+        if (status == TD_OK)
+            backlog_prompt_done(scheduler, slot->job);
         bool done = status == TD_OK && event.kind == GENERATION_DONE;
         if (status == TD_OK && !done)
             status = job_add_event(slot->job, &event, &err);
@@ -227,6 +230,7 @@ bool scheduler_pass(struct scheduler *scheduler)
         take_all(scheduler, count);
         pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
                   clock_monotonic_ms(NULL) - begin_ms);
+        backlog_note_pace(scheduler);
         atomic_fetch_add(&scheduler->passes, 1);
         atomic_fetch_add(&scheduler->rows, plan.stream_rows + plan.prompt_rows);
     } else if (status != TD_CANCELLED) { /* cancelled jobs end before the next pass */

@@ -7,7 +7,6 @@
 #include "exchange/limits/watch.h"
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "router/watch/drift.h"
 
 #include <assert.h>
@@ -33,6 +32,17 @@
 #define SURE_WRONG_USUAL 0.05
 #define SURE_WRONG_FEARED 0.15
 #define HOUR_MS 3600000.0
+/* Tiers and budgets of a configuration. */
+#define SUBJECTS_MAX 64
+/* Whoever finds the cause of an alarm again after a restart does it within this time. */
+#define ORPHANS_MS 3600000
+/* A tier that rested and does so no more has either answered or had nobody ask it. */
+#define UP_MS 90000
+#define DAY_MS UINT64_C(86400000)
+/* Half a day's worth of a month's misses in an hour, and still going on (The Site Reliability
+ * Workbook, chapter 5); of a few requests, chance alone does that. */
+#define BURN_FEARED 14.4
+#define BURN_MISSED_MIN 5
 
 struct caller {
     uint64_t key; /* 0 = free */
@@ -44,40 +54,28 @@ struct caller {
     double tokens, filled_ms;        /* of the bucket; filled_ms 0: not used yet */
 };
 
+/* A budget that is spent, or a tier that does not answer. */
+struct subject {
+    char name[WATCH_SUBJECT_BYTES]; /* "" = free */
+    enum watch_kind kind;
+    uint64_t alarm;    /* that lasts; 0 = none */
+    uint64_t since_ms; /* when it began, by the wall */
+    uint64_t up_ms;    /* of a tier: since when it does not rest any more; 0 = it rests */
+};
+
 struct watch {
     const struct clock *clock;
     pthread_mutex_t lock;
     uint64_t seq;
-    double usual; /* 0 = not known yet */
-    uint32_t seen, escalated;
-    struct drift_share share;
-    struct drift_scores scores;
-    struct drift_mean calibration;
-    struct drift_share sure_wrong;
-    double recent_share, recent_error;  /* exponential means; NAN before any */
+    struct watch_kept kept;
+    uint64_t orphans_until_ms;          /* 0 = there are none */
     uint64_t lasting[WATCH_KIND_COUNT]; /* alarms over all callers that last */
-    uint64_t begun[WATCH_KIND_COUNT];
-    struct watch_alarm alarms[WATCH_ALARMS_MAX];
-    size_t alarm_count;
-    uint64_t alarm_number;
+    double objective;                   /* share of answers that should be in time */
+    struct burn burn;
+    struct subject subjects[SUBJECTS_MAX];
     struct phrases phrases;
     struct caller callers[CALLERS_MAX];
 };
-
-const char *watch_kind_name(enum watch_kind kind)
-{
-    static const char *const names[WATCH_KIND_COUNT] = {
-        [WATCH_ESCALATION_SHARE] = "escalation_share",
-        [WATCH_CALLER_SHARE] = "caller_share",
-        [WATCH_CALLER_CAPPED] = "caller_capped",
-        [WATCH_SCORES] = "score_distribution",
-        [WATCH_OVERCONFIDENT] = "overconfident",
-        [WATCH_UNDERCONFIDENT] = "underconfident",
-        [WATCH_SURE_WRONG] = "sure_wrong",
-        [WATCH_RAMP_STOPPED] = "ramp_stopped",
-    };
-    return (size_t)kind < WATCH_KIND_COUNT ? names[kind] : "unknown";
-}
 
 struct watch *watch_new(const struct clock *clock)
 {
@@ -85,10 +83,10 @@ struct watch *watch_new(const struct clock *clock)
     if (!watch)
         return NULL;
     watch->clock = clock;
-    watch->recent_share = watch->recent_error = NAN;
+    watch->objective = WATCH_OBJECTIVE;
     pthread_mutex_init(&watch->lock, NULL);
-    drift_mean_init(&watch->calibration, CALIBRATION_SHIFT, CALIBRATION_VARIANCE);
-    drift_share_init(&watch->sure_wrong, SURE_WRONG_USUAL, SURE_WRONG_FEARED);
+    drift_mean_init(&watch->kept.calibration, CALIBRATION_SHIFT, CALIBRATION_VARIANCE);
+    drift_share_init(&watch->kept.sure_wrong, SURE_WRONG_USUAL, SURE_WRONG_FEARED);
     return watch;
 }
 
@@ -102,8 +100,8 @@ void watch_free(struct watch *watch)
 
 static void set_usual_locked(struct watch *watch, double share)
 {
-    watch->usual = fmin(fmax(share, 0.01), 0.8);
-    drift_share_init(&watch->share, watch->usual, watch->usual + SHARE_SHIFT);
+    watch->kept.usual = fmin(fmax(share, 0.01), 0.8);
+    drift_share_init(&watch->kept.share, watch->kept.usual, watch->kept.usual + SHARE_SHIFT);
 }
 
 void watch_set_usual_share(struct watch *watch, double share)
@@ -116,32 +114,14 @@ void watch_set_usual_share(struct watch *watch, double share)
 
 /* --- alarms --- */
 
-/* Room for one more: the oldest one that has ended goes, otherwise the oldest. */
-static struct watch_alarm *new_alarm_locked(struct watch *watch)
+static uint64_t now_ms(const struct watch *watch)
 {
-    if (watch->alarm_count == WATCH_ALARMS_MAX) {
-        size_t gone = 0;
-        while (gone < WATCH_ALARMS_MAX && watch->alarms[gone].end_wall_ms == 0)
-            gone++;
-        if (gone == WATCH_ALARMS_MAX)
-            gone = 0;
-        memmove(&watch->alarms[gone], &watch->alarms[gone + 1],
-                (WATCH_ALARMS_MAX - gone - 1) * sizeof *watch->alarms);
-        watch->alarm_count--;
-    }
-    return &watch->alarms[watch->alarm_count++];
+    return clock_wall_ms(watch->clock);
 }
 
 static void end_locked(struct watch *watch, uint64_t *lasting)
 {
-    for (size_t i = 0; i < watch->alarm_count; i++) {
-        struct watch_alarm *alarm = &watch->alarms[i];
-        if (alarm->number != *lasting)
-            continue;
-        alarm->end_wall_ms = clock_wall_ms(watch->clock);
-        log_event(LOG_LEVEL_WARN, "alarm_ended", "alarm=%" PRIu64 " kind=%s caller=%s",
-                  alarm->number, watch_kind_name(alarm->kind), alarm->caller);
-    }
+    alarms_end(&watch->kept.alarms, *lasting, now_ms(watch));
     *lasting = 0;
 }
 
@@ -157,22 +137,15 @@ static void follow_locked(struct watch *watch, uint64_t *lasting, bool on, enum 
         end_locked(watch, lasting);
         return;
     }
-    struct watch_alarm *alarm = new_alarm_locked(watch);
-    *alarm = (struct watch_alarm){.number = ++watch->alarm_number,
-                                  .kind = kind,
-                                  .begin_wall_ms = clock_wall_ms(watch->clock),
-                                  .value = numbers[0],
-                                  .usual = numbers[1]};
+    struct watch_alarm alarm = {
+        .kind = kind, .begin_wall_ms = now_ms(watch), .value = numbers[0], .usual = numbers[1]};
     if (caller)
-        snprintf(alarm->caller, sizeof alarm->caller, "%08" PRIx32, (uint32_t)(caller->key >> 32));
+        snprintf(alarm.caller, sizeof alarm.caller, "%08" PRIx32, (uint32_t)(caller->key >> 32));
     va_list args;
     va_start(args, format);
-    vsnprintf(alarm->text, sizeof alarm->text, format, args);
+    vsnprintf(alarm.text, sizeof alarm.text, format, args);
     va_end(args);
-    *lasting = alarm->number;
-    watch->begun[kind]++;
-    log_event(LOG_LEVEL_WARN, "alarm_begun", "alarm=%" PRIu64 " kind=%s caller=%s text=\"%s\"",
-              alarm->number, watch_kind_name(kind), alarm->caller, alarm->text);
+    *lasting = alarms_begin(&watch->kept.alarms, &alarm);
 }
 
 void watch_follow(struct watch *watch, uint64_t *lasting, bool on, enum watch_kind kind,
@@ -217,9 +190,9 @@ static void watch_caller_locked(struct watch *watch, struct caller *caller, bool
     if (!caller->watched) {
         caller->seen++;
         caller->escalated += escalated;
-        if (caller->seen < LEARN_CALLER || watch->usual <= 0)
+        if (caller->seen < LEARN_CALLER || watch->kept.usual <= 0)
             return;
-        double usual = fmax(watch->usual, (double)caller->escalated / caller->seen);
+        double usual = fmax(watch->kept.usual, (double)caller->escalated / caller->seen);
         drift_share_init(&caller->share, usual, usual + SHARE_SHIFT);
         caller->watched = true;
         return;
@@ -233,37 +206,45 @@ static void watch_caller_locked(struct watch *watch, struct caller *caller, bool
 
 /* --- exchanges --- */
 
-static void recent(double *mean, double value, double window)
+/* The mean of all at first, and of the last `window` or so from then on: the first one counts no
+ * more than any other. */
+static void recent(struct watch_mean *mean, double value, uint32_t window)
 {
-    *mean = isnan(*mean) ? value : *mean + (value - *mean) / window;
+    mean->count += mean->count < window;
+    mean->value += (value - mean->value) / mean->count;
+}
+
+static double recent_value(const struct watch_mean *mean)
+{
+    return mean->count ? mean->value : (double)NAN;
 }
 
 static void watch_share_locked(struct watch *watch, bool escalated)
 {
-    recent(&watch->recent_share, escalated, LEARN_ALL);
-    if (watch->usual <= 0) {
-        watch->seen++;
-        watch->escalated += escalated;
-        if (watch->seen == LEARN_ALL)
-            set_usual_locked(watch, (double)watch->escalated / LEARN_ALL);
+    recent(&watch->kept.recent_share, escalated, LEARN_ALL);
+    if (watch->kept.usual <= 0) {
+        watch->kept.seen++;
+        watch->kept.escalated += escalated;
+        if (watch->kept.seen == LEARN_ALL)
+            set_usual_locked(watch, (double)watch->kept.escalated / LEARN_ALL);
         return;
     }
-    bool on = drift_share_add(&watch->share, escalated);
-    const double numbers[2] = {watch->recent_share, watch->usual};
+    bool on = drift_share_add(&watch->kept.share, escalated);
+    const double numbers[2] = {watch->kept.recent_share.value, watch->kept.usual};
     follow_locked(watch, &watch->lasting[WATCH_ESCALATION_SHARE], on, WATCH_ESCALATION_SHARE, NULL,
                   numbers, "more questions leave the device than the usual %.0f %%",
-                  100 * watch->usual);
+                  100 * watch->kept.usual);
 }
 
 static void watch_score_locked(struct watch *watch, double confidence)
 {
-    if (!drift_scores_add(&watch->scores, confidence))
+    if (!drift_scores_add(&watch->kept.scores, confidence))
         return;
-    const double numbers[2] = {watch->scores.psi, 0.25};
-    follow_locked(watch, &watch->lasting[WATCH_SCORES], watch->scores.alarm, WATCH_SCORES, NULL,
-                  numbers,
+    const double numbers[2] = {watch->kept.scores.psi, 0.25};
+    follow_locked(watch, &watch->lasting[WATCH_SCORES], watch->kept.scores.alarm, WATCH_SCORES,
+                  NULL, numbers,
                   "confidences are distributed otherwise than they were (stability index %.2f)",
-                  watch->scores.psi);
+                  watch->kept.scores.psi);
 }
 
 void watch_add(struct watch *watch, const struct watch_exchange *exchange)
@@ -286,25 +267,196 @@ void watch_add_feedback(struct watch *watch, double confidence, double right)
     if (!(confidence >= 0 && confidence <= 1) || !(right >= 0 && right <= 1))
         return;
     pthread_mutex_lock(&watch->lock);
-    recent(&watch->recent_error, confidence - right, 300);
-    drift_mean_add(&watch->calibration, confidence - right);
-    const double error[2] = {watch->recent_error, 0};
-    follow_locked(watch, &watch->lasting[WATCH_OVERCONFIDENT], watch->calibration.above.alarm,
+    recent(&watch->kept.recent_error, confidence - right, 300);
+    drift_mean_add(&watch->kept.calibration, confidence - right);
+    const double error[2] = {watch->kept.recent_error.value, 0};
+    follow_locked(watch, &watch->lasting[WATCH_OVERCONFIDENT], watch->kept.calibration.above.alarm,
                   WATCH_OVERCONFIDENT, NULL, error,
                   "confidences are too high for what people say of the answers: too little is "
                   "escalated; train a model of confidence and tune again");
-    follow_locked(watch, &watch->lasting[WATCH_UNDERCONFIDENT], watch->calibration.below.alarm,
+    follow_locked(watch, &watch->lasting[WATCH_UNDERCONFIDENT], watch->kept.calibration.below.alarm,
                   WATCH_UNDERCONFIDENT, NULL, error,
                   "confidences are too low for what people say of the answers: too much is "
                   "escalated; train a model of confidence and tune again");
     if (confidence >= SURE_FROM) {
-        bool on = drift_share_add(&watch->sure_wrong, right < 0.5);
-        const double numbers[2] = {watch->sure_wrong.cusum.sum, watch->sure_wrong.cusum.level};
+        bool on = drift_share_add(&watch->kept.sure_wrong, right < 0.5);
+        const double numbers[2] = {watch->kept.sure_wrong.cusum.sum,
+                                   watch->kept.sure_wrong.cusum.level};
         follow_locked(watch, &watch->lasting[WATCH_SURE_WRONG], on, WATCH_SURE_WRONG, NULL, numbers,
                       "answers with a confidence of %.1f and more are wrong more often than in "
                       "%.0f of 100",
                       SURE_FROM, 100 * SURE_WRONG_USUAL);
     }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- times that were asked for --- */
+
+static const uint32_t burn_minutes[WATCH_BURN_COUNT] = {5, BURN_MINUTES};
+
+static void burn_locked(const struct watch *watch, double rates[static WATCH_BURN_COUNT],
+                        uint32_t missed[static WATCH_BURN_COUNT])
+{
+    for (size_t i = 0; i < WATCH_BURN_COUNT; i++)
+        rates[i] =
+            burn_rate(&watch->burn, burn_minutes[i], watch->objective, now_ms(watch), &missed[i]);
+}
+
+static void watch_burn_locked(struct watch *watch)
+{
+    double rates[WATCH_BURN_COUNT];
+    uint32_t missed[WATCH_BURN_COUNT];
+    burn_locked(watch, rates, missed);
+    bool on = rates[0] >= BURN_FEARED && rates[1] >= BURN_FEARED && missed[0] >= BURN_MISSED_MIN;
+    const double numbers[2] = {rates[0], BURN_FEARED};
+    follow_locked(watch, &watch->lasting[WATCH_OBJECTIVE_BURN], on, WATCH_OBJECTIVE_BURN, NULL,
+                  numbers,
+                  "answers come later than asked for: %.0f of 100 in the last 5 minutes; %.2g of "
+                  "100 may",
+                  rates[0] * (1 - watch->objective) * 100, (1 - watch->objective) * 100);
+}
+
+void watch_set_objective(struct watch *watch, double share)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->objective = fmin(fmax(share, 0), WATCH_OBJECTIVE_MAX);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_add_objective(struct watch *watch, bool missed)
+{
+    pthread_mutex_lock(&watch->lock);
+    burn_add(&watch->burn, missed, now_ms(watch));
+    watch_burn_locked(watch);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- budgets and tiers --- */
+
+/* NULL: there is none, and no room or no wish to make one. */
+static struct subject *subject_locked(struct watch *watch, enum watch_kind kind, const char *name,
+                                      bool make)
+{
+    struct subject *unused = NULL;
+    for (size_t i = 0; i < SUBJECTS_MAX; i++) {
+        struct subject *subject = &watch->subjects[i];
+        if (subject->kind == kind && strcmp(subject->name, name) == 0)
+            return subject;
+        if (!*subject->name && !unused)
+            unused = subject;
+    }
+    if (!make || !unused || !*name || strlen(name) >= sizeof unused->name)
+        return NULL;
+    *unused = (struct subject){.kind = kind, .since_ms = now_ms(watch)};
+    memcpy(unused->name, name, strlen(name) + 1);
+    return unused;
+}
+
+static void forget_subject_locked(struct watch *watch, struct subject *subject)
+{
+    if (subject->alarm)
+        end_locked(watch, &subject->alarm);
+    *subject = (struct subject){0};
+}
+
+TD_PRINTF(4, 5)
+static void alarm_of_locked(struct watch *watch, struct subject *subject, double value,
+                            const char *format, ...)
+{
+    struct watch_alarm alarm = {
+        .kind = subject->kind, .begin_wall_ms = now_ms(watch), .value = value};
+    va_list args;
+    if (subject->alarm)
+        return;
+    memcpy(alarm.subject, subject->name, sizeof alarm.subject);
+    va_start(args, format);
+    vsnprintf(alarm.text, sizeof alarm.text, format, args);
+    va_end(args);
+    subject->alarm = alarms_begin(&watch->kept.alarms, &alarm);
+}
+
+void watch_budget_spent(struct watch *watch, const char *budget)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct subject *subject = subject_locked(watch, WATCH_BUDGET_SPENT, budget, true);
+    if (subject)
+        alarm_of_locked(watch, subject, 1,
+                        "the budget '%s' is spent for today (UTC): only tiers without a price "
+                        "answer what draws on it",
+                        budget);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_tier_answered(struct watch *watch, const char *tier)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct subject *subject = subject_locked(watch, WATCH_TIER_RESTING, tier, false);
+    if (subject)
+        forget_subject_locked(watch, subject);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_tier_rests(struct watch *watch, const char *tier, bool rests, uint64_t alarm_ms)
+{
+    uint64_t now = now_ms(watch);
+    pthread_mutex_lock(&watch->lock);
+    struct subject *subject = subject_locked(watch, WATCH_TIER_RESTING, tier, rests);
+    if (subject && !rests) {
+        subject->up_ms = subject->up_ms ? subject->up_ms : now;
+        if (now - subject->up_ms >= UP_MS)
+            forget_subject_locked(watch, subject);
+    } else if (subject) {
+        subject->up_ms = 0;
+        if (now - subject->since_ms >= alarm_ms)
+            alarm_of_locked(watch, subject, (double)(now - subject->since_ms) / 1e3,
+                            "the tier %s has not answered for %.0f s and rests", tier,
+                            (double)(now - subject->since_ms) / 1e3);
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_tick(struct watch *watch)
+{
+    uint64_t now = now_ms(watch);
+    pthread_mutex_lock(&watch->lock);
+    for (size_t i = 0; i < SUBJECTS_MAX; i++) {
+        struct subject *subject = &watch->subjects[i];
+        if (*subject->name && subject->kind == WATCH_BUDGET_SPENT &&
+            subject->since_ms / DAY_MS != now / DAY_MS)
+            forget_subject_locked(watch, subject);
+    }
+    watch_burn_locked(watch);
+    if (watch->orphans_until_ms && now >= watch->orphans_until_ms) {
+        alarms_end_orphans(&watch->kept.alarms, now);
+        watch->orphans_until_ms = 0;
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- over restarts --- */
+
+void watch_keep(struct watch *watch, struct watch_kept *out)
+{
+    pthread_mutex_lock(&watch->lock);
+    *out = watch->kept;
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_restore(struct watch *watch, const struct watch_kept *kept)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->kept = *kept;
+    alarms_orphan(&watch->kept.alarms);
+    watch->orphans_until_ms = now_ms(watch) + ORPHANS_MS;
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_set_told(struct watch *watch, uint64_t number, enum watch_told told)
+{
+    pthread_mutex_lock(&watch->lock);
+    for (size_t i = 0; i < watch->kept.alarms.count; i++)
+        if (watch->kept.alarms.items[i].number == number)
+            watch->kept.alarms.items[i].told |= told;
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -356,9 +508,9 @@ void watch_give_back(struct watch *watch, const char *caller, uint32_t per_hour)
 size_t watch_alarms(struct watch *watch, struct watch_alarm *out, size_t capacity)
 {
     pthread_mutex_lock(&watch->lock);
-    size_t count = watch->alarm_count < capacity ? watch->alarm_count : capacity;
+    size_t count = watch->kept.alarms.count < capacity ? watch->kept.alarms.count : capacity;
     for (size_t i = 0; i < count; i++)
-        out[i] = watch->alarms[watch->alarm_count - 1 - i];
+        out[i] = watch->kept.alarms.items[watch->kept.alarms.count - 1 - i];
     pthread_mutex_unlock(&watch->lock);
     return count;
 }
@@ -381,12 +533,13 @@ size_t watch_phrases(struct watch *watch, struct phrase_lift *out, size_t capaci
 void watch_numbers(struct watch *watch, struct watch_numbers *out)
 {
     pthread_mutex_lock(&watch->lock);
-    *out = (struct watch_numbers){.escalation_share = watch->recent_share,
-                                  .psi = watch->scores.psi,
-                                  .calibration_error = watch->recent_error};
-    memcpy(out->begun, watch->begun, sizeof out->begun);
-    for (size_t i = 0; i < watch->alarm_count; i++)
-        if (watch->alarms[i].end_wall_ms == 0)
-            out->active[watch->alarms[i].kind]++;
+    *out = (struct watch_numbers){.escalation_share = recent_value(&watch->kept.recent_share),
+                                  .psi = watch->kept.scores.psi,
+                                  .calibration_error = recent_value(&watch->kept.recent_error)};
+    memcpy(out->begun, watch->kept.alarms.begun, sizeof out->begun);
+    burn_locked(watch, out->burn, out->missed);
+    for (size_t i = 0; i < watch->kept.alarms.count; i++)
+        if (watch->kept.alarms.items[i].end_wall_ms == 0)
+            out->active[watch->kept.alarms.items[i].kind]++;
     pthread_mutex_unlock(&watch->lock);
 }

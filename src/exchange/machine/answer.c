@@ -12,11 +12,14 @@
 #include <assert.h>
 #include <math.h>
 
-/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
- * away. */
+/* A second-best answer: after a failure, below the bar, cut at the deadline, because a budget took
+ * dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
+ * another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
-    return by->fallback || by->low || ex->plan.spent;
+    const struct model_fault *fault = ex->facts[by->tier].model_fault;
+    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by) ||
+           (fault && !fault->is_loading);
 }
 
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much
@@ -52,6 +55,8 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
         .reduced = ex->plan.reduced,
         .ttft_ms = ex->answer.ttft_ms,
         .total_ms = exchange_now_ms(ex) - ex->created_ms,
+        .deadline_ms = ex->deadline.total_ms,
+        .deadline_missed = ex->deadline.passed,
         .reasons = ex->plan.reasons,
         .reason_count = ex->plan.reason_count,
         .attempt_count = (uint32_t)ex->attempt_count,
@@ -125,6 +130,8 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
+    if (ex->current->urgent && ex->lane->verdict.left_by)
+        return false; /* the better one may still come in time */
     /* A tier without stats is not judged, so holding its text back would gain nothing. */
     return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
            (ex->lane->token_count == 0 && !piece->has_stats);
@@ -161,6 +168,46 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 
 /* --- the ends --- */
 
+/* Where each attempt led: to the next one, or back to one whose answer was good enough. */
+static void summarize_steps(struct exchange *ex)
+{
+    struct exchange_summary *summary = &ex->answer.summary;
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i], *next = attempt + 1;
+        bool last = i + 1 == ex->attempt_count;
+        struct exchange_step *step = &ex->answer.steps[i];
+        *step = (struct exchange_step){.tier = ex->facts[attempt->tier].name,
+                                       .why_left = attempt->why_left,
+                                       .retry_count = attempt->retry_count};
+        if (attempt->why_left)
+            step->next = !last                      ? ex->facts[next->tier].name
+                         : summary->end == ENDED_OK ? summary->tier
+                                                    : NULL;
+    }
+    summary->steps = ex->answer.steps;
+}
+
+/* A client that leaves before the time is up says nothing of it. */
+static enum objective_result judge_objective(uint32_t asked_ms, double took_ms, bool reached,
+                                             enum exchange_end how)
+{
+    if (asked_ms == 0 || (how == ENDED_CANCELLED && !reached && took_ms <= asked_ms))
+        return OBJECTIVE_NONE;
+    return reached && took_ms <= asked_ms ? OBJECTIVE_HIT : OBJECTIVE_MISSED;
+}
+
+static void summarize_end(struct exchange *ex, enum exchange_end how)
+{
+    struct exchange_summary *summary = &ex->answer.summary;
+    summary->end = how;
+    bool began = ex->answer.ttft_ms > 0;
+    summary->objective_ttft = judge_objective(
+        ex->request.slo_ttft_ms, began ? ex->answer.ttft_ms : summary->total_ms, began, how);
+    summary->objective_total =
+        judge_objective(ex->request.slo_ms, summary->total_ms, how == ENDED_OK, how);
+    summarize_steps(ex);
+}
+
 /* A prompt that is only scored has no answer to see. */
 static enum answer_standing standing_of(const struct exchange *ex, enum exchange_end how)
 {
@@ -175,6 +222,7 @@ static void end(struct exchange *ex, enum exchange_end how)
 {
     assert(!ex->ended);
     struct exchange_summary *summary = &ex->answer.summary;
+    summarize_end(ex, how);
     summary->standing = standing_of(ex, how);
     if (summary->standing == ANSWER_NONE) {
         summary->all_cloud_cost_usd = 0;
@@ -182,9 +230,29 @@ static void end(struct exchange *ex, enum exchange_end how)
     }
     ex->ended = true;
     loop_timer_stop(ex->loop, ex->step_timer);
-    if (ex->deadline_timer)
-        loop_timer_stop(ex->loop, ex->deadline_timer);
+    deadline_end(ex);
     parts_ended(ex, how);
+}
+
+void answer_show_held(struct exchange *ex)
+{
+    if (!ex->lane->committed)
+        commit(ex);
+}
+
+void answer_give_cut(struct exchange *ex)
+{
+    assert(ex->lane->attempt == ex->current);
+    const struct tier_piece *rest = outgoing_end(ex);
+    ex->current->outcome = ATTEMPT_ANSWERED;
+    ex->current->status = TD_OK;
+    ex->current->finish = TD_FINISH_LENGTH;
+    plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
+                    "the answer is what had come until then");
+    if (rest)
+        answer_add(ex, rest);
+    if (!ex->ended)
+        answer_finish(ex);
 }
 
 void answer_finish(struct exchange *ex)
@@ -253,4 +321,5 @@ void answer_cancel(struct exchange *ex)
 {
     answer_summarize(ex, ex->answer.shown);
     end(ex, ENDED_CANCELLED);
+    emit(ex, EXCHANGE_CANCELLED, NULL);
 }

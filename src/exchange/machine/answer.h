@@ -7,6 +7,7 @@
 #include "base/outcome.h"
 #include "exchange/machine/disclosure.h"
 #include "exchange/machine/exchange.h"
+#include "ledger/ledger.h"
 
 struct attempt;
 
@@ -19,6 +20,7 @@ struct answer {
     bool keeps_text;       /* somebody needs the text at the end */
     struct buf text;       /* what was shown, where it is kept */
     struct exchange_summary summary;
+    struct exchange_step steps[LEDGER_ATTEMPTS_MAX];
     char disclosure[DISCLOSURE_BYTES];
     char message[MESSAGE_BYTES];
 };
@@ -27,10 +29,13 @@ struct answer {
 void answer_summarize(struct exchange *exchange, const struct attempt *by);
 /* A piece of the current attempt: held back or shown. */
 void answer_add(struct exchange *exchange, const struct tier_piece *piece);
-/* The four ends. The current attempt's answer is final: */
+/* Shows what is held back of the current attempt, and what follows as it comes. */
+void answer_show_held(struct exchange *exchange);
+/* The five ends. The current attempt's answer is final: */
 void answer_finish(struct exchange *exchange);
 void answer_give_kept(struct exchange *exchange); /* the kept attempt's is */
+void answer_give_cut(struct exchange *exchange);  /* what has come of the current one's is */
 void answer_fail(struct exchange *exchange);      /* no tier could answer */
-void answer_cancel(struct exchange *exchange);    /* the client left: only the parts are told */
+void answer_cancel(struct exchange *exchange);    /* the client left */
 
 #endif

@@ -86,24 +86,29 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
         attempt->status = result->status;
         attempt->http_status = result->http_status;
         attempt->finish = result->finish;
+        attempt->waited_ms = result->waited_ms;
         attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;
+        attempt->retry_count = result->retry_count;
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     }
     settle_cost(lane, result ? &result->usage : &(struct tier_usage){0});
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
-              "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
-              ex->facts[attempt->tier].name, names_outcome(outcome),
-              td_status_name(attempt->status), attempt->total_ms, attempt->usage.completion_tokens);
+              "exchange=%s trace=%s span=%s tier=%s outcome=%s status=%s total_ms=%.1f "
+              "completion_tokens=%u",
+              ex->id, ex->trace.id, attempt->span, ex->facts[attempt->tier].name,
+              names_outcome(outcome), td_status_name(attempt->status), attempt->total_ms,
+              attempt->usage.completion_tokens);
 }
 
 /* For requests that ask for a time. Only complete answers count: one that was left has no end. */
 static void report_latency(struct exchange *ex, const struct attempt *attempt)
 {
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
-        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
-                         (uint64_t)exchange_now_ms(ex));
+        tier_latency_add(ex->services->latency, attempt->tier,
+                         attempt->first_ms - attempt->waited_ms,
+                         attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 /* Health learns only from what says something about the tier. A request that the tier refused does
@@ -124,8 +129,27 @@ void attempt_fail(struct exchange *ex, const struct tier_result *result)
     report_health(ex, ex->current);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
-    plan_add_reason(&ex->plan, late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR,
-                    ex->facts[ex->current->tier].name, "%s", cause);
+    ex->current->why_left = late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR;
+    plan_add_reason(&ex->plan, ex->current->why_left, ex->facts[ex->current->tier].name, "%s",
+                    cause);
+}
+
+void attempt_cut_off(struct exchange *ex, struct lane *lane)
+{
+    struct attempt *attempt = lane->attempt;
+    if (!lane->running)
+        return;
+    lane_stop(lane, ATTEMPT_FAILED);
+    attempt->cut = true;
+    attempt->status = TD_TIMEOUT;
+    attempt->why_left = REASON_LEFT_TIMEOUT;
+    snprintf(attempt->error, sizeof attempt->error, "no whole answer within the deadline");
+    plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[attempt->tier].name,
+                    "the deadline of %u ms%s passed", ex->deadline.passed_ms,
+                    ex->deadline.first_passed ? " for the first text" : "");
+    if (ex->services->latency)
+        tier_latency_add_cut(ex->services->latency, attempt->tier, attempt->first_ms,
+                             attempt->total_ms, (uint64_t)exchange_now_ms(ex));
 }
 
 void attempt_report_answer(struct exchange *ex)
@@ -135,6 +159,21 @@ void attempt_report_answer(struct exchange *ex)
 }
 
 /* --- pieces and the end --- */
+
+/* A confidence model is of one server's model and build. With another one its numbers would be
+ * wrong, so the rule takes its place. */
+static void check_server(struct exchange *ex, const struct tier_piece *piece)
+{
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    struct confidence *confidence = &ex->lane->confidence;
+    if (!confidence->model || !facts->server_identity ||
+        piece->server_identity == facts->server_identity)
+        return;
+    confidence->model = NULL;
+    plan_add_reason(&ex->plan, REASON_CONFIDENCE_STALE, facts->name,
+                    "%s answers with another model or build than its confidence model is of",
+                    facts->name);
+}
 
 /* Of a further token of a server's chunk: it has nothing to show or to keep. */
 static bool is_only_stats(const struct tier_piece *piece)
@@ -152,6 +191,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece)))
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
     if (piece->has_stats) {
+        check_server(ex, piece);
         confidence_add(&ex->lane->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;
@@ -228,6 +268,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
+    trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
     attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&
@@ -245,6 +286,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .ctx = lane,
             .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
             .pass = &lane->pass,
+            .left_ms = deadline_left_for_attempt(ex),
         };
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &lane->running, &failure.err);

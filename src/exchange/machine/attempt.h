@@ -7,6 +7,7 @@
 #define EXCHANGE_ATTEMPT_H
 
 #include "base/outcome.h"
+#include "base/trace.h"
 #include "exchange/limits/gates.h"
 #include "exchange/limits/hold.h"
 #include "exchange/private/minimise.h"
@@ -16,14 +17,19 @@
 struct exchange;
 
 struct attempt {
-    size_t tier; /* index into services->tiers */
-    size_t rung; /* index into plan.rungs */
+    size_t tier;                 /* index into services->tiers */
+    size_t rung;                 /* index into plan.rungs */
+    char span[TRACE_SPAN_BYTES]; /* of the exchange's trace */
     enum egress_purpose purpose;
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
+    bool urgent;   /* asked beside a silent one before the deadline: not left before its end */
     bool outrun;   /* cancelled because the other lane answered first */
+    bool cut;      /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;
+    enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
+    uint32_t retry_count;
     enum td_status status;
     int http_status;
     char error[256]; /* for the client; may quote the tier's server */
@@ -31,6 +37,7 @@ struct attempt {
     double confidence; /* NAN = none */
     double start_ms;   /* since the exchange began */
     double first_ms, total_ms;
+    double waited_ms; /* of these, in a queue here */
     struct tier_usage usage;
     uint32_t prompt_estimate; /* of what it was sent (tier_estimate_prompt) */
     uint64_t answer_bytes;    /* that came, text and calls */
@@ -50,6 +57,7 @@ struct lane {
     struct attempt *attempt;      /* that runs here, or ran last */
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
+    char traceparent[TRACE_HEADER_BYTES];
     struct confidence confidence;
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */
@@ -69,6 +77,8 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result);
 /* Writes a failure into the current attempt's record and into the reasons. */
 void attempt_fail(struct exchange *exchange, const struct tier_result *result);
+/* Stops what runs in the lane because the deadline has passed, and tells the tier's latency. */
+void attempt_cut_off(struct exchange *exchange, struct lane *lane);
 /* Tells health and latency of the tier that the current attempt answered. */
 void attempt_report_answer(struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */

@@ -9,7 +9,6 @@
 #include "exchange/machine/exchange_core.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- what can be done --- */
 
@@ -47,9 +46,10 @@ enum circumstance {
     STUCK = 4,     /* the client holds text that it would not take back */
     KEPT = 8,      /* a complete answer below the bar */
     LEFT = 16,     /* a tier that was left before its end */
+    PART = 32,     /* text of an answer that has no end */
 };
 
-enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
+enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_GIVE_CUT, STEP_FAIL };
 
 /* The first row counts whose outcome is this one and whose circumstances all hold. A rung above is
  * tried before a kept answer is given, and a kept answer is given before a rung below is tried. */
@@ -58,12 +58,20 @@ static const struct transition {
     unsigned circumstances;
     enum step step;
 } transitions[] = {
-    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},  {OUTCOME_BEGIN, 0, STEP_FAIL},
-    {OUTCOME_ANSWERED, 0, STEP_FINISH},         {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
-    {OUTCOME_FAILED, STUCK, STEP_FAIL},         {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
-    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},     {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
-    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG}, {OUTCOME_FAILED, 0, STEP_FAIL},
-    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},       {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},
+    {OUTCOME_BEGIN, 0, STEP_FAIL},
+    {OUTCOME_ANSWERED, 0, STEP_FINISH},
+    {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, STUCK, STEP_FAIL},
+    {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
+    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, 0, STEP_FAIL},
+    {OUTCOME_DEADLINE, STUCK | PART, STEP_GIVE_CUT},
+    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},
+    {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_DEADLINE, PART, STEP_GIVE_CUT},
     {OUTCOME_DEADLINE, 0, STEP_FAIL},
 };
 
@@ -72,7 +80,7 @@ static enum step find_step(const struct exchange *ex, enum outcome outcome)
     unsigned now = (exchange_can_climb(ex) ? CAN_CLIMB : 0u) |
                    (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
                    (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
-                   (ex->left ? LEFT : 0u);
+                   (ex->left ? LEFT : 0u) | (deadline_cut_lane(ex) ? PART : 0u);
     for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
         if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
             return transitions[i].step;
@@ -92,6 +100,7 @@ static void advance(struct exchange *ex, enum outcome outcome)
         }
         bool started = false, fallback;
         size_t rung;
+        deadline_skip_rungs(ex, ex->kept || ex->left);
         switch (find_step(ex, outcome)) {
         case STEP_NEXT_RUNG:
             fallback = ex->rung_next >= ex->plan.climb_count;
@@ -108,6 +117,10 @@ static void advance(struct exchange *ex, enum outcome outcome)
         case STEP_GIVE_KEPT:
             answer_give_kept(ex);
             return;
+        case STEP_GIVE_CUT:
+            lane_turn_to(ex, deadline_cut_lane(ex));
+            answer_give_cut(ex);
+            return;
         case STEP_FAIL:
             answer_fail(ex);
             return;
@@ -122,8 +135,10 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 /* --- gates --- */
 
-static bool may_leave(const struct exchange *ex)
+/* The answer that would be left is in hand, so tiers that would come too late are no way out. */
+static bool may_leave(struct exchange *ex)
 {
+    deadline_skip_rungs(ex, true);
     return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !exchange_is_hopeless(ex);
 }
 
@@ -143,6 +158,7 @@ static void explain_leaving(struct exchange *ex, const struct gate_view *view)
     const char *tier = ex->facts[ex->current->tier].name;
     char text[REASON_TEXT_BYTES];
     enum reason_code code = gates_explain(&ex->lane->verdict, view, tier, text);
+    ex->current->why_left = code;
     plan_add_reason(&ex->plan, code, tier, "%s", text);
 }
 
@@ -227,7 +243,7 @@ bool climb_look(struct exchange *ex)
     if (!verdict.left_by)
         return false;
     ex->lane->verdict = verdict;
-    if (!may_leave(ex))
+    if (ex->current->urgent || !may_leave(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
     explain_odd(ex);
@@ -297,17 +313,7 @@ void climb_begin(struct exchange *ex)
 
 void climb_deadline(struct exchange *ex)
 {
-    ex->past_deadline = true;
-    for (size_t i = 0; i < LANES_MAX; i++) {
-        struct lane *lane = &ex->lanes[i];
-        if (!lane->running)
-            continue;
-        lane_stop(lane, ATTEMPT_FAILED);
-        lane->attempt->status = TD_TIMEOUT;
-        snprintf(lane->attempt->error, sizeof lane->attempt->error,
-                 "no answer within the deadline");
-        plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[lane->attempt->tier].name,
-                        "the exchange's deadline of %u ms passed", ex->services->deadline_ms);
-    }
+    for (size_t i = 0; i < LANES_MAX; i++)
+        attempt_cut_off(ex, &ex->lanes[i]);
     advance(ex, OUTCOME_DEADLINE);
 }

@@ -102,10 +102,11 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
 static void add_removal(const struct exchange *ex, char *out, size_t size)
 {
     static const enum reason_code order[] = {
-        REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
-        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
-        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
-        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
+        REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE, REASON_REMOVED_NO_MODEL,
+        REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,   REASON_REMOVED_MODE,
+        REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT, REASON_REMOVED_CAPABILITY,
+        REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,  REASON_REMOVED_RULE,
+        REASON_REMOVED_REGION,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         for (size_t i = 0; i < ex->plan.reason_count; i++) {
@@ -130,19 +131,37 @@ static void add_spent(const struct exchange *ex, char *out, size_t size)
             add(out, size, "%s", ex->plan.reasons[i].text);
 }
 
+bool disclosure_stands_in(const struct exchange *ex, const struct attempt *attempt)
+{
+    const struct decision *decision = &ex->plan.decision;
+    bool below = decision->busy;
+    for (size_t i = 0; i <= attempt->rung && i < ex->plan.rung_count; i++)
+        below = below && ex->plan.rungs[i] != decision->runner_up;
+    return below;
+}
+
 void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
     assert(ex->current);
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
-    if (ex->past_deadline)
-        add(cause, sizeof cause, "no better answer came within the deadline");
+    if (ex->current->cut)
+        add(cause, sizeof cause, "it was cut off at the deadline of %u ms", ex->deadline.passed_ms);
+    else if (ex->deadline.passed)
+        add(cause, sizeof cause, "no better answer came within the deadline of %u ms",
+            ex->deadline.passed_ms);
     if (!cause[0] && ex->plan.spent && !ex->current->fallback)
         add_spent(ex, cause, sizeof cause);
     if (!cause[0])
         add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && facts->model_fault && !facts->model_fault->is_loading)
+        add(cause, sizeof cause, "%s; %.64s stands in", facts->model_fault->text, facts->model);
     if (!cause[0] && ex->current->fallback)
         add_outrun(ex, cause, sizeof cause);
+    if (!cause[0] && disclosure_stands_in(ex, ex->current))
+        add(cause, sizeof cause, "tier %s is busy (a wait of about %.1f s)",
+            ex->facts[ex->plan.decision.runner_up].name,
+            ex->states[ex->plan.decision.runner_up].wait_ms / 1000);
     if (!cause[0] && ex->signals.capped_at)
         add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
             ex->signals.capped_at);
@@ -222,6 +241,9 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
     if (was_removed_for(ex, REASON_REMOVED_OFFLINE)) {
         status = TD_UNAVAILABLE;
         text = "no tier that may answer can be reached: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_NO_MODEL)) {
+        status = TD_UNAVAILABLE;
+        text = "no tier that may answer has a model: ";
     } else if (was_removed_for(ex, REASON_REMOVED_BUDGET)) {
         status = TD_BUSY;
         text = "every tier that may answer has a price, and the budget is spent: ";
@@ -270,8 +292,9 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     message[0] = '\0';
     if (ex->plan.rung_count == 0)
         return empty_ladder(ex, message, param);
-    if (ex->past_deadline)
-        add(message, MESSAGE_BYTES, "the deadline of %u ms passed: ", ex->services->deadline_ms);
+    if (ex->deadline.passed)
+        add(message, MESSAGE_BYTES, "the deadline of %u ms%s passed: ", ex->deadline.passed_ms,
+            ex->deadline.first_passed ? " for the first text" : "");
     else
         add(message, MESSAGE_BYTES,
             ex->answer.shown ? "the answer broke off: " : "no tier could answer: ");
@@ -287,7 +310,7 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     if (first)
         add(message, MESSAGE_BYTES, "no tier had been asked yet");
     add_removals(ex, false, message);
-    enum td_status status = ex->past_deadline ? TD_TIMEOUT : common_status(ex);
+    enum td_status status = ex->deadline.passed ? TD_TIMEOUT : common_status(ex);
     if (status == TD_LIMIT) /* a tier found the prompt too long */
         *param = prompt_member(ex);
     return status;

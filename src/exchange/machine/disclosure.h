@@ -22,4 +22,7 @@ enum td_status disclosure_failure(const struct exchange *exchange,
 /* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
 bool disclosure_upstream_denied(const struct exchange *exchange);
 
+/* Is the attempt's tier one that stands in for a better one that is busy? */
+bool disclosure_stands_in(const struct exchange *exchange, const struct attempt *attempt);
+
 #endif

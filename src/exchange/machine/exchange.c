@@ -26,7 +26,7 @@ double exchange_now_ms(const struct exchange *ex)
 static void exchange_free(struct exchange *ex)
 {
     loop_timer_free(ex->loop, ex->step_timer);
-    loop_timer_free(ex->loop, ex->deadline_timer);
+    deadline_release(ex);
     parts_release(ex);
     for (size_t i = 0; i < LANES_MAX; i++)
         hold_deinit(&ex->lanes[i].hold);
@@ -60,15 +60,6 @@ static void on_step(void *ctx)
     exchange_leave(ex);
 }
 
-static void on_deadline(void *ctx)
-{
-    struct exchange *ex = ctx;
-    exchange_enter(ex);
-    loop_timer_stop(ex->loop, ex->step_timer);
-    climb_deadline(ex);
-    exchange_leave(ex);
-}
-
 /* --- the beginning --- */
 
 static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_error *err)
@@ -88,10 +79,8 @@ static enum td_status allocate(struct exchange *ex, struct td_error *err)
     ex->facts = calloc(services->tier_count + 1, sizeof *ex->facts);
     ex->states = calloc(services->tier_count + 1, sizeof *ex->states);
     ex->step_timer = loop_timer_new(ex->loop, on_step, ex);
-    if (services->deadline_ms)
-        ex->deadline_timer = loop_timer_new(ex->loop, on_deadline, ex);
     if (!ex->facts || !ex->states || !ex->step_timer || !parts_init(&ex->parts) ||
-        (services->deadline_ms && !ex->deadline_timer))
+        !deadline_init(ex))
         return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
     return TD_OK;
 }
@@ -136,6 +125,10 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         status = policy_check_adapters(&ex->request, ex->facts, services->tier_count, err);
     if (status == TD_OK)
         status = make_id(ex->id, err);
+    if (ex->request.trace)
+        ex->trace = *ex->request.trace;
+    else
+        trace_begin(&ex->trace, NULL);
     if (status != TD_OK)
         return status;
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
@@ -170,8 +163,7 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
         return status;
     }
     loop_timer_start(loop, ex->step_timer, 0);
-    if (ex->deadline_timer)
-        loop_timer_start(loop, ex->deadline_timer, services->deadline_ms);
+    deadline_watch(ex);
     *out = ex;
     return TD_OK;
 }

@@ -5,8 +5,8 @@
  *
  * An exchange lives and dies on one loop; no lock. Only the exchange sees both plan and tiers, and
  * it says what a tier may be sent (struct egress_pass of tier/door.h). After exchange_start, events
- * come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at any
- * time before that, when the client has left. */
+ * come on the loop, and exactly one DONE, FAILED or CANCELLED ends it. exchange_cancel may be
+ * called at any time before that, when the client has left. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
@@ -33,7 +33,10 @@ struct hedge_allowance;
 struct consistency;
 struct shadow_pool;
 struct ramp_table;
+struct reactions;
 struct similarity;
+struct embedding_service;
+struct scheduler;
 
 /* Whether the local tier's confidences come from a confidence model. */
 enum confidence_state {
@@ -70,12 +73,20 @@ struct exchange_services {
     size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
     uint32_t deadline_ms;  /* of the whole exchange; 0 = none */
 
+    /* The engine, for what is no exchange. */
+    const struct td_model *model;               /* of the first local tier that has one, or NULL */
+    struct embedding_service *embeddings;       /* or NULL */
+    const struct model_fault *embeddings_fault; /* NULL = they are those that were asked for */
+    struct scheduler *const *schedulers;        /* [scheduler_count] */
+    size_t scheduler_count;
+
     /* What is known before the plan. */
     enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
     const struct similarity *similarity; /* with consistency */
     struct tier_health *health;
     struct tier_latency *latency;      /* NULL = not measured */
+    struct tier_load *load;            /* NULL = not counted */
     struct device *device;             /* NULL = battery and network are not known */
     struct token_counts *token_counts; /* NULL = how servers count is not learnt */
 
@@ -99,6 +110,7 @@ struct exchange_services {
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     struct ramp_table *ramp_table;
+    struct reactions *reactions; /* NULL = nobody looks for them */
     struct shadow_pool *shadow_pool;
     double shadow_usd_per_day; /* for shadows that cost something */
 };
@@ -109,9 +121,21 @@ enum exchange_event_kind {
     /* Text is replaced by what follows. Only when request.corrections, or when the request is not
      * streamed: then nobody has read it yet. */
     EXCHANGE_CORRECTION,
-    EXCHANGE_DONE,  /* final */
-    EXCHANGE_FAILED /* no tier could answer; the message names every cause */
+    EXCHANGE_DONE,     /* final */
+    EXCHANGE_FAILED,   /* no tier could answer; the message names every cause */
+    EXCHANGE_CANCELLED /* inside of exchange_cancel: for whoever counts */
 };
+
+/* One attempt, for whoever counts. */
+struct exchange_step {
+    const char *tier;
+    enum reason_code why_left; /* 0 = it was not left */
+    const char *next; /* of a tier that was left: whose turn it was then; NULL = nobody's */
+    uint32_t retry_count;
+};
+
+/* Whether a time that the request asked for was kept. */
+enum objective_result { OBJECTIVE_NONE, OBJECTIVE_HIT, OBJECTIVE_MISSED };
 
 struct exchange_summary {
     const char *id;           /* "ex_" + 24 hex digits */
@@ -122,6 +146,8 @@ struct exchange_summary {
     const char *route;
     bool degraded;          /* the plan would have given a better answer */
     bool reduced;           /* an allowed tier has no key or rests; for displays of status */
+    bool deadline_missed;   /* its deadline passed, or that of the first text */
+    uint32_t deadline_ms;   /* of the whole answer, since the exchange began; 0 = none */
     bool review;            /* a person should look at it: hopeless, or too little confidence */
     const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;
@@ -138,6 +164,10 @@ struct exchange_summary {
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;
+    /* Known at the end: */
+    const struct exchange_step *steps; /* [attempt_count], or NULL */
+    enum exchange_end end;
+    enum objective_result objective_ttft, objective_total;
 };
 
 struct exchange_event {
@@ -159,7 +189,8 @@ typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
-/* The client has left: stops what runs and frees the exchange; no event follows. */
+/* The client has left: stops what runs and frees the exchange. CANCELLED comes inside of the call,
+ * and no event after it. */
 void exchange_cancel(struct exchange *exchange);
 /* **borrows** until the exchange ends. */
 const char *exchange_id(const struct exchange *exchange);

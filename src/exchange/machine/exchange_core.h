@@ -6,6 +6,7 @@
 
 #include "exchange/machine/answer.h"
 #include "exchange/machine/attempt.h"
+#include "exchange/machine/deadline.h"
 #include "exchange/machine/exchange.h"
 #include "exchange/machine/outgoing.h"
 #include "exchange/machine/part.h"
@@ -23,10 +24,12 @@ struct exchange {
     struct exchange_services *services;
     struct loop *loop;
     char id[EXCHANGE_ID_BYTES];
+    struct trace trace;
     double created_ms;
-    struct loop_timer *step_timer, *deadline_timer;
+    struct loop_timer *step_timer;
+    struct deadline deadline;
     int depth; /* callbacks that we are inside of: freeing waits for the outermost */
-    bool ended, past_deadline;
+    bool ended;
 
     /* What is asked, and what is known of it before a tier is asked (situation.c). */
     struct td_request request;

@@ -124,7 +124,11 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
         .scanned = ex->services->scanner != NULL,
         .exchange = ex->id,
+        .span = ex->current->span,
+        .traceparent = ex->lane->traceparent,
+        .tracestate = facts->place <= TD_PLACE_PREMISES ? ex->request.trace_state : NULL,
     };
+    trace_write(&ex->trace, ex->current->span, ex->lane->traceparent);
     if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE)
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)

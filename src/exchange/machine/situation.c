@@ -25,8 +25,27 @@ static void read_signals(struct exchange *ex, const struct route *route)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 conversation_id_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    ex->signals.deadline_ms = ex->deadline.total_ms;
+    ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
     outgoing_prepare(ex, route, declared);
+}
+
+/* How long the request would wait at the tier, and how long until it is answered. Where the parts
+ * of that time are not known, the measured tail stands for the whole. */
+static void forecast(struct exchange *ex, size_t tier)
+{
+    struct tier_state *state = &ex->states[tier];
+    const struct tier_ask ask = {.priority = ex->request.priority,
+                                 .data_class = ex->signals.data_class,
+                                 .prompt_tokens = ex->states[tier].prompt_tokens,
+                                 .tokens_max = ex->request.tokens_max};
+    if (ex->services->load)
+        tier_load_forecast(ex->services->load, tier, ex->services->tiers[tier], &ask, state);
+    if (!(state->forecast_ttft_ms > 0))
+        state->forecast_ttft_ms = state->ttft_p95_ms;
+    if (!(state->forecast_total_ms > 0))
+        state->forecast_total_ms = state->total_p95_ms;
 }
 
 /* A server's own count is known only after its answer. Until then its ratio corrects the
@@ -52,8 +71,11 @@ static void read_states(struct exchange *ex)
                          tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
             .prompt_tokens = count_prompt(ex, i),
         };
+        if (services->tiers[i]->ops->look)
+            services->tiers[i]->ops->look(services->tiers[i], &ex->states[i]);
         if (services->latency)
             tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+        forecast(ex, i);
     }
 }
 

@@ -165,6 +165,23 @@ static void put_judgement(const struct exchange *ex, struct json *root)
                      json_new_cstr(ex->facts[i].confidence_model->digest));
 }
 
+/* What was forecast of each tier; only where somebody would have waited, which is seldom. Replays
+ * read it. */
+static void put_waits(const struct exchange *ex, struct json *root)
+{
+    struct json *waits = NULL;
+    for (size_t i = 0; i < ex->services->tier_count; i++) {
+        const struct tier_state *state = &ex->states[i];
+        if (!(state->wait_ms > 0))
+            continue;
+        if (!waits && !(waits = json_new_object()))
+            return;
+        json_put(waits, ex->facts[i].name, json_new_double(round(state->wait_ms)));
+    }
+    if (waits)
+        json_put(root, "wait_ms", waits);
+}
+
 char *ledger_json_signals(const struct exchange *ex)
 {
     const struct signals *signals = &ex->signals;
@@ -185,6 +202,8 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "tokens_max", json_new_int(signals->tokens_max));
     json_put(root, "slo_ttft_ms", json_new_int(ex->request.slo_ttft_ms));
     json_put(root, "slo_ms", json_new_int(ex->request.slo_ms));
+    json_put(root, "first_deadline_ms", json_new_int(signals->first_deadline_ms));
+    json_put(root, "deadline_ms", json_new_int(signals->deadline_ms));
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));
@@ -193,6 +212,7 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
     put_judgement(ex, root);
     put_moment(ex, root);
+    put_waits(ex, root);
     json_put(root, "findings", findings_of(ex));
     if (ex->plan.route && ex->plan.route->consent)
         json_put(
@@ -204,6 +224,8 @@ char *ledger_json_signals(const struct exchange *ex)
             json_push(regions, json_new_cstr(ex->request.regions[i]));
         json_put(root, "regions", regions);
     }
+    if (ex->trace.restarted)
+        json_put(root, "trace_restarted", json_new_bool(true));
     if (ex->request.keep_nothing)
         json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));

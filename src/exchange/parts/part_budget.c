@@ -55,7 +55,10 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
         const struct budget *budget = &policy->budgets[i];
         char key_id[SPENDING_KEY_ID_BYTES];
         own->keys[i] = spending_key(budget->name, whom(ex, route, budget->per, key_id));
-        double used = spending_today(spending, own->keys[i]) / budget->usd_per_day;
+        double today_usd = spending_today(spending, own->keys[i]);
+        double used = today_usd / budget->usd_per_day, left = budget->usd_per_day - today_usd;
+        if (!ex->signals.budget || left < ex->signals.budget_left_usd)
+            ex->signals.budget_left_usd = left;
         if (!(used <= ex->signals.budget_used)) { /* also when nothing is there yet (NAN) */
             ex->signals.budget_used = used;
             ex->signals.budget = budget->name;

@@ -184,6 +184,8 @@ static void committing(struct exchange *ex, void *state)
     }
     if (stopped && stopped == own->asked) {
         ex->rung_next = stopped->rung; /* it can still be climbed to */
+    } else if (stopped && stopped->urgent) {
+        ex->left = stopped; /* it was not slow: it can be asked again */
     } else if (stopped) {
         stopped->outrun = true;
         ex->left = stopped;

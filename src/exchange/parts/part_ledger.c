@@ -54,6 +54,7 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
             .cost_usd = attempt->cost_usd,
             .estimated = attempt->estimated,
             .egress_bytes = attempt->egress_bytes,
+            .span_id = ex->request.keep_nothing ? NULL : attempt->span,
         };
     }
 }
@@ -71,6 +72,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
      * is its source. */
     bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
                  summary->data_class < TD_CLASS_CONTRACTUAL;
+    /* Whoever called may be known by them elsewhere. */
+    const struct trace *trace = ex->request.keep_nothing ? NULL : &ex->trace;
     char *signals = ledger_json_signals(ex), *reasons = ledger_json_reasons(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
@@ -98,6 +101,10 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .degraded = summary->degraded,
         .streamed = ex->request.streamed,
         .disclosure = summary->disclosure,
+        .trace_id = trace ? trace->id : NULL,
+        .span_id = trace ? trace->span : NULL,
+        .parent_span_id = trace && *trace->parent ? trace->parent : NULL,
+        .request_id = trace ? ex->request.request_id : NULL,
         .signals_json = signals,
         .reasons_json = reasons,
         .prompt_text = prompt,

@@ -152,6 +152,7 @@ static void begin(const struct exchange *ex, size_t tier, enum shadow_place plac
         .services = ex->services,
         .loop = ex->loop,
         .id = ex->id,
+        .trace = &ex->trace,
         .place = place,
         .tier = tier,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),

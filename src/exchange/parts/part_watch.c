@@ -46,6 +46,20 @@ static bool could_stay(const struct exchange *ex)
     return false;
 }
 
+/* A time that was asked for, a budget that is spent, tiers that answered. */
+static void tell_limits(const struct exchange *ex, struct watch *watch)
+{
+    const struct exchange_summary *summary = &ex->answer.summary;
+    if (summary->objective_total || summary->objective_ttft)
+        watch_add_objective(watch, summary->objective_total == OBJECTIVE_MISSED ||
+                                       summary->objective_ttft == OBJECTIVE_MISSED);
+    if (ex->plan.spent && ex->signals.budget)
+        watch_budget_spent(watch, ex->signals.budget);
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].outcome == ATTEMPT_ANSWERED)
+            watch_tier_answered(watch, ex->facts[ex->attempts[i].tier].name);
+}
+
 static void ended(struct exchange *ex, void *state, enum exchange_end how)
 {
     (void)how;
@@ -53,6 +67,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     struct watch *watch = ex->services->watch;
     if (!watch)
         return;
+    tell_limits(ex, watch);
     struct watch_exchange seen = {
         .caller = ex->request.caller, .could_stay = could_stay(ex), .confidence = NAN};
     for (size_t i = 0; i < ex->attempt_count; i++) {

@@ -6,7 +6,10 @@
 #include "exchange/machine/part.h"
 
 #define EACH_NAME(X) \
-    X(hedge) X(budget) X(consistency) X(account) X(ledger) X(watch) X(ramp) X(shadow)
+    X(load)          \
+    X(hedge)         \
+    X(urgent)        \
+    X(budget) X(consistency) X(account) X(ledger) X(reactions) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)

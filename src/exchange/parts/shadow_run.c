@@ -22,6 +22,7 @@
 
 #define DEADLINE_MS 60000
 #define TEXT_BYTES_MAX (64 * 1024)
+#define SHADOW_SPANS 1000 /* attempts have the numbers below */
 
 /* Also one that did not come into the pool. */
 static void run_free(struct shadow_run *run)
@@ -303,7 +304,11 @@ static struct shadow_run *run_new(const struct shadow_task *task)
         .data_class = task->data_class,
         .scanned = task->services->scanner != NULL,
         .exchange = run->id,
+        .span = run->span,
+        .traceparent = run->traceparent,
     };
+    trace_child(task->trace, SHADOW_SPANS + (uint32_t)task->tier, run->span);
+    trace_write(task->trace, run->span, run->traceparent);
     buf_init(&run->shown, TEXT_BYTES_MAX);
     buf_init(&run->answer, TEXT_BYTES_MAX);
     buf_append_str(&run->shown, str_slice(task->shown, 0, TEXT_BYTES_MAX));

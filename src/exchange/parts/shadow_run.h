@@ -17,6 +17,7 @@ struct shadow_task {
     struct exchange_services *services; /* held until the shadow has ended */
     struct loop *loop;
     const char *id;
+    const struct trace *trace;
     enum shadow_place place;
     size_t tier; /* that is asked */
     enum td_data_class data_class;
@@ -32,12 +33,13 @@ struct shadow_task {
 struct shadow_run {
     struct shadow_run *previous, *next; /* in the pool */
     struct loop *loop;
-    struct shadow_task task; /* `id`, `request` and `shown` are not used any more */
+    struct shadow_task task; /* `id`, `trace`, `request` and `shown` are not used any more */
     struct shadow_pool *pool;
     struct tier *tier;
     struct tier_attempt *running;
     struct loop_timer *timer; /* to begin, to be too late, to be freed */
     struct egress_pass pass;
+    char span[TRACE_SPAN_BYTES], traceparent[TRACE_HEADER_BYTES];
     char id[SHADOW_ID_BYTES];
     bool limited;             /* to fewer tokens than the client allows */
     bool began;               /* the tier was asked; else it waits for its turn */

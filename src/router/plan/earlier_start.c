@@ -1,6 +1,6 @@
 /* Starting where an earlier exchange of the same user started, so that answers stay consistent.
  * Wishes by name (mode, rule) come first, hard constraints have pruned the ladder already, and a
- * request's wish for its time comes afterwards (start.c). So only what gates or weights chose can
+ * tier that is too slow for the deadline is not available. So only what gates or weights chose can
  * be replaced.
  *
  * The cost is bounded. A tier above the fresh start costs money; it is kept while the day's cap has
@@ -150,9 +150,7 @@ void earlier_start_by_score(const struct question *q, const struct score *scores
         return;
     const struct score *kept = &scores[position], *fresh = &scores[start->position];
     double more = kept->total_usd - fresh->total_usd, given_up = 0;
-    if (kept->misses_ttft + kept->misses_total > fresh->misses_ttft + fresh->misses_total)
-        given_up = (double)INFINITY;
-    else if (more > 0)
+    if (more > 0)
         given_up = fresh->total_usd > 0 ? more / fresh->total_usd : (double)INFINITY;
     settle(q, ladder, position, given_up, start, decision);
 }

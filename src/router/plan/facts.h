@@ -20,7 +20,18 @@ enum capability {
     CAPABILITY_SAMPLING = 1024     /* settings of sampling that the engine here has not got */
 };
 
+#define MODEL_FAULT_BYTES 128
+
 struct confidence_model;
+
+/* Why a local tier does not run the model that its configuration names. The texts name files
+ * without their folders, because clients read them. */
+struct model_fault {
+    const char *code; /* "missing", "corrupt", "unsupported", "too_large", "failed", "loading" */
+    char text[MODEL_FAULT_BYTES]; /* a sentence without its full stop */
+    bool stands_in;               /* another model answers; else the tier cannot */
+    bool is_loading;              /* the model is being loaded, nothing has failed */
+};
 
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */
@@ -44,7 +55,15 @@ struct tier_facts {
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
     const struct confidence_model *confidence_model; /* bound to this model; or NULL */
+    uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
+    const struct model_fault *model_fault; /* NULL = runs the model that was named */
 };
+
+/* Whether it may answer at all, as far as the configuration and its model go. */
+static inline bool tier_facts_usable(const struct tier_facts *facts)
+{
+    return facts->has_key && !(facts->model_fault && !facts->model_fault->stands_in);
+}
 
 /* What changes from moment to moment. */
 struct tier_state {
@@ -52,6 +71,13 @@ struct tier_state {
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
     /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
     double ttft_p95_ms, total_p50_ms, total_p95_ms;
+    bool unloaded;    /* its model comes into memory with the next request */
+    uint32_t load_ms; /* how long that took the last time; 0 = not known */
+    /* Of this request, if it is asked now: until its turn comes. */
+    double wait_ms;
+    /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared with
+     * its deadlines (plan.c). */
+    double forecast_ttft_ms, forecast_total_ms;
 };
 
 #endif

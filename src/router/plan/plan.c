@@ -2,9 +2,9 @@
  * it starts. What prunes is never weighed.
  *
  * There are two tables of constraints. A tier that breaks a *permission* (class, mode, kind, name,
- * context) was never a candidate. A tier that only lacks *availability* (no key, unreachable) would
- * have been one. So the order of climbing is chosen with it, and then closes the gap. That makes
- * "reduced" and the fallback order come out right.
+ * context) was never a candidate. A tier that only lacks *availability* (no key, unreachable, too
+ * slow for the deadline) would have been one. So the order of climbing is chosen with it, and then
+ * closes the gap. That makes "reduced" and the fallback order come out right.
  *
  * To add a constraint, write a function here, give it a row in one of the tables, and give its
  * reason a code in policy.h and a name in policy.c. */
@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +159,14 @@ static bool without_key(const struct question *q, size_t tier, char why[REASON_T
     return removed(why, "tier %s has no API key", facts->name);
 }
 
+static bool without_model(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct model_fault *fault = q->facts[tier].model_fault;
+    return fault && !fault->stands_in &&
+           removed(why, "tier %s has no model (%s): %s", q->facts[tier].name, fault->code,
+                   fault->text);
+}
+
 static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     return !q->states[tier].reachable &&
@@ -171,6 +180,51 @@ static bool without_network(const struct question *q, size_t tier, char why[REAS
     return q->signals->moment.network == TD_NETWORK_OFFLINE && facts->place != TD_PLACE_DEVICE &&
            !facts->loopback &&
            removed(why, "the device is offline and %s is elsewhere", facts->name);
+}
+
+/* 0 = none. */
+static double sooner(uint32_t a, uint32_t b)
+{
+    return fmin(a ? (double)a : (double)INFINITY, b ? (double)b : (double)INFINITY);
+}
+
+static double first_text_ms(const struct signals *signals)
+{
+    return sooner(signals->slo_ttft_ms, signals->first_deadline_ms);
+}
+
+static double whole_answer_ms(const struct signals *signals)
+{
+    return sooner(signals->slo_ms, signals->deadline_ms);
+}
+
+/* How long after a deadline of the request the tier would come; 0 also when nothing is known. */
+static double late_ms(const struct question *q, size_t tier)
+{
+    const struct tier_state *state = &q->states[tier];
+    double first = state->forecast_ttft_ms - first_text_ms(q->signals);
+    double whole = state->forecast_total_ms - whole_answer_ms(q->signals);
+    return fmax(fmax(first, whole), 0);
+}
+
+bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *state,
+                       double first_ms, double whole_ms, char why[static REASON_TEXT_BYTES])
+{
+    if (state->forecast_ttft_ms > first_ms)
+        return removed(why, "%.64s may take %.0f ms to its first text, and %.0f ms are left",
+                       facts->name, state->forecast_ttft_ms, first_ms);
+    return state->forecast_total_ms > whole_ms &&
+           removed(why, "%.64s may take %.0f ms for its answer, and %.0f ms are left", facts->name,
+                   state->forecast_total_ms, whole_ms);
+}
+
+/* When no tier can make it, the one that is late by the least stays: its answer may come in time
+ * after all, and part of one is better than none. */
+static bool too_slow(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return late_ms(q, tier) > q->late_ms_max &&
+           plan_explain_slow(&q->facts[tier], &q->states[tier], first_text_ms(q->signals),
+                             whole_answer_ms(q->signals), why);
 }
 
 static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
@@ -220,8 +274,10 @@ static const struct constraint permissions[] = {
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_NO_MODEL, without_model},
     {REASON_REMOVED_OFFLINE, without_network},
     {REASON_REMOVED_OFFLINE, offline},
+    {REASON_REMOVED_TOO_SLOW, too_slow},
 };
 
 bool tier_is_available(const struct question *q, size_t tier)
@@ -304,6 +360,27 @@ static void order_rungs(const struct question *q, const size_t *ladder, size_t c
     }
 }
 
+static bool was_too_slow(const struct plan *plan, const char *tier)
+{
+    for (size_t i = 0; i < plan->reason_count; i++)
+        if (plan->reasons[i].code == REASON_REMOVED_TOO_SLOW && plan->reasons[i].tier == tier)
+            return true;
+    return false;
+}
+
+/* The start is another one because the intended one is too slow. */
+static void explain_deadline(const struct question *q, size_t intended, struct plan *out)
+{
+    const char *name = q->facts[out->rungs[0]].name;
+    struct decision *decision = &out->decision;
+    plan_add_reason(out, REASON_CHOSEN_SLO, name, "%s stands in for %s, which is too slow", name,
+                    q->facts[intended].name);
+    decision->by = DECIDED_BY_SLO;
+    decision->runner_up = intended;
+    removed(decision->flip, "with %.0f ms more time it starts on %s", ceil(late_ms(q, intended)),
+            q->facts[intended].name);
+}
+
 static void explain_start(const struct question *q, const struct start *start, size_t intended,
                           struct plan *out)
 {
@@ -312,7 +389,9 @@ static void explain_start(const struct question *q, const struct start *start, s
     decision->start = out->rungs[0];
     if (decision->runner_up == SIZE_MAX && out->rung_count > 1)
         decision->runner_up = out->rungs[1];
-    if (out->rungs[0] != intended)
+    if (out->rungs[0] != intended && was_too_slow(out, q->facts[intended].name))
+        explain_deadline(q, intended, out);
+    else if (out->rungs[0] != intended)
         plan_add_reason(out, REASON_CHOSEN_ONLY, name,
                         "%s stands in for %s, which is not available", name,
                         q->facts[intended].name);
@@ -328,6 +407,22 @@ static void explain_start(const struct question *q, const struct start *start, s
                         "canary %g %%: not taken to %s", decision->ramp.percent, q->route->ramp_to);
     if (decision->moved[0])
         plan_add_reason(out, REASON_MOVED, name, "%s", decision->moved);
+}
+
+/* Who waits for an answer is told that loading is part of the waiting. */
+static void explain_loading(const struct question *q, struct plan *out)
+{
+    for (size_t i = 0; i < out->rung_count; i++) {
+        const struct tier_state *state = &q->states[out->rungs[i]];
+        const char *name = q->facts[out->rungs[i]].name;
+        if (state->unloaded && state->load_ms)
+            plan_add_reason(out, REASON_UNLOADED, name,
+                            "the model of %s must be loaded first, which took %u ms the last time",
+                            name, state->load_ms);
+        else if (state->unloaded)
+            plan_add_reason(out, REASON_UNLOADED, name, "the model of %s must be loaded first",
+                            name);
+    }
 }
 
 static void explain_denial(const struct question *q, struct plan *out)
@@ -347,6 +442,16 @@ static size_t permit(const struct question *q, size_t tier_count, size_t permitt
         if (!prune(q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
             permitted[permitted_count++] = ladder[i];
     return permitted_count;
+}
+
+/* By how much the least late of the tiers that can be asked is late: nearly always 0. */
+static double least_late_ms(const struct question *q, const size_t *ladder, size_t count)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        if (tier_is_available(q, ladder[i]))
+            least = fmin(least, late_ms(q, ladder[i]));
+    return least;
 }
 
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
@@ -371,6 +476,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .facts = facts,
         .states = states,
         .rule = signals->rule,
+        .late_ms_max = INFINITY,
     };
     if (q.rule && q.rule->stays)
         out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
@@ -379,9 +485,11 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         explain_denial(&q, out);
         return;
     }
+    q.late_ms_max = least_late_ms(&q, permitted, permitted_count);
     struct start start;
     start_choose(&q, &out->gates, permitted, permitted_count, &start, &out->decision);
     order_rungs(&q, permitted, permitted_count, start.position, out);
     if (out->rung_count > 0)
         explain_start(&q, &start, permitted[start.position], out);
+    explain_loading(&q, out);
 }

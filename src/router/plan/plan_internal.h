@@ -17,6 +17,7 @@ struct question {
     const struct tier_state *states;
     const struct signals *signals;
     const struct routing_rule *rule; /* that matched, or NULL */
+    double late_ms_max;              /* a tier that would be later than this is too slow */
 };
 
 struct start {
@@ -29,13 +30,17 @@ struct start {
 TD_PRINTF(2, 3) bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...);
 /* Says with what other input the rule that matched would not have matched. */
 void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES]);
-/* Does the tier have a key, and is it not resting after failures? */
+/* Does the tier have a key, is it not resting after failures, and is it fast enough? */
 bool tier_is_available(const struct question *q, size_t tier);
 
 /* Chooses where on ladder[count] (count > 0) of permitted tiers to begin. Writes who decided, the
  * scores and what would have changed the choice into *decision. */
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
+
+/* Moves the chosen start to a tier that is free, when the wait is too long (overflow.c). */
+void overflow_start(const struct question *q, const size_t *ladder, size_t count,
+                    struct start *start, struct decision *decision);
 
 /* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
  * most the margin. The first function is for a start that route and gates chose, the second for one

@@ -19,7 +19,9 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_CLASS] = "removed_class",
         [REASON_REMOVED_MODE] = "removed_mode",
         [REASON_REMOVED_ROUTE_KIND] = "removed_route_kind",
+        [REASON_REMOVED_NO_MODEL] = "removed_no_model",
         [REASON_REMOVED_OFFLINE] = "removed_offline",
+        [REASON_REMOVED_TOO_SLOW] = "removed_too_slow",
         [REASON_REMOVED_NO_KEY] = "removed_no_key",
         [REASON_REMOVED_CONTEXT] = "removed_context",
         [REASON_REMOVED_CAPABILITY] = "removed_capability",
@@ -36,6 +38,8 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
         [REASON_CHOSEN_RAMP] = "chosen_ramp",
+        [REASON_UNLOADED] = "unloaded",
+        [REASON_OVERFLOW] = "overflow",
         [REASON_RAMP_NOT_TAKEN] = "ramp_not_taken",
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_KEPT_SIMILAR] = "kept_similar",
@@ -53,6 +57,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_UNJUDGED_NO_LOGPROBS] = "unjudged_no_logprobs",
         [REASON_UNJUDGED_NO_GATE] = "unjudged_no_gate",
         [REASON_UNJUDGED_FORMAT] = "unjudged_format",
+        [REASON_CONFIDENCE_STALE] = "confidence_stale",
         [REASON_ODD_LOGPROBS] = "odd_logprobs",
         [REASON_REVIEW] = "review",
         [REASON_HEDGED] = "hedged",
@@ -65,9 +70,9 @@ const char *reason_code_name(enum reason_code code)
 
 const char *decided_by_name(enum decided_by by)
 {
-    static const char *const names[] = {"",        "denied",       "mode", "rule",  "device",
-                                        "ramp",    "route",        "gate", "score", "slo",
-                                        "similar", "conversation", NULL};
+    static const char *const names[] = {"",         "denied",  "mode",         "rule",  "device",
+                                        "ramp",     "route",   "gate",         "score", "slo",
+                                        "overflow", "similar", "conversation", NULL};
     return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 

@@ -75,7 +75,8 @@ struct route {
     uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
     struct hedge_settings hedge;
-    struct td_weights weights; /* for requests that bring none */
+    uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
+    struct td_weights weights;  /* for requests that bring none */
 };
 
 /* What latency, privacy and quality are worth in money, so that they can be weighed (score.h). */
@@ -125,7 +126,9 @@ enum reason_code {
     REASON_REMOVED_CLASS,
     REASON_REMOVED_MODE,
     REASON_REMOVED_ROUTE_KIND,
+    REASON_REMOVED_NO_MODEL,
     REASON_REMOVED_OFFLINE,
+    REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
@@ -142,7 +145,9 @@ enum reason_code {
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_RAMP,
+    REASON_OVERFLOW, /* starts where it need not wait */
     REASON_RAMP_NOT_TAKEN,
+    REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
@@ -159,7 +164,8 @@ enum reason_code {
     REASON_UNJUDGED_NO_LOGPROBS, /* a better tier was there, but no gate judged the answer */
     REASON_UNJUDGED_NO_GATE,
     REASON_UNJUDGED_FORMAT,
-    REASON_ODD_LOGPROBS, /* the tier sent numbers that are no log-probabilities */
+    REASON_CONFIDENCE_STALE, /* the server is not the one that its confidence model is of */
+    REASON_ODD_LOGPROBS,     /* the tier sent numbers that are no log-probabilities */
     REASON_REVIEW,
     REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */
@@ -222,7 +228,8 @@ enum decided_by {
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
-    DECIDED_BY_SLO,
+    DECIDED_BY_SLO,         /* what would have started is too slow for the deadline */
+    DECIDED_BY_OVERFLOW,    /* the wait elsewhere is too long (overflow.c) */
     DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
     DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
 };
@@ -242,6 +249,8 @@ struct decision {
     size_t scored_tiers[RUNGS_MAX];
     size_t scored_count;
     char flip[REASON_TEXT_BYTES]; /* what would have changed it */
+    /* It starts below runner_up, which it is for, because that tier is busy: disclosed. */
+    bool busy;
     struct ramp_arm ramp;
 };
 
@@ -311,6 +320,8 @@ struct signals {
     size_t tag_count;
     bool batch;
     uint32_t slo_ttft_ms, slo_ms; /* 0 = none */
+    /* The exchange's own limits, which the server or the client's time-out may set; 0 = none. */
+    uint32_t first_deadline_ms, deadline_ms;
     struct moment moment;
     const struct routing_rule *rule; /* that matched, or NULL */
     struct td_weights weights;
@@ -319,6 +330,7 @@ struct signals {
      * (NAN = no budget) and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
+    double budget_left_usd; /* with a budget: what the tightest one has left */
     /* The caller has had as many escalations in this hour, and no more leave the device; 0 = it has
      * some left, or no cap. */
     uint32_t capped_at;
@@ -375,6 +387,10 @@ enum td_data_class policy_class_for(const struct route *route, const struct sign
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);
+/* Why the tier's forecast does not fit what is left until the first text and until the whole answer
+ * (INFINITY = no limit). False, and nothing is written, when it fits or there is none. */
+bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *state,
+                       double first_ms, double whole_ms, char why[static REASON_TEXT_BYTES]);
 void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
                      ...) TD_PRINTF(4, 5);
 

@@ -13,8 +13,8 @@ static double reach_of(enum td_place place)
     return (double)place / (double)TD_PLACE_CLOUD;
 }
 
-static double price_of(const struct signals *signals, const struct tier_facts *facts,
-                       const struct tier_state *state)
+double score_answer_usd(const struct signals *signals, const struct tier_facts *facts,
+                        const struct tier_state *state)
 {
     double answer = signals->tokens_max && signals->tokens_max < ANSWER_TOKENS ? signals->tokens_max
                                                                                : ANSWER_TOKENS;
@@ -56,12 +56,11 @@ void score_tiers(const struct signals *signals, const struct tier_facts *facts,
         const struct tier_state *state = &states[candidates[i]];
         struct score *score = &out[i];
         *score = (struct score){
-            .answer_usd = price_of(signals, tier, state),
-            .seconds = state->total_p50_ms > 0 ? state->total_p50_ms / 1000 : usual,
+            .answer_usd = score_answer_usd(signals, tier, state),
+            .seconds = (state->total_p50_ms > 0 ? state->total_p50_ms / 1000 : usual) +
+                       state->wait_ms / 1000,
             .reach = reach_of(tier->place),
             .wrong = wrong_of(signals, tier->place),
-            .misses_ttft = signals->slo_ttft_ms && state->ttft_p95_ms > signals->slo_ttft_ms,
-            .misses_total = signals->slo_ms && state->total_p95_ms > signals->slo_ms,
         };
         if (w->set && sum > 0)
             score->total_usd = (w->latency * worth->second_usd * score->seconds +

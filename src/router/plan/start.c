@@ -8,9 +8,10 @@
  *   score   the weights (score.h)
  *   route   the route's start, or the next rung when gate G0 fires
  *
- * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
- * start by the route gives way, too, when the tier is usually too slow for the time that the
- * request asks for. To add a step, write a function and give it a row. */
+ * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A tier
+ * that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then takes
+ * the next one. Most starts give way to a tier that is free, when the wait is long (overflow.c). To
+ * add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -201,24 +202,10 @@ static bool start_by_gate(const struct choice *choice)
 
 /* --- weights --- */
 
-/* Fewer wishes missed first, then the better score, then the nearer to `preferred`. */
-static bool is_better(const struct score *a, size_t at_a, const struct score *b, size_t at_b,
-                      size_t preferred)
-{
-    int missed_a = a->misses_ttft + a->misses_total, missed_b = b->misses_ttft + b->misses_total;
-    if (missed_a != missed_b)
-        return missed_a < missed_b;
-    if (a->total_usd < b->total_usd || a->total_usd > b->total_usd)
-        return a->total_usd < b->total_usd;
-    size_t from_a = at_a > preferred ? at_a - preferred : preferred - at_a;
-    size_t from_b = at_b > preferred ? at_b - preferred : preferred - at_b;
-    return from_a < from_b;
-}
-
-/* The best position except `other_than`. A tier that is not available is best only when no other
- * is. */
+/* The best position except `other_than`; of equals the nearest. A tier that is not available is best
+ * only when no other is. */
 static size_t best_of(const struct question *q, const struct score *scores, const size_t *ladder,
-                      size_t count, size_t preferred, size_t other_than)
+                      size_t count, size_t other_than)
 {
     size_t best = SIZE_MAX;
     bool best_available = false;
@@ -227,8 +214,7 @@ static size_t best_of(const struct question *q, const struct score *scores, cons
         if (i == other_than)
             continue;
         if (best == SIZE_MAX || available > best_available ||
-            (available == best_available &&
-             is_better(&scores[i], i, &scores[best], best, preferred))) {
+            (available == best_available && scores[i].total_usd < scores[best].total_usd)) {
             best = i;
             best_available = available;
         }
@@ -253,7 +239,7 @@ static void explain_score(const struct choice *choice, const struct score *score
     const struct td_weights *w = &choice->q->signals->weights;
     struct decision *decision = choice->decision;
     size_t best = choice->start->position;
-    size_t second = best_of(choice->q, scores, choice->ladder, choice->count, 0, best);
+    size_t second = best_of(choice->q, scores, choice->ladder, choice->count, best);
     removed(choice->start->text, "%s is best for latency %.2g, privacy %.2g, cost %.2g: %.3g USD",
             name_at(choice, best), w->latency, w->privacy, w->cost, scores[best].total_usd);
     if (second == SIZE_MAX)
@@ -263,7 +249,7 @@ static void explain_score(const struct choice *choice, const struct score *score
     double share = w->cost / (w->latency + w->privacy + w->cost);
     decision->runner_up = choice->ladder[second];
     if (behind < 0)
-        removed(decision->flip, "%s scores better by %.3g USD, but misses the request's time",
+        removed(decision->flip, "%s scores better by %.3g USD, but cannot answer in time now",
                 other, -behind);
     else if (share > 0)
         removed(decision->flip, "%s starts when its answer gets cheaper by more than %.3g USD",
@@ -281,7 +267,7 @@ static bool start_by_score(const struct choice *choice)
         return false;
     struct score scores[RUNGS_MAX];
     score_tiers(q->signals, q->facts, q->states, choice->ladder, choice->count, scores);
-    choice->start->position = best_of(q, scores, choice->ladder, choice->count, 0, SIZE_MAX);
+    choice->start->position = best_of(q, scores, choice->ladder, choice->count, SIZE_MAX);
     choice->start->code = REASON_CHOSEN_SCORE;
     choice->decision->by = DECIDED_BY_SCORE;
     note_scores(scores, choice->ladder, choice->count, choice->decision);
@@ -327,42 +313,6 @@ static bool start_by_ramp(const struct choice *choice)
                    ramp->percent, from);
 }
 
-/* Nobody asked for the start by name. When it is usually too slow for the time that the request
- * asks for, the start moves to the best tier that is fast enough. */
-static void mind_the_time(const struct choice *choice)
-{
-    const struct question *q = choice->q;
-    const struct signals *signals = q->signals;
-    const size_t *ladder = choice->ladder;
-    struct start *start = choice->start;
-    struct decision *decision = choice->decision;
-    if (!signals->slo_ttft_ms && !signals->slo_ms)
-        return;
-    struct score scores[RUNGS_MAX];
-    score_tiers(signals, q->facts, q->states, ladder, choice->count, scores);
-    const struct score *now = &scores[start->position];
-    size_t best = best_of(q, scores, ladder, choice->count, start->position, SIZE_MAX);
-    if (!(now->misses_ttft || now->misses_total) || best == start->position)
-        return;
-    const struct tier_state *state = &q->states[ladder[start->position]];
-    const char *late = name_at(choice, start->position);
-    double measured = now->misses_ttft ? state->ttft_p95_ms : state->total_p95_ms;
-    uint32_t wished = now->misses_ttft ? signals->slo_ttft_ms : signals->slo_ms;
-    if (decision->keeping == KEEPING_KEPT || decision->keeping == KEEPING_SAME) {
-        decision->keeping = KEEPING_MOVED;
-        removed(decision->moved, "an earlier exchange started on %.60s, which is too slow now",
-                late);
-    }
-    decision->by = DECIDED_BY_SLO;
-    decision->runner_up = ladder[start->position];
-    removed(decision->flip, "with a wish of at least %.0f ms it starts on %s", measured, late);
-    start->position = best;
-    start->code = REASON_CHOSEN_SLO;
-    removed(start->text,
-            "one in 20 of %s's %s takes more than %.0f ms and %u are asked for: starts on %s", late,
-            now->misses_ttft ? "first texts" : "answers", measured, wished, name_at(choice, best));
-}
-
 /* --- the route --- */
 
 /* Always decides. */
@@ -376,7 +326,6 @@ static bool start_by_route(const struct choice *choice)
                 name_at(choice, choice->start->position));
     earlier_start_by_gates(choice->q, choice->gates, choice->ladder, choice->count, choice->start,
                            choice->decision);
-    mind_the_time(choice);
     return true;
 }
 
@@ -398,7 +347,8 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
                                   .count = count,
                                   .start = out,
                                   .decision = decision};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i](&choice))
-            return;
+    size_t step = 0;
+    while (!steps[step](&choice)) /* the last one always decides */
+        step++;
+    overflow_start(q, ladder, count, out, decision);
 }

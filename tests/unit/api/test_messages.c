@@ -200,7 +200,7 @@ static void world_init(struct world *world)
     world->reply.request = &world->request;
     world->reply.state = world->state;
     REQUIRE(dialect_messages.state_bytes <= sizeof world->state);
-    response_writer_init(&world->reply.writer, summary.id, 1, &world->request.td, NULL);
+    response_writer_init(&world->reply.writer, summary.id, 1, &world->request.td);
     response_answer_init(&world->reply.answer, 4096);
     buf_init(&world->out, 65536);
 }

@@ -35,7 +35,7 @@ static struct response_writer writer_new(bool logprobs)
 {
     struct td_request request = {.logprobs = logprobs, .mode = TD_MODE_PREFER_CLOUD};
     struct response_writer writer;
-    response_writer_init(&writer, summary.id, 1700000000, &request, NULL);
+    response_writer_init(&writer, summary.id, 1700000000, &request);
     return writer;
 }
 

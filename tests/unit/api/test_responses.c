@@ -196,7 +196,7 @@ static void world_init(struct world *world, size_t answer_bytes_max)
     world->reply.state = calloc(1, dialect_responses.state_bytes);
     REQUIRE(json_parse(STR("{\"instructions\":\"s\",\"tools\":[1]}"), &world->request.asked,
                        NULL) == TD_OK);
-    response_writer_init(&world->reply.writer, summary.id, 1, &world->request.td, NULL);
+    response_writer_init(&world->reply.writer, summary.id, 1, &world->request.td);
     response_answer_init(&world->reply.answer, answer_bytes_max);
     buf_init(&world->out, 65536);
 }

@@ -48,6 +48,8 @@ static void test_spellings_are_those_of_the_documents(void)
     CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
     CHECK(strcmp(names_outcome(ATTEMPT_ESCALATED), "escalated") == 0);
     CHECK(strcmp(names_end(ENDED_OK), "ok") == 0);
+    CHECK(strcmp(names_reaction(REACTION_REGENERATED), "regenerated") == 0 &&
+          strcmp(names_reaction(REACTION_CONTINUED), "continued") == 0);
     CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
     CHECK(strcmp(names_role((enum td_role)99), "unknown") == 0);
 }

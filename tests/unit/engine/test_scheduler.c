@@ -402,6 +402,74 @@ static void test_bad_schedulers_are_refused(void)
     scheduler_free(NULL);
 }
 
+static struct scheduler *open_sleeper(uint32_t idle_ms)
+{
+    struct scheduler *scheduler = NULL;
+    const struct scheduler_options options = {.model = model,
+                                              .slot_count = 2,
+                                              .queue_capacity = 8,
+                                              .thread_count = 2,
+                                              .idle_ms = idle_ms};
+    CHECK(scheduler_new(&options, &scheduler, NULL) == TD_OK);
+    return scheduler;
+}
+
+static void test_memory_is_taken_with_the_first_job_and_given_back_when_idle(void)
+{
+    int32_t ids[50];
+    struct td_error err;
+    struct td_generate_options options = plain_options(10);
+    struct scheduler *scheduler = open_sleeper(20);
+    fill_prompt(ids, 50, 3);
+    CHECK(!scheduler_get_load(scheduler).loaded && scheduler_get_load(scheduler).loads == 0);
+    scheduler_forget(scheduler); /* there is nothing */
+    for (uint64_t turn = 1; turn <= 3; turn++) {
+        struct client client = {0};
+        CHECK(submit(scheduler, &client, ids, 50, &options, &err) == TD_OK);
+        run_until_done(&client, 1);
+        CHECK(client.status == TD_OK && client.result.cached_tokens == 0);
+        expect_text(ids, 50, &options, &client.text);
+        buf_deinit(&client.text);
+        struct scheduler_load load = scheduler_get_load(scheduler);
+        CHECK(load.loads == turn && load.load_ms > 0);
+        double begin = clock_monotonic_ms(NULL);
+        while (scheduler_get_load(scheduler).loaded && clock_monotonic_ms(NULL) - begin < WAIT_MS)
+            usleep(1000);
+        load = scheduler_get_load(scheduler);
+        CHECK(!load.loaded && load.page_count == 0 && load.pages_used == 0);
+    }
+    scheduler_free(scheduler);
+}
+
+/* The shortest idle time there is, and jobs that come, go and are cancelled around it. */
+static void test_jobs_that_come_while_it_falls_asleep_are_answered(void)
+{
+    int32_t ids[20];
+    struct td_error err;
+    struct rng rng;
+    struct td_generate_options options = plain_options(3);
+    struct scheduler *scheduler = open_sleeper(1);
+    rng_init(&rng, 8);
+    fill_prompt(ids, 20, 4);
+    for (int turn = 0; turn < 150; turn++) {
+        struct client clients[2] = {0};
+        usleep((unsigned)rng_below(&rng, 3000));
+        for (int i = 0; i < 2; i++)
+            CHECK(submit(scheduler, &clients[i], ids, 20, &options, &err) == TD_OK);
+        if (turn % 3 == 0) {
+            job_cancel(clients[1].job);
+            run_until_done(clients, 1);
+        } else {
+            run_until_done(clients, 2);
+            CHECK(clients[1].status == TD_OK && clients[1].tokens == 3);
+        }
+        CHECK(clients[0].status == TD_OK && clients[0].tokens == 3);
+        for (int i = 0; i < 2; i++)
+            buf_deinit(&clients[i].text);
+    }
+    scheduler_free(scheduler);
+}
+
 int main(void)
 {
     model = tiny_model(1);
@@ -423,6 +491,8 @@ int main(void)
     RUN(test_cancel_stops_the_work_soon);
     RUN(test_shutting_down_ends_every_job);
     RUN(test_jobs_can_be_cancelled_after_shutting_down);
+    RUN(test_memory_is_taken_with_the_first_job_and_given_back_when_idle);
+    RUN(test_jobs_that_come_while_it_falls_asleep_are_answered);
     RUN(test_bad_schedulers_are_refused);
     test_loop_deinit(&loop);
     td_model_close(model);

@@ -314,12 +314,12 @@ static void test_giving_up_is_a_loss_once_the_wait_was_too_long(void)
     struct world world;
     world_init(&world);
     set_route(&world);
+    world.route.ramp_slo_ms = 3000;
     struct ramp_table *ramps = open_ramps(NULL, NULL);
     ramp_table_set_policy(ramps, &world.policy);
     world.services.ramp_table = ramps;
     world_script(&world, LOCAL, silent);
     world_script(&world, CLOUD, cloudy);
-    world.request.slo_ms = 3000;
     world.request.user = user_who(ramps, &world.route, false);
     world_run(&world);
     CHECK(strcmp(world.tier, "openai") == 0);

@@ -59,6 +59,72 @@ static void test_a_step_over_all_begins_and_ends_an_alarm(void)
     watch_free(watch);
 }
 
+static void test_the_share_is_the_mean_of_all_while_there_are_few(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    watch_numbers(watch, &numbers);
+    CHECK(isnan(numbers.escalation_share));
+    feed(watch, NULL, 100, 4); /* the first one escalates */
+    watch_numbers(watch, &numbers);
+    CHECK(fabs(numbers.escalation_share - 0.25) < 1e-9);
+    watch_free(watch);
+}
+
+static void test_an_alarm_goes_on_after_a_restart_or_ends(void)
+{
+    static struct watch_kept kept;
+    struct watch *watch = watch_new(&test_clock);
+    watch_budget_spent(watch, "team");
+    watch_budget_spent(watch, "team");
+    watch_tier_rests(watch, "cloud", true, 1000);
+    now_ms += 1000;
+    watch_tier_rests(watch, "cloud", true, 1000);
+    feed(watch, NULL, 500, 5);
+    feed(watch, NULL, 400, 2);
+    REQUIRE(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 3);
+    watch_set_told(watch, 1, WATCH_TOLD_BEGUN);
+    watch_keep(watch, &kept);
+    watch_free(watch);
+
+    struct watch *again = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    watch_restore(again, &kept);
+    watch_budget_spent(again, "team");
+    feed(again, NULL, 1, 1);
+    watch_numbers(again, &numbers);
+    CHECK(numbers.begun[WATCH_BUDGET_SPENT] == 1 && numbers.active[WATCH_ESCALATION_SHARE] == 1);
+    CHECK(watch_alarms(again, alarms, WATCH_ALARMS_MAX) == 3 && alarms[2].told == WATCH_TOLD_BEGUN);
+    now_ms += 3600000; /* nobody finds the tier resting again */
+    watch_tick(again);
+    watch_numbers(again, &numbers);
+    CHECK(numbers.active[WATCH_TIER_RESTING] == 0 && numbers.active[WATCH_ESCALATION_SHARE] == 1);
+    now_ms += 86400000;
+    watch_tick(again);
+    watch_numbers(again, &numbers);
+    CHECK(numbers.active[WATCH_BUDGET_SPENT] == 0);
+    watch_free(again);
+}
+
+static void test_late_answers_burn_and_chance_alone_does_not(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    for (int i = 0; i < 4; i++)
+        watch_add_objective(watch, true);
+    watch_numbers(watch, &numbers);
+    CHECK(fabs(numbers.burn[0] - 100) < 1e-6 && numbers.active[WATCH_OBJECTIVE_BURN] == 0);
+    watch_add_objective(watch, true);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_OBJECTIVE_BURN] == 1);
+    now_ms += 6 * 60000;
+    watch_tick(watch);
+    watch_numbers(watch, &numbers);
+    CHECK(isnan(numbers.burn[0]) && fabs(numbers.burn[1] - 100) < 1e-6);
+    CHECK(numbers.active[WATCH_OBJECTIVE_BURN] == 0 && numbers.begun[WATCH_OBJECTIVE_BURN] == 1);
+    watch_free(watch);
+}
+
 static void test_one_callers_rise_is_its_own_alarm(void)
 {
     struct watch *watch = watch_new(&test_clock);
@@ -217,6 +283,9 @@ int main(void)
 {
     log_set_level(LOG_LEVEL_OFF);
     RUN(test_a_step_over_all_begins_and_ends_an_alarm);
+    RUN(test_the_share_is_the_mean_of_all_while_there_are_few);
+    RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
+    RUN(test_late_answers_burn_and_chance_alone_does_not);
     RUN(test_one_callers_rise_is_its_own_alarm);
     RUN(test_what_could_not_stay_says_nothing);
     RUN(test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong);

@@ -111,6 +111,23 @@ enum td_status ledger_put_shadow(struct ledger *ledger, const struct ledger_shad
     return TD_OK;
 }
 
+/* What was put of reactions last. */
+static struct {
+    int count;
+    enum reaction kind;
+    char exchange[64];
+} reaction_seen;
+
+enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_reaction *reaction,
+                                   struct td_error *err)
+{
+    (void)ledger, (void)err;
+    reaction_seen.count++;
+    reaction_seen.kind = reaction->kind;
+    world_copy(reaction_seen.exchange, sizeof reaction_seen.exchange, reaction->exchange);
+    return TD_OK;
+}
+
 static void world_keep_end(struct world *world, const struct exchange_event *event)
 {
     const struct exchange_summary *summary = event->summary;
@@ -153,6 +170,9 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
             exchange_cancel(world->exchange);
             world->exchange = NULL;
         }
+        break;
+    case EXCHANGE_CANCELLED:
+        world->summary = *event->summary;
         break;
     case EXCHANGE_DONE:
     case EXCHANGE_FAILED:

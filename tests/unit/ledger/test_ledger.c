@@ -33,7 +33,8 @@ static const struct ledger_attempt two_attempts[] = {
      .first_ms = 310.125,
      .total_ms = 900,
      .cost_usd = 0.0125,
-     .egress_bytes = 4321},
+     .egress_bytes = 4321,
+     .span_id = "2222222222222222"},
 };
 
 static void test_every_field_comes_back(void)
@@ -66,6 +67,10 @@ static void test_every_field_comes_back(void)
         .degraded = true,
         .streamed = true,
         .disclosure = "reduced \"capability\"",
+        .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736",
+        .span_id = "1111111111111111",
+        .parent_span_id = "00f067aa0ba902b7",
+        .request_id = "order-17",
         .signals_json = "{\"a\":[1,2]}",
         .reasons_json = "[{\"code\":\"low_confidence\"}]",
         .prompt_text = "What is \xc3\xa9?",
@@ -91,19 +96,23 @@ static void test_every_field_comes_back(void)
         "\"completion_tokens\":43,\"ttft_ms\":320.5,\"total_ms\":910.25,\"cost_usd\":0.0125,"
         "\"all_cloud_cost_usd\":0.03,\"all_cloud_basis\":\"ratio\",\"standing\":\"degraded\","
         "\"degraded\":true,\"streamed\":true,"
-        "\"disclosure\":\"reduced \\\"capability\\\"\",\"signals\":{\"a\":[1,2]},"
+        "\"disclosure\":\"reduced \\\"capability\\\"\","
+        "\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"span_id\":\"1111111111111111\","
+        "\"parent_span_id\":\"00f067aa0ba902b7\",\"request_id\":\"order-17\","
+        "\"signals\":{\"a\":[1,2]},"
         "\"reasons\":[{\"code\":\"low_confidence\"}],\"prompt\":\"What is \xc3\xa9?\","
         "\"answer\":\"A letter.\",\"attempts\":["
         "{\"tier\":\"local\",\"model\":\"nano\",\"place\":\"device\",\"outcome\":\"escalated\","
         "\"error\":null,\"confidence\":0.25,\"prompt_tokens\":7,\"completion_tokens\":3,"
         "\"cached_tokens\":0,\"exact\":false,\"prompt_estimate\":0,\"answer_bytes\":0,"
         "\"start_ms\":0.5,\"first_ms\":6.25,\"total_ms\":9.5,\"cost_usd\":0.0,"
-        "\"estimated\":false,\"egress_bytes\":0},"
+        "\"estimated\":false,\"egress_bytes\":0,\"span_id\":null},"
         "{\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"outcome\":\"answered\","
         "\"error\":\"retried once: 503\",\"confidence\":null,\"prompt_tokens\":8,"
         "\"completion_tokens\":40,\"cached_tokens\":2,\"exact\":true,\"prompt_estimate\":9,"
         "\"answer_bytes\":150,\"start_ms\":10.0,\"first_ms\":310.125,\"total_ms\":900.0,"
-        "\"cost_usd\":0.0125,\"estimated\":false,\"egress_bytes\":4321}],\"shadows\":[]}";
+        "\"cost_usd\":0.0125,\"estimated\":false,\"egress_bytes\":4321,"
+        "\"span_id\":\"2222222222222222\"}],\"shadows\":[],\"reactions\":[],\"same_trace\":[]}";
     CHECK(text.data != NULL && strcmp(text.data, expected) == 0);
     if (text.data == NULL || strcmp(text.data, expected) != 0)
         fprintf(stderr, "got %s\n", text.data ? text.data : "nothing");

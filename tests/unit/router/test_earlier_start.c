@@ -121,17 +121,16 @@ static void test_wishes_by_name_come_before_memory(void)
     CHECK(begin(&s) == 2 && by(&s, "rule") && s.plan.decision.keeping == KEEPING_NONE);
 }
 
-static void test_a_wish_for_time_moves_what_was_kept(void)
+static void test_a_deadline_moves_what_was_kept(void)
 {
     struct scene s;
     scene_init(&s);
     s.signals.gain = 0.35;
     s.signals.slo_ms = 1000;
-    s.states[0].total_p50_ms = 2000;
-    s.states[0].total_p95_ms = 3000;
-    s.states[1].total_p50_ms = 300;
-    s.states[1].total_p95_ms = 400;
-    CHECK(begin(&s) == 1 && by(&s, "slo") && s.plan.decision.keeping == KEEPING_MOVED);
+    s.states[0].forecast_total_ms = 3000;
+    s.states[1].forecast_total_ms = 400;
+    CHECK(begin(&s) == 1 && s.plan.decision.keeping == KEEPING_BARRED);
+    CHECK(reason_with(&s, REASON_REMOVED_TOO_SLOW) != NULL);
 }
 
 static void test_a_conversation_stays_above_and_leaves_below_when_it_must(void)
@@ -167,8 +166,8 @@ static void test_weights_give_up_at_most_the_margins_share_of_the_score(void)
     s.signals.remembered.margin = 1;
     s.signals.slo_ms = 1000;
     for (size_t i = 0; i < COUNT; i++)
-        s.states[i].total_p50_ms = s.states[i].total_p95_ms = i == 1 ? 5000 : 10;
-    CHECK(begin(&s) == 0 && s.plan.decision.keeping == KEEPING_MOVED);
+        s.states[i].forecast_total_ms = i == 1 ? 5000 : 10;
+    CHECK(begin(&s) == 0 && s.plan.decision.keeping == KEEPING_BARRED);
 }
 
 int main(void)
@@ -178,7 +177,7 @@ int main(void)
     RUN(test_a_probability_bound_and_a_length_are_kept_to_in_the_same_way);
     RUN(test_hard_constraints_win_over_memory);
     RUN(test_wishes_by_name_come_before_memory);
-    RUN(test_a_wish_for_time_moves_what_was_kept);
+    RUN(test_a_deadline_moves_what_was_kept);
     RUN(test_a_conversation_stays_above_and_leaves_below_when_it_must);
     RUN(test_weights_give_up_at_most_the_margins_share_of_the_score);
     return test_finish();

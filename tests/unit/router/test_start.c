@@ -28,6 +28,8 @@ static void measured(struct scene *s, size_t tier, double ttft_p95, double total
     s->states[tier].ttft_p95_ms = ttft_p95;
     s->states[tier].total_p50_ms = total_p50;
     s->states[tier].total_p95_ms = total_p95;
+    s->states[tier].forecast_ttft_ms = ttft_p95;
+    s->states[tier].forecast_total_ms = total_p95;
 }
 
 static const char *by(const struct scene *s)
@@ -188,24 +190,60 @@ static void test_the_cost_of_an_error_turns_at_its_closed_form(void)
     }
 }
 
-static void test_a_measured_tail_moves_the_start(void)
+static void test_a_tier_that_is_too_slow_is_removed_and_the_next_one_starts(void)
 {
     struct scene s;
     scene_init(&s);
     s.signals.slo_ttft_ms = 300;
-    CHECK(begin(&s) == 0); /* nothing measured: nothing assumed */
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 3); /* nothing measured: nothing assumed */
     measured(&s, 0, 800, 900, 1000);
     measured(&s, 1, 80, 200, 400);
-    CHECK(begin(&s) == 1 && strcmp(by(&s), "slo") == 0);
-    CHECK(s.plan.reasons[0].code == REASON_CHOSEN_SLO && strstr(s.plan.reasons[0].text, "800"));
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "slo") == 0 && s.plan.reduced);
+    CHECK(s.plan.rung_count == 2 && s.plan.climb_count == 2);
+    CHECK(s.plan.reasons[0].code == REASON_REMOVED_TOO_SLOW &&
+          strstr(s.plan.reasons[0].text, "800") && strstr(s.plan.reasons[0].text, "300"));
+    CHECK(s.plan.reasons[1].code == REASON_CHOSEN_SLO);
+    CHECK(strstr(s.plan.decision.flip, "500 ms more") && s.plan.decision.runner_up == 0);
     measured(&s, 1, 400, 500, 900); /* the network got slower: no change of the configuration */
     measured(&s, 2, 250, 500, 900);
-    CHECK(begin(&s) == 2);
-    measured(&s, 2, 400, 500, 900); /* all miss it: as without a wish */
+    CHECK(begin(&s) == 2 && s.plan.rung_count == 1);
+}
+
+static void test_when_all_are_too_slow_the_one_that_is_late_by_the_least_stays(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.slo_ttft_ms = 300;
+    measured(&s, 0, 800, 900, 1000);
+    measured(&s, 1, 400, 500, 900);
+    measured(&s, 2, 500, 500, 900);
+    CHECK(begin(&s) == 1 && s.plan.rung_count == 1);
+    s.states[1].reachable = false; /* what cannot be asked keeps nobody out */
+    CHECK(begin(&s) == 2 && s.plan.rung_count == 1);
+}
+
+static void test_whatever_chose_it_a_tier_that_is_too_slow_is_removed(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.slo_ms = 1000;
+    measured(&s, 0, 50, 300, 400);
+    measured(&s, 1, 50, 300, 400);
+    measured(&s, 2, 50, 4000, 8000);
+    s.signals.mode = TD_MODE_PREFER_CLOUD;
+    s.states[1].forecast_total_ms = 9000;
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 1 && s.plan.climb_count == 0);
+    s.signals.mode = TD_MODE_AUTO;
+    s.signals.rule = &s.rule;
+    s.rule.start = 2;
+    CHECK(begin(&s) == 0 && strcmp(by(&s), "slo") == 0);
+    s.signals.slo_ms = 0;
+    CHECK(begin(&s) == 2 && strcmp(by(&s), "rule") == 0);
+    s.signals.deadline_ms = 1000; /* the client hangs up then */
     CHECK(begin(&s) == 0);
 }
 
-static void test_first_text_and_whole_answer_are_two_wishes(void)
+static void test_first_text_and_whole_answer_are_two_deadlines(void)
 {
     struct scene s;
     scene_init(&s);
@@ -218,7 +256,7 @@ static void test_first_text_and_whole_answer_are_two_wishes(void)
     CHECK(begin(&s) == 0);
 }
 
-static void test_a_wish_for_time_goes_before_the_weights(void)
+static void test_a_deadline_goes_before_the_weights(void)
 {
     struct scene s;
     scene_init(&s);
@@ -295,9 +333,11 @@ int main(void)
     RUN(test_each_corner_of_the_triangle_has_its_tier);
     RUN(test_scores_are_the_documented_formula);
     RUN(test_the_cost_of_an_error_turns_at_its_closed_form);
-    RUN(test_a_measured_tail_moves_the_start);
-    RUN(test_first_text_and_whole_answer_are_two_wishes);
-    RUN(test_a_wish_for_time_goes_before_the_weights);
+    RUN(test_a_tier_that_is_too_slow_is_removed_and_the_next_one_starts);
+    RUN(test_when_all_are_too_slow_the_one_that_is_late_by_the_least_stays);
+    RUN(test_whatever_chose_it_a_tier_that_is_too_slow_is_removed);
+    RUN(test_first_text_and_whole_answer_are_two_deadlines);
+    RUN(test_a_deadline_goes_before_the_weights);
     RUN(test_a_tier_that_rests_is_not_weighed_before_others);
     RUN(test_a_spent_budget_closes_paid_tiers_and_says_its_name);
     RUN(test_weights_come_from_the_nearest_that_has_some);

@@ -128,6 +128,27 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     return TD_OK;
 }
 
+struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
+{
+    (void)scheduler;
+    return (struct scheduler_load){.loaded = true};
+}
+
+double job_waited_ms(const struct job *job)
+{
+    CHECK(job == &engine.job);
+    return 30;
+}
+
+void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
+                        uint32_t prompt_tokens, struct scheduler_forecast *out)
+{
+    (void)scheduler;
+    CHECK(priority == TD_PRIORITY_INTERACTIVE && coming == 2 && prompt_tokens == 100);
+    *out = (struct scheduler_forecast){
+        .wait_ms = 500, .prompt_row_ms = 2, .token_ms = 10, .answer_mean = 20, .answer_most = 50};
+}
+
 void job_cancel(struct job *job)
 {
     CHECK(job == &engine.job);
@@ -190,7 +211,8 @@ static void scene_init_with(struct scene *scene, uint32_t context_tokens, size_t
     engine.tool_format = tool_format;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    const struct tier_local_options options = {0};
+    const struct tier_local_options options = {.model = (const void *)&engine,
+                                               .scheduler = (void *)&engine}; /* not looked into */
     CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
@@ -550,7 +572,8 @@ static const char *adapters_of(const struct td_request *asked, enum td_status ex
                                                 (const void *)&names[2]};
     const struct tier_adapter adapters[] = {
         {handles[0], 1, false}, {handles[1], 0.5f, true}, {handles[2], 2, false}};
-    const struct tier_local_options options = {.adapters = adapters};
+    const struct tier_local_options options = {.model = (const void *)&engine,
+                                               .adapters = adapters};
     struct tier_facts facts = {
         .name = "local", .has_key = true, .adapters = names, .adapter_count = 3};
     struct scene s;
@@ -601,6 +624,25 @@ static void test_a_request_runs_with_the_adapters_that_it_means(void)
     CHECK(engine.submit_count == 0);
 }
 
+static void test_a_forecast_is_of_the_queue_the_prompt_and_the_answer(void)
+{
+    struct scene scene;
+    struct tier_state state = {0};
+    struct tier_ask ask = {.prompt_tokens = 100};
+    scene_init_with(&scene, 4096, 3, TOOL_FORMAT_NONE);
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.wait_ms == 500 && state.forecast_ttft_ms == 500 + 200 + 10);
+    CHECK(state.forecast_total_ms == 710 + 49 * 10); /* as few answers are longer */
+    ask.tokens_max = 5;
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.forecast_total_ms == 710 + 4 * 10);
+    state.unloaded = true; /* its model must be loaded first */
+    state.load_ms = 70;
+    scene.tier->ops->forecast(scene.tier, &ask, 2, &state);
+    CHECK(state.wait_ms == 570 && state.forecast_total_ms == 780 + 4 * 10);
+    tier_free(scene.tier);
+}
+
 int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
@@ -620,5 +662,6 @@ int main(void)
     RUN(test_a_failed_job_has_words);
     RUN(test_cancel_stops_the_job_also_from_inside_a_piece);
     RUN(test_prompts_are_counted_exactly_unless_they_cannot_fit);
+    RUN(test_a_forecast_is_of_the_queue_the_prompt_and_the_answer);
     return test_finish();
 }

@@ -165,8 +165,8 @@ static void test_a_request_goes_out_as_openai_expects(void)
     CHECK(strstr(net.body, "\"stream\":true") && strstr(net.body, "\"model\":\"gpt-x\""));
     CHECK(!strstr(net.body, "sk-secret"));
     const struct client_request *request = &net.running->request;
-    CHECK(request->connect_timeout_ms == 5000 && request->first_timeout_ms == 20000 &&
-          request->idle_timeout_ms == 15000 && request->response_bytes_max > 0);
+    CHECK(request->connect_timeout_ms == 5000 && request->first_timeout_ms == 600000 &&
+          request->idle_timeout_ms == 300000 && request->response_bytes_max > 0);
     tier_cancel(s.tier, s.attempt);
     CHECK(net.cancel_count == 1);
     scene_end(&s);

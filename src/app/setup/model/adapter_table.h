@@ -10,16 +10,22 @@
 #include <sys/stat.h>
 
 struct adapter_table {
+    const struct td_model *model; /* that they belong to */
     size_t count;
     const char *names[CONFIG_ADAPTERS_MAX];            /* borrowed from the configuration */
     struct tier_adapter adapters[CONFIG_ADAPTERS_MAX]; /* each a reference of the table's */
     struct stat files[CONFIG_ADAPTERS_MAX];
 };
 
+struct adapter_source {
+    const struct config *config;
+    const struct td_model *model;
+    bool only_fitting; /* adapters that the model does not take are left out and logged */
+};
+
 /* before: the table in use, or NULL. Afterwards adapter_table_deinit, success or not. */
 TD_MUST_CHECK enum td_status adapter_table_load(struct adapter_table *table,
-                                                const struct config *config,
-                                                const struct td_model *model,
+                                                const struct adapter_source *source,
                                                 const struct adapter_table *before,
                                                 struct td_error *err);
 void adapter_table_deinit(struct adapter_table *table);

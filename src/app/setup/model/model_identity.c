@@ -108,3 +108,12 @@ enum td_status model_identity_read(const struct td_model *model, const char *pat
         status = hash_tokenizer(model, out->tokenizer, err);
     return status;
 }
+
+void model_identity_of_server(const char *model, uint64_t server_identity,
+                              struct confidence_binding *out)
+{
+    memset(out, 0, sizeof *out);
+    copy(out->model, sizeof out->model, model);
+    copy(out->quantization, sizeof out->quantization, "server");
+    set_digest(out->fingerprint, server_identity);
+}

@@ -13,4 +13,9 @@ TD_MUST_CHECK enum td_status model_identity_read(const struct td_model *model, c
                                                  struct confidence_binding *out,
                                                  struct td_error *err);
 
+/* The same of a server's model: the tier's name of it, and what the server says of itself
+ * (tier_piece.server_identity). What is inside of a server is not known. */
+void model_identity_of_server(const char *model, uint64_t server_identity,
+                              struct confidence_binding *out);
+
 #endif

@@ -2,6 +2,7 @@
  * numbers would be wrong. */
 #include "app/setup/policy/confidence_file.h"
 
+#include "app/setup/model/model_identity.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -49,4 +50,26 @@ bool confidence_file_fits(const struct confidence_model *model,
     else
         snprintf(why, 160, "the %s of %s changed since it was trained", what, bound->model);
     return false;
+}
+
+enum td_status confidence_file_of_tier(const char *path, const char *tier_model,
+                                       struct confidence_model **out, uint64_t *server,
+                                       char why[static 160], struct td_error *err)
+{
+    struct confidence_binding identity;
+    *out = NULL;
+    *server = 0;
+    why[0] = '\0';
+    if (!path)
+        return TD_OK;
+    enum td_status status = confidence_file_read(path, out, err);
+    if (status != TD_OK)
+        return status;
+    *server = strtoull((*out)->binding.fingerprint, NULL, 16);
+    model_identity_of_server(tier_model, *server, &identity);
+    if (confidence_file_fits(*out, &identity, why))
+        return TD_OK;
+    free(*out);
+    *out = NULL;
+    return TD_OK;
 }

@@ -13,4 +13,12 @@ TD_MUST_CHECK enum td_status confidence_file_read(const char *path, struct confi
 bool confidence_file_fits(const struct confidence_model *model,
                           const struct confidence_binding *identity, char why[static 160]);
 
+/* Reads the confidence model of a tier with a server. *out is NULL when the tier names none, or one
+ * of another model; why is then a sentence ("" for none). *server: what the server must say that it
+ * is. */
+TD_MUST_CHECK enum td_status confidence_file_of_tier(const char *path, const char *tier_model,
+                                                     struct confidence_model **out,
+                                                     uint64_t *server, char why[static 160],
+                                                     struct td_error *err);
+
 #endif

@@ -52,6 +52,8 @@ static void write_tiers(const struct config *config, struct buf *out)
 {
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
+        if (tier->confidence)
+            buf_printf(out, "confidence %s\n", tier->confidence);
         buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
                    tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
                    tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);
@@ -78,6 +80,8 @@ static void write_routes(const struct config *config, const struct policy_learne
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
+        if (route->overflow_after_ms)
+            buf_printf(out, " overflow %u", route->overflow_after_ms);
         if (route->region)
             buf_printf(out, " region %s", route->region);
         if (route->ramp.to)
@@ -223,6 +227,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                   .percentile = from->hedge_percentile,
                   .after_ms = from->hedge_after_ms,
                   .share = from->hedge_share},
+        .overflow_after_ms = from->overflow_after_ms,
         .weights = config_weights_read(&from->weights),
     };
     to->gates.g1_on = from->gates.g1_probe_min > 0;

@@ -1,5 +1,5 @@
 /* Says what a reload cannot change. A key that is missing here changes silently at the next
- * start, so a new key of the server, engine, ledger or privacy belongs here unless the snapshot
+ * start, so a new key of the server, ledger or privacy belongs here unless the snapshot
  * takes it. */
 #include "app/setup/process/restart_keys.h"
 
@@ -33,26 +33,6 @@ static bool same_server(const struct config *old, const struct config *new)
            old->server.shutdown_timeout_ms == new->server.shutdown_timeout_ms;
 }
 
-static bool same_number(double a, double b)
-{
-    return !(a < b) && !(a > b);
-}
-
-static bool same_engine(const struct config *old, const struct config *new)
-{
-    return same_text(old->engine.model, new->engine.model) &&
-           same_text(old->engine.embedding_model, new->engine.embedding_model) &&
-           same_text(old->engine.draft_model, new->engine.draft_model) &&
-           old->engine.cpu == new->engine.cpu && old->engine.kv_type == new->engine.kv_type &&
-           old->engine.threads == new->engine.threads && old->engine.slots == new->engine.slots &&
-           old->engine.queue == new->engine.queue &&
-           old->engine.context_tokens == new->engine.context_tokens &&
-           old->engine.cache_tokens == new->engine.cache_tokens &&
-           old->engine.speculation == new->engine.speculation &&
-           old->engine.draft_tokens == new->engine.draft_tokens &&same_number(
-                                           old->engine.exit_threshold, new->engine.exit_threshold);
-}
-
 static bool same_ledger(const struct config *old, const struct config *new)
 {
     return old->ledger.enabled ==
@@ -72,8 +52,7 @@ void restart_keys_warn(const struct config *old, const struct config *new)
     const struct {
         const char *section;
         bool same;
-    } sections[] = {{"engine", same_engine(old, new)},
-                    {"server", same_server(old, new)},
+    } sections[] = {{"server", same_server(old, new)},
                     {"ledger", same_ledger(old, new)},
                     {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)

@@ -11,6 +11,7 @@
 #include "app/setup/privacy/retention.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/engine_setup.h"
+#include "app/setup/process/model_loading.h"
 #include "app/setup/process/restart_keys.h"
 #include "app/setup/process/services_setup.h"
 #include "base/error.h"
@@ -21,6 +22,7 @@
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/memory/reactions.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
@@ -29,15 +31,18 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
     struct snapshot *current;
-    struct snapshot *first; /* held for its configuration */
+    struct config *first; /* of the start */
     struct runtime_options options;
-    struct engine_parts engine;
+    struct engine_parts engine; /* of `current` */
+    struct model_loading *loading;
+    atomic_bool forget_retired; /* a user is forgotten: closed models' texts are due, too */
     struct services_parts services;
 };
 
@@ -70,73 +75,123 @@ static enum td_status load_config(const struct runtime_options *options, struct 
     return TD_OK;
 }
 
-/* The confined worker is this program with what was asked of this one. */
+/* The confined worker is this program with what was asked of this one, and with the model that runs
+ * here: the configuration's may be another one, or unusable. */
+struct worker_arguments {
+    const char *items[16]; /* NULL-terminated */
+    size_t count;
+    char threads[32];
+};
+
+static void add_arguments(struct worker_arguments *out, const char *option, const char *value)
+{
+    assert(out->count + 2 < sizeof out->items / sizeof *out->items);
+    out->items[out->count++] = option;
+    if (value)
+        out->items[out->count++] = value;
+}
+
+static void fill_arguments(const struct runtime *runtime, const struct engine_parts *engine,
+                           struct worker_arguments *out)
+{
+    const struct runtime_options *options = &runtime->options;
+    const char *path = engine_setup_path(engine);
+    *out = (struct worker_arguments){.count = 0};
+    add_arguments(out, "confined", NULL);
+    if (options->config_path)
+        add_arguments(out, "--config", options->config_path);
+    if (path || options->model)
+        add_arguments(out, "--model", path ? path : options->model);
+    if (options->threads) {
+        snprintf(out->threads, sizeof out->threads, "--threads=%u", options->threads);
+        add_arguments(out, out->threads, NULL);
+    }
+    if (options->cpu != TD_CPU_AUTO)
+        add_arguments(out, "--cpu", names_cpus[options->cpu]);
+}
+
+/* Also where no model is loaded: one may be after a reload. */
 static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
                                    struct td_error *err)
 {
-    const struct runtime_options *options = &runtime->options;
-    const char *arguments[16] = {"confined"};
-    char threads[32];
-    size_t count = 1;
-    if (!config->privacy.confine || !runtime->engine.embeddings) /* no model, no service of it */
+    struct worker_arguments arguments;
+    if (!config->privacy.confine)
         return TD_OK;
-    if (options->config_path) {
-        arguments[count++] = "--config";
-        arguments[count++] = options->config_path;
-    }
-    if (options->model) {
-        arguments[count++] = "--model";
-        arguments[count++] = options->model;
-    }
-    if (options->threads) {
-        snprintf(threads, sizeof threads, "--threads=%u", options->threads);
-        arguments[count++] = threads;
-    }
-    if (options->cpu != TD_CPU_AUTO) {
-        arguments[count++] = "--cpu";
-        arguments[count++] = names_cpus[options->cpu];
-    }
-    runtime->services.base.sandbox = sandbox_new(arguments);
+    fill_arguments(runtime, &runtime->engine, &arguments);
+    runtime->services.base.sandbox = sandbox_new(arguments.items);
     return runtime->services.base.sandbox
                ? TD_OK
                : error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
 }
 
-/* Everything but the snapshot. What was opened is closed by runtime_close, also after a failure. */
-static enum td_status open_parts(struct runtime *runtime, const struct config *config,
-                                 struct privacy_scanner **scanner, struct td_error *err)
+/* --- models --- */
+
+static struct engine_options engine_options_of(const struct runtime *runtime)
+{
+    return (struct engine_options){.cpu = runtime->options.cpu,
+                                   .keeps = runtime->options.serves,
+                                   .stays = runtime->options.confined};
+}
+
+/* A local model that cannot be had is an error of the start only where it was named for this very
+ * command, or where the confined worker would have none at all. `err` keeps it for later. */
+static enum td_status open_engine(struct runtime *runtime, const struct config *config,
+                                  struct td_error *err)
 {
     const struct runtime_options *options = &runtime->options;
-    struct snapshot_base *base = &runtime->services.base;
+    const struct engine_options engine = engine_options_of(runtime);
+    enum td_status status = engine_setup_open(config, &engine, NULL, &runtime->engine, err);
+    bool some = engine_setup_main(&runtime->engine) || runtime->engine.embedder.model;
+    bool strict = options->confined ? !some : options->model && !options->serves;
+    return strict ? status : TD_OK;
+}
+
+/* Whether some tier could answer. */
+static bool is_usable(const struct exchange_services *services)
+{
+    bool usable = false;
+    for (size_t i = 0; i < services->tier_count; i++)
+        usable = usable || tier_facts_usable(&services->tiers[i]->facts);
+    return usable;
+}
+
+/* Everything but the snapshot. What was opened is closed by runtime_close, also after a failure.
+ * model_err: why a local tier has not the model that was asked for. */
+static enum td_status open_parts(struct runtime *runtime, const struct config *config,
+                                 struct privacy_scanner **scanner, struct td_error *model_err,
+                                 struct td_error *err)
+{
+    const struct runtime_options *options = &runtime->options;
     enum td_status status =
         services_setup_memory(config, options->confined, &runtime->services, err);
     if (status == TD_OK && !options->confined)
         status = privacy_setup(config, scanner, err);
-    if (status == TD_OK)
-        status = engine_setup_open(config, options->cpu, &runtime->engine, err);
-    if (status != TD_OK)
+    if (status == TD_OK && !(runtime->loading = model_loading_new()))
+        status = error_set(err, TD_NO_MEMORY, "no memory to start");
+    if (status == TD_OK && (status = open_engine(runtime, config, model_err)) != TD_OK)
+        error_set(err, status, "%s", model_err->message);
+    if (status != TD_OK || options->confined)
         return status;
-    base->model = runtime->engine.model;
-    base->identity = runtime->engine.model ? &runtime->engine.identity : NULL;
-    base->scheduler = runtime->engine.scheduler;
-    base->context_tokens = runtime->engine.context_tokens;
-    if (options->confined)
-        return TD_OK;
     status = services_setup_files(config, options->serves, &runtime->services, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
 /* **takes** the configuration and the scanner. */
 static enum td_status open_snapshot(struct runtime *runtime, struct config *config,
-                                    struct privacy_scanner *scanner, struct td_error *err)
+                                    struct privacy_scanner *scanner,
+                                    const struct td_error *model_err, struct td_error *err)
 {
+    runtime->first = config_hold(config);
+    runtime->services.base.engine = &runtime->engine;
     enum td_status status =
         snapshot_new(config, scanner, &runtime->services.base, &runtime->current, err);
+    if (status == TD_OK && model_err->status != TD_OK &&
+        !is_usable(snapshot_services(runtime->current)))
+        status = error_set(err, model_err->status, "%s", model_err->message);
     if (status != TD_OK)
         return status;
-    runtime->first = snapshot_hold(runtime->current);
     if (runtime->options.serves)
-        vault_keep_clear(snapshot_config(runtime->first));
+        vault_keep_clear(runtime->first);
     if (runtime->services.base.ramp_table)
         ramp_table_set_policy(runtime->services.base.ramp_table,
                               snapshot_services(runtime->current)->policy);
@@ -164,9 +219,10 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     pthread_mutex_init(&runtime->lock, NULL);
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
-    status = open_parts(runtime, config, &scanner, err);
+    struct td_error model_err = {0};
+    status = open_parts(runtime, config, &scanner, &model_err, err);
     if (status == TD_OK) {
-        status = open_snapshot(runtime, config, scanner, err);
+        status = open_snapshot(runtime, config, scanner, &model_err, err);
     } else {
         config_free(config);
         privacy_scanner_free(scanner);
@@ -181,8 +237,7 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
 static void keep_vaults(struct runtime *runtime)
 {
     struct td_error err = {0};
-    if (vault_keep_save(snapshot_config(runtime->first), runtime->services.base.vaults, &err) !=
-        TD_OK)
+    if (vault_keep_save(runtime->first, runtime->services.base.vaults, &err) != TD_OK)
         log_event(LOG_LEVEL_WARN, "vaults_not_kept", "error=\"%s\"", err.message);
 }
 
@@ -193,8 +248,9 @@ void runtime_close(struct runtime *runtime)
     if (runtime->first && runtime->options.serves)
         keep_vaults(runtime);
     snapshot_drop(runtime->current);
-    snapshot_drop(runtime->first);
+    config_free(runtime->first);
     sandbox_free(runtime->services.base.sandbox);
+    model_loading_free(runtime->loading);
     engine_setup_close(&runtime->engine);
     services_setup_close(&runtime->services);
     pthread_mutex_destroy(&runtime->lock);
@@ -205,22 +261,18 @@ void runtime_close(struct runtime *runtime)
 
 const struct config *runtime_config(const struct runtime *runtime)
 {
-    return snapshot_config(runtime->first);
+    return runtime->first;
 }
 
 const struct td_model *runtime_model(const struct runtime *runtime)
 {
-    return runtime->engine.model;
-}
-
-struct scheduler *runtime_scheduler(const struct runtime *runtime)
-{
-    return runtime->engine.scheduler;
+    const struct local_model *main = engine_setup_main(&runtime->engine);
+    return main ? main->model : NULL;
 }
 
 struct embedding_service *runtime_embeddings(const struct runtime *runtime)
 {
-    return runtime->engine.embeddings;
+    return engine_setup_embeddings(&runtime->engine);
 }
 
 struct sandbox *runtime_sandbox(const struct runtime *runtime)
@@ -251,13 +303,11 @@ void runtime_release(void *ctx, struct exchange_services *services)
         crypto_wipe_stack(); /* of the loop that ran the exchange */
 }
 
-/* A runtime that could be opened can answer: its model is mapped and its ledger is open. */
+/* A runtime that could be opened can answer: its ledger is open, and some tier was usable. */
 bool runtime_ready(void *ctx, const char **why_not)
 {
     struct exchange_services *services = runtime_acquire(ctx);
-    bool usable = false;
-    for (size_t i = 0; i < services->tier_count; i++)
-        usable = usable || services->tiers[i]->facts.has_key;
+    bool usable = is_usable(services);
     runtime_release(ctx, services);
     if (!usable)
         *why_not = "no tier is usable: there is no local model and no key for any other";
@@ -271,6 +321,8 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
     conversation_id_owner(user, owner);
     struct td_error err = {0};
     watch_forget_phrases(runtime->services.base.watch);
+    if (runtime->services.base.reactions)
+        reactions_clear(runtime->services.base.reactions);
     enum td_status status =
         consents_forget(runtime->services.base.consents, user, &out->consents, &err);
     if (status == TD_OK && runtime->services.base.consistency)
@@ -280,9 +332,12 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
         log_event(LOG_LEVEL_WARN, "forget_failed", "error=\"%s\"", err.message);
     }
     out->vaults = vault_store_forget(runtime->services.base.vaults, owner);
-    out->caches = runtime->engine.scheduler != NULL;
-    if (runtime->engine.scheduler)
-        scheduler_forget(runtime->engine.scheduler);
+    struct exchange_services *services = runtime_acquire(runtime);
+    for (size_t i = 0; i < services->scheduler_count; i++)
+        scheduler_forget(services->schedulers[i]);
+    out->caches = services->scheduler_count > 0;
+    runtime_release(runtime, services);
+    atomic_store(&runtime->forget_retired, true);
     if (runtime->services.base.sandbox)
         sandbox_renew(runtime->services.base.sandbox);
 }
@@ -291,7 +346,7 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
  * that. */
 #define VAULTS_SWEPT 16
 
-uint64_t runtime_tend(struct runtime *runtime)
+static uint64_t sweep_vaults(struct runtime *runtime)
 {
     uint64_t wait_ms;
     do
@@ -301,40 +356,117 @@ uint64_t runtime_tend(struct runtime *runtime)
     return wait_ms;
 }
 
-enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
+/* --- changes --- */
+
+/* Answers that have begun keep the old snapshot. **takes** fresh. */
+static void use_snapshot(struct runtime *runtime, struct snapshot *fresh)
 {
-    struct config *config;
-    struct snapshot *fresh = NULL;
-    enum td_status status = load_config(&runtime->options, &config, err);
-    if (status != TD_OK)
-        return status;
-    restart_keys_warn(runtime_config(runtime), config);
-    struct privacy_scanner *scanner = NULL;
-    status = services_setup_update(config, runtime->options.serves, &runtime->services, err);
-    if (status == TD_OK)
-        status = privacy_setup(config, &scanner, err);
-    if (status != TD_OK) {
-        config_free(config);
-        return status;
-    }
-    enum log_level level = (enum log_level)config->log.level;
-    struct snapshot_base base = runtime->services.base;
-    base.before = runtime->current;
-    status = snapshot_new(config, scanner, &base, &fresh, err);
-    if (status != TD_OK)
-        return status;
-    watch_set_usual_share(runtime->services.base.watch, config->watch.escalation_share);
-    if (runtime->services.base.sandbox)
-        sandbox_renew(runtime->services.base.sandbox);
-    log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
     if (runtime->services.base.ramp_table)
         ramp_table_set_policy(runtime->services.base.ramp_table, snapshot_services(fresh)->policy);
-    log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
-              snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);
+}
+
+/* Makes a snapshot of the configuration with these models and uses it. **takes** both; on failure
+ * nothing has changed. */
+static enum td_status change(struct runtime *runtime, struct config *config,
+                             struct engine_parts *engine, struct td_error *err)
+{
+    struct privacy_scanner *scanner = NULL;
+    struct worker_arguments arguments;
+    struct snapshot *fresh = NULL;
+    struct snapshot_base base = runtime->services.base;
+    enum td_status status = privacy_setup(config, &scanner, err);
+    base.before = runtime->current;
+    base.engine = engine;
+    if (status == TD_OK)
+        status = snapshot_new(config, scanner, &base, &fresh, err);
+    else
+        config_free(config);
+    fill_arguments(runtime, engine, &arguments);
+    if (status == TD_OK && base.sandbox)
+        status = sandbox_replace(base.sandbox, arguments.items, err);
+    if (status != TD_OK) {
+        snapshot_drop(fresh);
+        engine_setup_close(engine);
+        return status;
+    }
+    struct engine_parts old = runtime->engine;
+    runtime->engine = *engine;
+    model_loading_retire(runtime->loading, &old, &runtime->engine);
+    use_snapshot(runtime, fresh);
     return TD_OK;
+}
+
+/* The models that were being opened take over, as one change. */
+static void use_models(struct runtime *runtime, struct config *config, struct engine_parts *engine)
+{
+    struct td_error err = {0};
+    struct config *again = config_hold(config);
+    struct engine_parts kept;
+    engine_setup_fall_back(engine, &runtime->engine, &kept);
+    if (change(runtime, config, engine, &err) == TD_OK) {
+        log_event(LOG_LEVEL_INFO, "models_changed", "file=%s", again->label);
+        engine_setup_close(&kept);
+        config_free(again);
+        return;
+    }
+    log_event(LOG_LEVEL_ERROR, "models_rejected", "kept=old reason=\"%s\"", err.message);
+    if (change(runtime, again, &kept, &err) != TD_OK)
+        log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
+}
+
+uint64_t runtime_tend(struct runtime *runtime)
+{
+    struct engine_parts engine;
+    struct config *config;
+    uint64_t vaults_ms = sweep_vaults(runtime);
+    if (model_loading_take(runtime->loading, &engine, &config))
+        use_models(runtime, config, &engine);
+    if (atomic_exchange(&runtime->forget_retired, false))
+        model_loading_forget(runtime->loading);
+    uint64_t models_ms = model_loading_tend(runtime->loading);
+    return models_ms < vaults_ms ? models_ms : vaults_ms;
+}
+
+/* Opens what the configuration asks for and is not there; NULL = all is. */
+static void load_models(struct runtime *runtime, struct config *config)
+{
+    const struct engine_options options = engine_options_of(runtime);
+    struct td_error err = {0};
+    model_loading_give_up(runtime->loading);
+    if (config &&
+        model_loading_start(runtime->loading, config, &options, &runtime->engine, &err) != TD_OK)
+        log_event(LOG_LEVEL_ERROR, "models_rejected", "kept=old reason=\"%s\"", err.message);
+}
+
+enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
+{
+    struct config *config;
+    struct engine_parts engine;
+    const struct engine_options options = engine_options_of(runtime);
+    enum td_status status = load_config(&runtime->options, &config, err);
+    if (status != TD_OK)
+        return status;
+    restart_keys_warn(runtime->first, config);
+    status = services_setup_update(config, runtime->options.serves, &runtime->services, err);
+    if (status != TD_OK) {
+        config_free(config);
+        return status;
+    }
+    bool same = engine_setup_keep(config, &options, &runtime->engine, &engine);
+    struct config *held = config_hold(config);
+    status = change(runtime, config, &engine, err);
+    if (status == TD_OK) {
+        watch_set_usual_share(runtime->services.base.watch, held->watch.escalation_share);
+        log_set_level((enum log_level)held->log.level);
+        log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
+                  snapshot_services(runtime->current)->policy->version, held->label);
+        load_models(runtime, same ? NULL : held);
+    }
+    config_free(held);
+    return status;
 }

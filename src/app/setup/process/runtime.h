@@ -2,9 +2,10 @@
  * policy and tiers that exchanges run on.
  *
  * A snapshot is immutable and reference-counted. runtime_reload builds a new one and swaps the
- * pointer. Exchanges keep the one with which they began, and the last release frees it. Engine,
- * server and ledger belong to the process: a change of their keys is logged and waits for a
- * restart. Any thread may acquire, release and reload. */
+ * pointer. Exchanges keep the one with which they began, and the last release frees it. Models that
+ * are not open yet are opened in the background, and a second snapshot then has them. Server and
+ * ledger belong to the process: a change of their keys is logged and waits for a restart. Any
+ * thread may acquire and release; the main thread reloads and tends. */
 #ifndef APP_RUNTIME_H
 #define APP_RUNTIME_H
 
@@ -14,7 +15,6 @@
 
 struct embedding_service;
 struct runtime;
-struct scheduler;
 
 struct runtime_options {
     const char *config_path; /* NULL = TANDEM_CONFIG or defaults */
@@ -39,11 +39,12 @@ TD_MUST_CHECK enum td_status runtime_open(const struct runtime_options *options,
 /* Every acquired snapshot has been released before. Commits the ledger. */
 void runtime_close(struct runtime *runtime);
 
-/* The configuration of the start (server, engine, ledger). **borrows** until runtime_close. */
+/* The configuration of the start (server, ledger). **borrows** until runtime_close. */
 const struct config *runtime_config(const struct runtime *runtime);
-const struct td_model *runtime_model(const struct runtime *runtime);         /* or NULL */
-struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* or NULL */
-struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
+/* The first local tier's model, or NULL. **borrows** until the next runtime_tend or
+ * runtime_reload. */
+const struct td_model *runtime_model(const struct runtime *runtime);
+struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL; as above */
 struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
 
@@ -54,8 +55,9 @@ bool runtime_ready(void *ctx, const char **why_not);
 struct api_forgotten;
 void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
 
-/* Does what is due by time: vaults of pseudonyms expire. Returns in how many ms to call again; a
- * late call does everything that is due. */
+/* Does what is due by time: vaults of pseudonyms expire, models that a reload asked for are used
+ * once they are loaded. Returns in how many ms to call again; a late call does everything that is
+ * due. */
 uint64_t runtime_tend(struct runtime *runtime);
 
 /* Reads the file again. On failure the old snapshot stays. */

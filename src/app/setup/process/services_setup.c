@@ -18,6 +18,7 @@
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/memory/reactions.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
@@ -116,13 +117,14 @@ static enum td_status open_ramps(const struct config *config, bool serves,
     return status == TD_OK ? ramp_table_open(&options, &base->ramp_table, err) : status;
 }
 
-/* Only a server has shadows, and vaults that outlive it. */
+/* Only a server has shadows, reactions, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
 {
     base->shadow_pool = shadow_pool_new(config->shadow.running_max);
-    if (!base->shadow_pool)
-        return error_set(err, TD_NO_MEMORY, "no memory for shadows");
+    base->reactions = reactions_new(NULL);
+    if (!base->shadow_pool || !base->reactions)
+        return error_set(err, TD_NO_MEMORY, "no memory for shadows and reactions");
     return vault_keep_load(config, base->vaults, err);
 }
 
@@ -166,6 +168,7 @@ void services_setup_close(struct services_parts *parts)
     vault_store_free(base->vaults);
     ramp_table_close(base->ramp_table);
     shadow_pool_free(base->shadow_pool);
+    reactions_free(base->reactions);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

@@ -32,21 +32,68 @@ struct snapshot {
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
-    struct classifier *classifier;       /* NULL = none */
-    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    struct engine_parts engine;
+    struct scheduler *schedulers[CONFIG_TIERS_MAX];
+    struct classifier *classifier;                          /* NULL = none */
+    struct confidence_model *confidence;                    /* NULL = none, or not of this model */
+    struct confidence_model *confidences[CONFIG_TIERS_MAX]; /* of servers; the same */
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
+
+/* Adapters belong to the model that was asked for. With another one those that fit are used. */
+static enum td_status load_adapters(struct snapshot *snapshot, const struct engine_tier *from,
+                                    const struct snapshot_base *base, struct td_error *err)
+{
+    const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
+    const struct adapter_source source = {
+        .config = snapshot->config, .model = from->model->model, .only_fitting = from->is_faulty};
+    return adapter_table_load(&snapshot->adapters, &source, before, err);
+}
+
+/* It belongs to one model. */
+static const struct confidence_model *confidence_for(const struct snapshot *snapshot,
+                                                     const struct local_model *model)
+{
+    const struct confidence_model *confidence = snapshot->confidence;
+    return confidence && !confidence_binding_difference(&confidence->binding, &model->identity)
+               ? confidence
+               : NULL;
+}
+
+/* Whether token ids of the model that reads them for clients would mean something else. */
+static bool reads_other_ids(const struct snapshot *snapshot, const struct local_model *model)
+{
+    const struct local_model *main = engine_setup_main(&snapshot->engine);
+    return strcmp(main->identity.tokenizer, model->identity.tokenizer) != 0;
+}
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
 {
-    const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
-    struct tier_local_options options = {.model = base->model,
-                                         .scheduler = base->scheduler,
-                                         .adapters = snapshot->adapters.adapters,
+    const struct engine_tier *from = engine_setup_find(&snapshot->engine, facts->name);
+    assert(from != NULL);
+    struct tier_local_options options = {.adapters = snapshot->adapters.adapters,
                                          .sandbox = base->sandbox};
-    enum td_status status =
-        adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
+    facts->model_fault = from->is_faulty ? &from->fault : NULL;
+    facts->model = "";
+    if (!from->model)
+        return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+    const struct td_model_info *info = td_model_get_info(from->model->model);
+    options.model = from->model->model;
+    options.scheduler = from->model->scheduler;
+    facts->model = info->name;
+    if (facts->context_tokens > from->model->context_tokens)
+        facts->context_tokens = from->model->context_tokens;
+    facts->confidence_temperature = (double)info->calibration.temperature;
+    facts->confidence_bias = (double)info->calibration.bias;
+    facts->confidence_model = confidence_for(snapshot, from->model);
+    if (reads_other_ids(snapshot, from->model))
+        facts->lacks |= CAPABILITY_PROMPT_IDS;
+    if (from->is_own) {
+        facts->lacks |= CAPABILITY_ADAPTERS;
+        return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+    }
+    enum td_status status = load_adapters(snapshot, from, base, err);
     if (status != TD_OK)
         return status;
     facts->adapters = snapshot->adapters.names;
@@ -54,30 +101,35 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     return tier_local_new(facts, &options, &snapshot->tiers[index], err);
 }
 
+static enum td_status open_tier_confidence(struct snapshot *snapshot, size_t index,
+                                           struct tier_facts *facts, struct td_error *err)
+{
+    const struct config_tier *from = &snapshot->config->tiers[index];
+    char why[160];
+    enum td_status status =
+        confidence_file_of_tier(from->confidence, facts->model, &snapshot->confidences[index],
+                                &facts->server_identity, why, err);
+    facts->confidence_model = snapshot->confidences[index];
+    if (*why)
+        log_event(LOG_LEVEL_WARN, "confidence_stale", "tier=%s file=%s used=rule reason=\"%s\"",
+                  from->name, from->confidence, why);
+    return status;
+}
+
 static enum td_status make_tier(struct snapshot *snapshot, size_t index,
                                 const struct snapshot_base *base, struct td_error *err)
 {
     const struct config_tier *from = &snapshot->config->tiers[index];
     struct tier_facts facts = policy_tier_facts(snapshot->config, from);
-    if (from->kind == CONFIG_TIER_LOCAL) {
-        if (!base->model)
-            return error_set(err, TD_INVALID,
-                             "tier '%s': no local model is loaded; a new local "
-                             "tier needs a restart",
-                             from->name);
-        facts.model = td_model_get_info(base->model)->name;
-        if (facts.context_tokens > base->context_tokens)
-            facts.context_tokens = base->context_tokens;
-        facts.confidence_temperature =
-            (double)td_model_get_info(base->model)->calibration.temperature;
-        facts.confidence_bias = (double)td_model_get_info(base->model)->calibration.bias;
-        facts.confidence_model = snapshot->confidence;
+    if (from->kind == CONFIG_TIER_LOCAL)
         return make_local(snapshot, index, &facts, base, err);
-    }
     enum td_status status = TD_OK;
     if (!base->confined)
         status =
             secret_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    if (status != TD_OK)
+        return status;
+    status = base->confined ? TD_OK : open_tier_confidence(snapshot, index, &facts, err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -103,8 +155,10 @@ static void snapshot_free(struct snapshot *snapshot)
         if (snapshot->tiers[i])
             tier_free(snapshot->tiers[i]);
         secret_free(snapshot->keys[i]);
+        free(snapshot->confidences[i]);
     }
     adapter_table_deinit(&snapshot->adapters);
+    engine_setup_close(&snapshot->engine);
     classifier_close(snapshot->classifier);
     free(snapshot->confidence);
     for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
@@ -113,8 +167,17 @@ static void snapshot_free(struct snapshot *snapshot)
     privacy_scanner_free(snapshot->scanner);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
+    tier_load_free(snapshot->services.load);
     config_free(snapshot->config);
     free(snapshot);
+}
+
+static bool runs_the_same(const struct snapshot *snapshot, const struct snapshot *before,
+                          const char *tier)
+{
+    const struct engine_tier *a = engine_setup_find(&snapshot->engine, tier),
+                             *b = engine_setup_find(&before->engine, tier);
+    return (a ? a->model : NULL) == (b ? b->model : NULL);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -122,16 +185,19 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* A tier that keeps its name and place keeps what was measured of it, and one that keeps its server
- * and model what was found out of these. */
+/* A tier that keeps its name, place and model keeps what was measured of it, and one that keeps its
+ * server and model what was found out of these. */
 static void keep_learned(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
     for (size_t i = 0; before && i < now->tier_count; i++) {
         for (size_t j = 0; j < before->config->tier_count; j++) {
             const struct config_tier *new = &now->tiers[i], *old = &before->config->tiers[j];
-            if (strcmp(new->name, old->name) == 0 && new->place == old->place)
+            if (strcmp(new->name, old->name) == 0 && new->place == old->place &&
+                runs_the_same(snapshot, before, new->name)) {
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+                tier_load_copy(before->services.load, j, snapshot->services.load, i);
+            }
             if (is_same_text(new->base_url, old->base_url) && is_same_text(new->model, old->model))
                 logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
         }
@@ -181,12 +247,12 @@ static void drop_foreign(struct snapshot *snapshot)
 }
 
 /* What decides where an answer comes from; the confined worker does not. */
-static enum td_status open_judges(struct snapshot *snapshot, const struct snapshot_base *base,
-                                  struct td_error *err)
+static enum td_status open_judges(struct snapshot *snapshot, struct td_error *err)
 {
+    const struct local_model *main = engine_setup_main(&snapshot->engine);
     enum td_status status = policy_open_classifier(snapshot->config, &snapshot->classifier, err);
     if (status == TD_OK)
-        status = open_confidence(snapshot, base->identity, err);
+        status = open_confidence(snapshot, main ? &main->identity : NULL, err);
     if (status == TD_OK)
         status = policy_read_thresholds(snapshot->config, snapshot->thresholds, err);
     if (status == TD_OK)
@@ -214,6 +280,22 @@ static enum td_status keep_less(const struct config *config, struct consents *co
     return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
 }
 
+/* What reaches the engine without an exchange. */
+static void lend_engine(struct snapshot *snapshot)
+{
+    struct exchange_services *services = &snapshot->services;
+    const struct local_model *main = engine_setup_main(&snapshot->engine);
+    services->model = main ? main->model : NULL;
+    services->embeddings = engine_setup_embeddings(&snapshot->engine);
+    services->embeddings_fault =
+        snapshot->engine.embedder.is_faulty ? &snapshot->engine.embedder.fault : NULL;
+    services->schedulers = snapshot->schedulers;
+    for (size_t i = 0; i < snapshot->engine.tier_count; i++)
+        if (snapshot->engine.tiers[i].model)
+            snapshot->schedulers[services->scheduler_count++] =
+                snapshot->engine.tiers[i].model->scheduler;
+}
+
 static void fill_services(struct snapshot *snapshot, const struct snapshot_base *base)
 {
     const struct config *config = snapshot->config;
@@ -226,6 +308,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
         .latency = tier_latency_new(config->tier_count),
+        .load = tier_load_new(config->tier_count),
         .classes = base->classes,
         .scanner = snapshot->scanner,
         .spending = base->spending,
@@ -244,6 +327,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .similarity = base->consistency ? base->similarity : NULL,
         .shadow_pool = base->shadow_pool,
         .ramp_table = base->ramp_table,
+        .reactions = base->reactions,
         .shadow_usd_per_day = config->shadow.usd_per_day,
         .hold = hold_services,
         .release = release_services,
@@ -257,6 +341,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .zero_retention = config->privacy.zero_retention,
         .deadline_ms = config->server.deadline_ms,
     };
+    lend_engine(snapshot);
 }
 
 static enum td_status make_tiers(struct snapshot *snapshot, const struct snapshot_base *base,
@@ -264,7 +349,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
 {
     const struct config *config = snapshot->config;
     struct exchange_services *services = &snapshot->services;
-    enum td_status status = services->health && services->latency
+    enum td_status status = services->health && services->latency && services->load
                                 ? TD_OK
                                 : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
@@ -290,10 +375,11 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     }
     snapshot->config = config;
     snapshot->scanner = scanner;
+    engine_setup_copy(base->engine, &snapshot->engine);
     snapshot->pseudonyms.vaults = base->vaults;
     atomic_init(&snapshot->user_count, 1);
     if (!base->confined)
-        status = open_judges(snapshot, base, err);
+        status = open_judges(snapshot, err);
     const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
                                            snapshot->thresholds, base->confined};
     if (status == TD_OK)

@@ -4,12 +4,11 @@
 #define APP_SNAPSHOT_H
 
 #include "app/config/config.h"
+#include "app/setup/process/engine_setup.h"
 #include "exchange/machine/exchange.h"
 #include "tandem/engine.h"
 
-struct confidence_binding;
 struct privacy_scanner;
-struct scheduler;
 struct snapshot;
 struct watch;
 struct consistency;
@@ -18,15 +17,15 @@ struct account;
 struct token_counts;
 struct shadow_pool;
 struct ramp_table;
+struct reactions;
 struct similarity;
 
 /* What outlives snapshots. */
 struct snapshot_base {
-    const struct td_model *model;              /* or NULL: then a local tier cannot be made */
-    const struct confidence_binding *identity; /* of the model */
-    struct scheduler *scheduler;
+    const struct engine_parts *engine; /* held beyond snapshot_new */
     struct ledger *ledger;
     struct watch *watch;
+    struct reactions *reactions;         /* or NULL */
     struct ramp_table *ramp_table;       /* or NULL */
     struct shadow_pool *shadow_pool;     /* or NULL */
     struct consistency *consistency;     /* or NULL */
@@ -42,7 +41,6 @@ struct snapshot_base {
     struct consents *consents;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
-    uint32_t context_tokens;       /* of a slot */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 

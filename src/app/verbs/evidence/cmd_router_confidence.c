@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/confidence_answers.h"
+#include "app/evidence/server_answers.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 
 struct call {
     const char *model, *out;
+    const char *tier, *config; /* a server's model instead */
     struct confidence_answers_options answers;
     uint64_t seed;
     enum td_cpu cpu;
@@ -81,23 +83,42 @@ static enum td_status write_model(const struct confidence_model *model, const ch
     return status;
 }
 
-static int train(const struct call *call)
+/* Who answers, and what identifies it. A server is known by its answers. */
+static enum td_status open_source(const struct call *call, struct confidence_source *source,
+                                  struct confidence_binding *binding, struct td_error *err)
 {
     char path[4096];
-    struct td_error err = {0};
     struct td_model *model = NULL;
+    struct td_model_options options = {.cpu = call->cpu};
+    if (call->tier)
+        return server_answers_open(call->config, call->tier, &source->server, err);
+    enum td_status status = model_file_find(call->model, NULL, path, sizeof path, err);
+    if (status == TD_OK)
+        status = td_model_open(path, &options, &model, err);
+    source->model = model;
+    return status == TD_OK ? model_identity_read(model, path, binding, err) : status;
+}
+
+static void close_source(struct confidence_source *source)
+{
+    td_model_close((struct td_model *)(uintptr_t)source->model);
+    server_answers_close(source->server);
+}
+
+static int train(const struct call *call)
+{
+    struct td_error err = {0};
+    struct confidence_source source = {0};
     struct confidence_answers answers = {0};
     struct confidence_model fitted = {0};
     struct reports reports = {0};
     double begin_ms = clock_monotonic_ms(NULL);
-    struct td_model_options options = {.cpu = call->cpu};
-    enum td_status status = model_file_find(call->model, NULL, path, sizeof path, &err);
+    enum td_status status = open_source(call, &source, &fitted.binding, &err);
     if (status == TD_OK)
-        status = td_model_open(path, &options, &model, &err);
-    if (status == TD_OK)
-        status = model_identity_read(model, path, &fitted.binding, &err);
-    if (status == TD_OK)
-        status = confidence_answers_read(model, &call->answers, &answers, &err);
+        status = confidence_answers_read(&source, &call->answers, &answers, &err);
+    if (status == TD_OK && source.server)
+        model_identity_of_server(server_answers_model(source.server),
+                                 server_answers_identity(source.server), &fitted.binding);
     if (status == TD_OK)
         status = confidence_fit(answers.whole, answers.whole_count, call->seed, &fitted.whole,
                                 &reports.whole, &err);
@@ -110,7 +131,7 @@ static int train(const struct call *call)
     reports.seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
     bool printed = status == TD_OK && print_result(call, &answers, &fitted, &reports);
     confidence_answers_deinit(&answers);
-    td_model_close(model);
+    close_source(&source);
     return status == TD_OK ? !printed : command_fail("router confidence", &err);
 }
 
@@ -119,8 +140,11 @@ static int cmd_router_confidence(int argc, char **argv)
     struct call call = {.answers.tokens_max = 256, .seed = 1, .cpu = TD_CPU_AUTO};
     const struct option options[] = {
         OPTION_ROW_MODEL(call.model),
+        {"tier", 't', OPTION_TEXT, &call.tier, "NAME",
+         "let the server of this tier answer, instead of a model file", 0, 0},
+        OPTION_ROW_CONFIG(call.config),
         {"output", 'o', OPTION_TEXT, &call.out, "FILE",
-         "file to write, for router.confidence; required", 0, 0},
+         "file to write, for router.confidence or a tier's confidence; required", 0, 0},
         {"tokens", 'n', OPTION_UINT, &call.answers.tokens_max, "N",
          "most tokens of an answer; default 256", 1, 65536},
         {"seed", 0, OPTION_U64, &call.seed, "S", "seed of the division into folds; default 1", 0,
@@ -139,7 +163,8 @@ static int cmd_router_confidence(int argc, char **argv)
                    "texts, that is right. It needs at least 50 lines; some hundreds give useful "
                    "results.\n"
                    "The file that it writes is valid for this model, quantisation, template and "
-                   "tokenizer only.",
+                   "tokenizer only; with --tier for the tier's model and what the server says that "
+                   "it is.",
         .json = "{answers, right, tokens, whole, running, folds, model, quantization, output, "
                 "seconds}",
         OPTION_TABLE(options),

@@ -56,6 +56,23 @@ static void print_head(const struct json *record)
         printf("The client was told: %s\n", disclosure);
 }
 
+/* The names by which other systems know this request. */
+static void print_trace(const struct json *record)
+{
+    const char *trace = text_of(record, "trace_id", NULL);
+    const char *request = text_of(record, "request_id", NULL);
+    const struct json *others = json_get(record, "same_trace");
+    if (!trace)
+        return;
+    printf("Trace %s, request %s.\n", trace, request ? request : "without a name");
+    if (json_bool(json_get(json_get(record, "signals"), "trace_restarted"), false))
+        printf("The traceparent that came was malformed: the trace began anew here.\n");
+    for (size_t i = 0; i < json_count(others); i++)
+        printf("%s%s", i ? ", " : "Also in this trace: ", json_cstr(json_at(others, i)));
+    if (json_count(others))
+        printf(".\n");
+}
+
 static void print_reasons(const struct json *record)
 {
     const struct json *reasons = json_get(record, "reasons");
@@ -130,7 +147,8 @@ static void print_attempts(const struct json *record)
                text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
         if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
             printf(", confidence %.2f", json_number(confidence, 0));
-        printf(", %.1f ms, %.6f USD%s, %lld bytes left the device\n",
+        printf(", began after %.1f ms, %.1f ms, %.6f USD%s, %lld bytes left the device\n",
+               json_number(json_get(attempt, "start_ms"), 0),
                json_number(json_get(attempt, "total_ms"), 0),
                json_number(json_get(attempt, "cost_usd"), 0),
                json_bool(json_get(attempt, "estimated"), false) ? " (estimated)" : "",
@@ -221,7 +239,8 @@ static int cmd_explain(int argc, char **argv)
         .arguments = "[ID|last]",
         .summary = "Shows why a request was answered where it was: the tiers that were tried, the "
                    "reasons, the confidence and the cost. ID is the exchange's id or a unique "
-                   "beginning of it; without one the last exchange is explained.",
+                   "beginning of it, or a trace or request id; without one the last exchange is "
+                   "explained.",
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -235,6 +254,7 @@ static int cmd_explain(int argc, char **argv)
     if (json)
         return command_print_json(record) ? 0 : 1;
     print_head(record);
+    print_trace(record);
     print_reasons(record);
     print_decision(record);
     print_attempts(record);

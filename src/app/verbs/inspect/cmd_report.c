@@ -78,19 +78,34 @@ static void print_shadows(const struct json *list)
     }
 }
 
+/* What people did after answers: seen, not said. */
+static void print_reactions(const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *of = json_at(list, i);
+        const char *tier = json_cstr(json_get(of, "tier"));
+        printf("%safter answers of %s: went on %.0f, asked again %.0f, changed the question %.0f, "
+               "left %.0f\n",
+               i ? "" : "\n", tier ? tier : "(none)", member(of, "continued"),
+               member(of, "regenerated"), member(of, "edited"), member(of, "abandoned"));
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
            member(report, "exchanges"), member(report, "escalations"), member(report, "degraded"),
            member(report, "failures"));
-    printf("%-14s %9s %6s %10s %10s %11s  %26s  %26s\n", "tier", "exchanges", "share", "prompt tok",
-           "answer tok", "cost USD", "first text ms p50 p95 p99", "whole ms p50 p95 p99");
+    printf("%-14s %9s %-20s %10s %10s %11s  %26s  %26s\n", "tier", "exchanges",
+           " share, 95% interval", "prompt tok", "answer tok", "cost USD",
+           "first text ms p50 p95 p99", "whole ms p50 p95 p99");
     const struct json *tiers = json_get(report, "tiers");
     for (size_t i = 0; i < json_count(tiers); i++) {
         const struct json *tier = json_at(tiers, i);
         const char *name = json_cstr(json_get(tier, "tier"));
-        printf("%-14s %9.0f %5.1f%% %10.0f %10.0f %11.6f ", name ? name : "(none)",
+        printf("%-14s %9.0f %5.1f%% %5.1f..%5.1f%% %10.0f %10.0f %11.6f ", name ? name : "(none)",
                member(tier, "exchanges"), 100 * member(tier, "share"),
+               100 * member(tier, "share_low"), 100 * member(tier, "share_high"),
                member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
                member(tier, "cost_usd"));
         print_percentiles(json_get(tier, "ttft_ms"));
@@ -109,6 +124,7 @@ static void print_report(const struct json *report, const char *since)
         }
         printf("\n");
     }
+    print_reactions(json_get(report, "reactions"));
     report_money_print(report);
     print_consistency(json_get(report, "consistency"));
     print_shadows(json_get(report, "shadows"));

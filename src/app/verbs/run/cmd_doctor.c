@@ -7,19 +7,20 @@
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/model/model_record.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
+#include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
+#include "base/memory_free.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
-#include "net/loop_event.h"
 #include "router/plan/reach.h"
-#include "tier/door.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -31,7 +32,6 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define REACH_TIMEOUT_MS 4000
 #define RESULTS_MAX 32
 
 enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
@@ -123,33 +123,64 @@ static void check_confidence(struct doctor *doctor, const struct td_model *model
     free(confidence);
 }
 
-static void check_model(struct doctor *doctor)
+/* What a server does about a model that cannot be opened. */
+static void add_model_failure(struct doctor *doctor, const char *name, const char *tier,
+                              const char *path, const char *why)
+{
+    const char *folder = doctor->config->state_dir;
+    char then[TD_ERROR_BYTES], good[4096], words[256] = "";
+    bool kept_out = *path && model_record_is_quarantined(folder, path, then);
+    if (model_record_find_good(folder, tier, good, sizeof good) && strcmp(good, path) != 0)
+        snprintf(words, sizeof words, "; a server uses %.200s", good);
+    else if (doctor->config->tier_count > 1)
+        snprintf(words, sizeof words, "; a server starts without it");
+    add(doctor, name, HEALTH_FAIL,
+        kept_out ? "replace the file, or name another one with engine.model, TANDEM_MODEL or -m"
+                 : "name a GGUF file with engine.model, TANDEM_MODEL or -m",
+        "%.250s%s%s", why, kept_out ? "; in quarantine until the file changes" : "", words);
+}
+
+static void check_memory(struct doctor *doctor, const struct td_model_info *info)
+{
+    struct memory_free left;
+    memory_free_read("", &left);
+    double free_mb = (double)left.ram_bytes / 1e6, need_mb = (double)info->file_bytes / 1e6;
+    bool tight = need_mb * 1.2 > free_mb;
+    add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
+        tight ? "use a smaller or more quantised model" : NULL,
+        "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
+}
+
+static void check_model(struct doctor *doctor, const struct config_tier *tier)
 {
     struct td_error err = {0};
-    char path[4096];
+    char path[4096] = "", name[80] = "model";
     struct td_model *model = NULL;
     struct td_model_options options = {.cpu = doctor->cpu};
     const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
+    if (tier->model) {
+        wanted = tier->model;
+        snprintf(name, sizeof name, "model of %.64s", tier->name);
+    }
     if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
         td_model_open(path, &options, &model, &err) != TD_OK) {
-        add(doctor, "model", HEALTH_FAIL, "name a GGUF file with engine.model, TANDEM_MODEL or -m",
-            "%s", err.message);
+        add_model_failure(doctor, name, tier->name, path, err.message);
         return;
     }
     const struct td_model_info *info = td_model_get_info(model);
-    add(doctor, "model", HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
+    add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
         info->quantization, (double)info->file_bytes / 1e6);
-    struct sysinfo memory;
-    if (sysinfo(&memory) == 0) {
-        double free_mb = (double)(memory.freeram + memory.bufferram) * memory.mem_unit / 1e6;
-        double need_mb = (double)info->file_bytes / 1e6;
-        bool tight = need_mb * 1.2 > (double)memory.totalram * memory.mem_unit / 1e6;
-        add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
-            tight ? "use a smaller or more quantised model" : NULL,
-            "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
-    }
-    check_confidence(doctor, model, path);
+    check_memory(doctor, info);
+    if (!tier->model)
+        check_confidence(doctor, model, path);
     td_model_close(model);
+}
+
+static void check_models(struct doctor *doctor)
+{
+    for (size_t i = 0; i < doctor->config->tier_count; i++)
+        if (doctor->config->tiers[i].kind == CONFIG_TIER_LOCAL)
+            check_model(doctor, &doctor->config->tiers[i]);
 }
 
 static void check_state(struct doctor *doctor)
@@ -254,82 +285,6 @@ static void check_port(struct doctor *doctor)
 
 /* --- tiers elsewhere --- */
 
-struct probe {
-    struct loop *loop;
-    int code;
-    enum td_status status;
-    char message[TD_ERROR_BYTES];
-};
-
-static void probe_done(void *ctx, enum td_status status, int code, const struct td_error *err)
-{
-    struct probe *probe = ctx;
-    probe->status = status;
-    probe->code = code;
-    snprintf(probe->message, sizeof probe->message, "%s", err ? err->message : "");
-    loop_event_stop(probe->loop);
-}
-
-static void probe_body(void *ctx, struct td_str bytes)
-{
-    (void)ctx;
-    (void)bytes; /* only that it answers matters */
-}
-
-static void probe_headers(void *ctx, int code, const char *content_type, const char *retry_after)
-{
-    (void)content_type;
-    (void)retry_after;
-    ((struct probe *)ctx)->code = code;
-}
-
-/* Asks for the list of models: costs nothing, and needs the key. */
-static enum td_status probe_tier(struct doctor *doctor, const struct config_tier *tier,
-                                 const struct secret *key, struct probe *probe,
-                                 struct td_error *err)
-{
-    struct client *client = NULL;
-    struct client_transfer *transfer;
-    char url[2048], authorization[2048] = "";
-    snprintf(url, sizeof url, "%s/models", tier->base_url);
-    if (key)
-        snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
-                 STR_ARG(secret_reveal(key)));
-    const char *headers[] = {*authorization ? authorization : NULL, NULL};
-    const struct tier_facts facts = {.name = tier->name, .place = (enum td_place)tier->place};
-    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
-    char *host = door_host(tier->base_url);
-    enum td_status status = loop_event_new(&probe->loop, err);
-    if (status == TD_OK)
-        status = egress_setup_open(doctor->config, &doctor->egress, err);
-    if (status == TD_OK)
-        status = client_new(probe->loop, &client, err);
-    struct client_request request = {.method = "GET",
-                                     .url = url,
-                                     .headers = headers,
-                                     .allow_http = true,
-                                     .ca_file = tier->ca_file,
-                                     .pinned_key = tier->pinned_key,
-                                     .connect_timeout_ms = REACH_TIMEOUT_MS,
-                                     .first_timeout_ms = REACH_TIMEOUT_MS,
-                                     .total_timeout_ms = 2 * REACH_TIMEOUT_MS,
-                                     .response_bytes_max = 16u << 20,
-                                     .on_headers = probe_headers,
-                                     .on_body = probe_body,
-                                     .on_done = probe_done,
-                                     .ctx = probe};
-    const struct door door = {&facts, host ? host : tier->base_url, doctor->egress};
-    if (status == TD_OK)
-        status = door_send(&door, &pass, client, &request, &transfer, err);
-    if (status == TD_OK)
-        loop_event_run(probe->loop);
-    client_free(client);
-    free(host);
-    if (probe->loop)
-        loop_event_free(probe->loop);
-    return status;
-}
-
 /* Where a tier is the configuration says, and nobody can look: so the words say who said it. */
 static void describe_reach(const struct doctor *doctor, const struct config_tier *tier,
                            char words[static 96])
@@ -342,6 +297,56 @@ static void describe_reach(const struct doctor *doctor, const struct config_tier
                      names_class((enum td_data_class)c));
     snprintf(words, 96, "place %s%s, sees %s data", names_place(facts.place),
              facts.place == TD_PLACE_DEVICE ? "" : " as configured", *seen ? seen : "no");
+}
+
+static bool has_gate(const struct config_route *route)
+{
+    const struct gate_settings *gates = &route->gates;
+    return gates->g1_probe_min > 0 || gates->g2_abandon_under > 0 ||
+           (gates->g2_tokens > 0 && gates->g2_confidence_min > 0) || gates->g3_confidence_min > 0;
+}
+
+static void add_finding(struct doctor *doctor, const char *name,
+                        const struct server_finding *finding, const char *reach)
+{
+    static const enum health healths[] = {
+        [SERVER_OK] = HEALTH_OK, [SERVER_WARN] = HEALTH_WARN, [SERVER_FAIL] = HEALTH_FAIL};
+    add(doctor, name, healths[finding->verdict], finding->advice, "%s%s%s", finding->text,
+        *reach ? ", " : "", reach);
+}
+
+/* Whether a gate of some route decides if the answers of the tier are kept. */
+static bool is_judged(const struct config *config, const struct config_tier *tier)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        for (size_t t = 0; has_gate(route) && t + 1 < route->tiers.count; t++)
+            if (strcmp(route->tiers.items[t], tier->name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* What costs money or leaves the premises is not asked for anything but its list. */
+static bool may_ask(const struct config_tier *tier)
+{
+    return tier->input_usd_per_mtok <= 0 && tier->output_usd_per_mtok <= 0 &&
+           (tier->place == TD_PLACE_DEVICE || tier->place == TD_PLACE_PREMISES);
+}
+
+static void check_server(struct doctor *doctor, const struct config_tier *tier,
+                         const struct secret *key, const char *name, const char *reach)
+{
+    const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
+    const struct server_check check = {
+        .tier = tier, .facts = &facts, .key = key, .egress = doctor->egress};
+    struct server_finding finding;
+    server_check_reach(&check, &finding);
+    add_finding(doctor, name, &finding, finding.verdict == SERVER_OK ? reach : "");
+    if (finding.verdict == SERVER_FAIL || !is_judged(doctor->config, tier) || !may_ask(tier))
+        return;
+    server_check_logprobs(&check, &finding);
+    add_finding(doctor, name, &finding, "");
 }
 
 static void check_tier(struct doctor *doctor, const struct config_tier *tier)
@@ -362,24 +367,13 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
         add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
         return;
     }
-    struct probe probe = {0};
     if (doctor->offline)
         add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s",
             reach);
-    else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
-        add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
-    else if (probe.status != TD_OK)
-        add(doctor, name, HEALTH_WARN,
-            tier->pinned_key
-                ? "check the network, base_url and pinned_key; until then other tiers answer"
-                : "check the network and base_url; until then other tiers answer",
-            "%s cannot be reached: %s", tier->base_url, probe.message);
-    else if (probe.code == 401 || probe.code == 403)
-        add(doctor, name, HEALTH_FAIL, "the API key is wrong or has no access", "%s answered %d",
-            tier->base_url, probe.code);
+    else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK)
+        add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
     else
-        add(doctor, name, probe.code < 500 ? HEALTH_OK : HEALTH_WARN, NULL,
-            "%s answers (%d), %s, model %s", tier->base_url, probe.code, reach, tier->model);
+        check_server(doctor, tier, key, name, reach);
     secret_free(key);
 }
 
@@ -388,6 +382,14 @@ static void check_routes(struct doctor *doctor)
     const struct config *config = doctor->config;
     add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tiers, %zu routes", config->label,
         config->tier_count, config->route_count);
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        char name[64];
+        snprintf(name, sizeof name, "route %.50s", route->name);
+        if (route->tiers.count > 1 && !has_gate(route))
+            add(doctor, name, HEALTH_OK, NULL,
+                "no gate judges its answers: a further tier is asked only when one fails");
+    }
 }
 
 /* --- the verb --- */
@@ -395,7 +397,7 @@ static void check_routes(struct doctor *doctor)
 static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu,         check_cores,     check_model, check_state,
+        check_routes, check_cpu,         check_cores,     check_models, check_state,
         check_ledger, check_confinement, check_retention, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);

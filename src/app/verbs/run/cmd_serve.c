@@ -10,6 +10,7 @@
 #include "app/cli/verb.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/process/runtime.h"
+#include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
 #include "base/background.h"
 #include "base/error.h"
@@ -109,9 +110,6 @@ static void fill_host(struct serve *serve)
         .ready = runtime_ready,
         .forget = runtime_forget,
         .ctx = serve->runtime,
-        .model = runtime_model(serve->runtime),
-        .scheduler = runtime_scheduler(serve->runtime),
-        .embeddings = runtime_embeddings(serve->runtime),
         .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
         .ledger = runtime_ledger(serve->runtime),
@@ -298,7 +296,10 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (!serve->metrics || !serve->background)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     fill_host(serve);
-    status = start_workers(serve, err);
+    struct watch_keeper *keeper = NULL;
+    status = watch_keeper_start(serve->runtime, &keeper, err);
+    if (status == TD_OK)
+        status = start_workers(serve, err);
     if (status == TD_OK) {
         print_ready(serve, json);
         wait_for_end(serve);
@@ -306,6 +307,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
         drain_all(serve, 0);
     }
     stop_workers(serve);
+    watch_keeper_stop(keeper);
     return status;
 }
 

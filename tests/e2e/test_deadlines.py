@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""What a request says of its time is kept: by the tier that can make it, by what is in hand when
+the time is over, or by an honest 504. With the defaults that the program is shipped with."""
+
+import json
+import socket
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud, unused_port
+from tandem import Tandem, edge_first, parse_events, parse_sse, run, stream_text
+
+HARD = "Explain in three sentences why the French revolution began."
+KEYS = {"TEST_CLOUD_KEY": "k"}
+START_CLOUD = "    start: cloud\n"
+RULE_CLOUD = "rules:\n- {name: up, when: {tokens_over: 0}, then: {start: cloud}}\n"
+ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
+# What a busy machine may add to a time that is kept. Far from what the slow clouds here take.
+SLACK = 1.5
+
+
+def started(script, more="", **options):
+    cloud = ScriptedCloud(script)
+    return cloud, Tandem(edge_first(cloud.base_url) + more, env=KEYS, **options)
+
+
+def codes(answer):
+    return [reason["code"] for reason in answer.tandem["reasons"]]
+
+
+def timed(call, *arguments, **options):
+    """(seconds, result)"""
+    began = time.monotonic()
+    result = call(*arguments, **options)
+    return time.monotonic() - began, result
+
+
+def check_in_time(seconds, limit):
+    assert seconds < limit + SLACK, f"{seconds:.2f} s, and {limit} s were asked for"
+
+
+@case
+def test_a_cloud_that_takes_20_s_costs_nobody_more_than_the_objective():
+    for more, headers in ((START_CLOUD, {}), (RULE_CLOUD, {}), ("", {}), ("", ONLY_CLOUD)):
+        cloud, server = started(Script(text="Late.", first_delay=20), more)
+        with server as tandem:
+            for _ in range(3):
+                seconds, answer = timed(tandem.chat, HARD, headers, tandem={"slo_ms": 1000})
+                check_in_time(seconds, 1)
+                if not headers:  # the device was asked in time
+                    equal((answer.status, answer.tandem["tier"]), (200, "local"))
+                    assert answer.text and answer.tandem["degraded"], answer.body
+                    assert answer.tandem["disclosure"], answer.body
+                else:
+                    equal((answer.status, answer.json["error"]["code"]), (504, "timeout"))
+                    assert int(answer.headers["retry-after"]) > 0
+                    assert "1000 ms" in answer.json["error"]["message"], answer.body
+            assert len(cloud.requests) <= 3
+
+
+@case
+def test_a_tier_that_was_late_is_removed_whatever_chose_it():
+    slow = Script(text="Late.", first_delay=0.9)
+    for more, headers in (
+        (START_CLOUD, {}),
+        (RULE_CLOUD, {}),
+        ("", {"x-tandem-mode": "prefer-cloud"}),
+    ):
+        cloud, server = started(slow, more)
+        with server as tandem:
+            for _ in range(5):
+                tandem.chat("hello", headers)
+            equal(len(cloud.requests), 5)
+            answer = tandem.chat("hello", headers, tandem={"slo_ms": 600})
+            equal((answer.status, answer.tandem["tier"]), (200, "local"))
+            assert "removed_too_slow" in codes(answer), answer.tandem
+            equal(answer.tandem["degraded"], True)
+            assert "600 ms" in answer.tandem["disclosure"], answer.tandem
+            equal(len(cloud.requests), 5)
+            code, out, err = run("explain", answer.tandem["exchange"], env=tandem.environment)
+            assert code == 0 and b"600 ms" in out, (out, err)
+            equal(tandem.chat("hello", headers).tandem["tier"], "cloud")
+
+
+@case
+def test_when_no_tier_is_fast_enough_the_fastest_is_asked():
+    _cloud, server = started(Script(text="Cloud.", first_delay=0.3))
+    with server as tandem:
+        for _ in range(5):
+            tandem.chat("hello", ONLY_CLOUD)
+        answer = tandem.chat("hello", ONLY_CLOUD, tandem={"slo_ms": 100})
+        equal(answer.status, 504)  # it was asked, and nothing came
+        assert "cloud" in answer.json["error"]["message"], answer.body
+
+
+@case
+def test_at_the_deadline_the_part_that_has_come_is_the_answer():
+    _cloud, server = started(Script(text="a b c d e f g h", piece_delay=0.5))
+    with server as tandem:
+        seconds, answer = timed(tandem.chat, HARD, ONLY_CLOUD, tandem={"slo_ms": 1800})
+        check_in_time(seconds, 1.8)
+        equal(answer.status, 200)
+        assert answer.text and "a b c d e f g h".startswith(answer.text), answer.text
+        assert len(answer.text) < len("a b c d e f g h")
+        equal(answer.json["choices"][0]["finish_reason"], "length")
+        equal(answer.tandem["degraded"], True)
+        assert "1800 ms" in answer.tandem["disclosure"], answer.tandem
+
+        seconds, (status, _, chunks, done) = timed(
+            tandem.stream, HARD, ONLY_CLOUD, tandem={"slo_ms": 1800}
+        )
+        check_in_time(seconds, 1.8)
+        equal((status, done), (200, True))
+        assert "a b c d e f g h".startswith(stream_text(chunks)) and stream_text(chunks)
+        equal([c["choices"][0]["finish_reason"] for c in chunks if c.get("choices")][-1], "length")
+        assert not [c for c in chunks if "error" in c], chunks
+
+
+@case
+def test_a_kept_answer_goes_out_when_the_better_tier_is_late():
+    gates = "    gates: {g2: {tokens: 0}, g3: {confidence_min: 1}}\n"
+    _cloud, server = started(Script(text="Late.", first_delay=20), gates)
+    with server as tandem:
+        seconds, answer = timed(tandem.chat, "set a timer for ten minutes", tandem={"slo_ms": 2500})
+        check_in_time(seconds, 2.5)
+        equal((answer.status, answer.tandem["tier"]), (200, "local"))
+        equal(answer.tandem["degraded"], True)
+        assert "2500 ms" in answer.tandem["disclosure"], answer.tandem
+
+
+@case
+def test_the_first_text_has_a_deadline_of_its_own():
+    cloud, server = started(Script(text="a b c d", piece_delay=0.5))
+    with server as tandem:
+        wish = {"slo_ttft_ms": 1300}
+        status, _, chunks, done = tandem.stream(HARD, ONLY_CLOUD, tandem=wish)
+        equal((status, done, stream_text(chunks)), (200, True, "a b c d"))  # begun in time
+        equal(tandem.chat(HARD, ONLY_CLOUD, tandem=wish).text, "a b c d")
+        cloud.script = Script(text="Late.", first_delay=20)
+        seconds, answer = timed(tandem.chat, HARD, ONLY_CLOUD, stream=True, tandem=wish)
+        check_in_time(seconds, 1.3)
+        equal(answer.status, 504)
+        assert int(answer.headers["retry-after"]) > 0
+        assert "1300 ms" in answer.json["error"]["message"], answer.body
+
+
+@case
+def test_every_dialect_says_504_in_its_own_form():
+    cloud = ScriptedCloud(Script(first_delay=20))
+    with Tandem(edge_first(cloud.base_url, "    completions: true\n"), env=KEYS) as tandem:
+        headers = {**ONLY_CLOUD, "x-tandem-slo-ms": "300"}
+        for path, body in {
+            "/v1/chat/completions": {"messages": [{"role": "user", "content": HARD}]},
+            "/v1/messages": {"max_tokens": 9, "messages": [{"role": "user", "content": HARD}]},
+            "/v1/responses": {"input": HARD},
+            "/v1/completions": {"prompt": HARD},
+        }.items():
+            for stream in (False, True):
+                body |= {"model": "auto", "stream": stream}
+                seconds, answer = timed(tandem.request, "POST", path, body, headers)
+                check_in_time(seconds, 0.3)
+                equal((path, answer.status), (path, 504))
+                assert int(answer.headers["retry-after"]) > 0, path
+                assert "300 ms" in answer.json["error"]["message"], (path, answer.body)
+
+
+@case
+def test_a_cloud_that_cannot_be_reached_does_not_cost_the_deadline():
+    # A listener whose queue is full: connections are neither made nor refused.
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as hole:
+        fillers = []
+        for _ in range(4):
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex(hole.getsockname())
+            fillers.append(filler)
+        config = edge_first(f"http://127.0.0.1:{hole.getsockname()[1]}/v1") + START_CLOUD
+        with Tandem(config, env=KEYS) as tandem:
+            for _ in range(2):
+                seconds, answer = timed(tandem.chat, HARD, tandem={"slo_ms": 1000})
+                check_in_time(seconds, 1)
+                assert answer.status in (200, 504), answer.body
+    config = edge_first(f"http://127.0.0.1:{unused_port()}/v1") + START_CLOUD
+    with Tandem(config, env=KEYS) as tandem:
+        answer = tandem.chat(HARD, tandem={"slo_ms": 5000}, max_tokens=8)
+        equal((answer.status, answer.tandem["tier"]), (200, "local"))
+
+
+@case
+def test_a_client_that_waits_for_a_time_is_answered_before_it_hangs_up():
+    _cloud, server = started(Script(first_delay=20))
+    with server as tandem:
+        for header in ("x-stainless-timeout", "x-stainless-read-timeout"):
+            seconds, answer = timed(tandem.chat, HARD, {**ONLY_CLOUD, header: "1.0"}, timeout=3)
+            equal(answer.status, 504, header)
+            check_in_time(seconds, 1)
+        # What SDKs send when nothing is set, and what nobody can mean, is no deadline.
+        for value in ("NOT_GIVEN", "None", "0", "-3", "1e12", "nan", "inf", "", "9" * 300):
+            equal(tandem.chat("hello", {"x-stainless-timeout": value}).status, 200, value)
+
+
+@case
+def test_objectives_out_of_bounds_are_refused_with_the_bounds():
+    _cloud, server = started(Script())
+    with server as tandem:
+        for name in ("slo_ms", "slo_ttft_ms"):
+            for value in (0, -1, 10**12, 1.5, "soon", [], True):
+                answer = tandem.chat("hello", tandem={name: value})
+                equal((value, answer.status), (value, 400))
+                error = answer.json["error"]
+                equal(error["param"], f"tandem.{name}")
+                assert "1 to 86400000" in error["message"], error
+            header = "x-tandem-" + name.replace("_", "-")
+            for value in ("0", "-1", str(10**12), "1e3", "soon", "9" * 400):
+                answer = tandem.chat("hello", {header: value})
+                equal((value, answer.status), (value, 400))
+
+
+@case
+def test_a_model_that_thinks_for_half_a_minute_is_waited_for():
+    _cloud, server = started(Script(text="Thought over.", first_delay=24))
+    body = json.dumps(
+        {"model": "auto", "stream": True, "messages": [{"role": "user", "content": HARD}]}
+    ).encode()
+    head = (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"Content-Type: application/json\r\nx-tandem-mode: only-cloud\r\n"
+        b"Content-Length: %d\r\n\r\n" % len(body)
+    )
+    with server as tandem, socket.create_connection(("127.0.0.1", tandem.port)) as stream:
+        stream.settimeout(15)  # of silence
+        stream.sendall(head + body)
+        got = b""
+        began, first = time.monotonic(), None
+        while more := stream.recv(65536):
+            first = first or time.monotonic() - began
+            got += more
+        assert first and 5 < first < 15, first
+        assert b" 200 " in got.split(b"\r\n")[0] and b": keep-alive" in got, got
+        assert b"x-tandem-exchange: ex_" in got, got
+        assert b'"content":"Thought' in got and b"[DONE]" in got, got
+
+
+@case
+def test_a_failure_after_signs_of_life_is_an_event_in_each_dialect():
+    _cloud, server = started(Script(first_delay=60))
+    with server as tandem:
+        headers = {**ONLY_CLOUD, "x-tandem-slo-ms": "11000"}
+        message = [{"role": "user", "content": HARD}]
+        for path, body, parse in (
+            ("/v1/chat/completions", {"messages": message}, None),
+            ("/v1/messages", {"max_tokens": 9, "messages": message}, parse_events),
+            ("/v1/responses", {"input": HARD}, parse_events),
+        ):
+            body |= {"model": "auto", "stream": True}
+            seconds, answer = timed(tandem.request, "POST", path, body, headers)
+            check_in_time(seconds, 11)
+            equal((path, answer.status), (path, 200))
+            if parse:
+                events = parse(answer.body)
+                assert events[-1]["type"] in ("error", "response.failed"), events
+                assert "11000 ms" in json.dumps(events[-1]), events
+            else:
+                chunks, done = parse_sse(answer.body)
+                assert done and "11000 ms" in chunks[-1]["error"]["message"], chunks
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+/* Deadlines of an exchange in virtual time: what is passed over, what is cut, what the client's
+ * patience counts for, and when the device is asked beside a tier that is silent. */
+#include "world.h"
+
+static const struct script_step slow_cloud[] = {
+    {.kind = SCRIPT_TEXT, .delay_ms = 20000, .text = "late"}, DONE};
+static const struct script_step dripping[] = {{.kind = SCRIPT_TEXT, .delay_ms = 300, .text = "a"},
+                                              {.kind = SCRIPT_TEXT, .delay_ms = 300, .text = "b"},
+                                              {.kind = SCRIPT_TEXT, .delay_ms = 300, .text = "c"},
+                                              {.kind = SCRIPT_TEXT, .delay_ms = 300, .text = "d"},
+                                              DONE};
+static const struct script_step brooding[] = {
+    TOKEN("Yes", 0.99),
+    {.kind = SCRIPT_TOKEN, .delay_ms = 900, .text = ".", .probability = 0.99},
+    DONE};
+
+/* The cloud starts; the device stands below it. */
+static void world_cloud_first(struct world *w)
+{
+    world_init(w);
+    w->route.start = "openai";
+    world_script(w, LOCAL, sure);
+    world_script(w, CLOUD, slow_cloud);
+}
+
+static double ended_after_ms(struct world *w)
+{
+    double began = clock_monotonic_ms(&w->loop.clock);
+    struct td_error err = {0};
+    int ends = w->end_count;
+    CHECK(world_start(w, &err) == TD_OK);
+    while (w->end_count == ends)
+        virtual_loop_run(&w->loop, 1);
+    return clock_monotonic_ms(&w->loop.clock) - began;
+}
+
+static void test_the_device_is_asked_in_time_beside_a_silent_cloud(void)
+{
+    struct world w;
+    world_cloud_first(&w);
+    w.request.slo_ms = 1000;
+    double ms = ended_after_ms(&w);
+    CHECK(ms >= 500 && ms < 1000 && strcmp(w.tier, "local") == 0 && w.degraded);
+    CHECK(w.tiers[CLOUD].cancel_count == 1 && world_has_reason(&w, REASON_HEDGED, "local"));
+    CHECK(strstr(w.disclosure, "openai had not answered"));
+    world_deinit(&w);
+}
+
+static void test_a_device_that_left_for_the_cloud_keeps_its_answer_until_the_deadline(void)
+{
+    struct world w;
+    world_init(&w);
+    world_script(&w, LOCAL, unsure);
+    world_script(&w, CLOUD, slow_cloud);
+    w.request.slo_ms = 1000;
+    double ms = ended_after_ms(&w);
+    CHECK(ms >= 1000 && ms < 1010 && strcmp(w.tier, "local") == 0 && w.degraded);
+    CHECK(w.tiers[LOCAL].start_count == 2 && strcmp(w.text, "Perhaps so.") == 0);
+    CHECK(strstr(w.disclosure, "1000 ms"));
+    world_deinit(&w);
+}
+
+static void test_a_cloud_that_comes_in_time_is_preferred_to_an_unsure_device(void)
+{
+    static const struct script_step in_time[] = {
+        {.kind = SCRIPT_TEXT, .delay_ms = 900, .text = "cloud"}, DONE};
+    struct world w;
+    world_init(&w);
+    world_script(&w, LOCAL, unsure);
+    world_script(&w, CLOUD, in_time);
+    w.request.slo_ms = 1000;
+    CHECK(ended_after_ms(&w) < 1000 && strcmp(w.tier, "openai") == 0 && !w.degraded);
+    world_deinit(&w);
+}
+
+static void test_what_has_come_at_the_deadline_is_the_answer(void)
+{
+    struct world w;
+    world_cloud_first(&w);
+    world_script(&w, CLOUD, dripping);
+    w.request.slo_ms = 1000;
+    double ms = ended_after_ms(&w);
+    CHECK(ms >= 1000 && ms < 1010 && strcmp(w.text, "abc") == 0 && w.degraded);
+    CHECK(strstr(w.disclosure, "cut off at the deadline of 1000 ms"));
+    CHECK(w.tiers[LOCAL].start_count == 0);
+    world_deinit(&w);
+}
+
+static void test_the_first_text_is_shown_at_its_deadline_to_a_client_that_streams(void)
+{
+    struct world w;
+    world_init(&w);
+    world_script(&w, LOCAL, brooding);
+    w.request.slo_ttft_ms = 200;
+    w.request.streamed = true;
+    struct td_error err = {0};
+    REQUIRE(world_start(&w, &err) == TD_OK);
+    virtual_loop_run(&w.loop, 199);
+    CHECK(w.text[0] == '\0'); /* held back for the gates */
+    virtual_loop_run(&w.loop, 2);
+    CHECK(strcmp(w.text, "Yes") == 0);
+    while (w.end_count == 0)
+        virtual_loop_run(&w.loop, 1);
+    CHECK(strcmp(w.text, "Yes.") == 0 && !w.degraded);
+    world_deinit(&w);
+}
+
+static void test_a_clients_patience_is_a_deadline_less_a_margin(void)
+{
+    static const struct {
+        uint32_t patience_ms, deadline_ms;
+    } cases[] = {{1, 1}, {80, 40}, {1000, 950}, {10000, 9500}, {50000, 49000}, {86400000, 60000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        world_init(&w);
+        w.request.mode = TD_MODE_ONLY_LOCAL;
+        static const struct script_step silent[] = {STALL};
+        world_script(&w, LOCAL, silent);
+        w.request.client_timeout_ms = cases[i].patience_ms;
+        double ms = ended_after_ms(&w);
+        CHECK(ms >= cases[i].deadline_ms && ms < cases[i].deadline_ms + 2);
+        CHECK(w.status == TD_TIMEOUT);
+        world_deinit(&w);
+    }
+}
+
+static void test_a_rung_that_would_come_too_late_is_passed_over(void)
+{
+    struct world w;
+    world_init(&w);
+    w.services.latency = tier_latency_new(3);
+    for (int i = 0; i < 6; i++)
+        tier_latency_add(w.services.latency, CLOUD, 700, 800, 0);
+    static const struct script_step unsure_and_slow[] = {
+        {.kind = SCRIPT_TOKEN, .delay_ms = 300, .text = "Perhaps", .probability = 0.55},
+        {.kind = SCRIPT_TOKEN, .delay_ms = 100, .text = ".", .probability = 0.55},
+        DONE};
+    world_script(&w, LOCAL, unsure_and_slow);
+    world_script(&w, CLOUD, cloudy);
+    w.request.slo_ms = 1000;
+    CHECK(ended_after_ms(&w) < 500 && strcmp(w.tier, "local") == 0 && w.degraded);
+    CHECK(world_has_reason(&w, REASON_REMOVED_TOO_SLOW, "openai"));
+    CHECK(w.tiers[CLOUD].start_count == 0 && strstr(w.disclosure, "are left"));
+    w.request.slo_ms = 0;
+    world_run(&w);
+    CHECK(strcmp(w.tier, "openai") == 0 && !w.degraded);
+    tier_latency_free(w.services.latency);
+    w.services.latency = NULL;
+    world_deinit(&w);
+}
+
+static void test_an_attempt_that_was_cut_counts_as_longer_than_it_was_waited_for(void)
+{
+    struct tier_latency *latency = tier_latency_new(1);
+    struct tier_state state = {0};
+    for (uint32_t waited = 1; waited < 1u << 20; waited = waited * 3 / 2 + 1) {
+        tier_latency_free(latency);
+        latency = tier_latency_new(1);
+        for (int i = 0; i < 5; i++)
+            tier_latency_add_cut(latency, 0, 0, waited, 0);
+        tier_latency_read(latency, 0, 0, &state);
+        CHECK(state.ttft_p95_ms > waited && state.total_p95_ms > waited);
+        CHECK(state.total_p95_ms < 1.5 * waited + 1);
+    }
+    tier_latency_free(latency);
+}
+
+int main(void)
+{
+    RUN(test_the_device_is_asked_in_time_beside_a_silent_cloud);
+    RUN(test_a_device_that_left_for_the_cloud_keeps_its_answer_until_the_deadline);
+    RUN(test_a_cloud_that_comes_in_time_is_preferred_to_an_unsure_device);
+    RUN(test_what_has_come_at_the_deadline_is_the_answer);
+    RUN(test_the_first_text_is_shown_at_its_deadline_to_a_client_that_streams);
+    RUN(test_a_clients_patience_is_a_deadline_less_a_margin);
+    RUN(test_a_rung_that_would_come_too_late_is_passed_over);
+    RUN(test_an_attempt_that_was_cut_counts_as_longer_than_it_was_waited_for);
+    return test_finish();
+}
