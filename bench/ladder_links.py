@@ -3,8 +3,8 @@
 A link looks like a server. It counts the requests that it gets and the tokens that it hands back,
 and either answers by a script or passes everything on to a real server behind it."""
 
-import http.client
 import json
+import select
 import socket
 import threading
 import time
@@ -126,45 +126,50 @@ class Link(ScriptedCloud):
             self.count.completion_tokens += usage["completion_tokens"]
 
     def _pass_on(self, connection: socket.socket, request: dict[str, Any]) -> bool:
-        """Bytes go on as they come; of a stream, its usage is read on the way."""
-        server = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=120)
+        """Bytes go on as they come, and who leaves on one side leaves on the other. The usage is
+        read on the way."""
+        body, accept = request["body"], request["headers"].get("accept", "*/*")
+        head = (
+            f"POST {request['path']} HTTP/1.1\r\nHost: link\r\nConnection: close\r\n"
+            f"Content-Type: application/json\r\nAccept: {accept}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        whole = b""
         try:
-            server.request("POST", request["path"], request["body"], _passed(request["headers"]))
-            got = server.getresponse()
-            kind = got.getheader("Content-Type", "")
-            head = f"HTTP/1.1 {got.status} Status\r\nContent-Type: {kind}\r\nConnection: close\r\n"
-            connection.sendall(head.encode() + b"\r\n")
-            whole = b""
-            while data := got.read1(65536):
-                if self._left(connection):
-                    return False
-                connection.sendall(data)
-                whole += data
-            usage = _usage_in(whole)
-            if usage and got.status == 200:
-                self._count_whole(usage)
-        except (OSError, http.client.HTTPException):
-            self._reset(connection)
-        finally:
-            server.close()
+            with socket.create_connection(("127.0.0.1", self.behind)) as server:
+                server.sendall(head.encode() + body)
+                while True:
+                    ready, _, _ = select.select([connection, server], [], [])
+                    if connection in ready:
+                        break
+                    data = server.recv(65536)
+                    if not data:
+                        break
+                    connection.sendall(data)
+                    whole += data
+        except OSError:
+            return self._reset(connection)
+        usage = _usage_in(whole)
+        if usage:
+            self._count_whole(usage)
         return False
 
-    @staticmethod
-    def _left(connection: socket.socket) -> bool:
-        connection.setblocking(False)
-        try:
-            return connection.recv(1, socket.MSG_PEEK) == b""
-        except BlockingIOError:
-            return False
-        finally:
-            connection.setblocking(True)
 
-
-def _passed(headers: dict[str, str]) -> dict[str, str]:
-    return {"Content-Type": "application/json", "Accept": headers.get("accept", "*/*")}
+def _dechunked(data: bytes) -> bytes:
+    out = b""
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        count = int(size or b"0", 16)
+        out, data = out + data[:count], data[count + 2 :]
+    return out
 
 
 def _usage_in(answer: bytes) -> dict[str, Any] | None:
+    head, _, answer = answer.partition(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 200"):
+        return None
+    if b"chunked" in head.lower():
+        answer = _dechunked(answer)
     events = [line[6:] for line in answer.splitlines() if line.startswith(b"data: {")]
     for text in [*reversed(events), answer]:
         try:
