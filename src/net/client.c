@@ -288,6 +288,8 @@ static int on_connected(void *ctx, char *peer, char *local, int peer_port, int l
     /* The limit of the next phase begins now, and may come before the time that the timer is set
      * for. */
     event_active(transfer->timer, EV_TIMEOUT, 1);
+    if (transfer->request.on_connected)
+        transfer->request.on_connected(transfer->request.ctx);
     return CURL_PREREQFUNC_OK;
 }
 
@@ -553,16 +555,11 @@ enum td_status client_start(struct client *client, const struct client_request *
     return TD_OK;
 }
 
-bool client_is_connected(const struct client_transfer *transfer)
-{
-    assert(transfer != NULL);
-    return transfer->connected;
-}
-
 void client_cancel(struct client_transfer *transfer)
 {
     if (transfer == NULL || transfer->finished)
         return;
+    transfer->request.on_connected = NULL;
     transfer->request.on_headers = NULL;
     transfer->request.on_body = NULL;
     transfer->request.on_done = NULL;

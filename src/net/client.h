@@ -29,8 +29,10 @@ struct client_request {
      * answer. idle: between bytes. total: for everything. */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
     size_t response_bytes_max; /* of the body; 0 = no limit */
-    /* Callbacks may be NULL. on_headers comes once, for the final answer; absent headers are
-     * NULL. */
+    /* Callbacks may be NULL. on_connected comes when there is a connection, a new or a pooled one,
+     * before anything is sent; again when the server had closed the pooled one. on_headers comes
+     * once, for the final answer; absent headers are NULL. */
+    void (*on_connected)(void *ctx);
     void (*on_headers)(void *ctx, int code, const char *content_type, const char *retry_after);
     void (*on_body)(void *ctx, struct td_str bytes);
     /* Called exactly once unless cancelled, and never inside client_start. TD_OK: a complete
@@ -44,8 +46,6 @@ struct client_request {
 TD_MUST_CHECK enum td_status client_start(struct client *client,
                                           const struct client_request *request,
                                           struct client_transfer **out, struct td_error *err);
-/* Has the server the connection on which the request goes? Until on_done has returned. */
-bool client_is_connected(const struct client_transfer *transfer);
 /* No callback comes afterwards. Accepts NULL. */
 void client_cancel(struct client_transfer *transfer);
 

@@ -1,84 +1,569 @@
-/* Passive health: the attempts themselves tell whether a tier works, and nothing is sent to ask.
- * Three failures in a row make a tier rest, because one failure is noise and two are a retry. Rests
- * double from one to thirty seconds. So a dead peer costs an exchange one plan without it instead
- * of a connect time-out, and a recovered peer is found within half a minute. */
+/* When a tier rests, and who may ask it then.
+ *
+ * The attempts themselves tell whether a tier works. That nobody can be reached is a fact about the
+ * tier: the first request that finds it out is the last one that waits. One error of a server may
+ * be about one request, so only three in a row or more than half of the last ones let it rest. A
+ * server that asks for a pause gets it from everybody.
+ *
+ * Requests that are connecting wait together: when the sum of their waiting comes to what one of
+ * them may wait, all that can go elsewhere do. So a black hole costs one connect time-out, however
+ * many requests run into it. The first connection that does come about ends such a rest at once. */
+#include "tier/health.h"
+
+#include "base/crypto.h"
 #include "tier/tier.h"
 
 #include <assert.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define FAILURES_TO_REST 3
 #define REST_MS_MIN 1000
 #define REST_MS_MAX 30000
+/* Ejects a tier that fails too often without three failures in a row: more than this share of what
+ * was counted, which counts half after half a minute. */
+#define FAILED_SHARE 0.5
+#define COUNTED_MIN 10.0
+#define HALF_LIFE_MS 30000.0
+/* A key or model that is refused is not mended by waiting, so it is looked at now and then. */
+#define REFUSALS_TO_REST 2
+#define REFUSED_MS_MIN 30000
+#define REFUSED_MS_MAX 600000
+/* A server's wish is followed, but it cannot switch a tier off for good. */
+#define ASKED_MS_MAX 3600000
+/* One that tries a tier alone and says nothing for so long does not bar others any more. */
+#define TRIAL_MS 10000
+/* Health checks: soon at first, so that a short break is short, then every five seconds, which the
+ * network hardly notices; and none when for five minutes no request would have gone there. */
+#define PROBE_MS_MIN 500
+#define PROBE_MS_MAX 5000
+#define WANTED_MS 300000
+/* Connecting is slow beyond eight times the slowest of late. A lost first packet is sent again
+ * after a second, which must not count as a dead tier. */
+#define CONNECTS_KNOWN 5
+#define CONNECT_FACTOR 8
+#define CONNECT_MS_MIN 1500
+/* Requests that connect together wait for at least a handshake over a long way, and leave a little
+ * before their sum is full, because they look only now and then. */
+#define TOGETHER_MS_MIN 250
+#define TOGETHER_SHARE 0.75
 
 struct record {
-    uint32_t failures; /* in a row */
-    uint64_t rest_ms;  /* of the last rest; 0 = none since the last success */
-    uint64_t rest_until_ms;
+    pthread_mutex_t lock;
+    atomic_uint users;
+    struct tier_limits limits;
+    struct minute requests, tokens;
+    struct retry_budget retries;
+    uint32_t inside;
+    double ceiling; /* on `inside` after it was overloaded; 0 = none */
+
+    enum tier_rest why;
+    bool found; /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
+    int http_status;
+    uint64_t since_ms, until_ms, length_ms;
+    uint64_t trial_until_ms;     /* somebody tries it alone until then; 0 = nobody */
+    uint32_t failures, refusals; /* in a row */
+    double counted, failed;      /* lately */
+    uint64_t faded_ms;
+
+    uint32_t connecting, connect_count, connect_limit_ms;
+    uint64_t waited_ms, updated_ms; /* all together, since the last connection came about */
+    uint64_t contact_ms;            /* which was then */
+    double usual_ms;
+
+    bool probed, probing; /* health checks end the rest, not time; one is on its way */
+    bool to_wake;         /* the prober does not know yet when the next is due */
+    uint64_t probe_at_ms, probe_wait_ms, wanted_ms;
 };
 
 struct tier_health {
-    pthread_mutex_t lock;
+    void (*wake)(void *ctx);
+    void *ctx;
+    _Atomic int network;
     size_t tier_count;
-    struct record records[];
+    struct record *records[];
 };
 
-struct tier_health *tier_health_new(size_t tier_count)
+/* --- memory --- */
+
+static void record_drop(struct record *record)
 {
-    if (tier_count > (SIZE_MAX - sizeof(struct tier_health)) / sizeof(struct record))
-        return NULL;
+    if (!record || atomic_fetch_sub_explicit(&record->users, 1, memory_order_acq_rel) > 1)
+        return;
+    pthread_mutex_destroy(&record->lock);
+    free(record);
+}
+
+struct tier_health *tier_health_new(size_t tier_count, void (*wake)(void *ctx), void *ctx)
+{
     struct tier_health *health = calloc(1, sizeof *health + tier_count * sizeof health->records[0]);
     if (!health)
         return NULL;
-    health->tier_count = tier_count;
-    pthread_mutex_init(&health->lock, NULL);
+    health->wake = wake;
+    health->ctx = ctx;
+    for (; health->tier_count < tier_count; health->tier_count++) {
+        struct record *record = calloc(1, sizeof *record);
+        if (!record) {
+            tier_health_free(health);
+            return NULL;
+        }
+        pthread_mutex_init(&record->lock, NULL);
+        atomic_init(&record->users, 1);
+        retry_budget_init(&record->retries, 0);
+        health->records[health->tier_count] = record;
+    }
     return health;
 }
 
 void tier_health_free(struct tier_health *health)
 {
-    if (!health)
-        return;
-    pthread_mutex_destroy(&health->lock);
+    for (size_t i = 0; health && i < health->tier_count; i++)
+        record_drop(health->records[i]);
     free(health);
 }
 
-bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms)
+void tier_health_share(struct tier_health *from, size_t from_index, struct tier_health *to,
+                       size_t to_index)
 {
-    assert(health != NULL);
-    if (tier_index >= health->tier_count)
+    assert(from && to && from != to);
+    if (from_index >= from->tier_count || to_index >= to->tier_count)
+        return;
+    record_drop(to->records[to_index]);
+    to->records[to_index] = from->records[from_index];
+    atomic_fetch_add_explicit(&to->records[to_index]->users, 1, memory_order_relaxed);
+}
+
+/* The tier's record, locked; NULL when there is none. */
+static struct record *lock(struct tier_health *health, size_t tier)
+{
+    if (!health || tier >= health->tier_count)
+        return NULL;
+    pthread_mutex_lock(&health->records[tier]->lock);
+    return health->records[tier];
+}
+
+static void unlock(struct record *record)
+{
+    pthread_mutex_unlock(&record->lock);
+}
+
+/* Health checks are needed: the prober is told, without the lock. */
+static void unlock_and_wake(struct tier_health *health, struct record *record)
+{
+    bool wake = record->to_wake;
+    record->to_wake = false;
+    unlock(record);
+    if (wake)
+        health->wake(health->ctx);
+}
+
+void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier_limits limits)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    record->limits = limits;
+    unlock(record);
+}
+
+/* --- who may ask --- */
+
+/* Why there is no room for one more, and *wait_ms until there may be. */
+static enum tier_rest full_locked(struct record *record, uint64_t now_ms, uint32_t *wait_ms)
+{
+    *wait_ms = 0;
+    if (record->limits.concurrent && record->inside >= record->limits.concurrent)
+        return REST_CONCURRENT;
+    if (record->ceiling > 0 && record->inside >= (uint32_t)record->ceiling)
+        return REST_SLOWED;
+    if ((*wait_ms = minute_wait_ms(&record->requests, record->limits.requests_per_minute, now_ms)))
+        return REST_REQUESTS;
+    *wait_ms = minute_wait_ms(&record->tokens, record->limits.tokens_per_minute, now_ms);
+    return *wait_ms ? REST_TOKENS : REST_NONE;
+}
+
+/* Returns whether the tier may be asked; *out says why not. */
+static bool look_locked(struct record *record, uint64_t now_ms, struct tier_state *out)
+{
+    out->rest = REST_NONE;
+    out->rest_ms = 0;
+    out->rest_http = record->why ? record->http_status : 0;
+    if (record->why && now_ms < record->until_ms) {
+        uint64_t left_ms = record->until_ms - now_ms;
+        out->rest = record->why;
+        out->rest_ms = left_ms > UINT32_MAX ? 0 : (uint32_t)left_ms;
+    } else if (record->why && now_ms < record->trial_until_ms) {
+        out->rest = REST_TRIED;
+    } else {
+        out->rest = full_locked(record, now_ms, &out->rest_ms);
+    }
+    out->reachable = out->rest == REST_NONE;
+    return out->reachable;
+}
+
+void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
+                      struct tier_state *out)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    look_locked(record, now_ms, out);
+    unlock(record);
+}
+
+bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms)
+{
+    struct tier_state state = {0};
+    tier_health_look(health, tier, now_ms, &state);
+    return state.reachable;
+}
+
+bool tier_health_enter(struct tier_health *health, size_t tier, uint32_t prompt_tokens,
+                       uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why)
+{
+    struct record *record = lock(health, tier);
+    *ticket = (struct tier_ticket){.since_ms = now_ms};
+    if (!record)
+        return true;
+    ticket->inside = look_locked(record, now_ms, why);
+    if (ticket->inside) {
+        ticket->alone = record->why != REST_NONE;
+        record->trial_until_ms = ticket->alone ? now_ms + TRIAL_MS : 0;
+        record->wanted_ms = now_ms;
+        record->inside++;
+        minute_add(&record->requests, 1, now_ms);
+        minute_add(&record->tokens, prompt_tokens, now_ms);
+        retry_budget_pay(&record->retries);
+    }
+    bool inside = ticket->inside;
+    unlock(record);
+    return inside;
+}
+
+bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    struct tier_state state;
+    if (!record)
+        return true;
+    record->inside--; /* its own place is taken already */
+    bool may = look_locked(record, now_ms, &state) && retry_budget_take(&record->retries, now_ms);
+    record->inside++;
+    if (may)
+        minute_add(&record->requests, 1, now_ms);
+    unlock(record);
+    return may;
+}
+
+/* --- what came of it --- */
+
+static void rest_locked(struct record *record, enum tier_rest why, uint64_t now_ms,
+                        uint64_t length_ms)
+{
+    record->why = why;
+    record->since_ms = now_ms;
+    record->until_ms = now_ms + length_ms;
+    record->probed = false;
+    record->waited_ms = 0;
+}
+
+/* Each rest is twice as long as the one before, until the tier has worked. */
+static uint64_t longer_locked(struct record *record, uint64_t min_ms, uint64_t max_ms)
+{
+    uint64_t length_ms = record->length_ms * 2;
+    length_ms = length_ms < min_ms ? min_ms : length_ms > max_ms ? max_ms : length_ms;
+    record->length_ms = length_ms;
+    return length_ms;
+}
+
+static void wake_locked(struct record *record)
+{
+    record->why = REST_NONE;
+    record->trial_until_ms = 0;
+    record->probed = record->found = false;
+}
+
+static void count_locked(struct record *record, bool failed, uint64_t now_ms)
+{
+    double age_ms = (double)now_ms - (double)record->faded_ms;
+    double factor = exp2(-fmax(age_ms, 0) / HALF_LIFE_MS);
+    record->counted = record->counted * factor + 1;
+    record->failed = record->failed * factor + failed;
+    record->faded_ms = now_ms;
+}
+
+/* A success of a request from before a pause says nothing about the pause. */
+static void good_locked(struct record *record, const struct tier_ticket *ticket)
+{
+    record->failures = record->refusals = 0;
+    if (record->ceiling > 0 && (record->ceiling += 1 / record->ceiling) > 2.0 * record->inside + 8)
+        record->ceiling = 0;
+    if (record->why == REST_ASKED && !ticket->alone)
+        return;
+    record->length_ms = record->probe_wait_ms = 0;
+    wake_locked(record);
+}
+
+static void failed_locked(struct record *record, int http_status, uint64_t now_ms)
+{
+    if (record->why && now_ms < record->until_ms) /* the request began before the rest */
+        return;
+    record->failures++;
+    bool often = record->counted >= COUNTED_MIN && record->failed > FAILED_SHARE * record->counted;
+    if (record->failures < FAILURES_TO_REST && !often && !record->why)
+        return;
+    record->http_status = http_status;
+    rest_locked(record, REST_FAILING, now_ms, longer_locked(record, REST_MS_MIN, REST_MS_MAX));
+}
+
+static uint64_t jittered_ms(uint64_t ms)
+{
+    uint8_t random = 0;
+    if (crypto_random(&random, sizeof random, NULL) != TD_OK)
+        random = 128;
+    return ms * (205 + random * 102u / 255) / 256; /* 0.8 to 1.2 times */
+}
+
+static void unreached_locked(struct tier_health *health, struct record *record, bool found,
+                             uint64_t now_ms)
+{
+    bool resting = record->why && now_ms < record->until_ms;
+    record->found = found || (resting && record->found);
+    if (resting && record->why == REST_UNREACHED)
+        return;
+    record->http_status = 0;
+    if (!health->wake) {
+        rest_locked(record, REST_UNREACHED, now_ms,
+                    longer_locked(record, REST_MS_MIN, REST_MS_MAX));
+        return;
+    }
+    rest_locked(record, REST_UNREACHED, now_ms, UINT64_MAX - now_ms);
+    record->probed = true;
+    if (record->probe_wait_ms == 0)
+        record->probe_wait_ms = PROBE_MS_MIN;
+    record->probe_at_ms = now_ms + jittered_ms(record->probe_wait_ms);
+    record->wanted_ms = now_ms;
+    record->to_wake = true;
+}
+
+static void asked_locked(struct record *record, int http_status, uint64_t pause_ms, uint64_t now_ms)
+{
+    uint64_t length_ms = pause_ms < ASKED_MS_MAX ? pause_ms : ASKED_MS_MAX;
+    if (record->why && record->until_ms > now_ms + length_ms)
+        return;
+    record->http_status = http_status;
+    rest_locked(record, REST_ASKED, now_ms, length_ms);
+}
+
+static void refused_locked(struct record *record, int http_status, uint64_t now_ms)
+{
+    if (++record->refusals < REFUSALS_TO_REST || (record->why && now_ms < record->until_ms))
+        return;
+    record->http_status = http_status;
+    rest_locked(record, REST_REFUSING, now_ms,
+                longer_locked(record, REFUSED_MS_MIN, REFUSED_MS_MAX));
+}
+
+/* Fewer at a time: half of what was too much. */
+static void slow_locked(struct record *record)
+{
+    record->ceiling = fmax(1, (record->inside + 1) / 2.0);
+}
+
+/* Only what says something about the tier is looked at: a request that it refused does not, nor
+ * does an answer that nobody waited for. */
+static void judge_locked(struct tier_health *health, struct record *record,
+                         const struct tier_ticket *ticket, const struct tier_result *result,
+                         uint64_t now_ms)
+{
+    int http = result->http_status;
+    if (result->reach == TIER_NOT_AWAITED)
+        return;
+    bool overloaded = http == 429 || http == 503 || http == 529;
+    bool failed = result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT ||
+                  result->status == TD_CORRUPT || result->status == TD_IO || http == 429;
+    if (failed || result->status == TD_OK)
+        count_locked(record, failed, now_ms);
+    if (http == 429)
+        slow_locked(record);
+    if (result->status == TD_OK)
+        good_locked(record, ticket);
+    else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms &&
+             (result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT))
+        unreached_locked(health, record, true, now_ms);
+    else if (overloaded && result->retry_after_ms > 0)
+        asked_locked(record, http, result->retry_after_ms, now_ms);
+    else if (failed)
+        failed_locked(record, http, now_ms);
+    else if (http == 401 || http == 403 || http == 404)
+        refused_locked(record, http, now_ms);
+}
+
+void tier_health_answered(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
+                          uint64_t now_ms)
+{
+    struct record *record = ticket->alone ? lock(health, tier) : NULL;
+    if (!record)
+        return;
+    if (record->why && now_ms >= record->until_ms)
+        good_locked(record, ticket);
+    ticket->alone = false;
+    unlock(record);
+}
+
+void tier_health_leave(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
+                       const struct tier_result *result, uint64_t now_ms)
+{
+    struct record *record = ticket->inside ? lock(health, tier) : NULL;
+    if (!record)
+        return;
+    record->inside--;
+    if (ticket->alone)
+        record->trial_until_ms = 0;
+    if (result) {
+        minute_add(&record->tokens, result->usage.completion_tokens, now_ms);
+        judge_locked(health, record, ticket, result, now_ms);
+    }
+    *ticket = (struct tier_ticket){0};
+    unlock_and_wake(health, record);
+}
+
+/* --- connecting --- */
+
+/* Adds up what those that are connecting have waited together. */
+static void wait_locked(struct record *record, uint64_t now_ms)
+{
+    if (now_ms <= record->updated_ms) /* another thread was a little ahead */
+        return;
+    record->waited_ms += record->connecting * (now_ms - record->updated_ms);
+    record->updated_ms = now_ms;
+}
+
+uint32_t tier_health_connect_ms(struct tier_health *health, size_t tier, uint32_t configured_ms)
+{
+    struct record *record = lock(health, tier);
+    double usual_ms = configured_ms;
+    if (!record)
+        return configured_ms;
+    if (record->connect_count >= CONNECTS_KNOWN)
+        usual_ms = fmax(CONNECT_FACTOR * record->usual_ms, CONNECT_MS_MIN);
+    uint32_t limit_ms = usual_ms < configured_ms ? (uint32_t)usual_ms : configured_ms;
+    record->connect_limit_ms = limit_ms;
+    unlock(record);
+    return limit_ms;
+}
+
+void tier_health_connecting(struct tier_health *health, size_t tier, uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    wait_locked(record, now_ms);
+    record->connecting++;
+    unlock(record);
+}
+
+void tier_health_connected(struct tier_health *health, size_t tier, bool ok, uint64_t waited_ms,
+                           uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    wait_locked(record, now_ms);
+    record->connecting--;
+    if (ok) {
+        record->contact_ms = now_ms;
+        record->waited_ms = 0;
+        record->connect_count += record->connect_count < CONNECTS_KNOWN;
+        record->usual_ms = fmax((double)waited_ms, 0.9 * record->usual_ms);
+        if (record->why == REST_UNREACHED)
+            wake_locked(record);
+    } else if (record->waited_ms >= record->connect_limit_ms) { /* each was cut by a deadline */
+        unreached_locked(health, record, false, now_ms);
+    }
+    unlock_and_wake(health, record);
+}
+
+bool tier_health_gives_up(struct tier_health *health, size_t tier, uint64_t since_ms,
+                          bool elsewhere, uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
         return false;
-    pthread_mutex_lock(&health->lock);
-    bool usable = now_ms >= health->records[tier_index].rest_until_ms;
-    pthread_mutex_unlock(&health->lock);
-    return usable;
+    wait_locked(record, now_ms);
+    uint64_t own_ms = now_ms - since_ms;
+    if (elsewhere && own_ms >= TOGETHER_MS_MIN && record->waited_ms >= own_ms + TOGETHER_MS_MIN &&
+        (double)record->waited_ms >= TOGETHER_SHARE * record->connect_limit_ms)
+        unreached_locked(health, record, false, now_ms);
+    bool up = record->why == REST_UNREACHED && record->since_ms >= since_ms &&
+              (elsewhere || record->found);
+    unlock_and_wake(health, record);
+    return up;
 }
 
-static void fail_locked(struct record *record, uint64_t now_ms)
+/* --- probing --- */
+
+void tier_health_want(struct tier_health *health, size_t tier, uint64_t now_ms)
 {
-    if (now_ms < record->rest_until_ms) /* the attempt began before the rest */
+    struct record *record = lock(health, tier);
+    if (!record)
         return;
-    if (record->failures < FAILURES_TO_REST)
-        record->failures++;
-    if (record->failures < FAILURES_TO_REST)
-        return;
-    record->rest_ms = record->rest_ms ? record->rest_ms * 2 : REST_MS_MIN;
-    if (record->rest_ms > REST_MS_MAX)
-        record->rest_ms = REST_MS_MAX;
-    record->rest_until_ms = now_ms + record->rest_ms;
+    record->wanted_ms = now_ms;
+    unlock(record);
 }
 
-void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms)
+void tier_health_note_network(struct tier_health *health, enum td_network network, uint64_t now_ms)
 {
-    assert(health != NULL);
-    if (tier_index >= health->tier_count)
+    if (!health || atomic_load_explicit(&health->network, memory_order_relaxed) == (int)network)
         return;
-    pthread_mutex_lock(&health->lock);
-    struct record *record = &health->records[tier_index];
-    if (ok)
-        *record = (struct record){0};
-    else
-        fail_locked(record, now_ms);
-    pthread_mutex_unlock(&health->lock);
+    int before = atomic_exchange(&health->network, (int)network);
+    for (size_t i = 0; before != TD_NETWORK_UNKNOWN && i < health->tier_count; i++) {
+        struct record *record = lock(health, i);
+        if (record->why == REST_UNREACHED) {
+            record->probe_at_ms = now_ms;
+            record->probe_wait_ms = PROBE_MS_MIN;
+            record->to_wake = record->probed;
+            if (!record->probed)
+                record->until_ms = now_ms;
+        }
+        unlock_and_wake(health, record);
+    }
+}
+
+bool tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
+                           uint64_t *wait_ms)
+{
+    struct record *record = lock(health, tier);
+    bool due = false;
+    *wait_ms = UINT64_MAX;
+    if (!record)
+        return false;
+    if (record->why == REST_UNREACHED && record->probed && !record->probing) {
+        if (now_ms > record->wanted_ms + WANTED_MS) { /* the next request tries it, alone */
+            record->probed = false;
+            record->until_ms = now_ms;
+        } else if (now_ms < record->probe_at_ms) {
+            *wait_ms = record->probe_at_ms - now_ms;
+        } else {
+            due = record->probing = true;
+        }
+    }
+    unlock(record);
+    return due;
+}
+
+void tier_health_probed(struct tier_health *health, size_t tier, bool reached, uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    uint64_t wait_ms = record->probe_wait_ms * 2;
+    record->probing = false;
+    record->probe_wait_ms = wait_ms < PROBE_MS_MAX ? wait_ms : PROBE_MS_MAX;
+    record->probe_at_ms = now_ms + jittered_ms(record->probe_wait_ms);
+    if (reached && record->why == REST_UNREACHED)
+        wake_locked(record);
+    unlock(record);
 }

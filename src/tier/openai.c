@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "net/loopback.h"
 #include "tier/door.h"
+#include "tier/health.h"
 #include "tier/openai_wire.h"
 
 #include <assert.h>
@@ -31,16 +32,18 @@
 /* After [DONE] the peer usually ends the response within a packet or two, and the connection can
  * then be reused. A peer that takes longer is not waited for. */
 #define LINGER_MS 50
+/* How often a request without a connection asks whether it is worth waiting for. */
+#define LOOK_MS 25
 
 struct openai {
     struct tier tier; /* first: the caller's view */
-    char *chat_url, *completion_url;
+    char *chat_url, *completion_url, *models_url;
     char *ca_file, *pinned_key, *host;
     struct tier_server_options options;
     struct door door;
 };
 
-enum pending { PENDING_NOTHING, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
+enum pending { PENDING_NOTHING, PENDING_LOOK, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
 
 struct tier_attempt {
     struct openai *tier;
@@ -56,13 +59,14 @@ struct tier_attempt {
     uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
     uint32_t retry_count, prompt_estimate;
     uint64_t egress_bytes;
-    double start_ms, first_ms;
+    double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
+    enum tier_reach reach;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
-    bool reached;          /* the last try that has ended had a connection */
+    bool connecting;       /* health knows that it waits for a connection */
     bool passed_on;        /* the sink has a piece of the answer */
     bool in_callback, dead;
 };
@@ -72,8 +76,27 @@ static struct openai *openai_of(struct tier *tier)
     return (struct openai *)tier;
 }
 
+static uint64_t now_ms(void)
+{
+    return clock_monotonic_ns(NULL) / 1000000;
+}
+
+static void end_connecting(struct tier_attempt *attempt, bool ok)
+{
+    const struct tier_server_options *options = &attempt->tier->options;
+    if (!attempt->connecting)
+        return;
+    attempt->connecting = false;
+    if (attempt->pending == PENDING_LOOK)
+        attempt->pending = PENDING_NOTHING;
+    double waited_ms = clock_monotonic_ms(NULL) - attempt->connect_ms;
+    tier_health_connected(options->health, options->health_index, ok, (uint64_t)waited_ms,
+                          now_ms());
+}
+
 static void attempt_free(struct tier_attempt *attempt)
 {
+    end_connecting(attempt, false);
     if (attempt->transfer)
         client_cancel(attempt->transfer);
     loop_timer_free(attempt->loop, attempt->timer);
@@ -100,9 +123,8 @@ static bool is_success(int code)
  * They do not charge for a request that they refused, nor for one that never came. */
 static bool openai_unbilled(const struct tier_attempt *attempt)
 {
-    bool reached =
-        attempt->reached || (attempt->transfer && client_is_connected(attempt->transfer));
-    return !reached || (attempt->http_status && !is_success(attempt->http_status));
+    return attempt->reach != TIER_REACHED ||
+           (attempt->http_status && !is_success(attempt->http_status));
 }
 
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
@@ -171,6 +193,8 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
         .retry_count = attempt->retry_count,
         .egress_bytes = attempt->egress_bytes,
+        .reach = err->status == TD_OK ? TIER_REACHED : attempt->reach,
+        .retry_after_ms = attempt->retry_after_ms == UINT64_MAX ? 0 : attempt->retry_after_ms,
         .unbilled = openai_unbilled(attempt),
     };
     hide_key(attempt, result.err.message);
@@ -196,17 +220,20 @@ static bool is_in_time(const struct tier_attempt *attempt, uint64_t delay_ms)
     return attempt->sink.left_ms == 0 || passed_ms + (double)delay_ms < attempt->sink.left_ms;
 }
 
-/* Whether a second try may help: the failure is a passing one, and nothing of an answer was passed
- * on. A hedge is not repeated, because it is itself the second try beside the first. */
+/* Whether a second try may help: the failure is a passing one, nothing of an answer was passed on,
+ * and the tier's budget of retries has one left. A hedge is not repeated, because it is itself the
+ * second try beside the first. Where there is no server, there is none for a second try. */
 static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
 {
     const struct egress_pass *pass = attempt->sink.pass;
+    const struct tier_server_options *options = &attempt->tier->options;
     bool asked_to_wait = attempt->retry_after_ms != UINT64_MAX;
-    return attempt->retry_count < RETRIES_MAX && !attempt->passed_on &&
-           !(pass && pass->purpose == EGRESS_HEDGE) &&
+    return attempt->retry_count < RETRIES_MAX && !attempt->passed_on && !attempt->sink.once &&
+           attempt->reach == TIER_REACHED && !(pass && pass->purpose == EGRESS_HEDGE) &&
            (status == TD_BUSY || status == TD_UNAVAILABLE) &&
            (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX) &&
-           is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN);
+           is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN) &&
+           tier_health_may_retry(options->health, options->health_index, now_ms());
 }
 
 static void retry_later(struct tier_attempt *attempt)
@@ -268,12 +295,19 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     attempt->sink.on_piece(attempt->sink.ctx, piece);
 }
 
+static void on_connected(void *ctx)
+{
+    struct tier_attempt *attempt = ctx;
+    attempt->reach = TIER_REACHED;
+    end_connecting(attempt, true);
+}
+
 static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
 {
     struct tier_attempt *attempt = ctx;
     (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
     attempt->http_status = code;
-    attempt->retry_after_ms = openai_retry_after_ms(retry_after);
+    attempt->retry_after_ms = openai_retry_after_ms(retry_after, clock_wall_ms(NULL));
 }
 
 static void on_body(void *ctx, struct td_str bytes)
@@ -317,8 +351,8 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
 static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
 {
     struct tier_attempt *attempt = ctx;
-    attempt->reached = client_is_connected(attempt->transfer);
     attempt->transfer = NULL;
+    end_connecting(attempt, false);
     if (attempt->dead)
         return; /* the timer frees it */
     if (code)
@@ -344,6 +378,35 @@ static enum td_status send_through_door(struct tier_attempt *attempt, struct cli
         pass.purpose = EGRESS_RETRY;
     return door_send(&attempt->tier->door, given ? &pass : NULL, client, request,
                      &attempt->transfer, err);
+}
+
+/* Health hears of every request that waits for a connection, and the timer asks it what others
+ * have found. */
+static void begin_connecting(struct tier_attempt *attempt)
+{
+    const struct tier_server_options *options = &attempt->tier->options;
+    if (!options->health)
+        return;
+    attempt->connecting = true;
+    attempt->connect_ms = clock_monotonic_ms(NULL);
+    tier_health_connecting(options->health, options->health_index, now_ms());
+    later(attempt, PENDING_LOOK, LOOK_MS);
+}
+
+static bool write_authorization(const struct openai *tier, struct buf *out)
+{
+    struct td_str key = secret_reveal(tier->options.api_key);
+    buf_init(out, key.len + 64);
+    buf_append_str(out, STR("Authorization: Bearer "));
+    buf_append_str(out, key);
+    return !out->failed;
+}
+
+static void wipe(struct buf *authorization)
+{
+    if (authorization->data)
+        crypto_wipe(authorization->data, authorization->len);
+    buf_deinit(authorization);
 }
 
 /* The trace goes on at the peer, and its log can be found from here. The client's own request id
@@ -374,11 +437,8 @@ static size_t tracing_headers(const struct tier_attempt *attempt, struct buf *te
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
-    struct td_str key = secret_reveal(options->api_key);
     struct buf authorization, tracing;
-    buf_init(&authorization, key.len + 64);
-    buf_append_str(&authorization, STR("Authorization: Bearer "));
-    buf_append_str(&authorization, key);
+    bool written = write_authorization(attempt->tier, &authorization);
     buf_init(&tracing, TRACE_STATE_MAX + 256);
     const char *headers[] = {"Content-Type: application/json",
                              "Accept: text/event-stream, application/json",
@@ -389,7 +449,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
                              NULL,
                              NULL};
     size_t header_count = 3 + tracing_headers(attempt, &tracing, headers + 3);
-    if (key.len)
+    if (secret_reveal(options->api_key).len)
         headers[header_count] = authorization.data;
     struct client_request request = {
         .method = "POST",
@@ -399,11 +459,13 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
         .allow_http = true, /* the URL was checked in tier_openai_new */
         .ca_file = attempt->tier->ca_file,
         .pinned_key = attempt->tier->pinned_key,
-        .connect_timeout_ms = options->connect_timeout_ms,
+        .connect_timeout_ms = tier_health_connect_ms(options->health, options->health_index,
+                                                     options->connect_timeout_ms),
         .first_timeout_ms = options->first_timeout_ms,
         .idle_timeout_ms = options->idle_timeout_ms,
         .total_timeout_ms = options->total_timeout_ms,
         .response_bytes_max = RESPONSE_BYTES_MAX,
+        .on_connected = on_connected,
         .on_headers = on_headers,
         .on_body = on_body,
         .on_done = on_done,
@@ -411,17 +473,18 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     };
     struct client *client = client_of_loop(attempt->loop);
     enum td_status status = TD_OK;
-    if (authorization.failed || !client)
+    attempt->reach = TIER_UNREACHED;
+    if (!written || !client)
         status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     else
         status = send_through_door(attempt, client, &request, err);
-    if (authorization.data)
-        crypto_wipe(authorization.data, authorization.len);
-    buf_deinit(&authorization);
+    wipe(&authorization);
     buf_deinit(&tracing);
-    if (status == TD_OK)
-        attempt->egress_bytes += attempt->body.len;
-    return status;
+    if (status != TD_OK)
+        return status;
+    attempt->egress_bytes += attempt->body.len;
+    begin_connecting(attempt);
+    return TD_OK;
 }
 
 static void begin_stream(struct tier_attempt *attempt)
@@ -437,10 +500,24 @@ static void repeat(struct tier_attempt *attempt)
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
-    attempt->reached = false;
     attempt->retry_after_ms = UINT64_MAX;
     if (send_request(attempt, &attempt->err) != TD_OK)
         deliver(attempt, &attempt->err);
+}
+
+/* Goes on waiting for a connection, or leaves it to the next tier. */
+static void look(struct tier_attempt *attempt)
+{
+    const struct tier_server_options *options = &attempt->tier->options;
+    if (!tier_health_gives_up(options->health, options->health_index, (uint64_t)attempt->connect_ms,
+                              attempt->sink.elsewhere, now_ms())) {
+        later(attempt, PENDING_LOOK, LOOK_MS);
+        return;
+    }
+    attempt->reach = TIER_NOT_AWAITED;
+    error_set(&attempt->err, TD_UNAVAILABLE,
+              "no connection yet, and other requests have waited for one in vain");
+    deliver(attempt, &attempt->err);
 }
 
 static void on_timer(void *ctx)
@@ -450,6 +527,8 @@ static void on_timer(void *ctx)
     attempt->pending = PENDING_NOTHING;
     if (pending == PENDING_FREE)
         attempt_free(attempt);
+    else if (pending == PENDING_LOOK)
+        look(attempt);
     else if (pending == PENDING_FINISH)
         finish(attempt);
     else if (pending == PENDING_RETRY)
@@ -524,10 +603,73 @@ static void openai_free(struct tier *tier)
     struct openai *openai = openai_of(tier);
     free(openai->chat_url);
     free(openai->completion_url);
+    free(openai->models_url);
     free(openai->ca_file);
     free(openai->pinned_key);
     free(openai->host);
     free(openai);
+}
+
+/* --- the health check --- */
+
+struct tier_probe {
+    struct client_transfer *transfer;
+    tier_probe_fn *on_done;
+    void *ctx;
+};
+
+/* A server that refuses the key or has no such list is there. A gateway that says 502 is not the
+ * server. */
+static void on_probed(void *ctx, enum td_status status, int code, const struct td_error *err)
+{
+    (void)status, (void)err;
+    struct tier_probe probe = *(struct tier_probe *)ctx;
+    free(ctx);
+    probe.on_done(probe.ctx, code > 0 && code < 500);
+}
+
+/* Asks for the list of models: that costs nothing and says nothing about a user. */
+static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, tier_probe_fn *then,
+                                       void *ctx)
+{
+    const struct openai *openai = openai_of(tier);
+    const struct tier_server_options *options = &openai->options;
+    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
+    struct client *client = client_of_loop(loop);
+    struct tier_probe *probe = calloc(1, sizeof *probe);
+    struct buf authorization;
+    bool good = write_authorization(openai, &authorization) && client && probe;
+    const char *headers[] = {"User-Agent: tandem/" TANDEM_VERSION,
+                             secret_reveal(options->api_key).len ? authorization.data : NULL, NULL};
+    const struct client_request request = {
+        .method = "GET",
+        .url = openai->models_url,
+        .headers = headers,
+        .allow_http = true,
+        .ca_file = openai->ca_file,
+        .pinned_key = openai->pinned_key,
+        .connect_timeout_ms = options->connect_timeout_ms,
+        .total_timeout_ms = 2 * options->connect_timeout_ms,
+        .response_bytes_max = RESPONSE_BYTES_MAX,
+        .on_done = on_probed,
+        .ctx = probe,
+    };
+    if (good) {
+        probe->on_done = then;
+        probe->ctx = ctx;
+        good = door_send(&openai->door, &pass, client, &request, &probe->transfer, NULL) == TD_OK;
+    }
+    wipe(&authorization);
+    if (good)
+        return probe;
+    free(probe);
+    return NULL;
+}
+
+static void openai_probe_cancel(struct tier_probe *probe)
+{
+    client_cancel(probe->transfer);
+    free(probe);
 }
 
 static const struct tier_ops openai_ops = {
@@ -536,6 +678,8 @@ static const struct tier_ops openai_ops = {
     .count_prompt = openai_count_prompt,
     .free = openai_free,
     .egress_bytes = openai_egress_bytes,
+    .probe = openai_probe,
+    .probe_cancel = openai_probe_cancel,
     .unbilled = openai_unbilled,
     .estimates = true,
 };
@@ -590,13 +734,14 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
     openai->chat_url = url_of(options->base_url, "chat/completions");
     openai->completion_url = url_of(options->base_url, "completions");
+    openai->models_url = url_of(options->base_url, "models");
     openai->host = door_host(options->base_url);
     openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     openai->pinned_key = options->pinned_key ? strdup(options->pinned_key) : NULL;
     openai->options.base_url = NULL; /* the caller's; the copies are above */
     openai->options.ca_file = openai->options.pinned_key = NULL;
-    if (!openai->chat_url || !openai->completion_url || !openai->host ||
+    if (!openai->chat_url || !openai->completion_url || !openai->models_url || !openai->host ||
         (options->ca_file && !openai->ca_file) || (options->pinned_key && !openai->pinned_key)) {
         openai_free(&openai->tier);
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <time.h>
 
 /* --- the address --- */
 
@@ -269,10 +270,25 @@ bool openai_names_logprobs(struct td_str refusal)
     return false;
 }
 
-uint64_t openai_retry_after_ms(const char *value)
+#define RETRY_AFTER_SECONDS_MAX 86400
+
+/* RFC 9110, section 10.2.3: seconds, or a date in the preferred form of section 5.6.7. */
+uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms)
 {
-    uint64_t seconds;
-    if (!value || !str_to_u64(str_trim(str_from(value)), &seconds) || seconds > UINT64_MAX / 1000)
+    struct td_str text = str_trim(str_from(value ? value : ""));
+    uint64_t seconds = RETRY_AFTER_SECONDS_MAX;
+    struct tm date = {0};
+    const char *end;
+    if (text.len > 0 && strspn(text.data, "0123456789") >= text.len) {
+        if (!str_to_u64(text, &seconds)) /* more than 64 bits */
+            seconds = RETRY_AFTER_SECONDS_MAX;
+    } else if (text.len > 0 && (end = strptime(text.data, "%a, %d %b %Y %H:%M:%S GMT", &date)) &&
+               end == text.data + text.len) {
+        time_t until = timegm(&date);
+        uint64_t now = now_wall_ms / 1000;
+        seconds = until > 0 && (uint64_t)until > now ? (uint64_t)until - now : 0;
+    } else {
         return UINT64_MAX;
-    return seconds * 1000;
+    }
+    return 1000 * (seconds < RETRY_AFTER_SECONDS_MAX ? seconds : RETRY_AFTER_SECONDS_MAX);
 }

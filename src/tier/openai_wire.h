@@ -36,8 +36,9 @@ TD_MUST_CHECK enum td_status openai_pad_body(struct buf *body, uint32_t multiple
 /* The status for an HTTP error, and the peer's message: bounded, without control characters. */
 enum td_status openai_status_of_http(int code);
 void openai_read_error(int code, struct td_str body, struct td_error *err);
-/* Reads "2" as 2000. UINT64_MAX when the value is not a number of seconds (it may be a date). */
-uint64_t openai_retry_after_ms(const char *value);
+/* Reads "2" as 2000, and the date of HTTP as the time until then; a day at most. UINT64_MAX when
+ * the value is neither. */
+uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms);
 
 typedef void openai_piece_fn(void *ctx, const struct tier_piece *piece);
 

@@ -38,6 +38,12 @@ struct tier_usage {
     bool refused; /* the tier sent one that cannot be true */
 };
 
+enum tier_reach {
+    TIER_REACHED,
+    TIER_UNREACHED,  /* no connection to its server came about */
+    TIER_NOT_AWAITED /* nor was it waited for: others had found none */
+};
+
 struct tier_result {
     enum td_status status; /* TD_OK, or why it ended early */
     struct td_error err;
@@ -48,7 +54,9 @@ struct tier_result {
     double waited_ms;          /* local: of these, in the queue for a slot */
     uint32_t retry_count;
     uint64_t egress_bytes; /* sent off the device, retries included */
-    bool unbilled;         /* it never reached the server, or the server refused it */
+    enum tier_reach reach;
+    uint64_t retry_after_ms; /* how long the server wants to be left alone; 0 = it did not say */
+    bool unbilled;           /* it never reached the server, or the server refused it */
 };
 
 struct tier_sink {
@@ -60,6 +68,8 @@ struct tier_sink {
      * device for this attempt. */
     const struct egress_pass *pass;
     uint32_t left_ms; /* the attempt is cancelled then; 0 = no limit */
+    bool elsewhere;   /* another tier can be asked: no long waiting for a connection */
+    bool once;        /* not repeated after a failure */
 };
 
 /* What a request would need of a tier. */
@@ -68,6 +78,9 @@ struct tier_ask {
     enum td_data_class data_class;
     uint32_t prompt_tokens, tokens_max; /* tokens_max 0 = no limit */
 };
+
+struct tier_probe;
+typedef void tier_probe_fn(void *ctx, bool reached);
 
 struct tier_ops {
     enum td_status (*start)(struct tier *tier, struct loop *loop, const struct td_request *request,
@@ -81,6 +94,11 @@ struct tier_ops {
     /* Bytes sent so far, for an attempt that is about to be cancelled. NULL for a tier that sends
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
+    /* Asks whether the tier's server is there, without a user's data. on_done comes once, from the
+     * loop, unless it is cancelled before. NULL for a tier without a server. */
+    struct tier_probe *(*probe)(struct tier *tier, struct loop *loop, tier_probe_fn *on_done,
+                                void *ctx); /* NULL: it could not be sent */
+    void (*probe_cancel)(struct tier_probe *probe);
     /* Fills wait_ms, forecast_ttft_ms and forecast_total_ms of a request that would be asked now;
      * `coming` others are about to be. NULL for a tier whose queue nobody here can see. */
     void (*forecast)(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
@@ -139,6 +157,7 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
 
 struct egress_log;
 struct secret;
+struct tier_health;
 struct tier_server_options {
     /* "https://api.example.com/v1"; http is for loopback, or any host with allow_http */
     const char *base_url;
@@ -152,19 +171,13 @@ struct tier_server_options {
     uint32_t total_timeout_ms;   /* 0 = none */
     uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not padded */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
+    struct tier_health *health;  /* the same; NULL = nobody tells it that it rests */
+    size_t health_index;         /* of the tier in it */
 };
 /* A server with OpenAI's API. **returns new** (tier_free). */
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
                                              const struct tier_server_options *options,
                                              struct tier **out, struct td_error *err);
-
-/* Passive health: after 3 failures in a row a tier rests for 1 s, and longer rests follow, up to 30
- * s. A success clears the count. Thread-safe. now_ms is monotonic. */
-struct tier_health;
-struct tier_health *tier_health_new(size_t tier_count);
-void tier_health_free(struct tier_health *health);
-bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms);
-void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms);
 
 /* How long the tiers took lately: to the first text, and to the end of the answer, without the time
  * that a request waited here for a slot. A measurement

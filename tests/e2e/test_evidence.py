@@ -13,9 +13,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run
+from tandem import Tandem, clean_environment, edge_first, run, wait_until
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-evidence-"))
+NOTHING = clean_environment(TANDEM_STATE_DIR=FOLDER)  # a machine without a ledger
 
 
 def write(name, text):
@@ -151,19 +152,40 @@ def test_cloud_traffic_is_audited_by_task_with_intervals():
         }
         for i in range(80)
     ]
-    code, out, err = run("router", "audit", write("log.jsonl", lines), "--json")
+    code, out, err = run("router", "audit", write("log.jsonl", lines), "--json", env=NOTHING)
     equal(code, 0, err)
     got = json.loads(out)
     equal(got["questions"], 200)
     assert got["movable"]["low"] <= got["movable"]["mean"] <= got["movable"]["high"], got
     assert abs(got["cost_usd"]["mean"] - (0.8 + 120 * (20 * 0.15 + 10 * 0.6) / 1e6)) < 1e-9, got
     equal(sum(task["questions"] for task in got["tasks"]), 200)
-    code, out, _ = run("router", "audit", FOLDER / "log.jsonl", "--p-local", "0.99")
+    code, out, _ = run("router", "audit", FOLDER / "log.jsonl", "--p-local", "0.99", env=NOTHING)
     assert code == 0 and b"could move" in out and b"quick wins" in out, out
+    assert b"is not known: the ledger has 0 outcomes" in out and b"not measured" in out, out
+    equal((got["right"], got["outcomes"]), (None, 0))
     code, _, err = run("router", "audit", write("bad.jsonl", '{"text": "a"}\n{"txt": "b"}\n'))
     assert code == 1 and "line 2" in err, err
     code, _, err = run("router", "audit", FOLDER / "log.jsonl", "--price-in", "0.15")
     assert code == 1 and "no unit" in err, err
+
+
+@case
+def test_an_audit_takes_what_is_right_from_the_answers_of_the_device():
+    log = write("alarms.jsonl", [{"text": f"set an alarm for {i}"} for i in range(1, 12)])
+    with Tandem(env={"TEST": "1"}) as tandem:
+        for i in range(12):
+            answer = tandem.chat(f"set an alarm for {i + 1}", {"x-tandem-mode": "only-local"})
+            said = {"id": answer.tandem["exchange"], "ok": i < 9}
+            equal(tandem.request("POST", "/tandem/v1/feedback", said).status, 200)
+
+        def audit():
+            code, out, err = run("router", "audit", log, "--json", env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        wait_until(lambda: audit()["outcomes"] == 12)
+        got = audit()
+        assert got["right"]["low"] < got["right"]["mean"] == 0.75 < got["right"]["high"], got
 
 
 PRICES = [
@@ -184,10 +206,11 @@ def test_the_total_cost_has_units_and_a_crossover():
     saving = 0.8 * (500 * 0.15e-6 + 200 * 0.6e-6)
     assert abs(got["crossover_queries_per_month"] - 2400 / 36 / saving) < 1e-3, got
     assert got["pays"] and got["payback_months"] < 36 and "bandwidth" in got["not_counted"], got
-    code, out, _ = run(
-        "tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s"
-    )
+    machines = ["--hardware", "40000 USD", "--machines", "20"]
+    power = ["--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s"]
+    code, out, _ = run("tco", *PRICES, *machines, *power)
     assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
+    assert b"utilisation not known" in out, out
     for bad, word in [
         (["--price-in", "0.15"], "no unit"),
         (["--price-in", "0.15 EUR/Mtok"], "wrong unit"),
@@ -197,6 +220,19 @@ def test_the_total_cost_has_units_and_a_crossover():
         assert code == 2 and word in err, err
     code, _, err = run("tco", "--price-in", "1 USD/Mtok")
     assert code == 2 and "--price-out" in err, err
+
+
+@case
+def test_the_total_cost_needs_hardware_that_can_carry_the_load():
+    code, out, err = run("tco", *PRICES)
+    assert code == 2 and "--hardware is required" in err and not out, err
+    speeds = ["--prefill", "1000 tok/s", "--decode", "40 tok/s"]
+    code, out, err = run("tco", *PRICES, "--hardware", "2400 USD", *speeds)
+    # Ten million queries, each of 5.5 s on the device.
+    assert code == 3 and "2091 %" in err and "at least 21" in err and not out, (code, err)
+    enough = ["--hardware", "50400 USD", "--machines", "21"]
+    code, out, err = run("tco", *PRICES, *enough, *speeds)
+    assert code == 0 and b"utilisation 99.6 %" in out and b"too much" in out, (out, err)
 
 
 @case

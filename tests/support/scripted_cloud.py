@@ -84,9 +84,11 @@ class ScriptedCloud:
         script: Script | None = None,
         tls: tuple[Path, Path] | None = None,
         host: str = "127.0.0.1",
+        port: int = 0,
         at_once: int = 1000,
     ) -> None:
-        """tls: (certificate file, key file) for HTTPS. at_once: the others wait for their turn."""
+        """tls: (certificate file, key file) for HTTPS. port: 0 = a free one. at_once: the others
+        wait for their turn."""
         self._turns = threading.BoundedSemaphore(at_once)
         self.script = script or Script()
         self.received = bytearray()
@@ -98,7 +100,7 @@ class ScriptedCloud:
         if tls:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._context.load_cert_chain(*tls)
-        self._listener = socket.create_server((host, 0), backlog=256)
+        self._listener = socket.create_server((host, port), backlog=256)
         self.port = self._listener.getsockname()[1]
         self.base_url = f"{'https' if tls else 'http'}://{host}:{self.port}/v1"
         self._closed = False
@@ -111,6 +113,11 @@ class ScriptedCloud:
         except OSError:
             pass
         self._listener.close()
+
+    def calls(self) -> list[dict[str, Any]]:
+        """The requests for an answer: not those that only ask whether the server is there."""
+        with self._lock:
+            return [request for request in self.requests if request["method"] == "POST"]
 
     def clear(self) -> None:
         with self._lock:

@@ -12,6 +12,7 @@
 #include "exchange/private/minimise.h"
 #include "request/request.h"
 #include "router/plan/policy.h"
+#include "tier/limits.h"
 
 #include <stdatomic.h>
 
@@ -56,6 +57,7 @@ struct config_tier {
     double input_usd_per_mtok, output_usd_per_mtok;
     double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
+    struct tier_limits limits;
 };
 
 struct config_adapter {

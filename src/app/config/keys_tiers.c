@@ -42,6 +42,16 @@ static const struct config_key timeout_keys[] = {
 };
 static const struct config_section timeout_section = KEYS_MAP(timeout_keys);
 
+static const struct config_key limit_keys[] = {
+    {"concurrent", CONFIG_KEY_UINT, AT(limits.concurrent), "0", 0, 1000000,
+     .help = "requests at a time; 0 = no limit"},
+    {"requests_per_minute", CONFIG_KEY_UINT, AT(limits.requests_per_minute), "0", 0, 1000000000,
+     .help = "requests in any minute, retries included; 0 = no limit"},
+    {"tokens_per_minute", CONFIG_KEY_UINT, AT(limits.tokens_per_minute), "0", 0, 4000000000,
+     .help = "tokens of prompts and answers in any minute; 0 = no limit"},
+};
+static const struct config_section limit_section = KEYS_MAP(limit_keys);
+
 static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; a request may name it as its model"},
@@ -100,5 +110,7 @@ static const struct config_key tier_keys[] = {
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
      .help = "how long the tier may take"},
+    {"limits", CONFIG_KEY_SECTION, 0, NULL, .section = &limit_section,
+     .help = "how much the tier is asked; what is beyond goes to the next tier of the route"},
 };
 const struct config_section keys_tier = KEYS_LIST(tier_keys, struct config_tier);

@@ -46,8 +46,9 @@ void tco_compute(const struct tco_input *input, struct tco *out)
     out->saving_share = over(out->saving_usd, out->cloud_usd);
     out->hardware_usd_per_month = over(input->hardware_usd + input->development_usd, months);
     double tries = share_tried(input) * input->queries_per_month;
-    out->busy_share = tries * seconds / TCO_MONTH_S;
-    double idle_s = fmax(0, 1 - out->busy_share) * TCO_MONTH_S;
+    double machines = fmax(1, input->machines);
+    out->busy_share = tries * seconds / TCO_MONTH_S / machines;
+    double idle_s = fmax(0, 1 - out->busy_share) * TCO_MONTH_S * machines;
     out->idle_usd_per_month = idle_s * input->idle_watt * input->energy_usd_per_joule;
     out->fixed_usd_per_month =
         out->hardware_usd_per_month + input->operations_usd_per_month + out->idle_usd_per_month;

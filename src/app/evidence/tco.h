@@ -24,9 +24,12 @@ struct tco_input {
     double queries_per_month;
     double share_local;
     enum tco_pattern pattern;
-    double hardware_usd, development_usd, lifetime_s;
+    double machines;     /* that share the local queries; 0 = one */
+    double hardware_usd; /* of all machines */
+    double development_usd, lifetime_s;
     double operations_usd_per_month;
-    double busy_watt, idle_watt, energy_usd_per_joule;
+    double busy_watt, idle_watt; /* of one machine */
+    double energy_usd_per_joule;
     double prefill_per_s, decode_per_s;
     double bandwidth_usd_per_byte, query_bytes;
     double breach_usd;         /* one breach */
@@ -43,7 +46,7 @@ struct tco {
     double all_cloud_usd_per_month, hybrid_usd_per_month, saving_usd_per_month;
     double saving_share;   /* of the cloud's bill, before fixed costs */
     double payback_months; /* of hardware and development; INFINITY: never */
-    double busy_share;     /* of the machine's time; above 1: it cannot keep up */
+    double busy_share;     /* of the machines' time; above 1: they cannot keep up */
     double usd_per_mtok;   /* of local tokens, everything counted, at this utilisation */
     double energy_j;       /* a local query */
     /* Breaches per million queries that leave above which this volume pays; 0: it does without

@@ -50,6 +50,27 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
     attempt_close(lane, outcome, NULL);
 }
 
+/* --- health --- */
+
+static void leave_tier(struct exchange *ex, struct attempt *attempt,
+                       const struct tier_result *result)
+{
+    tier_health_leave(ex->services->health, attempt->tier, &attempt->ticket, result,
+                      (uint64_t)exchange_now_ms(ex));
+}
+
+/* The plan may be older than what others have found out meanwhile. */
+static enum td_status enter_tier(struct exchange *ex, struct attempt *attempt, struct td_error *err)
+{
+    struct tier_state *state = &ex->states[attempt->tier];
+    char why[REASON_TEXT_BYTES];
+    if (tier_health_enter(ex->services->health, attempt->tier, state->prompt_tokens,
+                          (uint64_t)exchange_now_ms(ex), &attempt->ticket, state))
+        return TD_OK;
+    plan_rest_text(state, why);
+    return error_set(err, state->rest < REST_SLOWED ? TD_UNAVAILABLE : TD_BUSY, "it %s", why);
+}
+
 /* --- the record --- */
 
 /* Where the tier told no usage, an estimate stands in for it. */
@@ -76,9 +97,10 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result)
 {
     assert(lane->attempt && outcome != ATTEMPT_OPEN);
-    const struct exchange *ex = lane->exchange;
+    struct exchange *ex = lane->exchange;
     struct attempt *attempt = lane->attempt;
     lane->running = NULL;
+    leave_tier(ex, attempt, result);
     attempt->outcome = outcome;
     attempt->total_ms = exchange_now_ms(ex) - ex->created_ms - attempt->start_ms;
     attempt->confidence = confidence_value(&lane->confidence);
@@ -103,30 +125,19 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
 }
 
 /* For requests that ask for a time. Only complete answers count: one that was left has no end. */
-static void report_latency(struct exchange *ex, const struct attempt *attempt)
+void attempt_report_answer(struct exchange *ex)
 {
+    const struct attempt *attempt = ex->current;
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
         tier_latency_add(ex->services->latency, attempt->tier,
                          attempt->first_ms - attempt->waited_ms,
                          attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
 }
 
-/* Health learns only from what says something about the tier. A request that the tier refused does
- * not, nor does an answer that we did not wait for. */
-static void report_health(struct exchange *ex, const struct attempt *attempt)
-{
-    bool sick = attempt->status == TD_UNAVAILABLE || attempt->status == TD_TIMEOUT ||
-                attempt->status == TD_CORRUPT || attempt->status == TD_IO;
-    if (ex->services->health && (sick || attempt->status == TD_OK))
-        tier_health_report(ex->services->health, attempt->tier, !sick,
-                           (uint64_t)exchange_now_ms(ex));
-}
-
 void attempt_fail(struct exchange *ex, const struct tier_result *result)
 {
     char cause[REASON_TEXT_BYTES];
     attempt_close(ex->lane, ATTEMPT_FAILED, result);
-    report_health(ex, ex->current);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
     ex->current->why_left = late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR;
@@ -150,12 +161,6 @@ void attempt_cut_off(struct exchange *ex, struct lane *lane)
     if (ex->services->latency)
         tier_latency_add_cut(ex->services->latency, attempt->tier, attempt->first_ms,
                              attempt->total_ms, (uint64_t)exchange_now_ms(ex));
-}
-
-void attempt_report_answer(struct exchange *ex)
-{
-    report_health(ex, ex->current);
-    report_latency(ex, ex->current);
 }
 
 /* --- pieces and the end --- */
@@ -188,8 +193,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     struct exchange *ex = lane->exchange;
     exchange_enter(ex);
     lane_turn_to(ex, lane);
-    if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece)))
+    if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece))) {
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
+        tier_health_answered(ex->services->health, ex->current->tier, &ex->current->ticket,
+                             (uint64_t)exchange_now_ms(ex));
+    }
     if (piece->has_stats) {
         check_server(ex, piece);
         confidence_add(&ex->lane->confidence, &piece->stats);
@@ -280,12 +288,17 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(lane->pass.data_class));
     } else {
+        failure.status = enter_tier(ex, attempt, &failure.err);
+    }
+    if (failure.status == TD_OK) {
         struct tier_sink sink = {
             .on_piece = on_piece,
             .on_done = on_done,
             .ctx = lane,
             .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
             .pass = &lane->pass,
+            .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
+            .once = attempt->ticket.alone,
             .left_ms = deadline_left_for_attempt(ex),
         };
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,

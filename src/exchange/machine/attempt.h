@@ -13,6 +13,7 @@
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "tier/door.h"
+#include "tier/health.h"
 
 struct exchange;
 
@@ -26,7 +27,8 @@ struct attempt {
     bool low;      /* the gates would not have kept its answer */
     bool urgent;   /* asked beside a silent one before the deadline: not left before its end */
     bool outrun;   /* cancelled because the other lane answered first */
-    bool cut;      /* at the deadline: what has come of its answer has no end */
+    struct tier_ticket ticket;
+    bool cut; /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;
     enum reason_code why_left; /* REASON_LEFT_...; 0 = it was not left */
     uint32_t retry_count;
@@ -79,7 +81,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
 void attempt_fail(struct exchange *exchange, const struct tier_result *result);
 /* Stops what runs in the lane because the deadline has passed, and tells the tier's latency. */
 void attempt_cut_off(struct exchange *exchange, struct lane *lane);
-/* Tells health and latency of the tier that the current attempt answered. */
+/* Tells latency how long the current attempt took, which was answered. */
 void attempt_report_answer(struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);

@@ -108,6 +108,9 @@ static void make_plan(struct exchange *ex, const struct route *route)
     parts_prepare(ex, route);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, ex->services->tier_count,
               &ex->plan);
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (ex->plan.missing >> i & 1)
+            tier_health_want(ex->services->health, i, (uint64_t)exchange_now_ms(ex));
     ex->signals.mode = ex->plan.mode;
     outgoing_explain(ex);
     parts_planned(ex);

@@ -17,6 +17,7 @@
 #include "exchange/private/pseudonyms.h"
 #include "request/request.h"
 #include "router/plan/policy.h"
+#include "tier/health.h"
 #include "tier/tier.h"
 
 struct exchange;
@@ -84,11 +85,11 @@ struct exchange_services {
     enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
     const struct similarity *similarity; /* with consistency */
-    struct tier_health *health;
-    struct tier_latency *latency;      /* NULL = not measured */
-    struct tier_load *load;            /* NULL = not counted */
-    struct device *device;             /* NULL = battery and network are not known */
-    struct token_counts *token_counts; /* NULL = how servers count is not learnt */
+    struct tier_health *health;          /* NULL = no tier rests */
+    struct tier_latency *latency;        /* NULL = not measured */
+    struct tier_load *load;              /* NULL = not counted */
+    struct device *device;               /* NULL = battery and network are not known */
+    struct token_counts *token_counts;   /* NULL = how servers count is not learnt */
 
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */

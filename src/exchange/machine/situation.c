@@ -67,10 +67,10 @@ static void read_states(struct exchange *ex)
     for (size_t i = 0; i < services->tier_count; i++) {
         ex->facts[i] = services->tiers[i]->facts;
         ex->states[i] = (struct tier_state){
-            .reachable = !services->health ||
-                         tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
+            .reachable = true,
             .prompt_tokens = count_prompt(ex, i),
         };
+        tier_health_look(services->health, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
         if (services->tiers[i]->ops->look)
             services->tiers[i]->ops->look(services->tiers[i], &ex->states[i]);
         if (services->latency)
@@ -93,6 +93,8 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
         device_read(ex->services->device, &device);
         ex->signals.moment.battery = device.battery;
         ex->signals.moment.on_battery = device.on_battery;
+        tier_health_note_network(ex->services->health, device.network,
+                                 (uint64_t)exchange_now_ms(ex));
         ex->signals.moment.battery_low = device.battery_low;
         if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
             ex->signals.moment.network = device.network;

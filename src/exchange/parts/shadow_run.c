@@ -80,19 +80,40 @@ static double cost_of(const struct shadow_run *run, const struct tier_result *re
     return cost_usd(&run->tier->facts, told ? &result->usage : &seen);
 }
 
+/* --- health --- */
+
+/* That spare work had to wait too long says nothing about the tier; a server's word does. */
+static void leave_tier(struct shadow_run *run, const struct tier_result *result)
+{
+    bool says = result &&
+                (result->status == TD_OK || result->http_status || result->reach == TIER_UNREACHED);
+    tier_health_leave(run->task.services->health, run->task.tier, &run->ticket,
+                      says ? result : NULL,
+                      (uint64_t)clock_monotonic_ms(run->task.services->clock));
+}
+
+static bool enter_tier(struct shadow_run *run)
+{
+    struct tier_state why = {0};
+    return tier_health_enter(run->task.services->health, run->task.tier, run->task.prompt_tokens,
+                             (uint64_t)clock_monotonic_ms(run->task.services->clock), &run->ticket,
+                             &why);
+}
+
 /* --- what it came to --- */
 
-/* The device had something better to do, or the tier does not take what was made of the request.
- * That says nothing of its answers. */
+/* The device had something better to do, the tier rests, or it does not take what was made of the
+ * request. That says nothing of its answers. */
 static bool says_nothing(const struct shadow_run *run, const struct tier_result *result)
 {
     bool refused = result->status == TD_INVALID;
     if (refused)
         log_event(LOG_LEVEL_INFO, "shadow_refused", "exchange=%s tier=%s http_status=%d", run->id,
                   run->tier->facts.name, result->http_status);
-    return refused || (run->task.place == SHADOW_ON_DEVICE &&
-                       (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
-                        result->status == TD_CANCELLED));
+    return refused || result->reach == TIER_NOT_AWAITED ||
+           (run->task.place == SHADOW_ON_DEVICE &&
+            (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
+             result->status == TD_CANCELLED));
 }
 
 /* The ramp learns how often its two tiers differ. A candidate that gives no answer differs, too. */
@@ -148,6 +169,7 @@ static void drop(const struct shadow_run *run, const struct tier_result *result)
 
 static void record(struct shadow_run *run, const struct tier_result *result)
 {
+    leave_tier(run, result);
     struct agreement agreement = {.kind = AGREEMENT_TEXT};
     bool answered = result->status == TD_OK;
     if (says_nothing(run, result) ||
@@ -189,13 +211,21 @@ static void on_done(void *ctx, const struct tier_result *result)
 
 static void ask(struct shadow_run *run)
 {
-    struct tier_result failure = {.unbilled = true};
-    const struct tier_sink sink = {
-        .on_piece = on_piece, .on_done = on_done, .ctx = run, .pass = &run->pass};
+    struct tier_result failure = {.status = TD_BUSY, .reach = TIER_NOT_AWAITED, .unbilled = true};
     run->began = true;
     loop_timer_start(run->loop, run->timer, DEADLINE_MS);
-    failure.status =
-        tier_start(run->tier, run->loop, &run->request, &sink, &run->running, &failure.err);
+    bool inside = enter_tier(run);
+    const struct tier_sink sink = {.on_piece = on_piece,
+                                   .on_done = on_done,
+                                   .ctx = run,
+                                   .pass = &run->pass,
+                                   .elsewhere = true,
+                                   .once = run->ticket.alone};
+    if (inside) {
+        failure.reach = TIER_REACHED;
+        failure.status =
+            tier_start(run->tier, run->loop, &run->request, &sink, &run->running, &failure.err);
+    }
     if (failure.status != TD_OK)
         on_done(run, &failure);
 }
@@ -235,6 +265,7 @@ void shadow_run_cancel(struct shadow_run *run)
     } else if (!run->ended) {
         settle(run, 0);
     }
+    leave_tier(run, NULL);
     remove_and_free(run);
 }
 

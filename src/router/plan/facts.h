@@ -65,9 +65,27 @@ static inline bool tier_facts_usable(const struct tier_facts *facts)
     return facts->has_key && !(facts->model_fault && !facts->model_fault->stands_in);
 }
 
+/* Why a tier is not asked although it is configured (tier/health.h). */
+enum tier_rest {
+    REST_NONE,
+    REST_UNREACHED,  /* no connection to it comes about */
+    REST_FAILING,    /* it failed in a row, or too often */
+    REST_ASKED,      /* it asked to be left alone for a time */
+    REST_REFUSING,   /* it knows neither our key nor the model */
+    REST_TRIED,      /* it rested, and another request tries it now */
+    REST_SLOWED,     /* it was overloaded: fewer requests go to it at a time */
+    REST_CONCURRENT, /* these three: the operator's limits are used up */
+    REST_REQUESTS,
+    REST_TOKENS,
+    REST_COUNT
+};
+
 /* What changes from moment to moment. */
 struct tier_state {
-    bool reachable;         /* false after failures until its cool-down ends */
+    bool reachable;         /* false while it rests */
+    enum tier_rest rest;    /* why; REST_NONE where nothing is known of it */
+    uint32_t rest_ms;       /* that are left; 0 = not known */
+    int rest_http;          /* the status that it answered with; 0 = none */
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
     /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
     double ttft_p95_ms, total_p50_ms, total_p95_ms;

@@ -167,10 +167,35 @@ static bool without_model(const struct question *q, size_t tier, char why[REASON
                    fault->text);
 }
 
+void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES])
+{
+    static const char *const texts[REST_COUNT] = {
+        [REST_NONE] = "could not be reached lately and is resting",
+        [REST_UNREACHED] = "could not be reached lately and is resting",
+        [REST_FAILING] = "failed lately and is resting",
+        [REST_ASKED] = "asked to be left alone",
+        [REST_REFUSING] = "refused every request lately and is resting",
+        [REST_TRIED] = "failed lately, and another request is trying it now",
+        [REST_SLOWED] = "was overloaded lately and is asked less at a time",
+        [REST_CONCURRENT] = "has as many requests at a time as limits.concurrent allows",
+        [REST_REQUESTS] = "had as many requests as limits.requests_per_minute allows",
+        [REST_TOKENS] = "had as many tokens as limits.tokens_per_minute allows",
+    };
+    size_t len = (size_t)snprintf(out, REASON_TEXT_BYTES, "%s", texts[state->rest]);
+    if (state->rest_http)
+        len += (size_t)snprintf(out + len, REASON_TEXT_BYTES - len, " (HTTP %d)", state->rest_http);
+    if (state->rest_ms)
+        snprintf(out + len, REASON_TEXT_BYTES - len, ", for another %u s",
+                 (state->rest_ms + 999) / 1000);
+}
+
 static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
-    return !q->states[tier].reachable &&
-           removed(why, "tier %s could not be reached lately and is resting", q->facts[tier].name);
+    char text[REASON_TEXT_BYTES];
+    if (q->states[tier].reachable)
+        return false;
+    plan_rest_text(&q->states[tier], text);
+    return removed(why, "tier %s %.200s", q->facts[tier].name, text);
 }
 
 /* Nothing is sent that cannot arrive. A server on this machine needs no network. */
@@ -273,10 +298,8 @@ static const struct constraint permissions[] = {
     {REASON_REMOVED_CAPPED, beyond_cap},
 };
 static const struct constraint availability[] = {
-    {REASON_REMOVED_NO_KEY, without_key},
-    {REASON_REMOVED_NO_MODEL, without_model},
-    {REASON_REMOVED_OFFLINE, without_network},
-    {REASON_REMOVED_OFFLINE, offline},
+    {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},
+    {REASON_REMOVED_OFFLINE, without_network}, {REASON_REMOVED_OFFLINE, offline},
     {REASON_REMOVED_TOO_SLOW, too_slow},
 };
 
@@ -353,6 +376,7 @@ static void order_rungs(const struct question *q, const size_t *ladder, size_t c
         size_t tier = ladder[climbs ? start + i : count - 1 - i];
         if (prune(q, tier, availability, sizeof availability / sizeof *availability, out)) {
             out->reduced = true;
+            out->missing |= 1u << tier;
             continue;
         }
         out->rungs[out->rung_count++] = tier;

@@ -267,7 +267,8 @@ struct plan {
     /* a tier that the request would have been allowed is unreachable or has no key: an
      * answer that it could have bettered is disclosed as reduced capability */
     bool reduced;
-    bool spent; /* a budget took tiers away: the answer is disclosed */
+    unsigned missing; /* bit n: tier n would have been on the ladder, but rests or has no key */
+    bool spent;       /* a budget took tiers away: the answer is disclosed */
     struct decision decision;
 };
 
@@ -387,6 +388,8 @@ enum td_data_class policy_class_for(const struct route *route, const struct sign
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);
+/* Why a tier rests and for how long, as the rest of a sentence about it. */
+void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES]);
 /* Why the tier's forecast does not fit what is left until the first text and until the whole answer
  * (INFINITY = no limit). False, and nothing is written, when it fits or there is none. */
 bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *state,

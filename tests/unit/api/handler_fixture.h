@@ -209,7 +209,7 @@ static bool process_start(void)
                                      .header_bytes_max = 8192,
                                      .header_timeout_ms = 2000,
                                      .idle_timeout_ms = 2000};
-    services.health = tier_health_new(1);
+    services.health = tier_health_new(1, NULL, NULL);
     services.classes = conversation_classes_new(64);
     services.scanner = plain_scanner();
     host.metrics = metrics_new(1);
@@ -288,7 +288,12 @@ static bool has(const char *text)
 /* A success clears the failures that would let the tier rest for the next case. */
 static void clear_health(void)
 {
-    tier_health_report(services.health, 0, true, clock_monotonic_ns(NULL) / 1000000);
+    uint64_t now_ms = clock_monotonic_ns(NULL) / 1000000;
+    const struct tier_result good = {.status = TD_OK};
+    struct tier_ticket ticket;
+    struct tier_state why;
+    CHECK(tier_health_enter(services.health, 0, 0, now_ms, &ticket, &why));
+    tier_health_leave(services.health, 0, &ticket, &good, now_ms);
 }
 
 #define CHAT "/v1/chat/completions"

@@ -497,8 +497,11 @@ static void test_a_tier_that_rests_is_not_hedged_to(void)
     hedged(&w);
     begin(&w);
     virtual_loop_run(&w.loop, 50); /* the plan has it; then others see it fail */
-    for (int i = 0; i < 3; i++)
-        tier_health_report(w.services.health, OTHER, false, w.loop.now_ms);
+    const struct tier_result nobody = {.status = TD_UNAVAILABLE, .reach = TIER_UNREACHED};
+    struct tier_ticket ticket;
+    struct tier_state why;
+    CHECK(tier_health_enter(w.services.health, OTHER, 0, w.loop.now_ms, &ticket, &why));
+    tier_health_leave(w.services.health, OTHER, &ticket, &nobody, w.loop.now_ms);
     virtual_loop_run(&w.loop, 100000);
     CHECK(w.tiers[OTHER].start_count == 0 && strcmp(w.text, "Slow answer") == 0);
     done(&w);

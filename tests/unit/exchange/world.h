@@ -232,7 +232,7 @@ static void world_init(struct world *world)
         .policy = &world->policy,
         .tiers = world->tier_list,
         .tier_count = 3,
-        .health = tier_health_new(3),
+        .health = tier_health_new(3, NULL, NULL),
         .classes = conversation_classes_new(64),
         .scanner = plain_scanner(),
         .ledger = (struct ledger *)&ledger_seen,

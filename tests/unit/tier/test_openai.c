@@ -18,6 +18,7 @@ struct client_transfer {
 static struct {
     struct client_transfer *running;
     char url[256], headers[1024], body[2048];
+    char method[8];
     int start_count, cancel_count;
     bool refuse, unconnected;
 } net;
@@ -39,6 +40,7 @@ enum td_status client_start(struct client *client, const struct client_request *
         abort();
     net.running->request = *request;
     snprintf(net.url, sizeof net.url, "%s", request->url);
+    snprintf(net.method, sizeof net.method, "%s", request->method);
     snprintf(net.body, sizeof net.body, STR_FMT, STR_ARG(request->body));
     net.headers[0] = '\0';
     for (size_t i = 0; request->headers[i]; i++) {
@@ -49,11 +51,6 @@ enum td_status client_start(struct client *client, const struct client_request *
     return TD_OK;
 }
 
-bool client_is_connected(const struct client_transfer *transfer)
-{
-    return transfer && !net.unconnected;
-}
-
 void client_cancel(struct client_transfer *transfer)
 {
     net.cancel_count++;
@@ -61,8 +58,15 @@ void client_cancel(struct client_transfer *transfer)
     free(transfer);
 }
 
+static void net_connected(void)
+{
+    if (!net.unconnected && net.running->request.on_connected)
+        net.running->request.on_connected(net.running->request.ctx);
+}
+
 static void net_headers(int code, const char *retry_after)
 {
+    net_connected();
     net.running->request.on_headers(net.running->request.ctx, code, "text/event-stream",
                                     retry_after);
 }
@@ -74,6 +78,7 @@ static void net_body(const char *text)
 
 static void net_done(enum td_status status, const char *message)
 {
+    net_connected();
     struct client_transfer *transfer = net.running;
     struct td_error err = {.status = status};
     snprintf(err.message, sizeof err.message, "%s", message ? message : "");
@@ -264,6 +269,56 @@ static void test_one_retry_after_a_backoff(void)
     CHECK(s.done_count == 1 && s.result.status == TD_UNAVAILABLE && s.result.retry_count == 1);
     CHECK(s.result.http_status == 503 && strstr(s.result.err.message, "starting up"));
     CHECK(s.result.egress_bytes == 2 * strlen(net.body));
+    scene_end(&s);
+}
+
+static void test_a_server_that_is_not_there_is_not_asked_again(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net.unconnected = true;
+    net_done(TD_UNAVAILABLE, "connection refused");
+    CHECK(s.done_count == 1 && s.result.retry_count == 0 && net.start_count == 1);
+    CHECK(s.result.reach == TIER_UNREACHED);
+    scene_end(&s);
+}
+
+static int probed = -1;
+
+static void on_probed(void *ctx, bool reached)
+{
+    (void)ctx;
+    probed = reached;
+}
+
+static void test_a_health_check_holds_no_data_and_any_answer_of_the_server_will_do(void)
+{
+    static const struct {
+        int code;
+        enum td_status status;
+        int reached;
+    } ends[] = {{200, TD_OK, 1},    {401, TD_OK, 1},     {404, TD_OK, 1},
+                {502, TD_OK, 0},    {0, TD_TIMEOUT, 0},  {0, TD_UNAVAILABLE, 0},
+                {200, TD_LIMIT, 1}, {200, TD_TIMEOUT, 1}};
+    struct scene s;
+    scene_start(&s);
+    tier_cancel(s.tier, s.attempt);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        REQUIRE(s.tier->ops->probe(s.tier, &s.loop.loop, on_probed, NULL));
+        CHECK(strcmp(net.method, "GET") == 0 && net.body[0] == '\0');
+        CHECK(strcmp(net.url, "https://api.example.com/v1/models") == 0);
+        CHECK(strstr(net.headers, "Authorization: Bearer sk-secret"));
+        struct client_transfer *transfer = net.running;
+        net.running = NULL;
+        transfer->request.on_done(transfer->request.ctx, ends[i].status, ends[i].code, NULL);
+        free(transfer);
+        CHECK(probed == ends[i].reached);
+    }
+    probed = -1;
+    s.tier->ops->probe_cancel(s.tier->ops->probe(s.tier, &s.loop.loop, on_probed, NULL));
+    CHECK(probed == -1 && net.running == NULL);
+    net.refuse = true;
+    CHECK(!s.tier->ops->probe(s.tier, &s.loop.loop, on_probed, NULL));
     scene_end(&s);
 }
 
@@ -480,6 +535,7 @@ static void test_what_never_came_or_was_refused_is_not_billed(void)
         struct scene s;
         scene_start(&s);
         net.unconnected = cases[i].unconnected;
+        net_connected();
         CHECK(tier_is_unbilled(s.tier, s.attempt) == cases[i].unconnected);
         if (cases[i].code)
             net_headers(cases[i].code, NULL);
@@ -638,6 +694,8 @@ int main(void)
     RUN(test_usage_is_estimated_and_said_so);
     RUN(test_a_whole_answer_may_come_instead_of_a_stream);
     RUN(test_one_retry_after_a_backoff);
+    RUN(test_a_server_that_is_not_there_is_not_asked_again);
+    RUN(test_a_health_check_holds_no_data_and_any_answer_of_the_server_will_do);
     RUN(test_a_hedge_is_not_repeated);
     RUN(test_a_retry_can_mend);
     RUN(test_retry_after_is_honoured_up_to_two_seconds);

@@ -211,10 +211,17 @@ static void test_error_messages_are_found_bounded_and_clean(void)
 
 static void test_retry_after_in_seconds_only(void)
 {
-    CHECK(openai_retry_after_ms("2") == 2000 && openai_retry_after_ms(" 0 ") == 0);
-    CHECK(openai_retry_after_ms("Wed, 21 Oct 2026 07:28:00 GMT") == UINT64_MAX);
-    CHECK(openai_retry_after_ms(NULL) == UINT64_MAX && openai_retry_after_ms("-1") == UINT64_MAX);
-    CHECK(openai_retry_after_ms("18446744073709551615") == UINT64_MAX);
+    const uint64_t day_ms = 86400000, now_ms = UINT64_C(1792567650000); /* 07:27:30 of that day */
+    CHECK(openai_retry_after_ms("2", now_ms) == 2000 && openai_retry_after_ms(" 0 ", now_ms) == 0);
+    CHECK(openai_retry_after_ms("Wed, 21 Oct 2026 07:28:00 GMT", now_ms) == 30000);
+    CHECK(openai_retry_after_ms("Wed, 21 Oct 2020 07:28:00 GMT", now_ms) == 0);
+    CHECK(openai_retry_after_ms("Wed, 21 Oct 9999 07:28:00 GMT", now_ms) == day_ms);
+    CHECK(openai_retry_after_ms("18446744073709551615", now_ms) == day_ms);
+    CHECK(openai_retry_after_ms("99999999999999999999999", now_ms) == day_ms);
+    static const char *const malformed[] = {
+        NULL, "", "-1", "1.5", "2 s", "soon", "Wed, 99 Foo 26", "Wed, 21 Oct 2026 07:28:00 GMT x"};
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        CHECK(openai_retry_after_ms(malformed[i], now_ms) == UINT64_MAX);
 }
 
 /* --- streams --- */

@@ -285,6 +285,11 @@ struct ledger *runtime_ledger(const struct runtime *runtime)
     return runtime->services.base.ledger;
 }
 
+struct prober *runtime_prober(const struct runtime *runtime)
+{
+    return runtime->services.base.prober;
+}
+
 struct exchange_services *runtime_acquire(void *ctx)
 {
     struct runtime *runtime = ctx;

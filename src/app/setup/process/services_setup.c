@@ -9,6 +9,7 @@
 #include "app/setup/policy/token_restore.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
+#include "app/setup/process/prober.h"
 #include "base/device.h"
 #include "base/error.h"
 #include "exchange/limits/account.h"
@@ -123,8 +124,9 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
 {
     base->shadow_pool = shadow_pool_new(config->shadow.running_max);
     base->reactions = reactions_new(NULL);
-    if (!base->shadow_pool || !base->reactions)
-        return error_set(err, TD_NO_MEMORY, "no memory for shadows and reactions");
+    base->prober = prober_new();
+    if (!base->shadow_pool || !base->reactions || !base->prober)
+        return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
     return vault_keep_load(config, base->vaults, err);
 }
 
@@ -169,6 +171,7 @@ void services_setup_close(struct services_parts *parts)
     ramp_table_close(base->ramp_table);
     shadow_pool_free(base->shadow_pool);
     reactions_free(base->reactions);
+    prober_free(base->prober);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

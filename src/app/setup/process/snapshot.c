@@ -9,6 +9,7 @@
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/policy/threshold_file.h"
 #include "app/setup/privacy/pseudonym_setup.h"
+#include "app/setup/process/prober.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -145,6 +146,8 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .total_timeout_ms = from->total_timeout_ms,
         .pad_bytes = from->pad_bytes,
         .egress = base->egress,
+        .health = snapshot->services.health,
+        .health_index = index,
     };
     return config_tier_server(from)->open(&facts, &options, &snapshot->tiers[index], err);
 }
@@ -180,28 +183,43 @@ static bool runs_the_same(const struct snapshot *snapshot, const struct snapshot
     return (a ? a->model : NULL) == (b ? b->model : NULL);
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* A tier that keeps its name, place and model keeps what was measured of it, and one that keeps its
- * server and model what was found out of these. */
+/* The same server, asked for the same model in the same way with the same key. */
+static bool same_server(const struct snapshot *a, size_t i, const struct snapshot *b, size_t j)
+{
+    const struct config_tier *one = &a->config->tiers[i], *other = &b->config->tiers[j];
+    return one->kind == other->kind && one->place == other->place &&
+           same_text(one->base_url, other->base_url) && same_text(one->model, other->model) &&
+           same_text(one->ca_file, other->ca_file) &&
+           same_text(one->pinned_key, other->pinned_key) &&
+           str_equal(secret_reveal(a->keys[i]), secret_reveal(b->keys[j]));
+}
+
+/* A tier that stays keeps what was measured and found out of it, and whether it rests. */
 static void keep_learned(struct snapshot *snapshot, const struct snapshot *before)
 {
     const struct config *now = snapshot->config;
-    for (size_t i = 0; before && i < now->tier_count; i++) {
+    for (size_t i = 0; before && i < now->tier_count; i++)
         for (size_t j = 0; j < before->config->tier_count; j++) {
-            const struct config_tier *new = &now->tiers[i], *old = &before->config->tiers[j];
-            if (strcmp(new->name, old->name) == 0 && new->place == old->place &&
-                runs_the_same(snapshot, before, new->name)) {
-                tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
-                tier_load_copy(before->services.load, j, snapshot->services.load, i);
-            }
-            if (is_same_text(new->base_url, old->base_url) && is_same_text(new->model, old->model))
-                logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) != 0 ||
+                !same_server(snapshot, i, before, j) ||
+                !runs_the_same(snapshot, before, now->tiers[i].name))
+                continue;
+            tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+            logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+            tier_load_copy(before->services.load, j, snapshot->services.load, i);
+            tier_health_share(before->services.health, j, snapshot->services.health, i);
         }
-    }
+}
+
+static void set_limits(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->config->tier_count; i++)
+        tier_health_set_limits(snapshot->services.health, i, snapshot->config->tiers[i].limits);
 }
 
 /* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
@@ -306,7 +324,8 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .classifier = snapshot->classifier,
         .tiers = snapshot->tiers,
         .tier_count = config->tier_count,
-        .health = tier_health_new(config->tier_count),
+        .health =
+            tier_health_new(config->tier_count, base->prober ? prober_wake : NULL, base->prober),
         .latency = tier_latency_new(config->tier_count),
         .load = tier_load_new(config->tier_count),
         .classes = base->classes,
@@ -357,8 +376,10 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
         if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
             services->all_cloud_tier = i;
     }
-    if (status == TD_OK)
+    if (status == TD_OK) {
         keep_learned(snapshot, base->before);
+        set_limits(snapshot);
+    }
     return status;
 }
 

@@ -13,6 +13,7 @@ struct snapshot;
 struct watch;
 struct consistency;
 struct hedge_allowance;
+struct prober;
 struct account;
 struct token_counts;
 struct shadow_pool;
@@ -34,6 +35,7 @@ struct snapshot_base {
     struct conversation_classes *classes;
     struct spending *spending;
     struct hedge_allowance *hedge_allowance;
+    struct prober *prober; /* NULL = tiers are found again by requests */
     struct account *account;
     struct token_counts *token_counts;
     struct device *device;

@@ -2,6 +2,7 @@
  * its loop runs (worker_drain), and by one atomic deadline. */
 #include "app/setup/process/worker.h"
 
+#include "app/setup/process/prober.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/loop_event.h"
@@ -22,6 +23,7 @@ struct worker {
     struct api *api;
     struct loop_timer *drain_timer;
     _Atomic uint64_t deadline_ms; /* monotonic; of draining */
+    struct prober *prober;        /* that runs here, or NULL */
     bool draining, cut;
     bool started;
     pthread_t thread;
@@ -70,6 +72,16 @@ static void *worker_run(void *ctx)
     return NULL;
 }
 
+static bool attach(struct worker *worker, const struct worker_options *options)
+{
+    const struct prober_host host = {options->host->acquire, options->host->release,
+                                     options->host->ctx};
+    if (options->prober && !prober_attach(options->prober, worker->loop, &host))
+        return false;
+    worker->prober = options->prober;
+    return true;
+}
+
 enum td_status worker_new(const struct worker_options *options, struct worker **out,
                           struct td_error *err)
 {
@@ -80,7 +92,7 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
     if (status == TD_OK) {
         worker->api = api_new(worker->loop, options->host, options->index);
         worker->drain_timer = loop_timer_new(worker->loop, drain_look, worker);
-        if (!worker->api || !worker->drain_timer)
+        if (!worker->api || !worker->drain_timer || !attach(worker, options))
             status = error_set(err, TD_NO_MEMORY, "no memory for a worker");
     }
     if (status == TD_OK)
@@ -122,6 +134,8 @@ void worker_free(struct worker *worker)
     if (!worker)
         return;
     worker_wait(worker);
+    if (worker->prober)
+        prober_detach(worker->prober);
     api_free(worker->api);
     if (worker->server)
         server_free(worker->server);

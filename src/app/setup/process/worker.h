@@ -8,12 +8,14 @@
 
 #include "api/api.h"
 
+struct prober;
 struct worker;
 
 struct worker_options {
     const struct api_host *host;
     struct server_options server;
-    uint32_t index; /* of this worker: its metrics shard */
+    uint32_t index;        /* of this worker: its metrics shard */
+    struct prober *prober; /* runs on this worker; NULL = on another one */
 };
 
 /* Listens; does not serve yet. **returns new** (worker_free). */

@@ -1,14 +1,20 @@
-/* tandem router audit: of traffic that all went to a cloud, what could a device answer, and what
- * would that save? By the classifier's calibrated p_local; nothing is run. */
+/* tandem router audit: of traffic that all went to a cloud, what would the router give to the device,
+ * what would that save, and how much of it would be right? Where it would go is the classifier's
+ * word. How much would be right is measured: by the outcomes of the device's own answers in the
+ * ledger, for each task. Without enough of them there is no forecast. */
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
+#include "app/cli/since_option.h"
 #include "app/cli/verb.h"
+#include "app/config/config.h"
 #include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/ratio.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 #include "router/learn/bootstrap.h"
 
 #include <math.h>
@@ -22,17 +28,27 @@
 #define ANSWER_TOKENS 200.0
 
 /* Columns of a line, of which means and intervals are printed. */
-enum column { COST, SAVING, MOVED, CHANGE, COLUMN_COUNT };
+enum column { COST, SAVING, MOVED, COLUMN_COUNT };
+
+/* Fewer outcomes than that say nothing of a task. */
+#define OUTCOMES_MIN 10
+#define ALL_TASKS (CLASSIFIER_TASKS_MAX + 1)
+
+struct outcomes {
+    size_t count;
+    double right;
+};
 
 struct task_sums {
     size_t lines, moved;
-    double p_local, saving;
+    double saving;
+    struct outcomes measured;
 };
 
 struct audit {
     const struct classifier *classifier;
     double bar, in_usd_per_token, out_usd_per_token;
-    /* of each line: [count, COLUMN_COUNT]; CHANGE: of the probability of being right */
+    /* of each line: [count, COLUMN_COUNT] */
     double *rows;
     size_t count, capacity;
     struct task_sums tasks[CLASSIFIER_TASKS_MAX + 1]; /* the last: none */
@@ -40,6 +56,7 @@ struct audit {
     struct features features;
     struct classifier_work work;
     struct bootstrap_interval intervals[COLUMN_COUNT];
+    struct outcomes measured; /* of all tasks */
 };
 
 static double tokens_of(const struct json *line, const char *name, double otherwise)
@@ -70,14 +87,10 @@ static void judge_line(struct audit *audit, const struct json *line, size_t byte
     row[COST] = cost_of(audit, line, bytes);
     row[SAVING] = moves ? row[COST] : 0;
     row[MOVED] = moves;
-    row[CHANGE] = !moves                    ? 0
-                  : isnan(verdict.p_strong) ? (double)NAN
-                                            : (double)verdict.p_local - (double)verdict.p_strong;
     struct task_sums *task =
         &audit->tasks[verdict.task == SIZE_MAX ? CLASSIFIER_TASKS_MAX : verdict.task];
     task->lines++;
     task->moved += moves;
-    task->p_local += (double)verdict.p_local;
     task->saving += row[SAVING];
 }
 
@@ -152,6 +165,48 @@ static enum td_status read_lines(struct audit *audit, struct td_str lines, struc
     return bootstrap_means(audit->rows, audit->count, COLUMN_COUNT, 0.95, 1, audit->intervals, err);
 }
 
+/* --- what was measured --- */
+
+static void add_outcome(struct outcomes *outcomes, double right)
+{
+    outcomes->count++;
+    outcomes->right += right;
+}
+
+static void take_outcome(void *ctx, const char *signals_json, double right)
+{
+    struct audit *audit = ctx;
+    struct json *signals = NULL;
+    if (!(right >= 0 && right <= 1) || json_parse(str_from(signals_json), &signals, NULL) != TD_OK)
+        return;
+    struct td_str name = json_text(json_get(signals, "task"));
+    add_outcome(&audit->measured, right);
+    for (size_t t = 0; t < classifier_task_count(audit->classifier); t++) {
+        const char *task = classifier_task_name(audit->classifier, t);
+        if (task && name.len > 0 && str_equal(name, str_from(task)))
+            add_outcome(&audit->tasks[t].measured, right);
+    }
+    json_free(signals);
+}
+
+struct share {
+    bool known;
+    double mean, low, high;
+};
+
+/* How much of a task the device gets right; or of ALL_TASKS. */
+static struct share right_of(const struct audit *audit, size_t task)
+{
+    const struct outcomes *of =
+        task <= CLASSIFIER_TASKS_MAX ? &audit->tasks[task].measured : &audit->measured;
+    struct share share = {.known = of->count >= OUTCOMES_MIN};
+    if (!share.known)
+        return share;
+    share.mean = of->right / (double)of->count;
+    ratio_share_interval(of->right, (double)of->count, &share.low, &share.high);
+    return share;
+}
+
 /* --- printing --- */
 
 static const char *task_name(const struct audit *audit, size_t task)
@@ -159,7 +214,7 @@ static const char *task_name(const struct audit *audit, size_t task)
     return task == CLASSIFIER_TASKS_MAX ? NULL : classifier_task_name(audit->classifier, task);
 }
 
-/* The task with the largest saving that is likely to be right, among those not shown; SIZE_MAX. */
+/* The task with the largest saving that is right, among those not shown; SIZE_MAX. */
 static size_t next_task(const struct audit *audit, const bool *shown)
 {
     size_t best = SIZE_MAX;
@@ -168,7 +223,8 @@ static size_t next_task(const struct audit *audit, const bool *shown)
         const struct task_sums *task = &audit->tasks[t];
         if (shown[t] || task->lines == 0)
             continue;
-        double worth = task->saving * task->p_local / (double)task->lines;
+        struct share right = right_of(audit, t);
+        double worth = task->saving * (right.known ? right.mean : 0.5);
         if (worth > most) {
             most = worth;
             best = t;
@@ -186,6 +242,16 @@ static struct json *interval_json(const struct bootstrap_interval *interval, dou
     return object;
 }
 
+/* null: not known. */
+static struct json *share_json(struct share share)
+{
+    if (!share.known)
+        return json_new_null();
+    const struct bootstrap_interval interval = {
+        .mean = share.mean, .low = share.low, .high = share.high};
+    return interval_json(&interval, 1);
+}
+
 static bool print_json(const struct audit *audit)
 {
     struct json *object = json_new_object(), *tasks = json_new_array();
@@ -196,7 +262,8 @@ static bool print_json(const struct audit *audit)
     json_put(object, "cost_usd", interval_json(&audit->intervals[COST], count));
     json_put(object, "saving_usd", interval_json(&audit->intervals[SAVING], count));
     json_put(object, "movable", interval_json(&audit->intervals[MOVED], 1));
-    json_put(object, "quality_change", interval_json(&audit->intervals[CHANGE], 1));
+    json_put(object, "right", share_json(right_of(audit, ALL_TASKS)));
+    json_put(object, "outcomes", json_new_int((int64_t)audit->measured.count));
     for (size_t t; (t = next_task(audit, shown)) != SIZE_MAX;) {
         const struct task_sums *task = &audit->tasks[t];
         struct json *row = json_new_object();
@@ -204,12 +271,26 @@ static bool print_json(const struct audit *audit)
         json_put(row, "task", json_new_cstr(task_name(audit, t)));
         json_put(row, "questions", json_new_int((int64_t)task->lines));
         json_put(row, "movable", json_new_double((double)task->moved / (double)task->lines));
-        json_put(row, "p_local", json_new_double(task->p_local / (double)task->lines));
+        json_put(row, "right", share_json(right_of(audit, t)));
+        json_put(row, "outcomes", json_new_int((int64_t)task->measured.count));
         json_put(row, "saving_usd", json_new_double(task->saving));
         json_push(tasks, row);
     }
     json_put(object, "tasks", tasks);
     return command_print_json(object);
+}
+
+static void print_right(const struct audit *audit)
+{
+    struct share right = right_of(audit, ALL_TASKS);
+    if (right.known)
+        printf("right on the device: %.1f %% [%.1f, %.1f], by %zu outcomes in the ledger\n",
+               100 * right.mean, 100 * right.low, 100 * right.high, audit->measured.count);
+    else
+        printf("how much of that the device gets right is not known: the ledger has %zu outcomes "
+               "of it, and %d are needed; let it answer in the shadow of the cloud "
+               "(routes.shadow) or send feedback\n",
+               audit->measured.count, OUTCOMES_MIN);
 }
 
 static bool print_text(const struct audit *audit)
@@ -223,18 +304,20 @@ static bool print_text(const struct audit *audit)
            100 * of[MOVED].mean, 100 * of[MOVED].low, 100 * of[MOVED].high, count * of[SAVING].mean,
            count * of[SAVING].low, count * of[SAVING].high,
            of[COST].mean > 0 ? 100 * of[SAVING].mean / of[COST].mean : 0.0);
-    if (!isnan(of[CHANGE].mean))
-        printf("forecast of the share right: %+.2f points [%+.2f, %+.2f]\n", 100 * of[CHANGE].mean,
-               100 * of[CHANGE].low, 100 * of[CHANGE].high);
-    printf("\n%-24s %9s %8s %8s %12s\n", "task (quick wins first)", "questions", "movable",
-           "p_local", "saving USD");
+    print_right(audit);
+    printf("\n%-24s %9s %8s %22s %12s\n", "task (quick wins first)", "questions", "movable",
+           "right on the device", "saving USD");
     for (size_t t; (t = next_task(audit, shown)) != SIZE_MAX;) {
         const struct task_sums *task = &audit->tasks[t];
         const char *name = task_name(audit, t);
+        struct share right = right_of(audit, t);
+        char text[32] = "not measured";
         shown[t] = true;
-        printf("%-24s %9zu %7.1f%% %8.3f %12.4f\n", name ? name : "-", task->lines,
-               100 * (double)task->moved / (double)task->lines, task->p_local / (double)task->lines,
-               task->saving);
+        if (right.known)
+            snprintf(text, sizeof text, "%.0f %% [%.0f, %.0f]", 100 * right.mean, 100 * right.low,
+                     100 * right.high);
+        printf("%-24s %9zu %7.1f%% %22s %12.4f\n", name ? name : "-", task->lines,
+               100 * (double)task->moved / (double)task->lines, text, task->saving);
     }
     return fflush(stdout) == 0;
 }
@@ -243,7 +326,27 @@ struct call {
     const char *file, *model, *price_in, *price_out;
     double bar;
     bool json;
+    struct since_option since;
 };
+
+/* Without a ledger nothing was measured. */
+static enum td_status read_outcomes(const struct call *call, struct audit *audit,
+                                    struct td_error *err)
+{
+    struct config *config = NULL;
+    struct ledger_reader *reader = NULL;
+    enum td_status status = config_load(NULL, NULL, NULL, &config, err);
+    if (status != TD_OK)
+        return status;
+    status = ledger_reader_open(config->ledger.path, &reader, err);
+    if (status == TD_OK)
+        status = ledger_reader_outcomes(reader, call->since.wall_ms, take_outcome, audit, err);
+    else if (status == TD_NOT_FOUND)
+        status = TD_OK;
+    ledger_reader_close(reader);
+    config_free(config);
+    return status;
+}
 
 static enum td_status run(const struct call *call, struct audit *audit, struct td_error *err)
 {
@@ -264,6 +367,8 @@ static enum td_status run(const struct call *call, struct audit *audit, struct t
         status = read_lines(audit, buf_view(&text), err);
         error_prefix(err, "%s", call->file);
     }
+    if (status == TD_OK)
+        status = read_outcomes(call, audit, err);
     if (status == TD_OK && !(call->json ? print_json(audit) : print_text(audit)))
         status = error_set(err, TD_IO, "cannot write to standard output");
     classifier_close(classifier);
@@ -274,6 +379,7 @@ static enum td_status run(const struct call *call, struct audit *audit, struct t
 static int cmd_router_audit(int argc, char **argv)
 {
     struct call call = {.bar = 0.7, .price_in = "0.15 USD/Mtok", .price_out = "0.60 USD/Mtok"};
+    since_option_init(&call.since, "all");
     const struct option options[] = {
         {"model", 'm', OPTION_TEXT, &call.model, "FILE",
          "classifier; default: the one beside the program", 0, 0},
@@ -284,17 +390,20 @@ static int cmd_router_audit(int argc, char **argv)
          "price of prompt tokens for lines without cost_usd; default \"0.15 USD/Mtok\"", 0, 0},
         {"price-out", 0, OPTION_TEXT, &call.price_out, "PRICE",
          "price of answer tokens; default \"0.60 USD/Mtok\"", 0, 0},
+        OPTION_ROW_SINCE(call.since, "all"),
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
         .verb = "router audit",
         .arguments = "LOG.jsonl",
-        .summary = "Reads a log of requests that all went to a cloud. It estimates which of them "
-                   "a device could answer, what that would save, and how it would change the "
-                   "quality, with 95 % intervals, in total and for each task.\n"
+        .summary = "Reads a log of requests that all went to a cloud. It says which of them the "
+                   "router would give to the device, what that would save, and how much of it "
+                   "the device gets right, with 95 % intervals, in total and for each task. What "
+                   "it gets right comes from the ledger: feedback on its answers, and shadows. "
+                   "Nothing is claimed without them.\n"
                    "A line: {\"text\" or \"prompt\" or \"messages\", \"prompt_tokens\", "
                    "\"completion_tokens\", \"cost_usd\"}; the numbers are optional.",
-        .json = "{questions, movable, saving_usd, quality_change, tasks}",
+        .json = "{questions, movable, saving_usd, right, outcomes, tasks}",
         OPTION_TABLE(options),
         .positional_max = 1,
     };

@@ -81,6 +81,21 @@ static enum td_status check_breach(const struct tco_input *input, struct td_erro
     return TD_OK;
 }
 
+/* What cannot be done costs nothing that could be compared. */
+static enum td_status check_load(const struct tco_input *input, const struct tco *tco,
+                                 struct td_error *err)
+{
+    if (!(tco->busy_share > 1))
+        return TD_OK;
+    double machines = fmax(1, input->machines);
+    return error_set(
+        err, TD_LIMIT,
+        "%.0f queries a month are %.0f %% of what %.0f machine%s can do at that speed: "
+        "it takes at least %.0f (--machines, with their price as --hardware)",
+        input->queries_per_month, 100 * tco->busy_share, machines, machines > 1 ? "s" : "",
+        ceil(tco->busy_share * machines));
+}
+
 static void put(struct json *object, const char *name, double value)
 {
     json_put(object, name, json_new_double(value)); /* infinity becomes null */
@@ -122,8 +137,10 @@ static struct json *sensitivity_json(const struct tco_input *input)
         struct json *row = json_new_object();
         put(row, "share_local", variant->input.share_local);
         put(row, "queries_per_month", variant->input.queries_per_month);
-        put(row, "saving_usd_per_month", variant->tco.saving_usd_per_month);
-        put(row, "payback_months", variant->tco.payback_months);
+        bool can = variant->tco.busy_share <= 1;
+        put(row, "saving_usd_per_month",
+            can ? variant->tco.saving_usd_per_month : (double)INFINITY);
+        put(row, "payback_months", can ? variant->tco.payback_months : (double)INFINITY);
         json_push(list, row);
     }
     return list;
@@ -167,7 +184,10 @@ static void print_sensitivity(const struct tco_input *input)
     for (size_t s = 0; s < SHARE_COUNT; s++) {
         printf("%11.0f%%", 100 * shares[s]);
         for (size_t v = 0; v < VOLUME_COUNT; v++)
-            printf(" %12.2f", variants[s][v].tco.saving_usd_per_month);
+            if (variants[s][v].tco.busy_share > 1)
+                printf(" %12s", "too much");
+            else
+                printf(" %12.2f", variants[s][v].tco.saving_usd_per_month);
         printf("\n");
     }
 }
@@ -214,8 +234,11 @@ static bool print_text(const struct tco_input *input, const struct tco *tco, str
         printf("hardware and development never pay for themselves\n");
     else
         printf("hardware and development pay for themselves in %.1f months\n", tco->payback_months);
-    printf("utilisation %.1f %%%s; local tokens cost %.4f USD/Mtok\n", 100 * tco->busy_share,
-           tco->busy_share > 1 ? " (more than one machine can do)" : "", tco->usd_per_mtok);
+    if (input->prefill_per_s > 0 && input->decode_per_s > 0)
+        printf("utilisation %.1f %%; ", 100 * tco->busy_share);
+    else
+        printf("utilisation not known without --prefill and --decode; ");
+    printf("local tokens cost %.4f USD/Mtok\n", tco->usd_per_mtok);
     for (size_t i = 0; i < json_count(omitted); i++)
         printf("not counted: %s\n", json_cstr(json_at(omitted, i)));
     print_sensitivity(input);
@@ -239,6 +262,10 @@ static int run(struct tco_input *input, struct amount *amounts, const char *patt
         return 2;
     }
     tco_compute(input, &tco);
+    if (check_load(input, &tco, &err) != TD_OK) {
+        command_fail("tco", &err);
+        return 3;
+    }
     struct json *omitted = omitted_json(amounts, tco.breach_usd <= 0);
     bool printed = json ? print_json(input, &tco, omitted) : print_text(input, &tco, omitted);
     return printed ? 0 : 1;
@@ -248,7 +275,8 @@ static int run(struct tco_input *input, struct amount *amounts, const char *patt
 
 static int cmd_tco(int argc, char **argv)
 {
-    struct tco_input input = {.prompt_tokens = 500,
+    struct tco_input input = {.machines = 1,
+                              .prompt_tokens = 500,
                               .answer_tokens = 200,
                               .share_local = 0.8,
                               .lifetime_s = 36 * TCO_MONTH_S};
@@ -261,8 +289,8 @@ static int cmd_tco(int argc, char **argv)
          "what the cloud charges for answer tokens", .needed = true},
         {"volume", QUANTITY_QUERIES_PER_MONTH, &input.queries_per_month, "RATE",
          "how many queries there are", .needed = true},
-        {"hardware", QUANTITY_MONEY, &input.hardware_usd, "MONEY", "price of the hardware",
-         .missing = "hardware"},
+        {"hardware", QUANTITY_MONEY, &input.hardware_usd, "MONEY", "price of all machines",
+         .needed = true},
         {"development", QUANTITY_MONEY, &input.development_usd, "MONEY",
          "cost of development, once", .missing = "development"},
         {"operations", QUANTITY_MONEY_PER_MONTH, &input.operations_usd_per_month, "RATE",
@@ -284,6 +312,8 @@ static int cmd_tco(int argc, char **argv)
         {.name = NULL},
     };
     const struct option numbers[] = {
+        {"machines", 0, OPTION_NUMBER, &input.machines, "N",
+         "machines that share the local queries; default 1", 1, 1e9},
         {"query-bytes", 0, OPTION_NUMBER, &input.query_bytes, "N",
          "bytes of a query to the cloud and back", 0, 1e12},
         {"prompt-tokens", 0, OPTION_NUMBER, &input.prompt_tokens, "N",

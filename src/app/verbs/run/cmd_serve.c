@@ -155,6 +155,7 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
     enum td_status status = check_port_free(config, err);
     for (uint32_t i = 0; i < wanted && status == TD_OK; i++) {
         options.index = i;
+        options.prober = i == 0 ? runtime_prober(serve->runtime) : NULL;
         status = worker_new(&options, &serve->workers[i], err);
         if (status != TD_OK)
             break;

@@ -1,0 +1,83 @@
+/* Which tiers rest, and why: so that at most one request pays for finding out that a tier is not
+ * there, and its wish to be left alone holds for everybody.
+ *
+ * Whoever sends a request to a tier enters before and leaves afterwards, with what it came to. A
+ * tier that rests lets nobody in. When its rest is over it lets in one, alone, and the others still
+ * see it rest. One that cannot be reached at all is found again by a health check (the prober of a
+ * server, which `wake` calls), not by a request.
+ *
+ * Thread-safe. now_ms is monotonic. The record of a tier may be shared by two sets, so that a
+ * reload forgets nothing. Calls for an index that there is not do nothing. */
+#ifndef TIER_HEALTH_H
+#define TIER_HEALTH_H
+
+#include "router/plan/facts.h"
+#include "tier/limits.h"
+
+#include <stddef.h>
+
+struct tier_health;
+struct tier_result;
+
+/* wake: a tier wants to be probed (tier_health_probe_due); any thread calls it, no lock is held.
+ * NULL: there is no prober, and then one request tries after each rest. **returns new**
+ * (tier_health_free); NULL without memory. */
+struct tier_health *tier_health_new(size_t tier_count, void (*wake)(void *ctx), void *ctx);
+void tier_health_free(struct tier_health *health);
+/* The tier `to_index` of `to` goes on with the record of a tier of `from`. Before `to` is used. */
+void tier_health_share(struct tier_health *from, size_t from_index, struct tier_health *to,
+                       size_t to_index);
+void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier_limits limits);
+
+/* Fills in whether the tier may be asked now, and if not, why and for how long. */
+void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
+                      struct tier_state *out);
+bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms);
+/* A request would have gone to the tier, but for its rest: probing is worth while. */
+void tier_health_want(struct tier_health *health, size_t tier, uint64_t now_ms);
+/* What the machine knows of its network. A change is a reason to look at once for what rests. */
+void tier_health_note_network(struct tier_health *health, enum td_network network, uint64_t now_ms);
+
+/* --- a request --- */
+
+struct tier_ticket {
+    bool inside;
+    bool alone; /* tries a tier that rested: it is not to be repeated */
+    uint64_t since_ms;
+};
+/* False when the tier may not be asked; *why then says it as tier_health_look does. */
+bool tier_health_enter(struct tier_health *health, size_t tier, uint32_t prompt_tokens,
+                       uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why);
+/* The first of an answer has come: whoever tried the tier alone need not end before others may. */
+void tier_health_answered(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
+                          uint64_t now_ms);
+/* result NULL: it was left before it ended, which says nothing of the tier. A ticket that is not
+ * inside is ignored. */
+void tier_health_leave(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
+                       const struct tier_result *result, uint64_t now_ms);
+
+/* --- its connection; health may be NULL --- */
+
+/* How long connecting may take: what is usual for the tier, and never more than configured. */
+uint32_t tier_health_connect_ms(struct tier_health *health, size_t tier, uint32_t configured_ms);
+void tier_health_connecting(struct tier_health *health, size_t tier, uint64_t now_ms);
+/* ok: there is a connection after waited_ms; else it was given up, or there is none. */
+void tier_health_connected(struct tier_health *health, size_t tier, bool ok, uint64_t waited_ms,
+                           uint64_t now_ms);
+/* Whether a request that has been connecting since then gives up, because others have found that
+ * nobody is there, or because together they have waited for as long as one of them may. elsewhere:
+ * another tier can be asked. */
+bool tier_health_gives_up(struct tier_health *health, size_t tier, uint64_t since_ms,
+                          bool elsewhere, uint64_t now_ms);
+/* Takes one from the budget of retries, if one is left. */
+bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now_ms);
+
+/* --- the prober --- */
+
+/* Whether the tier is to be probed now; then tier_health_probed has to follow. *wait_ms: when to
+ * ask again, UINT64_MAX = after the next wake. */
+bool tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
+                           uint64_t *wait_ms);
+void tier_health_probed(struct tier_health *health, size_t tier, bool reached, uint64_t now_ms);
+
+#endif

@@ -1,0 +1,37 @@
+/* How much a tier may be asked: at a time, in a minute, and again after failures. Plain counts
+ * without a lock or a clock of their own; src/tier/health.c has them in its records.
+ *
+ * now_ms is monotonic; a call may be a little behind the one before. */
+#ifndef TIER_LIMITS_H
+#define TIER_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the operator allows. 0 = no limit. */
+struct tier_limits {
+    uint32_t concurrent, requests_per_minute, tokens_per_minute;
+};
+
+/* What was counted in the last 60 seconds, by second. Zeroed memory is an empty one. */
+#define MINUTE_SECONDS 60
+struct minute {
+    uint64_t second; /* the newest that `of` holds */
+    uint64_t sum;
+    uint32_t of[MINUTE_SECONDS];
+};
+void minute_add(struct minute *minute, uint32_t count, uint64_t now_ms);
+/* Milliseconds until fewer than `limit` are counted; 0 = now, or there is no limit. */
+uint32_t minute_wait_ms(struct minute *minute, uint32_t limit, uint64_t now_ms);
+
+/* Every request pays in a share of a retry, and every retry takes out a whole one. So an outage
+ * adds no more load than that share, and a passing fault in a quiet time is still mended. */
+struct retry_budget {
+    double saved;
+    uint64_t touched_ms;
+};
+void retry_budget_init(struct retry_budget *budget, uint64_t now_ms);
+void retry_budget_pay(struct retry_budget *budget);
+bool retry_budget_take(struct retry_budget *budget, uint64_t now_ms);
+
+#endif
