@@ -161,8 +161,8 @@ TD_MUST_CHECK enum td_status ledger_reader_judged(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, ledger_judged_fn *each,
                                                   void *ctx, struct td_error *err);
 
-/* How right (0..1) an answer of the device was, as feedback or a shadow has it. The text is borrowed
- * until it returns. */
+/* How right (0..1) an answer of the device was, as feedback or a shadow has it. The text is
+ * borrowed until it returns. */
 typedef void ledger_outcome_fn(void *ctx, const char *signals_json, double right);
 TD_MUST_CHECK enum td_status ledger_reader_outcomes(struct ledger_reader *reader,
                                                     uint64_t since_wall_ms, ledger_outcome_fn *each,

@@ -1,5 +1,5 @@
-/* How right the device was, as measured: people said it (feedback), or another tier answered the same
- * question (shadows, in either direction). */
+/* How right the device was, as measured: people said it (feedback), or another tier answered the
+ * same question (shadows, in either direction). */
 #include "ledger/reader.h"
 
 #include <assert.h>
