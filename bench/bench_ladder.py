@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +86,9 @@ def plan_of(
         kind = lots.choice([*FAULTS, "reload", "restart"])
         length = lots.uniform(2, 6)
         link = links[name]
-        act: Act = (lambda link=link, kind=kind: link.begin(kind), link.end)
+        act: Act = (partial(link.begin, kind), link.end)
         if kind == "reload":
-            act = (lambda: gateway.process.send_signal(signal.SIGHUP), lambda: None)
+            act = (partial(gateway.process.send_signal, signal.SIGHUP), partial(str))
         if kind == "restart":
             name = name if name in servers else "office"
             act = (servers[name].stop, servers[name].start)
@@ -186,14 +187,14 @@ def judge_links(links: dict[str, Link], gateway: Tandem) -> None:
             "at most 1.1",
             times <= 1.1,
         )
-    exact = dict(
-        (tier, (prompt, completion))
+    exact = {
+        tier: (prompt, completion)
         for tier, prompt, completion in rows_of(
             database,
             "SELECT tier, total(prompt_tokens), total(completion_tokens) FROM attempt"
             " WHERE exact = 1 GROUP BY tier",
         )
-    )
+    }
     for name, link in links.items():
         got = exact.get(name, (0, 0))
         seen = (link.count.prompt_tokens, link.count.completion_tokens)

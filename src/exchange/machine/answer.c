@@ -13,8 +13,8 @@
 #include <math.h>
 
 /* A second-best answer: after a failure, below the bar, of several tiers, cut at the deadline,
- * because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model that stands in for
- * another. */
+ * because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model
+ * that stands in for another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;

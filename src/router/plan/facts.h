@@ -102,8 +102,8 @@ struct tier_state {
     uint32_t load_ms; /* how long that took the last time; 0 = not known */
     /* Of this request, if it is asked now: until its turn comes. */
     double wait_ms;
-    /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared with
-     * its deadlines (plan.c). */
+    /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared
+     * with its deadlines (plan.c). */
     double forecast_ttft_ms, forecast_total_ms;
 };
 
