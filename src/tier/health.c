@@ -49,6 +49,11 @@
  * before their sum is full, because they look only now and then. */
 #define TOGETHER_MS_MIN 250
 #define TOGETHER_SHARE 0.75
+/* A request that hears nothing for so long has the server checked; half a connect time-out is
+ * enough for that, so that both together are less than a whole one. A server that is there may go
+ * on thinking, and is checked again after a while. */
+#define MUTE_MS 1500
+#define VOUCHED_MS 10000
 
 struct record {
     pthread_mutex_t lock;
@@ -61,6 +66,7 @@ struct record {
 
     enum tier_rest why;
     bool found; /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
+    bool mute;  /* of the same: it takes connections, but does not answer */
     int http_status;
     uint64_t since_ms, until_ms, length_ms;
     uint64_t trial_until_ms;     /* somebody tries it alone until then; 0 = nobody */
@@ -72,6 +78,9 @@ struct record {
     uint64_t waited_ms, updated_ms; /* all together, since the last connection came about */
     uint64_t contact_ms;            /* which was then */
     double usual_ms;
+
+    bool suspected; /* somebody has waited in silence: a health check is due or on its way */
+    uint64_t heard_ms, vouched_ms;
 
     bool probed, probing; /* health checks end the rest, not time; one is on its way */
     bool to_wake;         /* the prober does not know yet when the next is due */
@@ -282,7 +291,7 @@ static void wake_locked(struct record *record)
 {
     record->why = REST_NONE;
     record->trial_until_ms = 0;
-    record->probed = record->found = false;
+    record->probed = record->found = record->mute = false;
 }
 
 static void count_locked(struct record *record, bool failed, uint64_t now_ms)
@@ -478,7 +487,7 @@ void tier_health_connected(struct tier_health *health, size_t tier, bool ok, uin
         record->waited_ms = 0;
         record->connect_count += record->connect_count < CONNECTS_KNOWN;
         record->usual_ms = fmax((double)waited_ms, 0.9 * record->usual_ms);
-        if (record->why == REST_UNREACHED)
+        if (record->why == REST_UNREACHED && !record->mute)
             wake_locked(record);
     } else if (record->waited_ms >= record->connect_limit_ms) { /* each was cut by a deadline */
         unreached_locked(health, record, false, now_ms);
@@ -501,6 +510,35 @@ bool tier_health_gives_up(struct tier_health *health, size_t tier, uint64_t sinc
               (elsewhere || record->found);
     unlock_and_wake(health, record);
     return up;
+}
+
+/* --- silence --- */
+
+void tier_health_heard(struct tier_health *health, size_t tier, uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    record->heard_ms = now_ms;
+    record->suspected = false;
+    if (record->why == REST_UNREACHED)
+        wake_locked(record);
+    unlock(record);
+}
+
+bool tier_health_is_mute(struct tier_health *health, size_t tier, uint64_t since_ms, bool elsewhere,
+                         uint64_t now_ms)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return false;
+    uint64_t sign_ms = record->heard_ms > since_ms ? record->heard_ms : since_ms;
+    if (health->wake && !record->suspected && !record->why && now_ms > sign_ms + MUTE_MS &&
+        (record->vouched_ms == 0 || now_ms > record->vouched_ms + VOUCHED_MS))
+        record->suspected = record->to_wake = true;
+    bool mute = elsewhere && record->why == REST_UNREACHED && record->since_ms >= since_ms;
+    unlock_and_wake(health, record);
+    return mute;
 }
 
 /* --- probing --- */
@@ -532,26 +570,27 @@ void tier_health_note_network(struct tier_health *health, enum td_network networ
     }
 }
 
-bool tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
-                           uint64_t *wait_ms)
+void tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
+                           struct tier_probe_wish *out)
 {
     struct record *record = lock(health, tier);
-    bool due = false;
-    *wait_ms = UINT64_MAX;
+    *out = (struct tier_probe_wish){.wait_ms = UINT64_MAX};
     if (!record)
-        return false;
-    if (record->why == REST_UNREACHED && record->probed && !record->probing) {
+        return;
+    if (record->suspected && !record->probing) {
+        out->due = record->probing = true;
+        out->within_ms = record->connect_limit_ms / 2;
+    } else if (record->why == REST_UNREACHED && record->probed && !record->probing) {
         if (now_ms > record->wanted_ms + WANTED_MS) { /* the next request tries it, alone */
             record->probed = false;
             record->until_ms = now_ms;
         } else if (now_ms < record->probe_at_ms) {
-            *wait_ms = record->probe_at_ms - now_ms;
+            out->wait_ms = record->probe_at_ms - now_ms;
         } else {
-            due = record->probing = true;
+            out->due = record->probing = true;
         }
     }
     unlock(record);
-    return due;
 }
 
 void tier_health_probed(struct tier_health *health, size_t tier, bool reached, uint64_t now_ms)
@@ -563,7 +602,14 @@ void tier_health_probed(struct tier_health *health, size_t tier, bool reached, u
     record->probing = false;
     record->probe_wait_ms = wait_ms < PROBE_MS_MAX ? wait_ms : PROBE_MS_MAX;
     record->probe_at_ms = now_ms + jittered_ms(record->probe_wait_ms);
-    if (reached && record->why == REST_UNREACHED)
+    if (reached)
+        record->vouched_ms = now_ms;
+    if (reached && record->why == REST_UNREACHED) {
         wake_locked(record);
-    unlock(record);
+    } else if (!reached && record->suspected && !record->why) {
+        unreached_locked(health, record, true, now_ms);
+        record->mute = true;
+    }
+    record->suspected = false;
+    unlock_and_wake(health, record);
 }

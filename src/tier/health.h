@@ -69,15 +69,24 @@ void tier_health_connected(struct tier_health *health, size_t tier, bool ok, uin
  * another tier can be asked. */
 bool tier_health_gives_up(struct tier_health *health, size_t tier, uint64_t since_ms,
                           bool elsewhere, uint64_t now_ms);
+/* The same of one that has had a connection since then and nothing else. It may wait for a server
+ * that thinks, or for one that is not there any more: a health check tells them apart. */
+bool tier_health_is_mute(struct tier_health *health, size_t tier, uint64_t since_ms, bool elsewhere,
+                         uint64_t now_ms);
+/* Something of an answer has come. */
+void tier_health_heard(struct tier_health *health, size_t tier, uint64_t now_ms);
 /* Takes one from the budget of retries, if one is left. */
 bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now_ms);
 
 /* --- the prober --- */
 
-/* Whether the tier is to be probed now; then tier_health_probed has to follow. *wait_ms: when to
- * ask again, UINT64_MAX = after the next wake. */
-bool tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
-                           uint64_t *wait_ms);
+struct tier_probe_wish {
+    bool due;           /* now; tier_health_probed has to follow */
+    uint64_t wait_ms;   /* else: when to ask again, UINT64_MAX = after the next wake */
+    uint32_t within_ms; /* a user waits for what comes of it; 0 = take the usual time */
+};
+void tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
+                           struct tier_probe_wish *out);
 void tier_health_probed(struct tier_health *health, size_t tier, bool reached, uint64_t now_ms);
 
 #endif

@@ -36,6 +36,8 @@
 #define LINGER_MS 50
 /* How often a request without a connection asks whether it is worth waiting for. */
 #define LOOK_MS 25
+/* The same for one whose connection is silent. */
+#define LOOK_MUTE_MS 250
 
 struct openai {
     struct tier tier; /* first: the caller's view */
@@ -62,6 +64,7 @@ struct tier_attempt {
     uint32_t retry_count, prompt_estimate;
     uint64_t egress_bytes;
     double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
+    uint64_t connected_ms;
     enum tier_reach reach;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
@@ -297,17 +300,32 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     attempt->sink.on_piece(attempt->sink.ctx, piece);
 }
 
+/* Whether a server that does not answer a health check is not there. One nearby may have a single
+ * thread, which the request itself keeps busy. */
+static bool answers_while_it_thinks(const struct tier_attempt *attempt)
+{
+    enum td_place place = attempt->tier->tier.facts.place;
+    return attempt->tier->options.health && place != TD_PLACE_DEVICE && place != TD_PLACE_PREMISES;
+}
+
 static void on_connected(void *ctx)
 {
     struct tier_attempt *attempt = ctx;
     attempt->reach = TIER_REACHED;
     end_connecting(attempt, true);
+    attempt->connected_ms = now_ms();
+    if (answers_while_it_thinks(attempt))
+        later(attempt, PENDING_LOOK, LOOK_MUTE_MS);
 }
 
 static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
 {
     struct tier_attempt *attempt = ctx;
     (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
+    const struct tier_server_options *options = &attempt->tier->options;
+    if (attempt->pending == PENDING_LOOK)
+        attempt->pending = PENDING_NOTHING;
+    tier_health_heard(options->health, options->health_index, now_ms());
     attempt->http_status = code;
     attempt->retry_after_ms = openai_retry_after_ms(retry_after, clock_wall_ms(NULL));
 }
@@ -454,10 +472,20 @@ static void repeat(struct tier_attempt *attempt)
         deliver(attempt, &attempt->err);
 }
 
-/* Goes on waiting for a connection, or leaves it to the next tier. */
+/* Goes on waiting for a connection or an answer, or leaves it to the next tier. */
 static void look(struct tier_attempt *attempt)
 {
     const struct tier_server_options *options = &attempt->tier->options;
+    if (!attempt->connecting) {
+        if (!tier_health_is_mute(options->health, options->health_index, attempt->connected_ms,
+                                 attempt->sink.elsewhere, now_ms())) {
+            later(attempt, PENDING_LOOK, LOOK_MUTE_MS);
+            return;
+        }
+        error_set(&attempt->err, TD_TIMEOUT, "no answer, and none to a health check either");
+        deliver(attempt, &attempt->err);
+        return;
+    }
     if (!tier_health_gives_up(options->health, options->health_index, (uint64_t)attempt->connect_ms,
                               attempt->sink.elsewhere, now_ms())) {
         later(attempt, PENDING_LOOK, LOOK_MS);
@@ -559,8 +587,8 @@ static void openai_free(struct tier *tier)
     free(openai);
 }
 
-static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, tier_probe_fn *then,
-                                       void *ctx)
+static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, uint32_t within_ms,
+                                       tier_probe_fn *then, void *ctx)
 {
     const struct openai *openai = openai_of(tier);
     const struct openai_probe_target target = {
@@ -570,6 +598,7 @@ static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, tie
         .pinned_key = openai->pinned_key,
         .key = openai->options.api_key,
         .connect_timeout_ms = openai->options.connect_timeout_ms,
+        .total_timeout_ms = within_ms ? within_ms : 2 * openai->options.connect_timeout_ms,
     };
     return openai_probe_start(&target, loop, then, ctx);
 }

@@ -11,7 +11,7 @@ struct openai_probe_target {
     const struct door *door;
     const char *url, *ca_file, *pinned_key;
     const struct secret *key;
-    uint32_t connect_timeout_ms;
+    uint32_t connect_timeout_ms, total_timeout_ms;
 };
 
 /* As tier_ops.probe and tier_ops.probe_cancel. */

@@ -95,9 +95,10 @@ struct tier_ops {
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
     /* Asks whether the tier's server is there, without a user's data. on_done comes once, from the
-     * loop, unless it is cancelled before. NULL for a tier without a server. */
-    struct tier_probe *(*probe)(struct tier *tier, struct loop *loop, tier_probe_fn *on_done,
-                                void *ctx); /* NULL: it could not be sent */
+     * loop, unless it is cancelled before. within_ms 0 = the usual time. NULL when it could not be
+     * sent. No such function: a tier without a server. */
+    struct tier_probe *(*probe)(struct tier *tier, struct loop *loop, uint32_t within_ms,
+                                tier_probe_fn *on_done, void *ctx);
     void (*probe_cancel)(struct tier_probe *probe);
     /* Fills wait_ms, forecast_ttft_ms and forecast_total_ms of a request that would be asked now;
      * `coming` others are about to be. NULL for a tier whose queue nobody here can see. */

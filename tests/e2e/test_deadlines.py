@@ -246,7 +246,7 @@ def test_a_model_that_thinks_for_half_a_minute_is_waited_for():
 
 @case
 def test_a_failure_after_signs_of_life_is_an_event_in_each_dialect():
-    _cloud, server = started(Script(first_delay=60))
+    _cloud, server = started(Script(think=60))
     with server as tandem:
         headers = {**ONLY_CLOUD, "x-tandem-slo-ms": "11000"}
         message = [{"role": "user", "content": HARD}]

@@ -106,6 +106,29 @@ def test_a_lone_request_pays_for_a_black_hole_once_and_not_again_after_each_rest
 
 
 @case
+def test_a_cloud_that_takes_connections_and_says_nothing_is_found_within_a_connect_time_out():
+    near, hung = ScriptedCloud(), ScriptedCloud(Script(accept_delay=120))
+    with server(near, hung.base_url) as tandem:
+        until, count = time.monotonic() + 12, 0
+        while time.monotonic() < until:
+            equal(chat(tandem).tandem["tier"], "near")
+            count += 1
+            time.sleep(0.2)
+        waits = attempts(tandem, count)
+        assert len(waits) == 1 and waits[0][1] <= CONNECT_MS, waits
+
+
+@case
+def test_a_cloud_that_thinks_for_longer_than_a_connect_time_out_is_waited_for():
+    near, slow = ScriptedCloud(), ScriptedCloud(Script(think=7))
+    with server(near, slow.base_url) as tandem:
+        answers = at_once(tandem, 3, 3)
+        equal([a.tandem["tier"] for a in answers], ["cloud"] * 3)
+        checks = [r for r in slow.requests if r["method"] == "GET"]
+        equal(len(checks), 1)
+
+
+@case
 def test_a_cloud_that_comes_back_is_found_by_a_request_that_holds_no_data():
     near, hole = ScriptedCloud(), BlackHole()
     with server(near, hole.base_url) as tandem:

@@ -38,7 +38,7 @@ def burst(tandem, count=BURST, text="What is {} + 30?", every=0.0, **options):
         answers.append(answer)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
-    for number, thread in enumerate(threads):
+    for thread in threads:
         thread.start()
         if every:
             time.sleep(every)

@@ -26,7 +26,7 @@ import canaries
 from canaries import squeeze
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, run, workers
+from tandem import Tandem, clean_environment, run, wait_until, workers
 
 CONVERSATIONS = int(os.environ.get("TAP_CONVERSATIONS", "300"))
 CLIENTS = 4
@@ -173,11 +173,6 @@ class Tap:
         self.places = {
             name: ScriptedCloud(Script(text="Remote.")) for name in ("house", "near", "cloud")
         }
-        self.config = CONFIG.format(
-            folder=self.folder,
-            more=MASKED if masked else "",
-            **{name: place.base_url for name, place in self.places.items()},
-        )
         self.seen, self.events, self.statuses, self.paths, self.surrogates = (
             Counter() for _ in range(5)
         )
@@ -185,8 +180,20 @@ class Tap:
         self.tandem = None
         self.start()
 
+    def config(self, number=0):
+        """number: of a batch. A tier that failed rests, but another address is another server, so
+        that each batch finds all of them awake."""
+        return CONFIG.format(
+            folder=self.folder,
+            more=MASKED if self.masked else "",
+            **{
+                name: place.base_url.replace("/v1", f"/{number}/v1")
+                for name, place in self.places.items()
+            },
+        )
+
     def start(self):
-        self.tandem = Tandem(self.config, env={"TEST_CLOUD_KEY": "k"})
+        self.tandem = Tandem(self.config(), env={"TEST_CLOUD_KEY": "k"})
 
     def close(self):
         self.tandem.stop()
@@ -197,18 +204,21 @@ class Tap:
     # -- what goes wrong ---------------------------------------------------------------------------
 
     def disturb(self, number, rng):
-        """Between batches: other failures; now and then a reload, a dead worker, a dead server."""
+        """Between batches: other failures and a reload; now and then a dead worker, a dead
+        server."""
         for place in self.places.values():
             name, script = rng.choice(list(failures(self.masked).items()))
             place.script = script
             self.events[name] += 1
-        if number % 5 == 1:
-            self.tandem.process.send_signal(signal.SIGHUP)
-            self.events["reload"] += 1
         if number % 4 == 2:
             for worker in workers(self.tandem):
                 os.kill(worker, signal.SIGKILL)
                 self.events["worker killed"] += 1
+        reloads = sum("config_reloaded" in line for line in self.tandem.log)
+        self.tandem.config.write_text(self.config(number))
+        self.tandem.process.send_signal(signal.SIGHUP)
+        self.events["reload"] += 1
+        wait_until(lambda: sum("config_reloaded" in line for line in self.tandem.log) > reloads)
         if number % 12 == 7:
             self.tandem.stop(signal.SIGKILL)
             self.events["server killed"] += 1
@@ -313,7 +323,7 @@ class Tap:
 
     def run(self, made):
         rng = random.Random(len(made))
-        size = 25
+        size = 6
         for number, begin in enumerate(range(0, len(made), size)):
             self.disturb(number, rng)
             batch = made[begin : begin + size]
@@ -402,7 +412,7 @@ def check_record(tap):
     holds through kills."""
     environment = clean_environment(TANDEM_STATE_DIR=tap.folder)
     config = tap.folder / "tandem.yaml"
-    config.write_text(tap.config)
+    config.write_text(tap.config())
     code, out, err = run("egress", "verify", "--json", "-c", config, env=environment)
     assert code == 0, (out, err)
     code, out, err = run("egress", "show", "--json", "-c", config, env=environment, timeout=120)

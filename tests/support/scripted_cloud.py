@@ -42,6 +42,7 @@ class Script:
     error_message: str = "scripted failure"
     accept_delay: float = 0  # before reading anything
     first_delay: float = 0  # before the status line
+    think: float = 0  # the same, but a list of models is given at once
     piece_delay: float = 0  # between pieces
     stall_after: int | None = None  # pieces, then silence until the client leaves
     cut_after: int | None = None  # pieces, then a reset
@@ -219,6 +220,8 @@ class ScriptedCloud:
             return self._reset(connection)
         if script.first_delay:
             self._wait(connection, script.first_delay)
+        if script.think and request["method"] == "POST":
+            self._wait(connection, script.think)
         if script.raw is not None:
             connection.sendall(script.raw)
             return False

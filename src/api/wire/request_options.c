@@ -142,8 +142,8 @@ static bool apply_slo(const struct value *value, struct td_request *request, str
     return read_slo(value, &request->slo_ms, fault);
 }
 
-/* The official clients say when they hang up, in seconds: "600", "2.5". Some say "NOT_GIVEN". What is
- * not a time says nothing: the user did not write it. */
+/* The official clients say when they hang up, in seconds: "600", "2.5". Some say "NOT_GIVEN". What
+ * is not a time says nothing: the user did not write it. */
 static void read_client_timeout(const char *text, struct td_request *request)
 {
     double seconds = 0;

@@ -16,10 +16,10 @@ struct replay_signals {
     struct plan_record_lists lists; /* what the signals point to */
 };
 
-/* facts: [tier_count] of the other policy's tiers; what the record knows of a tier of that name goes
- * before. A tier that the record does not know gets the largest count of tokens that it has. Strings
- * are borrowed from root, row and facts, and *out must stay where it is. False when the record has
- * no signals. */
+/* facts: [tier_count] of the other policy's tiers; what the record knows of a tier of that name
+ * goes before. A tier that the record does not know gets the largest count of tokens that it has.
+ * Strings are borrowed from root, row and facts, and *out must stay where it is. False when the
+ * record has no signals. */
 bool replay_signals_read(const struct json *root, const struct ledger_history *row,
                          const struct tier_facts *facts, size_t tier_count,
                          struct replay_signals *out);

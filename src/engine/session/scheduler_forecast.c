@@ -16,8 +16,8 @@
 /* Of each pass that is timed before the first job. */
 #define WARM_UP_ROWS 16
 /* Until then: a pass reads all weights once, at a speed that even a slow machine has, and the
- * kernels multiply about eight rows of a prompt in that time. It holds for a moment after the start,
- * in which it is better to fill the slots and no more. */
+ * kernels multiply about eight rows of a prompt in that time. It holds for a moment after the
+ * start, in which it is better to fill the slots and no more. */
 #define UNKNOWN_BYTES_MS 4e5
 #define UNKNOWN_PROMPT_ROWS 8
 /* Before the first answer has ended. */
@@ -146,7 +146,7 @@ void scheduler_warm_up(struct scheduler *scheduler)
 {
     if (scheduler->context_size < 2 * WARM_UP_ROWS + 1)
         return;
-    /* Reads the weights from the disk. Until the next passes have told better, that is the speed. */
+    /* Reads the weights from the disk. That is the speed until the next passes have told better. */
     guess(&scheduler->backlog, timed_pass_ms(scheduler, WARM_UP_ROWS) / WARM_UP_ROWS);
     double prompt_ms = timed_pass_ms(scheduler, WARM_UP_ROWS);
     double stream_ms = timed_pass_ms(scheduler, 1);

@@ -122,8 +122,8 @@ void scheduler_warm_up(struct scheduler *scheduler);
 
 void scheduler_collect(struct scheduler *scheduler);
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
-/* Takes the memory that jobs need, or gives it back (also after a failure to take it). Between jobs,
- * by the scheduler's thread. */
+/* Takes the memory that jobs need, or gives it back (also after a failure to take it). Between
+ * jobs, by the scheduler's thread. */
 TD_MUST_CHECK enum td_status scheduler_open_memory(struct scheduler *scheduler,
                                                    struct td_error *err);
 void scheduler_close_memory(struct scheduler *scheduler);

@@ -4,8 +4,8 @@
  *
  * How much has to agree: a repetition from the beginning is one once all of the shown text has
  * come. A shorter one at the end could be chance, or wanted ("very, very"), so it has to begin with
- * a word, and a text that begins with a space or a comma goes on as it stands. Both texts are UTF-8, so an
- * overlap that begins with a whole character of the one does so in the other. */
+ * a word, and a text that begins with a space or a comma goes on as it stands. Both texts are
+ * UTF-8, so an overlap that begins with a whole character of the one does so in the other. */
 #include "exchange/limits/overlap.h"
 
 #include "base/str.h"

@@ -1,9 +1,9 @@
 /* An exchange as a reaction to an earlier one, and the reactions to it.
  *
  * A request may say that an earlier answer was not good enough, or good enough to go on. A client
- * that leaves while it reads says it of this one. The ledger gets the kind alone; it comes after the
- * ledger's part, because a reaction needs its exchange. Where nothing is kept, nothing is looked
- * at. */
+ * that leaves while it reads says it of this one. The ledger gets the kind alone; it comes after
+ * the ledger's part, because a reaction needs its exchange. Where nothing is kept, nothing is
+ * looked at. */
 #include "base/log.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/memory/reactions.h"

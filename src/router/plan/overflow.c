@@ -1,12 +1,12 @@
-/* Starting elsewhere because of a queue. Where a request would wait for longer than its route allows,
- * it starts on another tier that it may use and that is free: the next one up the ladder, else the
- * next one down. Each tier is a reserve for the others, so that a burst does not wait for the slots
- * of one machine.
+/* Starting elsewhere because of a queue. Where a request would wait for longer than its route
+ * allows, it starts on another tier that it may use and that is free: the next one up the ladder,
+ * else the next one down. Each tier is a reserve for the others, so that a burst does not wait for
+ * the slots of one machine.
  *
  * Waiting costs nothing and the other tier may cost money or quality, so this rule gives way often.
  * A mode is a wish by name and stays. Weights have put a price on waiting already, a deadline is
- * looked at for itself, and of a ramp the draw decides. Nobody waits for batch work. Below the start
- * only goes what was not put there for its difficulty, and that is disclosed. */
+ * looked at for itself, and of a ramp the draw decides. Nobody waits for batch work. Below the
+ * start only goes what was not put there for its difficulty, and that is disclosed. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"

@@ -1,6 +1,6 @@
 /* All that a plan was made from, as JSON, and back: with the same policy the record gives the same
- * plan. Beside it a record has members of its own that people read (class, mode, task, ...); what is
- * written here is what they leave out. Only what differs from the usual is written.
+ * plan. Beside it a record has members of its own that people read (class, mode, task, ...); what
+ * is written here is what they leave out. Only what differs from the usual is written.
  *
  * Pure; any thread. */
 #ifndef ROUTER_PLAN_RECORD_H

@@ -8,10 +8,10 @@
  *   score   the weights (score.h)
  *   route   the route's start, or the next rung when gate G0 fires
  *
- * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A tier
- * that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then takes
- * the next one. Most starts give way to a tier that is free, when the wait is long (overflow.c). To
- * add a step, write a function and give it a row. */
+ * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
+ * tier that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then
+ * takes the next one. Most starts give way to a tier that is free, when the wait is long
+ * (overflow.c). To add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -202,8 +202,8 @@ static bool start_by_gate(const struct choice *choice)
 
 /* --- weights --- */
 
-/* The best position except `other_than`; of equals the nearest. A tier that is not available is best
- * only when no other is. */
+/* The best position except `other_than`; of equals the nearest. A tier that is not available is
+ * best only when no other is. */
 static size_t best_of(const struct question *q, const struct score *scores, const size_t *ladder,
                       size_t count, size_t other_than)
 {

@@ -261,6 +261,15 @@ static void test_limits_refuse_with_their_name(void)
 
 static int wakes;
 
+/* Whether a health check is due; *wait_ms: else when to ask again. */
+static bool is_due(struct tier_health *health, uint64_t now_ms, uint64_t *wait_ms)
+{
+    struct tier_probe_wish wish;
+    tier_health_probe_due(health, 0, now_ms, &wish);
+    *wait_ms = wish.wait_ms;
+    return wish.due;
+}
+
 static void on_wake(void *ctx)
 {
     (void)ctx;
@@ -278,23 +287,23 @@ static void test_one_that_is_not_reached_rests_until_a_health_check_reaches_it(v
     struct tier_health *health = probed_health();
     REQUIRE(health);
     uint64_t wait_ms, now_ms = 1000, checks = 0;
-    CHECK(!tier_health_probe_due(health, 0, now_ms, &wait_ms) && wait_ms == UINT64_MAX);
+    CHECK(!is_due(health, now_ms, &wait_ms) && wait_ms == UINT64_MAX);
     CHECK(ask(health, &unreached, now_ms) && wakes == 1);
     CHECK(rest_of(health, now_ms + 100000) == REST_UNREACHED);
     for (uint64_t longest_ms = 0; checks < 12; checks++) {
-        while (!tier_health_probe_due(health, 0, now_ms, &wait_ms)) {
+        while (!is_due(health, now_ms, &wait_ms)) {
             REQUIRE(wait_ms > 0 && wait_ms <= 6000);
             now_ms += wait_ms;
             longest_ms = wait_ms > longest_ms ? wait_ms : longest_ms;
             tier_health_want(health, 0, now_ms);
         }
-        CHECK(!tier_health_probe_due(health, 0, now_ms, &wait_ms)); /* one at a time */
+        CHECK(!is_due(health, now_ms, &wait_ms)); /* one at a time */
         tier_health_probed(health, 0, false, now_ms);
         CHECK(checks < 11 || longest_ms >= 4000);
     }
     CHECK(rest_of(health, now_ms) == REST_UNREACHED);
     CHECK(now_ms < 61000);
-    while (!tier_health_probe_due(health, 0, now_ms, &wait_ms))
+    while (!is_due(health, now_ms, &wait_ms))
         now_ms += wait_ms;
     tier_health_probed(health, 0, true, now_ms);
     CHECK(rest_of(health, now_ms) == REST_NONE && !enter(health, now_ms).alone);
@@ -308,7 +317,7 @@ static void test_health_checks_end_when_nobody_asks_for_the_tier(void)
     uint64_t wait_ms, now_ms = 0;
     CHECK(ask(health, &unreached, now_ms));
     int checks = 0;
-    while (tier_health_probe_due(health, 0, now_ms, &wait_ms) || wait_ms != UINT64_MAX) {
+    while (is_due(health, now_ms, &wait_ms) || wait_ms != UINT64_MAX) {
         if (wait_ms == UINT64_MAX) {
             checks++;
             tier_health_probed(health, 0, false, now_ms);
@@ -451,11 +460,54 @@ static void test_a_change_of_the_network_is_a_reason_to_look_at_once(void)
     uint64_t wait_ms;
     tier_health_note_network(health, TD_NETWORK_OFFLINE, 0);
     CHECK(ask(health, &unreached, 0) && wakes == 1);
-    CHECK(!tier_health_probe_due(health, 0, 100, &wait_ms) && wait_ms > 0);
+    CHECK(!is_due(health, 100, &wait_ms) && wait_ms > 0);
     tier_health_note_network(health, TD_NETWORK_OFFLINE, 100); /* no news */
     CHECK(wakes == 1);
     tier_health_note_network(health, TD_NETWORK_ONLINE, 100);
-    CHECK(wakes == 2 && tier_health_probe_due(health, 0, 100, &wait_ms));
+    CHECK(wakes == 2 && is_due(health, 100, &wait_ms));
+    tier_health_free(health);
+}
+
+static void test_silence_is_checked_and_ends_for_those_who_have_another_tier(void)
+{
+    struct tier_health *health = probed_health();
+    REQUIRE(health);
+    struct tier_probe_wish wish;
+    struct tier_ticket ticket = enter(health, 0);
+    CHECK(tier_health_connect_ms(health, 0, 5000) == 5000);
+    CHECK(!tier_health_is_mute(health, 0, 0, true, 1500) && wakes == 0);
+    CHECK(!tier_health_is_mute(health, 0, 0, true, 1501) && wakes == 1);
+    CHECK(!tier_health_is_mute(health, 0, 0, true, 1700) && wakes == 1);
+    tier_health_probe_due(health, 0, 1701, &wish);
+    CHECK(wish.due && wish.within_ms == 2500 && rest_of(health, 1701) == REST_NONE);
+    tier_health_probed(health, 0, false, 4201);
+    CHECK(rest_of(health, 4201) == REST_UNREACHED);
+    CHECK(tier_health_is_mute(health, 0, 0, true, 4250));
+    CHECK(!tier_health_is_mute(health, 0, 0, false, 4250)); /* waits on: there is nobody else */
+    tier_health_connected(health, 0, true, 10, 4300);       /* it takes connections, as before */
+    CHECK(rest_of(health, 4300) == REST_UNREACHED);
+    tier_health_heard(health, 0, 4400);
+    CHECK(rest_of(health, 4400) == REST_NONE);
+    tier_health_leave(health, 0, &ticket, &good, 4500);
+    tier_health_free(health);
+}
+
+static void test_a_server_that_thinks_is_checked_now_and_then_and_does_not_rest(void)
+{
+    struct tier_health *health = probed_health();
+    REQUIRE(health);
+    uint64_t wait_ms, checks = 0;
+    for (uint64_t now_ms = 0; now_ms < 60000; now_ms += 250) {
+        CHECK(!tier_health_is_mute(health, 0, 0, true, now_ms));
+        if (is_due(health, now_ms, &wait_ms)) {
+            checks++;
+            tier_health_probed(health, 0, true, now_ms);
+        }
+    }
+    CHECK(checks == 6 && rest_of(health, 60000) == REST_NONE);
+    /* Others hear something: there is nothing to check. */
+    tier_health_heard(health, 0, 80000);
+    CHECK(!tier_health_is_mute(health, 0, 0, true, 81000) && !is_due(health, 81000, &wait_ms));
     tier_health_free(health);
 }
 
@@ -515,6 +567,8 @@ int main(void)
     RUN(test_connecting_is_bounded_by_what_is_usual);
     RUN(test_a_time_out_while_others_connect_is_no_fact_about_the_tier);
     RUN(test_a_change_of_the_network_is_a_reason_to_look_at_once);
+    RUN(test_silence_is_checked_and_ends_for_those_who_have_another_tier);
+    RUN(test_a_server_that_thinks_is_checked_now_and_then_and_does_not_rest);
     RUN(test_a_shared_record_is_one_for_both_sets);
     RUN(test_an_index_out_of_range_is_never_usable_and_does_no_harm);
     return test_finish();

@@ -48,8 +48,10 @@ void client_cancel(struct client_transfer *transfer)
 
 static const struct tier_facts facts = {.name = "cloud", .place = TD_PLACE_CLOUD};
 static const struct door door = {.facts = &facts, .host = "api.example.com:443"};
-static const struct openai_probe_target plain = {
-    .door = &door, .url = "https://api.example.com/v1/models", .connect_timeout_ms = 5000};
+static const struct openai_probe_target plain = {.door = &door,
+                                                 .url = "https://api.example.com/v1/models",
+                                                 .connect_timeout_ms = 5000,
+                                                 .total_timeout_ms = 10000};
 
 static int probed; /* -1 = not yet */
 

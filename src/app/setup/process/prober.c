@@ -79,13 +79,14 @@ static struct check *free_check(struct prober *prober)
 }
 
 /* The tier is due. What cannot be sent counts as not answered. */
-static void begin(struct prober *prober, struct exchange_services *services, size_t i)
+static void begin(struct prober *prober, struct exchange_services *services, size_t i,
+                  uint32_t within_ms)
 {
     struct check *check = free_check(prober);
     struct tier *tier = services->tiers[i];
     struct tier_probe *probe = NULL;
     if (check && tier->ops->probe)
-        probe = tier->ops->probe(tier, prober->loop, on_probed, check);
+        probe = tier->ops->probe(tier, prober->loop, within_ms, on_probed, check);
     if (!probe) {
         tier_health_probed(services->health, i, false, now_ms());
         return;
@@ -100,12 +101,13 @@ static void look(void *ctx)
     struct exchange_services *services = prober->host.acquire(prober->host.ctx);
     uint64_t soonest_ms = UINT64_MAX;
     for (size_t i = 0; i < services->tier_count; i++) {
-        uint64_t wait_ms;
-        if (tier_health_probe_due(services->health, i, now_ms(), &wait_ms)) {
-            begin(prober, services, i);
-            wait_ms = PROBE_AGAIN_MS; /* one that could not be sent */
+        struct tier_probe_wish wish;
+        tier_health_probe_due(services->health, i, now_ms(), &wish);
+        if (wish.due) {
+            begin(prober, services, i, wish.within_ms);
+            wish.wait_ms = PROBE_AGAIN_MS; /* one that could not be sent */
         }
-        soonest_ms = wait_ms < soonest_ms ? wait_ms : soonest_ms;
+        soonest_ms = wish.wait_ms < soonest_ms ? wish.wait_ms : soonest_ms;
     }
     prober->host.release(prober->host.ctx, services);
     if (soonest_ms != UINT64_MAX)

@@ -1,7 +1,7 @@
-/* tandem router audit: of traffic that all went to a cloud, what would the router give to the device,
- * what would that save, and how much of it would be right? Where it would go is the classifier's
- * word. How much would be right is measured: by the outcomes of the device's own answers in the
- * ledger, for each task. Without enough of them there is no forecast. */
+/* tandem router audit: of traffic that all went to a cloud, what would the router give to the
+ * device, what would that save, and how much of it would be right? Where it would go is the
+ * classifier's word. How much would be right is measured: by the outcomes of the device's own
+ * answers in the ledger, for each task. Without enough of them there is no forecast. */
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
