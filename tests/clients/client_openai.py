@@ -268,7 +268,7 @@ def test_errors_are_the_clients_own():
 
         bad = openai.BadRequestError
         image = {"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}
-        equal(refused(bad, "input_image", input=[image]), "input[0].content[0].type")
+        equal(refused(bad, "data:TYPE", input=[image]), "input[0].content[0].image_url")
         equal(
             refused(bad, "nothing is kept", previous_response_id="resp_1"), "previous_response_id"
         )

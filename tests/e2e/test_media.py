@@ -113,6 +113,174 @@ def test_text_beside_it_is_masked_and_the_content_is_not():
         cloud.clear()
 
 
+def base64_source(media_type):
+    return {"type": "base64", "media_type": media_type, "data": CONTENT}
+
+
+HELD_IMAGE = {"type": "image_url", "image_url": {"url": PNG}}
+HELD_FILE = {"type": "file", "file": {"filename": "plan.pdf", "file_data": PDF}}
+ADDRESS = "https://example.com/cat.png"
+# A block of Anthropic's dialect, and the parts that a cloud receives.
+BLOCKS = (
+    ({"type": "image", "source": base64_source("image/png")}, [HELD_IMAGE]),
+    (
+        {"type": "image", "source": {"type": "url", "url": ADDRESS}},
+        [{"type": "image_url", "image_url": {"url": ADDRESS}}],
+    ),
+    (
+        {"type": "image", "source": {"type": "file", "file_id": "file_1"}},
+        [{"type": "file", "file": {"file_id": "file_1"}}],
+    ),
+    (
+        {
+            "type": "document",
+            "title": "plan.pdf",
+            "context": "It is old.",
+            "source": base64_source("application/pdf"),
+        },
+        [{"type": "text", "text": "It is old."}, HELD_FILE],
+    ),
+    (
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x y"}},
+        [{"type": "text", "text": "x y"}],
+    ),
+    (
+        {
+            "type": "document",
+            "source": {
+                "type": "content",
+                "content": [
+                    {"type": "text", "text": "A page."},
+                    {"type": "image", "source": base64_source("image/png")},
+                ],
+            },
+        },
+        [{"type": "text", "text": "A page."}, HELD_IMAGE],
+    ),
+)
+# A part of the Responses API, and that of a chat.
+PARTS = (
+    ({"type": "input_image", "image_url": PNG, "detail": "low"}, IMAGE),
+    (
+        {"type": "input_image", "file_id": "file_1"},
+        {"type": "file", "file": {"file_id": "file_1"}},
+    ),
+    ({"type": "input_file", "file_data": PDF, "filename": "plan.pdf"}, HELD_FILE),
+    (
+        {"type": "input_file", "file_url": ADDRESS},
+        {"type": "file", "file": {"file_data": ADDRESS}},
+    ),
+    (AUDIO, AUDIO),
+)
+
+
+def anthropic(messages):
+    return {"model": "auto", "max_tokens": 99, "messages": messages}
+
+
+@case
+def test_the_other_dialects_blocks_arrive_as_a_chats_parts():
+    cloud = ScriptedCloud()
+    with server(cloud) as tandem:
+        for block, parts in BLOCKS:
+            body = anthropic(user(TEXT, block))
+            answer = tandem.request("POST", "/v1/messages", body, CLOUD)
+            equal(answer.status, 200, answer.body[:300])
+            equal(sent(cloud), user(TEXT, *parts))
+        for part, held in PARTS:
+            said = {"type": "input_text", "text": TEXT["text"]}
+            body = {"model": "auto", "input": user(said, part)}
+            answer = tandem.request("POST", "/v1/responses", body, CLOUD)
+            equal(answer.status, 200, answer.body[:300])
+            equal(sent(cloud), user(TEXT, held))
+
+
+@case
+def test_what_tools_show_follows_their_answers():
+    cloud = ScriptedCloud()
+    block, said = BLOCKS[0][0], [{"type": "text", "text": "Two of them."}]
+    calls = [{"type": "tool_use", "id": f"t{i}", "name": "look", "input": {}} for i in range(2)]
+    results = [
+        {"type": "tool_result", "tool_use_id": f"t{i}", "content": [*said, block]} for i in range(2)
+    ]
+    items = [
+        {"type": "function_call", "call_id": f"t{i}", "name": "look", "arguments": "{}"}
+        for i in range(2)
+    ] + [
+        {
+            "type": "function_call_output",
+            "call_id": f"t{i}",
+            "output": [
+                {"type": "input_text", "text": "Two of them."},
+                {"type": "input_image", "image_url": PNG},
+            ],
+        }
+        for i in range(2)
+    ]
+    with server(cloud) as tandem:
+        for path, body in (
+            (
+                "/v1/messages",
+                anthropic(
+                    [
+                        {"role": "user", "content": "Look."},
+                        {"role": "assistant", "content": calls},
+                        *user(*results),
+                    ]
+                ),
+            ),
+            ("/v1/responses", {"model": "auto", "input": [*user(), *items][1:]}),
+        ):
+            answer = tandem.request("POST", path, body, CLOUD)
+            equal(answer.status, 200, answer.body[:300])
+            *_, first, second, shown = sent(cloud)
+            for i, message in enumerate((first, second)):
+                expected = {"role": "tool", "content": "Two of them.", "tool_call_id": f"t{i}"}
+                equal(message, expected)
+            equal(shown, user(HELD_IMAGE, HELD_IMAGE)[0])
+
+
+@case
+def test_what_is_malformed_is_named_in_the_clients_own_words():
+    cloud = ScriptedCloud()
+    at = "messages[0].content[0]"
+    blocks = (
+        ({"type": "image"}, f"{at}.source"),
+        ({"type": "image", "source": {"type": "tape"}}, f"{at}.source.type"),
+        (
+            {"type": "image", "source": {**base64_source("image/png"), "data": "A"}},
+            f"{at}.source.data",
+        ),
+        ({"type": "image", "source": base64_source("my card")}, f"{at}.source.media_type"),
+        ({"type": "image", "source": {"type": "url", "url": "ftp://a/b"}}, f"{at}.source.url"),
+        ({"type": "document", "source": {"type": "content", "content": 5}}, "source.content"),
+        (
+            {**BLOCKS[3][0], "citations": {"enabled": True}},
+            f"{at}.citations",
+        ),
+        ({"type": "search_result"}, f"{at}.type"),
+    )
+    at = "input[0].content[0]"
+    parts = (
+        ({"type": "input_image"}, at),
+        ({"type": "input_image", "image_url": "data:,"}, f"{at}.image_url"),
+        ({"type": "input_image", "image_url": {"url": PNG}}, f"{at}.image_url"),
+        ({"type": "input_file", "filename": "a.pdf"}, at),
+        ({"type": "input_audio", "input_audio": "A"}, f"{at}.input_audio.data"),
+        ({"type": "input_video"}, f"{at}.type"),
+    )
+    with server(cloud) as tandem:
+        for path, ask, rows in (
+            ("/v1/messages", anthropic, blocks),
+            ("/v1/responses", lambda messages: {"model": "auto", "input": messages}, parts),
+        ):
+            for part, param in rows:
+                answer = tandem.request("POST", path, ask(user(part)), CLOUD)
+                equal(answer.status, 400, answer.body[:300])
+                assert answer.json["error"]["param"].endswith(param), answer.json["error"]
+    equal(bytes(cloud.received), b"")
+
+
 @case
 def test_a_rule_may_ask_for_media():
     cloud = ScriptedCloud()
