@@ -296,8 +296,8 @@ static void pipe_signal_unblock(void)
 }
 
 /* A loop does little at a time, and everybody waits for it, so it asks for short turns, which come
- * sooner: on processors that engines keep busy, Linux otherwise lets a woken thread wait for tens of
- * milliseconds. Threads that it starts do not inherit that. Older kernels than 6.12 ignore it. */
+ * sooner. On processors that engines keep busy, Linux otherwise lets a woken thread wait for tens
+ * of milliseconds. Threads that it starts do not inherit that. Kernels before 6.12 ignore it. */
 static void prefer_short_turns(void)
 {
     struct turns wanted = {0};

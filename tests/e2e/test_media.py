@@ -87,8 +87,8 @@ def test_the_class_holds_and_nothing_leaves():
             refusal(tandem, user(TEXT, part))
         # A file of text is no secret from the detectors.
         note = base64.b64encode(f"Write to {MAIL} about it.\n".encode() * 20).decode()
-        url = f"data:text/plain;base64,{note}"
-        refusal(tandem, user(TEXT, {"type": "file", "file": {"file_data": url}}))
+        for url in (f"data:text/plain;base64,{note}", f"data:image/png;base64,{note}", note):
+            refusal(tandem, user(TEXT, {"type": "file", "file": {"file_data": url}}))
     with server(cloud, more="\nprivacy: {media_class: sensitive}\n") as tandem:
         _, error = refusal(tandem, messages)
         assert "sensitive data may not reach cloud" in error["message"], error

@@ -1,8 +1,10 @@
-/* One table says what each type of part holds and where. Content whose type is a text's is left to
- * the scanner of privacy, which reads base64; all other content is a payload. */
+/* One table says what each type of part holds and where. Content that is a text, by its type or by
+ * its first bytes, is left to the scanner of privacy, which reads base64. All other content is a
+ * payload. */
 #include "api/wire/media_parts.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #define PLACE_BYTES 192
 #define TYPE_BYTES_MAX 127
 #define URL_BYTES_MAX 8192
+#define BEGIN_CHARACTERS 192 /* of base64, by which a text is known */
 /* Rough, and rather too many: by them a context's limit is checked and a price is estimated. */
 #define IMAGE_TOKENS 1000u
 #define AUDIO_BYTES_A_TOKEN 512u
@@ -122,17 +125,44 @@ bool media_check_url(struct td_str url, const char *place, struct fault *fault)
                          place, URL_BYTES_MAX);
 }
 
-/* Content that is a text, by its type, can be read by detectors. */
-static bool is_readable(struct td_str url)
+static int base64_value(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = strchr(digits, c);
+    return at && c ? (int)(at - digits) : 0;
+}
+
+/* Whether its first bytes are those of a text: UTF-8 without control characters. */
+static bool begins_as_text(struct td_str base64)
+{
+    char begin[BEGIN_CHARACTERS / 4 * 3];
+    size_t count = 0;
+    for (size_t i = 0; i + 4 <= base64.len && i < BEGIN_CHARACTERS; i += 4) {
+        unsigned bits = 0;
+        for (size_t c = 0; c < 4; c++)
+            bits = bits << 6 | (unsigned)base64_value(base64.data[i + c]);
+        for (int shift = 16; shift >= 0; shift -= 8)
+            begin[count++] = (char)(bits >> shift);
+    }
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned char)begin[i] < ' ' && (!begin[i] || !strchr("\t\n\f\r", begin[i])))
+            return false;
+    return utf8_valid_prefix((struct td_str){begin, count}) + 3 >= count;
+}
+
+/* Can detectors read it? A text may be called an image, so its type alone does not decide. */
+static bool is_readable(struct td_str text)
 {
     static const char *const types[] = {"text/", "application/json", "application/xml"};
     struct td_str type, content;
-    if (!split_data_url(url, &type, &content))
-        return is_address(url);
+    if (is_address(text))
+        return true;
+    if (!split_data_url(text, &type, &content))
+        return begins_as_text(text);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (has_prefix(type, str_from(types[i])))
             return true;
-    return false;
+    return begins_as_text(content);
 }
 
 /* --- parts --- */
