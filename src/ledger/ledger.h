@@ -175,6 +175,7 @@ struct ledger_history {
     double cost_usd, total_ms;
     const char *signals_json, *reasons_json;
     double score;                          /* of the newest feedback */
+    double same;                           /* share of its shadows that said the same */
     const struct ledger_attempt *attempts; /* without error, start_ms, first_ms and egress_bytes */
     size_t attempt_count;
 };

@@ -102,6 +102,7 @@ static void make_policy(struct world *w)
         .region = chance(w, 0.1) ? "eu" : NULL,
         .ramp_to = chance(w, 0.3) ? names[3] : NULL,
         .overflow_after_ms = chance(w, 0.7) ? 2000 : 0,
+        .explore_share = some(w, 0.3, 0.5),
         .gates = {.g0_tokens_over = chance(w, 0.3) ? 1500 : 0,
                   .g0_gain_over = some(w, 0.3, 1),
                   .g0_p_local_under = some(w, 0.3, 1)},
@@ -153,6 +154,7 @@ static void make_request(struct world *w)
         .tags = w->tags,
         .tag_count = below(w, 4),
         .batch = chance(w, 0.1),
+        .draw = rng_double(&w->rng),
         .slo_ttft_ms = chance(w, 0.2) ? 200 + below(w, 3000) : 0,
         .slo_ms = chance(w, 0.3) ? 200 + below(w, 20000) : 0,
         .deadline_ms = 600000,
@@ -221,6 +223,8 @@ static bool same_plan(const struct plan *a, const struct plan *b)
                 a->decision.by == b->decision.by && a->decision.start == b->decision.start &&
                 a->decision.runner_up == b->decision.runner_up && a->reduced == b->reduced &&
                 a->spent == b->spent;
+    for (size_t i = 0; same && i < TIERS; i++)
+        same = decision_propensity(&a->decision, i) == decision_propensity(&b->decision, i);
     for (size_t i = 0; same && i < a->rung_count; i++)
         same = a->rungs[i] == b->rungs[i];
     for (size_t i = 0; same && i < a->reason_count; i++)
@@ -233,7 +237,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
 {
     static struct world w;
     static struct plan then, now;
-    size_t moved = 0, empty = 0;
+    size_t moved = 0, empty = 0, drawn = 0;
     rng_init(&w.rng, 7);
     for (int i = 0; i < EXCHANGES; i++) {
         make_tiers(&w);
@@ -263,9 +267,11 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         plan_make(&w.route, w.named, &read, facts, states, TIERS, &now);
         moved += !same_plan(&then, &now);
         empty += then.rung_count == 0;
+        drawn += then.decision.by == DECIDED_BY_DRAW;
         json_free(record);
     }
     CHECK(moved == 0);
+    CHECK(drawn > 0);
     CHECK(empty > EXCHANGES / 100 && empty < EXCHANGES * 9 / 10); /* the lots are worth something */
 }
 

@@ -82,6 +82,8 @@ static void write_routes(const struct config *config, const struct policy_learne
                        route->hedge_share);
         if (route->overflow_after_ms)
             buf_printf(out, " overflow %u", route->overflow_after_ms);
+        if (route->explore_share > 0)
+            buf_printf(out, " explore %.17g", route->explore_share);
         if (route->region)
             buf_printf(out, " region %s", route->region);
         if (route->ramp.to)
@@ -228,6 +230,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                   .after_ms = from->hedge_after_ms,
                   .share = from->hedge_share},
         .overflow_after_ms = from->overflow_after_ms,
+        .explore_share = from->explore_share,
         .weights = config_weights_read(&from->weights),
     };
     to->gates.g1_on = from->gates.g1_probe_min > 0;
