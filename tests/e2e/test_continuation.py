@@ -382,5 +382,36 @@ def test_what_was_shown_raises_the_class_of_what_leaves():
         assert "may not reach it" in errors[0]["message"], errors
 
 
+@case
+def test_a_joined_answer_that_meets_its_deadline_is_cut_and_says_so():
+    broken = ScriptedCloud(Script(pieces=TOKENS[:30], no_done=True))
+    # Five characters every 100 ms: a story of 370 characters takes seven seconds.
+    slow = ScriptedCloud(Script(text=STORY, goes_on="words", piece_delay=0.1))
+    with ladder(broken, slow) as tandem:
+        body = ask(tandem, "/v1/chat/completions", tandem={"slo_ms": 2000}).body
+        text, member, errors, done = read_chat(body)
+        equal((errors, done), ([], True), body)
+        assert STORY.startswith(text) and len("".join(TOKENS[:30])) < len(text) < len(STORY), text
+        disclosure = member["disclosure"]
+        assert "continued by tier t1" in disclosure and "deadline of 2000 ms" in disclosure
+        record = tandem.get(f"/tandem/v1/exchanges/{member['exchange']}").json
+        equal([a["outcome"] for a in record["attempts"]], ["failed", "continued"])
+
+
+@case
+def test_the_cloud_is_said_to_cost_what_all_of_a_joined_answer_would_have():
+    """Not only the part that the last tier wrote, and its prompt without what was shown."""
+    broken = ScriptedCloud(Script(pieces=TOKENS[:100], no_done=True))
+    healthy = ScriptedCloud(Script(text=STORY, goes_on="prefill", usage=False))
+    price = ", price: {input_usd_per_mtok: 0, output_usd_per_mtok: 1000}"
+    costs = []
+    for first in (broken, healthy):
+        with ladder(first, healthy, extra=", prefill: message" + price) as tandem:
+            text, member, _, _ = read_chat(ask(tandem, "/v1/chat/completions").body)
+            equal(text, STORY)
+            costs.append(member["all_cloud_cost_usd"])
+    assert 0.9 < costs[0] / costs[1] < 1.1, costs
+
+
 if __name__ == "__main__":
     main()

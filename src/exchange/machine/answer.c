@@ -34,6 +34,12 @@ static void price_all_cloud(const struct exchange *ex, const struct attempt *by,
     struct token_ratio ratio;
     token_counts_read(ex->services->token_counts, facts, &ratio);
     summary->all_cloud_basis = ratio.learnt ? BASIS_RATIO : BASIS_PRIOR;
+    const struct attempt *first = ex->continuation.first;
+    if (first) { /* of several tiers: as if the cloud had written it in one go */
+        summary->all_cloud_cost_usd =
+            cost_of_text(facts, &ratio, first->prompt_estimate, ex->answer.text.len);
+        return;
+    }
     if (by->tier != cloud) {
         summary->all_cloud_cost_usd =
             cost_of_text(facts, &ratio, by->prompt_estimate, by->answer_bytes);
@@ -253,14 +259,12 @@ void answer_show_held(struct exchange *ex)
 void answer_give_cut(struct exchange *ex)
 {
     assert(ex->lane->attempt == ex->current);
-    const struct tier_piece *rest = outgoing_end(ex);
-    ex->current->outcome = ATTEMPT_ANSWERED;
+    ex->current->outcome = attempt_answered(ex->current);
     ex->current->status = TD_OK;
     ex->current->finish = TD_FINISH_LENGTH;
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
                     "the answer is what had come until then");
-    if (rest)
-        answer_add(ex, rest);
+    attempt_take_rest(ex);
     if (!ex->ended)
         answer_finish(ex);
 }

@@ -228,9 +228,12 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     exchange_leave(ex);
 }
 
-/* What is held back of an answer that is whole. False when it does not go on with what was
- * shown. */
-static bool take_rest(struct exchange *ex)
+enum attempt_outcome attempt_answered(const struct attempt *attempt)
+{
+    return attempt->purpose == EGRESS_CONTINUATION ? ATTEMPT_CONTINUED : ATTEMPT_ANSWERED;
+}
+
+bool attempt_take_rest(struct exchange *ex)
 {
     struct tier_piece fresh;
     const struct tier_piece *rest = outgoing_end(ex);
@@ -253,7 +256,7 @@ static void on_done(void *ctx, const struct tier_result *result)
     lane_turn_to(ex, lane);
     lane->running = NULL;
     struct tier_result judged = *result;
-    if (result->status == TD_OK && !take_rest(ex))
+    if (result->status == TD_OK && !attempt_take_rest(ex))
         judged.status = error_set(&judged.err, TD_UNSUPPORTED, CONTINUATION_REFUSED);
     if (!ex->ended)
         climb_after(ex, &judged);

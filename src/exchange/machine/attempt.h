@@ -83,6 +83,11 @@ void attempt_fail(struct exchange *exchange, const struct tier_result *result);
 void attempt_cut_off(struct exchange *exchange, struct lane *lane);
 /* Tells latency how long the current attempt took, which was answered. */
 void attempt_report_answer(struct exchange *exchange);
+/* The current attempt's text is over: shows what is held back of it. False when it does not go on
+ * with what was shown (continuation.h). */
+bool attempt_take_rest(struct exchange *exchange);
+/* The outcome of this attempt when it has answered. */
+enum attempt_outcome attempt_answered(const struct attempt *attempt);
 /* Is this attempt's answer preferred to the other's? */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);
 

@@ -295,8 +295,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
     confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
     explain_odd(ex);
-    bool goes_on = ex->current->purpose == EGRESS_CONTINUATION;
-    attempt_close(ex->lane, goes_on ? ATTEMPT_CONTINUED : ATTEMPT_ANSWERED, result);
+    attempt_close(ex->lane, attempt_answered(ex->current), result);
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);

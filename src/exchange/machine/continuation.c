@@ -161,6 +161,9 @@ bool continuation_begin(struct exchange *ex, const struct tier_facts *facts)
     if (!copy_members(own, &ex->request, shown) || !copy_messages(own, &ex->request, shown))
         return false;
     outgoing_continue(ex, &own->request);
+    size_t tier = ex->current->tier; /* it reads, and may charge for, what was shown as well */
+    ex->states[tier].prompt_tokens =
+        tier_count_prompt(ex->services->tiers[tier], outgoing_plain(ex, facts));
     return true;
 }
 
@@ -220,6 +223,8 @@ void continuation_add_seam(struct exchange *ex, const struct attempt *from)
     struct continuation *own = &ex->continuation;
     const char *to = ex->facts[ex->current->tier].name;
     assert(own->seam_count < SEAMS_MAX);
+    if (own->seam_count == 0)
+        own->first = from;
     struct exchange_seam *seam = &own->seams[own->seam_count];
     char *why = own->whys[own->seam_count++];
     disclosure_cause(ex, from, why, REASON_TEXT_BYTES);

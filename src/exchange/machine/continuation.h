@@ -21,7 +21,8 @@ struct continuation {
     struct td_completion completion;
     struct json *said; /* the value of the member of what is said */
     struct overlap overlap;
-    struct buf fresh; /* the new text of a piece */
+    struct buf fresh;            /* the new text of a piece */
+    const struct attempt *first; /* that began an answer of several; NULL = there is no seam */
     struct exchange_seam seams[SEAMS_MAX];
     size_t seam_count;
     char whys[SEAMS_MAX][REASON_TEXT_BYTES];

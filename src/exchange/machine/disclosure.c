@@ -150,6 +150,9 @@ static void write_seams(const struct exchange *ex, char out[static DISCLOSURE_BY
             joined->seams[i].to, (unsigned long long)joined->seams[i].at_chars);
     for (size_t i = 0; i < joined->seam_count; i++)
         add(out, DISCLOSURE_BYTES, "%s%s", i ? "; " : ": ", joined->seams[i].why);
+    if (ex->current->cut)
+        add(out, DISCLOSURE_BYTES, "; it was cut off at the deadline of %u ms",
+            ex->deadline.passed_ms);
     add(out, DISCLOSURE_BYTES, ".");
 }
 

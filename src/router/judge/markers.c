@@ -38,9 +38,9 @@ static const char *const phrases[MARKER_NONE] = {
                           "in json|as json|words or less|maximum of|limit of|in one sentence|one "
                           "word|bullet points|do not|don't|"
                           "should not|must not|between",
-    [MARKER_FRESH] = "tonight|tomorrow|current|recent|this morning|last week|breaking|news|live|"
-                     "up to date|as of|forecast|release date|released|upcoming|available now|"
-                     "traffic|these days|so far|new version",
+    [MARKER_FRESH] = ("tonight|tomorrow|current|recent|this morning|last week|breaking|news|live|"
+                      "up to date|as of|forecast|release date|released|upcoming|available now|"
+                      "traffic|these days|so far|new version"),
     [MARKER_CREATIVE] = "poem|story|haiku|limerick|sonnet|song|lyrics|novel|fiction|fictional|"
                         "character|imagine|creative|slogan|tagline|"
                         "joke|screenplay|dialogue|rhyme|write a story|write a poem|blog "
@@ -115,11 +115,11 @@ static const char *const phrases[MARKER_NONE] = {
     [MARKER_GERMAN] = "der|die|das|und|ist|nicht|ein|eine|ich|mit|für|wie|auf|zu|den|von|fur",
     [MARKER_FRENCH] = "le|la|les|et|est|une|des|pour|que|dans|je|vous|avec|sur|pas",
     [MARKER_SPANISH] = "el|los|las|y|es|una|por|para|con|como|del|que es|un|en",
-    [MARKER_FRESH_TOPIC] = "weather|headlines|stock price|share price|exchange rate|score of|"
-                           "who won|who is winning|in stock|opening hours|just announced|"
-                           "trending|still alive",
-    [MARKER_FRESH_TIME] = "today|yesterday|right now|currently|latest|newest|recently|this week|"
-                          "this month|this year|last night",
+    [MARKER_FRESH_TOPIC] = ("weather|headlines|stock price|share price|exchange rate|score of|"
+                            "who won|who is winning|in stock|opening hours|just announced|"
+                            "trending|still alive"),
+    [MARKER_FRESH_TIME] = ("today|yesterday|right now|currently|latest|newest|recently|this week|"
+                           "this month|this year|last night"),
 };
 
 /* Open addressing; more than twice as large as there are phrases, so that a miss ends soon. */
