@@ -167,6 +167,9 @@ def test_draws_say_what_a_policy_that_never_ran_would_be_worth():
             equal(code, 0, err)
             return out
 
+        def judged(out):
+            return json.loads(out)["starts"]["right"]["known"]
+
         on_cloud, told = 0, []
         for i in range(count):
             headers = {"x-tandem-user": f"user-{i}"}
@@ -186,7 +189,9 @@ def test_draws_say_what_a_policy_that_never_ran_would_be_worth():
         rows = recorded(tandem, count)
         costs = [row["cost_usd"] for row in rows if row["tier"] == "cloud"]
 
-        same = json.loads(replay(write("ran.yaml", ran), "--json"))
+        ran_file = write("ran.yaml", ran)
+        wait_until(lambda: judged(replay(ran_file, "--json")) == count)
+        same = json.loads(replay(ran_file, "--json"))
         equal((same["start_changed"], same["starts"]["moved"]), (0, 0))
         for column in ("cost_usd", "ms", "share_local", "right"):
             got = same["starts"][column]
@@ -202,6 +207,7 @@ def test_draws_say_what_a_policy_that_never_ran_would_be_worth():
         }
         for column, truth in truths.items():
             for name in ("ips", "doubly_robust"):
+                assert got[column][name], (column, got)
                 # 95 % intervals miss the truth at times; ones that are three times as wide do not.
                 low, high = got[column][name]["low"], got[column][name]["high"]
                 width = high - low
