@@ -9,10 +9,10 @@
 
 #include <math.h>
 
-enum { TIERS = 4, EXCHANGES = 10000 };
+enum { TIERS = 4, WORDS = 4, EXCHANGES = 10000 };
 
 static const char *const names[TIERS] = {"local", "office", "near", "cloud"};
-static const char *const words[] = {"legal", "draft", "now", "tax"};
+static const char *const words[WORDS] = {"legal", "draft", "now", "tax"};
 static const char *const regions[] = {"eu", "us", "de"};
 
 struct world {
@@ -87,6 +87,28 @@ static void make_tiers(struct world *w)
             w->states[i].rest_http = chance(w, 0.5) ? 503 : 0;
         }
     }
+    if (chance(w, 0.1)) /* filled to the last token, which is enough where nothing is written */
+        w->facts[0].context_tokens = w->states[0].prompt_tokens;
+}
+
+/* Conditions on what only the record has. */
+static void ask_by_lot(struct world *w)
+{
+    struct routing_rule *rule = &w->rule;
+    if (chance(w, 0.4)) { /* one tag or another of two, or none of these */
+        uint64_t tags = 0;
+        for (int i = 0; i < 2; i++)
+            tags |= routing_rules_add_name(&w->rules, RULE_TAG, words[below(w, WORDS)]);
+        rule->any[RULE_TAG] = chance(w, 0.7) ? tags : ~tags;
+    }
+    if (chance(w, 0.2))
+        *(chance(w, 0.5) ? &rule->yes : &rule->no) = RULE_ON_BATTERY;
+    if (chance(w, 0.2))
+        *(chance(w, 0.5) ? &rule->yes : &rule->no) |= RULE_TOOLS;
+    if (chance(w, 0.2)) {
+        rule->asked = 1u << RULE_TOKENS;
+        rule->range[RULE_TOKENS].over = below(w, 3000);
+    }
 }
 
 static void make_policy(struct world *w)
@@ -121,6 +143,7 @@ static void make_policy(struct world *w)
         w->rule.start = RULE_START_CLOUD;
     w->rule.weights = weights_by_lot(w, 0.3);
     w->rules = (struct routing_rules){.rules = &w->rule, .count = chance(w, 0.6)};
+    ask_by_lot(w);
     w->app_weights = weights_by_lot(w, 0.3);
     w->policy = (struct policy){.routes = &w->route,
                                 .route_count = 1,
@@ -135,7 +158,7 @@ static void make_request(struct world *w)
     w->weights = weights_by_lot(w, 0.3);
     w->named = chance(w, 0.1) ? below(w, TIERS) : SIZE_MAX;
     for (size_t i = 0; i < 3; i++)
-        w->tags[i] = words[below(w, 4)];
+        w->tags[i] = words[below(w, WORDS)];
     w->regions[0] = regions[below(w, 3)];
     w->signals = (struct signals){
         .data_class = (enum td_data_class)below(w, 4),
@@ -144,7 +167,7 @@ static void make_request(struct world *w)
         .regions = chance(w, 0.1) ? w->regions : NULL,
         .mode = w->mode,
         .tokens_max = below(w, 2000),
-        .prompt_only = chance(w, 0.05),
+        .prompt_only = chance(w, 0.2),
         .needs = chance(w, 0.3) ? 1u << below(w, 11) : 0,
         .judged = chance(w, 0.8),
         .gain = rng_double(&w->rng) * 2 - 1,
