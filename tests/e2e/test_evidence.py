@@ -3,8 +3,10 @@
 total cost."""
 
 import functools
+import hashlib
 import json
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -150,6 +152,49 @@ server: {api_keys_env: KEYS}
         wait_until(lambda: replay()["exchanges"] == answered)
         assert answered > 50, answered
         equal((replay()["start_changed"], replay()["refused"]), (0, 0))
+
+
+@case
+def test_the_ledger_has_the_text_of_each_policy():
+    cloud = ScriptedCloud(Script(text="Done."))
+    config = (
+        edge_first(cloud.base_url + "?key=pass-example")
+        + "apps:\n- {name: mobile, key_env: MOBILE}\n"
+        + "rules:\n- {name: hers, when: {user: anna-example}, then: {only: local}}\n"
+    )
+    env = {"TEST_CLOUD_KEY": "k", "MOBILE": "key-mobile"}
+    with Tandem(config, env=env) as tandem:
+
+        def decided_under(policy, number):
+            tandem.config.write_text(policy)
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "".join(tandem.log).count("event=config_reloaded") == number)
+            tandem.chat(f"set an alarm for {number}")
+            return recorded(tandem, number + 1)[0]["policy_version"]
+
+        def show(*version):
+            code, out, err = run("policy", "show", *version, "--json", env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        tandem.chat("set an alarm for seven")
+        first = recorded(tandem, 1)[0]["policy_version"]
+        equal(decided_under(config + "# decides the same\n", 1), first)
+        dearer = config.replace("mobile, ", "mobile, weights: {cost: 1}, ")
+        second = decided_under(dearer, 2)
+        assert second != first
+        equal([row["version"] for row in show()], [first, second])
+        for version, count in ((first, 2), (second, 1)):
+            policy = show(version[:8])
+            equal((policy["version"], policy["exchanges"]), (version, count))
+            equal(hashlib.sha256(policy["text"].encode()).hexdigest()[:16], version)
+            assert hashlib.sha256(b"key-mobile").hexdigest() not in policy["text"]
+            assert "rule hers" in policy["text"], policy
+            assert "anna" not in policy["text"] and "pass-example" not in policy["text"], policy
+        code, out, _ = run("policy", "show", env=tandem.environment)
+        equal((code, [line.split()[0] for line in out.decode().splitlines()]), (0, [first, second]))
+        code, _, err = run("policy", "show", "0" * 16, env=tandem.environment)
+        assert code == 1 and "none of the ledger's policies begins" in err, err
 
 
 @case
