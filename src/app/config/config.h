@@ -159,6 +159,7 @@ struct config_route {
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
     uint32_t overflow_after_ms;
+    double explore_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct {

@@ -18,6 +18,7 @@
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
+    ex->signals.draw = explore_draw(ex->id);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
     if (ex->request.media.kinds)
         declared = classify_higher(declared, ex->services->media_class);

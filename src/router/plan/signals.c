@@ -110,6 +110,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .tags = request->tags,
         .tag_count = request->tag_count,
         .batch = request->priority == TD_PRIORITY_BATCH,
+        .draw = 1,
         .slo_ttft_ms = request->slo_ttft_ms,
         .slo_ms = request->slo_ms,
         .moment = {.hour = -1,
