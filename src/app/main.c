@@ -4,6 +4,7 @@
 #include "app/cli/config_help.h"
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
+#include "base/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static int run_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    json_watch_memory();
     if (argc < 2) {
         print_overview(stderr);
         return 2;
