@@ -100,6 +100,7 @@ static uint32_t flags_of(const struct signals *signals)
            (signals->question ? RULE_QUESTION : 0u) | (signals->multi_step ? RULE_MULTI_STEP : 0u) |
            (signals->fresh ? RULE_FRESH : 0u) | (signals->jailbreak ? RULE_JAILBREAK : 0u) |
            (signals->needs & CAPABILITY_TOOLS ? RULE_TOOLS : 0u) |
+           (signals->needs & CAPABILITY_MEDIA ? RULE_MEDIA : 0u) |
            (signals->moment.on_battery ? RULE_ON_BATTERY : 0u);
 }
 

@@ -172,8 +172,8 @@ static void write_policy(const struct config *config, const struct policy *polic
     if (learned->confidence)
         buf_printf(out, "confidence %s\n", learned->confidence->digest);
     buf_printf(out, "pseudonyms %d\n", config->privacy.pseudonyms.on);
-    buf_printf(out, "class %d prompts %d\n", config->privacy.data_class,
-               config->ledger.store_prompts);
+    buf_printf(out, "class %d media %d prompts %d\n", config->privacy.data_class,
+               config->privacy.media_class, config->ledger.store_prompts);
 }
 
 static enum td_status write_version(const struct config *config,
@@ -350,6 +350,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
     };
     if (!local)
         facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+                      (tier->modalities & CONFIG_MODALITY_IMAGE ? 0u : CAPABILITY_IMAGE) |
+                      (tier->modalities & CONFIG_MODALITY_AUDIO ? 0u : CAPABILITY_AUDIO) |
+                      (tier->modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);

@@ -337,6 +337,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .account = base->account,
         .token_counts = base->token_counts,
         .device = base->device,
+        .media_class = (enum td_data_class)config->privacy.media_class,
         .minimise = config->privacy.minimise,
         .consents = base->consents,
         .consents_in_requests = config->privacy.consents_in_requests,
