@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run, wait_until
+from tandem import NANO, Tandem, clean_environment, edge_first, run, wait_until
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-evidence-"))
 NOTHING = clean_environment(TANDEM_STATE_DIR=FOLDER)  # a machine without a ledger
@@ -363,6 +363,80 @@ def test_an_audit_takes_what_is_right_from_the_answers_of_the_device():
         wait_until(lambda: audit()["outcomes"] == 12)
         got = audit()
         assert got["right"]["low"] < got["right"]["mean"] == 0.75 < got["right"]["high"], got
+
+
+def alarms(count):
+    """A quarter of the answers of the log are not what the embedded model says."""
+    for i in range(count):
+        said = "weather" if i % 4 == 3 else ["Alarm.", "the alarm"] if i % 4 else "alarm"
+        content = f"set an alarm for {i % 12 + 1}"
+        asked = {"messages": [{"role": "user", "content": content}]} if i % 2 else {"text": content}
+        yield {**asked, "answer": said, "cost_usd": 0.001}
+
+
+@case
+def test_an_audit_asks_the_devices_own_model_what_would_move():
+    state = FOLDER / "asking"
+    env = clean_environment(TANDEM_STATE_DIR=state)
+    hard = {"text": "prove that there are infinitely many primes, step by step", "answer": "x"}
+    log = write("answered.jsonl", [*alarms(40), *[hard] * 5])
+
+    def audit(*more):
+        code, out, err = run("router", "audit", log, "--run", *more, env=env)
+        equal(code, 0, err)
+        return out
+
+    got = json.loads(audit("--json"))
+    equal((got["right"]["mean"], got["outcomes"], got["questions"]), (0.75, 40, 45))
+    asked = {"tier": "local", "model": "tandem-nano", "questions": 40, "of": 40, "failed": 0}
+    equal(got["asked"], asked)
+    by_task = {task["task"]: task["right"] for task in got["tasks"]}
+    equal((by_task["command"]["mean"], by_task["maths"]), (0.75, None))
+    text = audit("--questions", "8").decode()
+    assert "is not known: it takes 10 outcomes" in text, text
+    assert "tier local (tandem-nano) was asked 8 of the 40 that would move" in text, text
+    assert not (state / "ledger.db").exists()  # what is asked is no exchange
+
+    def refused(why, *more, config=None):
+        given = ["-c", write("refused.yaml", config)] if config else []
+        code, out, err = run("router", "audit", *more, *given, env=env)
+        assert code == 1 and why in err and not out, (why, code, err, out)
+
+    refused("no-such.gguf", log, "--run", config="engine: {model: no-such.gguf}\n")
+    broken = FOLDER / "broken.gguf"
+    broken.write_bytes(NANO.read_bytes()[:5000])
+    refused("broken.gguf", log, "--run", config=f"engine: {{model: {broken}}}\n")
+    refused("no tier 'oprem'", log, "--run", "--tier", "oprem")
+    refused("tier openai is a cloud", log, "--run", "--tier", "openai")
+    unknown = write("unknown.jsonl", [{"text": f"set an alarm for {i}"} for i in range(1, 13)])
+    refused('none of the 12 questions that would move has an "answer"', unknown, "--run")
+    equal(run("router", "audit", log, "--tier", "local", env=env)[0], 2)
+
+
+@case
+def test_an_audit_asks_a_server_on_the_device():
+    edge = ScriptedCloud(Script(text="alarm"))
+    config = write(
+        "edge.yaml",
+        f"""tiers:
+- {{name: edge, kind: openai, model: small, base_url: "{edge.base_url}", place: device}}
+- {{name: local, kind: local}}
+""",
+    )
+    log = write("answered.jsonl", alarms(40))
+    command = ["router", "audit", log, "--run", "-c", config, "--questions", "20", "--json"]
+    code, out, err = run(*command, env=NOTHING)
+    equal(code, 0, err)
+    got = json.loads(out)
+    equal((got["asked"]["tier"], got["asked"]["questions"], len(edge.requests)), ("edge", 20, 20))
+    assert got["outcomes"] == 20 and 0.4 < got["right"]["mean"] < 1, got
+    fit = ["router", "confidence", "--tier", "edge", "-c", config, "-o", FOLDER / "edge.json"]
+    prompts = write("prompts.jsonl", [{"prompt": "set an alarm", "answer": "alarm"}])
+    code, _, err = run(*fit, prompts, env=NOTHING)
+    assert code == 1 and "tier edge gave no log-probabilities" in err, err
+    edge.close()
+    code, out, err = run(*command, env=NOTHING)
+    assert code == 1 and "none of 20 questions was answered: tier edge" in err, err
 
 
 PRICES = [

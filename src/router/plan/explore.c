@@ -10,14 +10,9 @@
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 
-#include <string.h>
-
 double explore_draw(const char *exchange)
 {
-    static const double unit = 1.0 / 9007199254740992.0; /* 2^-53 */
-    return (double)(hash_mix64(hash_fnv1a64(exchange, strlen(exchange), HASH_FNV1A64_BASIS)) >>
-                    11) *
-           unit;
+    return hash_draw(exchange, "explore");
 }
 
 static bool is_open(const struct question *q, size_t usual, const struct decision *decision)

@@ -104,7 +104,7 @@ static void ask_by_lot(struct world *w)
     if (chance(w, 0.2))
         *(chance(w, 0.5) ? &rule->yes : &rule->no) = RULE_ON_BATTERY;
     if (chance(w, 0.2))
-        *(chance(w, 0.5) ? &rule->yes : &rule->no) |= RULE_TOOLS;
+        *(chance(w, 0.5) ? &rule->yes : &rule->no) |= chance(w, 0.5) ? RULE_TOOLS : RULE_MEDIA;
     if (chance(w, 0.2)) {
         rule->asked = 1u << RULE_TOKENS;
         rule->range[RULE_TOKENS].over = below(w, 3000);
@@ -168,7 +168,7 @@ static void make_request(struct world *w)
         .mode = w->mode,
         .tokens_max = below(w, 2000),
         .prompt_only = chance(w, 0.2),
-        .needs = chance(w, 0.3) ? 1u << below(w, 11) : 0,
+        .needs = chance(w, 0.3) ? 1u << below(w, 14) : 0,
         .judged = chance(w, 0.8),
         .gain = rng_double(&w->rng) * 2 - 1,
         .p_local = rng_double(&w->rng),
