@@ -79,7 +79,8 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     assert(request != NULL && out != NULL);
     struct td_error cause = {0};
     enum td_status status = judge(door, pass, request, &cause);
-    if (status == TD_OK)
+    bool allowed = status == TD_OK;
+    if (allowed)
         status = put_on_record(door, pass, request->body, &cause);
     /* A tier on the device or the premises may see data that a proxy elsewhere may not. */
     struct client_request sent = *request;
@@ -89,7 +90,15 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
               pass && pass->exchange ? pass->exchange : "-", door->facts->name,
               pass ? purpose_name(pass->purpose) : "-", cause.message);
+    if (allowed) /* whatever happened to the record, it is this machine's, and its folder too */
+        return error_set(err, TD_IO, "what leaves could not be put on record");
     return error_set(err, status, "%s", cause.message);
+}
+
+struct td_str door_host_name(const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    return (struct td_str){host, colon ? (size_t)(colon - host) : strlen(host)};
 }
 
 char *door_host(const char *url)
