@@ -321,6 +321,14 @@ enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_re
     return status;
 }
 
+enum td_status ledger_put_policy(struct ledger *ledger, const struct ledger_policy *policy,
+                                 struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new_policy(policy, RECORD_BYTES_MAX, &copy, err);
+    return status == TD_OK ? queue_record(ledger, copy, policy->version, err) : status;
+}
+
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
     assert(ledger != NULL);

@@ -72,6 +72,13 @@ struct ledger_reaction {
     enum reaction kind; /* stored by its name */
 };
 
+/* What an exchange's policy_version stands for. */
+struct ledger_policy {
+    const char *version;
+    uint64_t wall_ms;
+    const char *text;
+};
+
 /* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
 #define LEDGER_SHADOW_DROPPED "dropped" /* as kind: no answer to compare, but it cost something */
 struct ledger_shadow {
@@ -109,6 +116,9 @@ ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow, str
 TD_MUST_CHECK enum td_status ledger_put_reaction(struct ledger *ledger,
                                                  const struct ledger_reaction *reaction,
                                                  struct td_error *err);
+/* The same for a policy; one that is there already stays. TD_INVALID: no version, or no text. */
+TD_MUST_CHECK enum td_status
+ledger_put_policy(struct ledger *ledger, const struct ledger_policy *policy, struct td_error *err);
 /* Waits at most timeout_ms until everything that was put before is committed. TD_TIMEOUT, or TD_IO
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -168,6 +178,11 @@ TD_MUST_CHECK enum td_status ledger_reader_outcomes(struct ledger_reader *reader
                                                     uint64_t since_wall_ms, ledger_outcome_fn *each,
                                                     void *ctx, struct td_error *err);
 
+/* All policies, oldest first: [{version, wall_ms, exchanges (decided by it), text}]. **returns
+ * new** (json_free). */
+TD_MUST_CHECK enum td_status ledger_reader_policies(struct ledger_reader *reader, struct json **out,
+                                                    struct td_error *err);
+
 /* An exchange with its attempts, for a replay. Numbers that are not stored are NAN. */
 struct ledger_history {
     const char *id, *requested_model, *route, *tier, *place, *user; /* or NULL */
@@ -175,6 +190,7 @@ struct ledger_history {
     double cost_usd, total_ms;
     const char *signals_json, *reasons_json;
     double score;                          /* of the newest feedback */
+    double same;                           /* share of its shadows that said the same */
     const struct ledger_attempt *attempts; /* without error, start_ms, first_ms and egress_bytes */
     size_t attempt_count;
 };

@@ -36,6 +36,9 @@ static const char insert_shadow_sql[] =
 static const char insert_reaction_sql[] = "INSERT INTO reaction (exchange, wall_ms, kind)"
                                           " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1";
 
+static const char insert_policy_sql[] =
+    "INSERT OR IGNORE INTO policy (version, wall_ms, text) VALUES (?,?,?)";
+
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
     assert(path != NULL && writer != NULL);
@@ -57,6 +60,9 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(writer->db, insert_reaction_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_reaction, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_policy_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_policy, NULL);
     if (code != SQLITE_OK) {
         status = error_set(err, database_status(code), "ledger %s: %s", path,
                            sqlite3_errmsg(writer->db));
@@ -72,6 +78,7 @@ void writer_close(struct writer *writer)
     sqlite3_finalize(writer->insert_feedback);
     sqlite3_finalize(writer->insert_shadow);
     sqlite3_finalize(writer->insert_reaction);
+    sqlite3_finalize(writer->insert_policy);
     sqlite3_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -213,6 +220,16 @@ static int insert_reaction(struct writer *writer, const struct ledger_reaction *
     return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
 }
 
+static int insert_policy(struct writer *writer, const struct ledger_policy *policy)
+{
+    sqlite3_stmt *s = writer->insert_policy;
+    int next = 1;
+    bind_text(s, &next, policy->version);
+    bind_integer(s, &next, policy->wall_ms);
+    bind_text(s, &next, policy->text);
+    return step_once(s);
+}
+
 static int insert_record(struct writer *writer, const struct record *record)
 {
     if (record->feedback.exchange)
@@ -221,6 +238,8 @@ static int insert_record(struct writer *writer, const struct record *record)
         return insert_shadow(writer, &record->shadow);
     if (record->reaction.exchange)
         return insert_reaction(writer, &record->reaction);
+    if (record->policy.version)
+        return insert_policy(writer, &record->policy);
     int code = insert_exchange(writer, &record->exchange);
     sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
     for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
@@ -235,6 +254,15 @@ static bool is_refusal(int code)
            primary == SQLITE_RANGE;
 }
 
+/* What a record that is no exchange belongs to; NULL for an exchange. */
+static const char *owner_of(const struct record *record)
+{
+    return record->feedback.exchange   ? record->feedback.exchange
+           : record->shadow.exchange   ? record->shadow.exchange
+           : record->reaction.exchange ? record->reaction.exchange
+                                       : record->policy.version;
+}
+
 enum td_status writer_commit(struct writer *writer, struct record *const *records, size_t count,
                              size_t *refused, struct td_error *err)
 {
@@ -246,9 +274,7 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
         if (is_refusal(code)) {
             /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
              * attempt), so nothing of a refused record is left behind. */
-            const char *on = records[i]->feedback.exchange ? records[i]->feedback.exchange
-                             : records[i]->shadow.exchange ? records[i]->shadow.exchange
-                                                           : records[i]->reaction.exchange;
+            const char *on = owner_of(records[i]);
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
                       on ? on : records[i]->exchange.id,
                       on ? "feedback on, a shadow of, or a reaction to no exchange"

@@ -9,7 +9,7 @@
 struct writer {
     sqlite3 *db;
     sqlite3_stmt *insert_exchange, *insert_attempt, *insert_feedback, *insert_shadow,
-        *insert_reaction;
+        *insert_reaction, *insert_policy;
 };
 
 TD_MUST_CHECK enum td_status writer_open(const char *path, struct writer *writer,

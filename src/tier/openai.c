@@ -69,6 +69,7 @@ struct tier_attempt {
     enum tier_reach reach;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
+    bool media;          /* the prompt has images or files */
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
@@ -144,6 +145,7 @@ static struct tier_usage usage_of(const struct tier_attempt *attempt)
         .took_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
         .limit = attempt->limit,
         .context_tokens = facts->context_tokens,
+        .media = attempt->media,
     };
     struct tier_usage usage = attempt->stream.usage;
     openai_usage_check(&usage, &evidence);
@@ -538,6 +540,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
+    attempt->media = request->media.kinds != 0;
     attempt->prompt_estimate = tier_estimate_prompt(request);
     attempt->limit = openai_usage_limit(request, tier->facts.prefill);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);

@@ -86,6 +86,14 @@ uint32_t openai_usage_limit(const struct td_request *request, enum prefill prefi
     return 0;
 }
 
+static double prompt_most(const struct usage_evidence *seen)
+{
+    double most = (double)seen->sent_bytes + PROMPT_TOKENS_BESIDE;
+    if (!seen->media)
+        return most;
+    return fmax(most, seen->context_tokens ? seen->context_tokens : USAGE_TOKENS_MAX);
+}
+
 /* Why no server can have counted so; NULL when one can. */
 static const char *contradiction(const struct tier_usage *usage, const struct usage_evidence *seen)
 {
@@ -94,7 +102,7 @@ static const char *contradiction(const struct tier_usage *usage, const struct us
         hidden = fmin(hidden, seen->context_tokens);
     if (usage->completion_tokens == 0 && seen->text_bytes > 0)
         return "no token for a text"; /* it belongs to an earlier moment, or is untrue */
-    if (usage->prompt_tokens > seen->sent_bytes + PROMPT_TOKENS_BESIDE)
+    if (usage->prompt_tokens > prompt_most(seen))
         return "more tokens than were sent";
     if (seen->limit && usage->completion_tokens > (uint64_t)seen->limit + LIMIT_TOKENS_BESIDE)
         return "more tokens than the request allowed";

@@ -21,6 +21,7 @@ struct usage_evidence {
     uint64_t shown_bytes;           /* of all that came of it, calls and reasoning too */
     double took_ms;                 /* since it was asked */
     uint32_t limit, context_tokens; /* 0 = not known */
+    bool media; /* the prompt has images or files, of which it may hold no more than an address */
 };
 /* Refuses a usage of which the evidence says that it cannot be true. */
 void openai_usage_check(struct tier_usage *usage, const struct usage_evidence *evidence);

@@ -374,11 +374,12 @@ class ScriptedCloud:
         return True
 
     def _stream(self, connection: socket.socket, script: Script, wants: dict[str, Any]) -> bool:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
         while script.drips is not None and script.drips_head:
-            connection.sendall(script.drips)
+            connection.sendall(head + script.drips)
+            head = b""
             self._wait(connection, 0.1)
-        connection.sendall(b"Transfer-Encoding: chunked\r\n\r\n")
+        connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
 
         def send(data: bytes) -> None:
             if script.crlf:

@@ -75,6 +75,7 @@ static const struct config_key when_keys[] = {
     FLAG("fresh", fresh, "the prompt asks for recent facts"),
     FLAG("jailbreak", jailbreak, "the prompt looks like an attempt to get around rules"),
     FLAG("tools", tools, "the request offers tools"),
+    FLAG("media", media, "the request has images, audio or files"),
     {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &device_section,
      .help = "the state of this device"},
 };

@@ -18,7 +18,10 @@
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
+    ex->signals.draw = explore_draw(ex->id);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
+    if (ex->request.media.kinds)
+        declared = classify_higher(declared, ex->services->media_class);
     enum td_data_class data_class = classify_higher(
         declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
     if (ex->services->classes)

@@ -95,6 +95,18 @@ static struct json *earlier_of(const struct exchange *ex)
     return earlier;
 }
 
+/* How likely each start was, where a draw decided; elsewhere the start was certain. */
+static struct json *propensity_of(const struct exchange *ex)
+{
+    struct json *root = json_new_object();
+    for (size_t i = 0; i < ex->services->tier_count; i++) {
+        double propensity = decision_propensity(&ex->plan.decision, i);
+        if (propensity > 0)
+            json_put(root, tier_name(ex, i), json_new_double(propensity));
+    }
+    return root;
+}
+
 /* Where it began and what would have changed that. */
 static struct json *decision_of(const struct exchange *ex)
 {
@@ -115,6 +127,8 @@ static struct json *decision_of(const struct exchange *ex)
         json_put(ramp, "taken", json_new_bool(decision->ramp.taken));
         json_put(root, "ramp", ramp);
     }
+    if (decision->exploring.share > 0)
+        json_put(root, "propensity", propensity_of(ex));
     if (decision->scored) {
         struct json *scores = json_new_object();
         for (size_t i = 0; i < decision->scored_count; i++)

@@ -76,6 +76,7 @@ struct route {
     struct gate_settings gates;
     struct hedge_settings hedge;
     uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
+    double explore_share;       /* of the requests that start elsewhere by a draw (explore.c) */
     struct td_weights weights;  /* for requests that bring none */
 };
 
@@ -146,6 +147,7 @@ enum reason_code {
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_RAMP,
     REASON_OVERFLOW, /* starts where it need not wait */
+    REASON_EXPLORED, /* starts elsewhere by a draw (explore.c) */
     REASON_RAMP_NOT_TAKEN,
     REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
@@ -230,12 +232,20 @@ enum decided_by {
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
-    DECIDED_BY_SLO,         /* what would have started is too slow for the deadline */
-    DECIDED_BY_OVERFLOW,    /* the wait elsewhere is too long (overflow.c) */
-    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
-    DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
+    DECIDED_BY_SLO,          /* what would have started is too slow for the deadline */
+    DECIDED_BY_OVERFLOW,     /* the wait elsewhere is too long (overflow.c) */
+    DECIDED_BY_SIMILAR,      /* an earlier similar question started there (earlier_start.c) */
+    DECIDED_BY_CONVERSATION, /* the conversation was there already (earlier_start.c) */
+    DECIDED_BY_DRAW          /* of the route's explore_share (explore.c) */
 };
 const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL for DECIDED_NOT */
+
+/* How likely the start was, so that other policies can be judged from the records. */
+struct exploring {
+    double share;    /* that starts elsewhere; 0 = it was not open to the draw */
+    size_t usual;    /* where the others start */
+    unsigned others; /* bit n: tier n, each as likely as the others */
+};
 
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
@@ -254,7 +264,10 @@ struct decision {
     /* It starts below runner_up, which it is for, because that tier is busy: disclosed. */
     bool busy;
     struct ramp_arm ramp;
+    struct exploring exploring;
 };
+/* The probability with which the policy starts such an exchange on the tier. */
+double decision_propensity(const struct decision *decision, size_t tier);
 
 struct plan {
     const struct route *route;
@@ -341,6 +354,7 @@ struct signals {
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
     struct remembered remembered;
     struct ramp_signal ramp;
+    double draw; /* explore_draw; 1 = nothing is drawn */
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
@@ -386,6 +400,9 @@ bool policy_sends_masked(const struct route *route, const struct signals *signal
 /* The class of what the tier would get. */
 enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
                                     const struct tier_facts *facts);
+
+/* The draw of an exchange: evenly in [0, 1), by its id, so that a replay draws the same. */
+double explore_draw(const char *exchange);
 
 /* Makes the plan. Never fails: an empty ladder has rung_count 0. states[i] belongs to facts[i]. */
 void plan_make(const struct route *route, size_t named, const struct signals *signals,

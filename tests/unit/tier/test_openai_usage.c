@@ -70,7 +70,14 @@ static void test_what_was_sent_and_what_came_bound_what_is_believed(void)
         .sent_bytes = 100, .text_bytes = 20, .shown_bytes = 30};
     CHECK(is_believed(4196, 1, short_one) && !is_believed(4197, 1, short_one));
     CHECK(is_believed(1, 94, short_one) && !is_believed(1, 95, short_one));
-    CHECK(!is_believed(1, 0, short_one)); /* a text of no tokens */
+    CHECK(!is_believed(1, 0, short_one));       /* a text of no tokens */
+    struct usage_evidence pictures = short_one; /* each may be no more than an address */
+    pictures.media = true;
+    CHECK(is_believed(8 * 1024 * 1024, 1, pictures));
+    pictures.context_tokens = 5000;
+    CHECK(is_believed(5000, 1, pictures) && !is_believed(5001, 1, pictures));
+    pictures.sent_bytes = 1000;
+    CHECK(is_believed(5096, 1, pictures) && !is_believed(5097, 1, pictures));
     CHECK(is_believed(1, 0, (struct usage_evidence){.sent_bytes = 100}));
     struct usage_evidence slow = short_one;
     slow.took_ms = 100; /* a thousand thoughts that nobody saw */

@@ -190,6 +190,7 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
         status = error_set(err, model_err->status, "%s", model_err->message);
     if (status != TD_OK)
         return status;
+    snapshot_record_policy(runtime->current, NULL);
     if (runtime->options.serves)
         vault_keep_clear(runtime->first);
     if (runtime->services.base.ramp_table)
@@ -370,6 +371,7 @@ static void use_snapshot(struct runtime *runtime, struct snapshot *fresh)
     struct snapshot *old = runtime->current;
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
+    snapshot_record_policy(fresh, old);
     if (runtime->services.base.ramp_table)
         ramp_table_set_policy(runtime->services.base.ramp_table, snapshot_services(fresh)->policy);
     snapshot_drop(old);
