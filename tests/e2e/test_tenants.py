@@ -422,15 +422,13 @@ def test_keys_of_one_name_share_and_rows_of_before_are_the_operators():
 
 @case
 def test_a_server_that_others_can_reach_wants_keys_or_a_word():
-    for listen in ("0.0.0.0:0", "[::]:0", ":0"):
-        code, _, err = run("serve", "--listen", listen, env={"TANDEM_STATE_DIR": "/nonexistent"})
-        assert code != 0, listen
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "tandem.yaml"
-        environment = {"TANDEM_STATE_DIR": folder, "TANDEM_CONFIG": str(file)}
-        file.write_text("")
-        code, _, err = run("serve", "--listen", "0.0.0.0:0", env=environment)
-        assert code != 0 and "server.api_keys_env" in err and "without_keys: true" in err, err
+        environment = {"TANDEM_STATE_DIR": folder}
+        for listen in ("0.0.0.0:0", "[::]:0", ":0"):
+            code, _, err = run("serve", "--listen", listen, env=environment)
+            assert code != 0 and "server.api_keys_env" in err and "without_keys: true" in err, err
+        code, out, _ = run("doctor", env={**environment, "TANDEM_LISTEN": "0.0.0.0:0"})
+        assert code == 1 and b"without_keys: true" in out, out
     for config in ("server: {without_keys: true}\n", "server: {api_keys_env: KEYS}\n"):
         with serve(config, TANDEM_LISTEN="0.0.0.0:0") as tandem:
             equal(tandem.get("/healthz").status, 200)
