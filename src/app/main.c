@@ -5,6 +5,7 @@
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -111,6 +112,7 @@ int main(int argc, char **argv)
         print_overview(stderr);
         return 2;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a failed write, as on a full disk */
     const char *name = argv[1];
     if (verb_asks_for_help(name))
         name = verb_help.name;

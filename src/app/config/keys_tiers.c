@@ -56,6 +56,8 @@ static const struct config_key limit_keys[] = {
 };
 static const struct config_section limit_section = KEYS_MAP(limit_keys);
 
+const char *const config_modalities[] = {"text", "image", "audio", "file", NULL};
+
 static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; a request may name it as its model"},
@@ -105,6 +107,9 @@ static const struct config_key tier_keys[] = {
      .help = "how the server takes the beginning of an answer that broke off elsewhere: message "
              "(llama-server, Ollama), prefix (Mistral, DeepSeek), continue_final_message (vLLM, "
              "SGLang); none: it is asked in words to go on"},
+    {"modalities", CONFIG_KEY_MASK, AT(modalities), NULL, .choices = config_modalities,
+     .help = "what its model takes, as in [text, image, audio, file]; default: text, and at OpenAI "
+             "itself image and file as well"},
     {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
      .help = "you have its operator's promise not to train on what it receives"},
     {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",

@@ -74,8 +74,7 @@ static bool fits(const struct exchange *ex, size_t tier)
 /* Exchanges' ids are random, so that their hashes draw the lot. */
 static bool is_drawn(const struct exchange *ex, double share)
 {
-    uint64_t hash = hash_mix64(hash_fnv1a64(ex->id, strlen(ex->id), HASH_FNV1A64_BASIS));
-    return (double)(hash >> 11) * 0x1p-53 < share;
+    return hash_draw(ex->id, "shadow") < share;
 }
 
 /* Calls of tools in the conversation, too, are more than its words. */

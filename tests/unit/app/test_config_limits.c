@@ -285,7 +285,7 @@ static void test_the_limits_are_those_that_were_meant(void)
     if (fresh) {
         fwrite(found.data, 1, found.len, fresh);
         fclose(fresh);
-        printf("compare %s with /tmp/tandem-config_limits.txt\n", file);
+        printf("if the change was meant: cp /tmp/tandem-config_limits.txt %s\n", file);
     }
     buf_deinit(&found);
     buf_deinit(&wanted);
