@@ -100,6 +100,12 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
                                 "the record of what leaves this machine cannot be written");
 }
 
+struct td_str door_host_name(const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    return (struct td_str){host, colon ? (size_t)(colon - host) : strlen(host)};
+}
+
 char *door_host(const char *url)
 {
     assert(url != NULL);
