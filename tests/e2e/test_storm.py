@@ -32,7 +32,7 @@ from tandem import Tandem, clean_environment, parse_events, parse_sse, run, wait
 CLIENTS = 6
 
 CONFIG = """
-server: {{workers: 2, header_timeout_ms: 3000}}
+server: {{workers: 2, header_timeout_ms: 3000, deadline_ms: 20000}}
 tiers:
   - {{name: local, kind: local}}
   - {{name: house, kind: openai, place: premises, model: scripted, base_url: "{house}",
@@ -268,7 +268,7 @@ class Storm:
                     return
                 self.left -= 1
             try:
-                with socket.create_connection(("127.0.0.1", self.tandem.port), 60) as connection:
+                with socket.create_connection(("127.0.0.1", self.tandem.port), 180) as connection:
                     got = self.send(rng, connection)
                 status = "left" if got is None else check_reply(got)
             except Exception as failure:  # noqa: BLE001: what is wrong is told at the end
