@@ -4,9 +4,11 @@
 #include "base/json.h"
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -72,6 +74,46 @@ enum td_status json_check(struct td_str text, enum json_kind *kind, struct td_er
     *kind = json_kind_of(value);
     json_free(value);
     return status;
+}
+
+static bool is_code_unit(const char *digits)
+{
+    for (int i = 0; i < 4; i++)
+        if (!isxdigit((unsigned char)digits[i]))
+            return false;
+    return true;
+}
+
+/* U+FFFD in the place of every escaped code unit and of every byte that is no UTF-8: the grammar
+ * is the same, and no string is refused. */
+static void append_harmless(struct td_str text, struct buf *out)
+{
+    size_t at = 0;
+    while (at < text.len && !out->failed) {
+        char character[4];
+        bool escape = text.data[at] == '\\' && at + 1 < text.len;
+        if (escape && text.data[at + 1] == 'u' && at + 6 <= text.len &&
+            is_code_unit(text.data + at + 2)) {
+            buf_append_str(out, STR("\\ufffd"));
+            at += 6;
+        } else if (escape) {
+            buf_append(out, text.data + at, 2);
+            at += 2;
+        } else {
+            buf_append(out, character, utf8_encode(utf8_next(text, &at), character));
+        }
+    }
+}
+
+bool json_is_grammatical(struct td_str text)
+{
+    struct buf harmless;
+    enum json_kind kind;
+    buf_init(&harmless, 3 * text.len + 1); /* U+FFFD has three bytes */
+    append_harmless(text, &harmless);
+    bool is = !harmless.failed && json_check(buf_view(&harmless), &kind, NULL) == TD_OK;
+    buf_deinit(&harmless);
+    return is;
 }
 
 void json_free(struct json *value)

@@ -32,6 +32,9 @@ TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
  * duplicate keys do no harm. *kind: of the whole text. */
 TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind,
                                         struct td_error *err);
+/* Whether a text is JSON by its grammar. json_parse may refuse it all the same: for NUL, half a
+ * surrogate pair or bytes that are no UTF-8 in a string, for a name that stands twice. */
+bool json_is_grammatical(struct td_str text);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);

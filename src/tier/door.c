@@ -79,8 +79,11 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     assert(request != NULL && out != NULL);
     struct td_error cause = {0};
     enum td_status status = judge(door, pass, request, &cause);
-    if (status == TD_OK)
+    bool recorded = true;
+    if (status == TD_OK) {
         status = put_on_record(door, pass, request->body, &cause);
+        recorded = status == TD_OK;
+    }
     /* A tier on the device or the premises may see data that a proxy elsewhere may not. */
     struct client_request sent = *request;
     sent.direct = door->facts->place == TD_PLACE_DEVICE || door->facts->place == TD_PLACE_PREMISES;
@@ -89,7 +92,15 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
               pass && pass->exchange ? pass->exchange : "-", door->facts->name,
               pass ? purpose_name(pass->purpose) : "-", cause.message);
-    return error_set(err, status, "%s", cause.message);
+    return recorded ? error_set(err, status, "%s", cause.message)
+                    : error_set(err, TD_INTERNAL,
+                                "the record of what leaves this machine cannot be written");
+}
+
+struct td_str door_host_name(const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    return (struct td_str){host, colon ? (size_t)(colon - host) : strlen(host)};
 }
 
 char *door_host(const char *url)

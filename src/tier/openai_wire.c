@@ -294,8 +294,17 @@ enum td_status openai_status_of_http(int code)
         return TD_LIMIT;
     case 429:
         return TD_BUSY;
+    case 501: /* these will be said again, and so will a redirect, which is not followed */
+    case 505:
+    case 506:
+    case 508:
+    case 510:
+    case 511:
+        return TD_CORRUPT;
     default:
-        return code >= 400 && code < 500 ? TD_INVALID : TD_UNAVAILABLE;
+        return code >= 500 && code < 600   ? TD_UNAVAILABLE
+               : code >= 400 && code < 500 ? TD_INVALID
+                                           : TD_CORRUPT;
     }
 }
 
@@ -346,7 +355,7 @@ bool openai_names_logprobs(struct td_str refusal)
     return false;
 }
 
-#define RETRY_AFTER_SECONDS_MAX 86400
+#define RETRY_AFTER_SECONDS_MAX 3600
 
 /* RFC 9110, section 10.2.3: seconds, or a date in the preferred form of section 5.6.7. */
 uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms)

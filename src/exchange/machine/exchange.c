@@ -8,6 +8,8 @@
 
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/situation.h"
@@ -19,6 +21,12 @@
 double exchange_now_ms(const struct exchange *ex)
 {
     return clock_monotonic_ms(ex->services->clock);
+}
+
+uint64_t exchange_caller(const struct exchange *ex)
+{
+    struct td_str caller = str_from(ex->request.caller);
+    return hash_fnv1a64(caller.data, caller.len, HASH_FNV1A64_BASIS);
 }
 
 /* --- life --- */
