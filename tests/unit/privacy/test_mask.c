@@ -307,6 +307,45 @@ static void test_an_address_and_a_number_are_masked_with_other_separators_too(vo
     world_deinit(&world);
 }
 
+/* With rules that want cards alone: what else is found stays, and its class with it. */
+static void test_what_is_not_replaced_keeps_its_class(void)
+{
+    static const struct {
+        const char *text;
+        enum td_data_class rest;
+    } cases[] = {
+        {"The weather was good.", TD_CLASS_PUBLIC},
+        {"Paid with 4111 1111 1111 1111.", TD_CLASS_PUBLIC},
+        {"Paid with 4111 1111 1111 1111 by Mrs. Annabelle Kowalczyk.", TD_CLASS_SENSITIVE},
+        {"Mrs. Annabelle Kowalczyk 4111 1111 1111 1111", TD_CLASS_SENSITIVE},
+        {"4111 1111 1111 1111 Annabelle Kowalczyk", TD_CLASS_SENSITIVE},
+        {"4111 1111 1111 1111, ann.lee@acme-corp.org", TD_CLASS_SENSITIVE},
+        {"ann.lee@acme-corp.org:4111111111111111", TD_CLASS_SENSITIVE},
+        {"call +1 415 867 5309 about 4111-1111-1111-1111", TD_CLASS_SENSITIVE},
+        {"MRN: 00123456, card 4111111111111111", TD_CLASS_RESTRICTED},
+    };
+    struct tagger *tagger = NULL;
+    REQUIRE(tagger_open(NAMES_FILE, &tagger, NULL) == TD_OK);
+    struct privacy_scanner *names = privacy_scanner_new(&(struct privacy_scanner_parts){
+        .tagger = tagger, .name_min_score = 0.5f, .name_class = TD_CLASS_SENSITIVE});
+    const struct mask_rules cards = {.scanner = names, .kinds = {[PRIVACY_CARD] = true}};
+    REQUIRE(names);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+        struct td_error err = {0};
+        buf_init(&world.masked, 1 << 16);
+        struct mask *mask = mask_new(world.vault, &cards, world.uses);
+        CHECK(mask_one(mask, view(cases[i].text), &world.masked, &world.rest, &err) == TD_OK);
+        if (world.rest != cases[i].rest)
+            printf("%s: class %d\n", cases[i].text, (int)world.rest);
+        CHECK(world.rest == cases[i].rest);
+        CHECK(strstr(world.masked.data, "1111111") == NULL);
+        mask_free(mask);
+        world_deinit(&world);
+    }
+    privacy_scanner_free(names);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -332,6 +371,7 @@ int main(void)
     RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
     RUN(test_another_day_and_a_day_that_is_not_certain_stay);
     RUN(test_an_address_and_a_number_are_masked_with_other_separators_too);
+    RUN(test_what_is_not_replaced_keeps_its_class);
     privacy_scanner_free(with_names);
     return test_finish();
 }
