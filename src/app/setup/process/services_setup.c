@@ -28,8 +28,8 @@
 
 #include <assert.h>
 
-/* Users, applications and routes whose day is counted apart: 3 MB. */
-#define SPENDERS_MAX 65536
+/* Users, applications and routes whose day is counted apart, half of them for one tenant: 6 MB. */
+#define SPENDERS_MAX 130816
 
 enum td_status services_setup_memory(const struct config *config, bool confined,
                                      struct services_parts *parts, struct td_error *err)
