@@ -104,8 +104,8 @@ struct client_transfer {
 struct client *__wrap_client_of_loop(struct loop *loop);
 enum td_status __wrap_client_start(struct client *client, const struct client_request *request,
                                    struct client_transfer **out, struct td_error *err);
-void __wrap_client_note_progress(struct client_transfer *transfer);
 void __wrap_client_cancel(struct client_transfer *transfer);
+void __wrap_client_note_progress(struct client_transfer *transfer);
 
 struct client *__wrap_client_of_loop(struct loop *loop)
 {
@@ -261,17 +261,17 @@ enum td_status __wrap_client_start(struct client *client, const struct client_re
     return TD_OK;
 }
 
-void __wrap_client_note_progress(struct client_transfer *transfer)
-{
-    (void)transfer; /* it has no time-outs */
-}
-
 void __wrap_client_cancel(struct client_transfer *transfer)
 {
     if (transfer && transfer->in_callback)
         transfer->cancelled = true;
     else if (transfer)
         recorded_transfer_free(transfer);
+}
+
+void __wrap_client_note_progress(struct client_transfer *transfer)
+{
+    (void)transfer; /* it is never silent */
 }
 
 /* --- a loop in haste --- */
