@@ -139,6 +139,7 @@ static void end_too_large(struct event_stream *stream, const char *exchange)
 {
     struct fault fault;
     size_t bytes_max = stream->form->frame_bytes_max;
+    stream->cut = true;
     log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%zu", exchange, bytes_max);
     fault_set(&fault, 502, "server_error", "chunk_too_large",
               "a piece of the answer is larger than the %zu bytes that a chunk may have",

@@ -31,6 +31,7 @@ struct event_stream {
     char exchange[64];   /* its id, for headers that go out before the answer; "" = none */
     uint32_t silence_ms; /* the longest that the client is left without a sign of life */
     bool started;        /* headers are out */
+    bool cut;            /* an event was too large: the client was told, and the stream has ended */
     bool broken; /* the client is too slow: the handler stops the work and forgets the stream */
 };
 
