@@ -27,6 +27,7 @@ struct choice {
     struct completion_choice request;
     struct text_answer answer;
     struct buf written; /* of a whole answer, once the choice is final */
+    bool rejected;      /* it is too long to be written */
 };
 
 struct completion_call {
@@ -196,6 +197,24 @@ static void add_usage(struct completion_call *call, size_t index, const struct t
     call->usage.completion_tokens += usage->completion_tokens;
 }
 
+/* Written before the exchange is recorded, so that the record says whether it can be given. */
+static void on_complete(struct completion_call *call, struct choice *choice,
+                        const struct exchange_summary *summary)
+{
+    size_t index = (size_t)(choice - call->choices);
+    if (!call->stream.http || call->request.common.td.streamed)
+        return;
+    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
+    choice->rejected = !text_answer_write(&call->writer, &choice->answer, summary, index,
+                                          call->choice_count > 1, &choice->written);
+    struct fault fault = {.error_code = "answer_too_large"};
+    choice->rejected |= !api_call_is_whole(&call->base, &fault);
+    if (choice->rejected)
+        exchange_reject(choice->exchange, fault.error_code);
+    call->written_bytes += choice->written.len;
+    text_answer_deinit(&choice->answer);
+}
+
 static void on_done(struct completion_call *call, struct choice *choice,
                     const struct exchange_summary *summary)
 {
@@ -210,17 +229,6 @@ static void on_done(struct completion_call *call, struct choice *choice,
             finish_stream(call, summary);
         return;
     }
-    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
-    if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
-                           &choice->written)) {
-        struct fault fault;
-        if (api_call_is_whole(&call->base, &fault))
-            fault_too_large(&fault);
-        fail(call, &fault);
-        return;
-    }
-    call->written_bytes += choice->written.len;
-    text_answer_deinit(&choice->answer);
     if (call->ended == call->choice_count)
         finish_whole(call, summary);
 }
@@ -238,6 +246,9 @@ static void on_event(void *ctx, const struct exchange_event *event)
         else
             text_answer_add(&choice->answer, event->piece);
         break;
+    case EXCHANGE_COMPLETE:
+        on_complete(call, choice, event->summary);
+        return;
     case EXCHANGE_DONE:
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
@@ -247,6 +258,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
         exchange_reply_fault(event, &fault);
+        if (choice->rejected && api_call_is_whole(&call->base, &fault))
+            fault_too_large(&fault);
         if (call->stream.http && !call->stream.started && call->choice_count == 1)
             exchange_reply_headers(call->stream.http, event->summary);
         fail(call, &fault);

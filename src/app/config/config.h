@@ -43,6 +43,12 @@ enum config_modality {
     CONFIG_MODALITY_FILE = 8,
 };
 
+/* When the record of an exchange is written. */
+enum config_durable {
+    CONFIG_DURABLE_BATCH, /* soon after its answer, with others */
+    CONFIG_DURABLE_ANSWER /* and is on the disk, before its answer ends */
+};
+
 struct config_tier {
     uint32_t line;
     const char *name;
@@ -264,6 +270,7 @@ struct config {
         const char *path; /* always set after loading */
         bool store_prompts;
         const char *egress; /* folder, or "none"; always set after loading */
+        int durable;        /* enum config_durable */
     } ledger;
     struct {
         int level; /* enum log_level */

@@ -46,10 +46,15 @@ static const struct config_key server_keys[] = {
 };
 const struct config_section keys_server = KEYS_MAP(server_keys);
 
+static const char *const durable_names[] = {"batch", "answer", NULL}; /* enum config_durable */
+
 static const struct config_key ledger_keys[] = {
     {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
     {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
      .help = "SQLite file; default: ledger.db in state_dir"},
+    {"durable", CONFIG_KEY_CHOICE, AT(ledger.durable), "batch", .choices = durable_names,
+     .help = "batch: records are written with others, at most 200 ms after the answer. answer: "
+             "they are on the disk before the last byte of the answer goes out"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
      .help = "also store the texts of prompts and answers"},
     {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,

@@ -187,8 +187,10 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
 
 void exchange_cancel(struct exchange *ex)
 {
-    if (ex->ended)
+    if (ex->ended) {
+        answer_cancel_last(ex);
         return;
+    }
     exchange_enter(ex);
     for (size_t i = 0; i < LANES_MAX; i++)
         lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);

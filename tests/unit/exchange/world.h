@@ -47,6 +47,7 @@ struct world {
     struct exchange_summary summary; /* its pointers are dead after the end */
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
+    bool rejects;          /* the answer cannot be given */
     size_t cancel_at_text; /* cancels when this many texts were seen; 0 = never */
     size_t text_count;
     bool expects_restricted;
@@ -118,6 +119,15 @@ static struct {
     char exchange[64];
 } reaction_seen;
 
+/* Then ledger_seen.record.recorded waits for the test to call it. */
+static bool ledger_durable;
+
+bool ledger_is_durable(const struct ledger *ledger)
+{
+    (void)ledger;
+    return ledger_durable;
+}
+
 enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_reaction *reaction,
                                    struct td_error *err)
 {
@@ -151,6 +161,11 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
 {
     struct world *world = ctx;
     size_t len = strlen(world->events);
+    if (event->kind == EXCHANGE_COMPLETE) {
+        if (world->rejects)
+            exchange_reject(world->exchange, "too long");
+        return;
+    }
     if (len + 1 < sizeof world->events &&
         (len == 0 || event->kind != EXCHANGE_TEXT || world->events[len - 1] != 'T'))
         world->events[len] = "STCDF"[event->kind];
@@ -171,6 +186,7 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
             world->exchange = NULL;
         }
         break;
+    case EXCHANGE_COMPLETE:
     case EXCHANGE_CANCELLED:
         world->summary = *event->summary;
         break;

@@ -38,8 +38,9 @@ static bool same_server(const struct config *old, const struct config *new)
 
 static bool same_ledger(const struct config *old, const struct config *new)
 {
-    return old->ledger.enabled ==
-               new->ledger.enabled &&same_text(old->ledger.path, new->ledger.path) &&
+    return old->ledger.enabled == new->ledger.enabled &&
+           old->ledger.durable ==
+               new->ledger.durable &&same_text(old->ledger.path, new->ledger.path) &&
            same_text(old->ledger.egress, new->ledger.egress);
 }
 
