@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include "base/error.h"
+#include "base/file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void buf_init(struct buf *buf, size_t bytes_max)
 {
@@ -28,7 +30,7 @@ void buf_deinit(struct buf *buf)
 void buf_clear(struct buf *buf)
 {
     buf->len = 0;
-    buf->failed = false;
+    buf->failed = buf->no_memory = false;
     if (buf->data)
         buf->data[0] = '\0';
 }
@@ -51,7 +53,7 @@ static bool buf_reserve(struct buf *buf, size_t more)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
-        buf->failed = true;
+        buf->failed = buf->no_memory = true;
         return false;
     }
     buf->data = data;
@@ -99,10 +101,18 @@ void buf_printf(struct buf *buf, const char *format, ...)
 enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err)
 {
     const char *label = path ? path : "standard input";
-    FILE *file = path ? fopen(path, "rbe") : stdin;
-    if (!file)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", label,
-                         strerror(errno));
+    FILE *file = stdin;
+    if (path) {
+        int fd;
+        enum td_status status = file_open_regular(path, 0, &fd, NULL, err);
+        if (status != TD_OK)
+            return status;
+        file = fdopen(fd, "rb");
+        if (!file) {
+            close(fd);
+            return error_set(err, TD_NO_MEMORY, "%s: %s", label, strerror(errno));
+        }
+    }
     char block[16384];
     size_t count;
     while (!buf->failed && (count = fread(block, 1, sizeof block, file)) > 0)
@@ -112,6 +122,8 @@ enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error 
         fclose(file);
     if (broken)
         return error_set(err, TD_IO, "%s: cannot be read", label);
+    if (buf->no_memory)
+        return error_set(err, TD_NO_MEMORY, "%s: no memory to read it", label);
     if (buf->failed)
         return error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max);
     return TD_OK;

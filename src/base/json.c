@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -40,13 +41,20 @@ static bool too_deep(json_t *value, int depth_left)
     return false;
 }
 
+/* When an allocation fails, jansson says that the text is malformed, or leaves out a byte and says
+ * nothing. malloc says what was the matter. */
 static enum td_status load(struct td_str text, size_t flags, struct json **out,
                            struct td_error *err)
 {
     json_error_t error;
     *out = NULL;
+    errno = 0;
     json_t *value =
         json_loadb(text.data ? text.data : "", text.len, flags | JSON_DECODE_ANY, &error);
+    if (errno == ENOMEM) {
+        json_decref(value);
+        return error_set(err, TD_NO_MEMORY, "no memory for the JSON text");
+    }
     if (value == NULL)
         return error_set(err, TD_INVALID, "malformed JSON at line %d, column %d: %s", error.line,
                          error.column, error.text);
@@ -258,8 +266,10 @@ static int append_chunk(const char *data, size_t len, void *ctx)
 void json_write(const struct json *value, struct buf *out)
 {
     const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
-    if (value == NULL || json_dump_callback(raw(value), append_chunk, out, flags) != 0)
-        out->failed = true;
+    if (value && json_dump_callback(raw(value), append_chunk, out, flags) == 0)
+        return;
+    out->no_memory |= !out->failed;
+    out->failed = true;
 }
 
 void json_write_text(struct td_str text, struct buf *out)

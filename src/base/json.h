@@ -25,7 +25,7 @@ enum json_kind {
     JSON_KIND_OBJECT
 };
 
-/* **returns new** (json_free). TD_INVALID with line and column. */
+/* **returns new** (json_free). TD_INVALID with line and column, TD_NO_MEMORY. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
 /* Checks JSON that is passed on as it is. No value is kept, so integers of more than 64 bits and

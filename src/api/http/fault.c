@@ -64,8 +64,18 @@ bool fault_request(struct fault *fault, const char *param, const char *format, .
     return false;
 }
 
+bool fault_no_room(struct fault *fault, const char *param, bool no_memory)
+{
+    if (!no_memory)
+        return fault_request(fault, param, "the request is larger than this server accepts");
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
+}
+
 bool fault_invalid_json(struct fault *fault, const struct td_error *err)
 {
+    if (err->status == TD_NO_MEMORY)
+        return fault_no_room(fault, NULL, true);
     fault_request(fault, NULL, "the body is not valid JSON: %s", err->message);
     fault->error_code = "invalid_json";
     return false;

@@ -20,7 +20,10 @@ struct fault {
 
 /* 400 with the place at fault; always false, so that a parser can `return fault_request(...)`. */
 bool fault_request(struct fault *fault, const char *param, const char *format, ...) TD_PRINTF(3, 4);
-/* 400 for a body that json_parse refused with `err`; always false. */
+/* A request that did not fit into the memory of requests: 400, or 503 when this server had no
+ * memory left. Always false. */
+bool fault_no_room(struct fault *fault, const char *param, bool no_memory);
+/* For a body that json_parse refused with `err`: 400, or 503 as above; always false. */
 bool fault_invalid_json(struct fault *fault, const struct td_error *err);
 /* Any code; type and error_code must be literals (error_code may be NULL). */
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,

@@ -33,7 +33,10 @@ void api_reply_json(struct api *api, struct http_request *request, int code, str
 {
     if (body->failed) {
         struct fault fault;
-        fault_too_large(&fault);
+        if (body->no_memory)
+            fault_from_status(&fault, TD_NO_MEMORY, "no memory for the answer", NULL);
+        else
+            fault_too_large(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

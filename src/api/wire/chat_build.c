@@ -51,8 +51,7 @@ void chat_build_put(struct chat_build *build, struct json *object, const char *n
 
 static bool no_memory(struct fault *fault)
 {
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    return fault_no_room(fault, NULL, true);
 }
 
 bool chat_build_begin(struct chat_build *build, struct fault *fault)

@@ -85,7 +85,7 @@ static bool read_parts(const struct json *parts, size_t message, struct arena *a
 
     struct td_str *list = arena_alloc_array(arena, count, sizeof *list);
     if (!list)
-        return fault_request(fault, param, "the content is larger than this server accepts");
+        return fault_no_room(fault, param, arena_is_out_of_memory(arena));
     *texts = (struct request_parts){list, count};
     struct buf text;
     buf_init(&text, CONTENT_BYTES_MAX);
@@ -101,7 +101,7 @@ static bool read_parts(const struct json *parts, size_t message, struct arena *a
         if (copy)
             *out = (struct td_str){copy, text.len};
         else
-            ok = fault_request(fault, param, "the content is larger than this server accepts");
+            ok = fault_no_room(fault, param, text.no_memory || arena_is_out_of_memory(arena));
     }
     buf_deinit(&text);
     return ok;
@@ -162,7 +162,7 @@ bool openai_messages_read(const struct json *body, struct arena *arena, struct t
     struct td_message *messages = arena_alloc_array(arena, count, sizeof *messages);
     struct request_parts *parts = arena_alloc_array(arena, count, sizeof *parts);
     if (!messages || !parts)
-        return fault_request(fault, "messages", "the messages do not fit the memory of a request");
+        return fault_no_room(fault, "messages", arena_is_out_of_memory(arena));
     for (size_t i = 0; i < count; i++) {
         const struct json *message = json_at(list, i);
         if (json_kind_of(message) != JSON_KIND_OBJECT) {
