@@ -4,6 +4,8 @@
  * for, without rounding, so that it means the same on every machine. */
 #include "base/arena.h"
 
+#include "base/shortage.h"
+
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -23,7 +25,6 @@ struct chunk {
 struct arena {
     struct chunk *chunks; /* newest first */
     size_t used, bytes_max;
-    bool out_of_memory;
 };
 
 struct arena *arena_new(size_t bytes_max)
@@ -51,18 +52,13 @@ static struct chunk *chunk_add(struct arena *arena, size_t bytes)
     size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
     struct chunk *chunk = calloc(1, sizeof *chunk + capacity);
     if (chunk == NULL) {
-        arena->out_of_memory = true;
+        shortage_note();
         return NULL;
     }
     chunk->capacity = capacity;
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     return chunk;
-}
-
-bool arena_is_out_of_memory(const struct arena *arena)
-{
-    return arena->out_of_memory;
 }
 
 void *arena_alloc(struct arena *arena, size_t bytes)

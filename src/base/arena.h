@@ -11,9 +11,6 @@ struct arena;
 struct arena *arena_new(size_t bytes_max);
 void arena_free(struct arena *arena);
 
-/* Whether it was the memory, and not the limit, if an allocation failed. */
-bool arena_is_out_of_memory(const struct arena *arena);
-
 /* Zeroed, aligned for any type; lives until arena_free. NULL when the limit is reached or memory is
  * short. */
 void *arena_alloc(struct arena *arena, size_t bytes);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/shortage.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ void buf_deinit(struct buf *buf)
 void buf_clear(struct buf *buf)
 {
     buf->len = 0;
-    buf->failed = buf->no_memory = false;
+    buf->failed = false;
     if (buf->data)
         buf->data[0] = '\0';
 }
@@ -53,7 +54,8 @@ static bool buf_reserve(struct buf *buf, size_t more)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
-        buf->failed = buf->no_memory = true;
+        shortage_note();
+        buf->failed = true;
         return false;
     }
     buf->data = data;
@@ -115,6 +117,7 @@ enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error 
     }
     char block[16384];
     size_t count;
+    uint32_t shortages = shortage_count();
     while (!buf->failed && (count = fread(block, 1, sizeof block, file)) > 0)
         buf_append(buf, block, count);
     bool broken = ferror(file) != 0;
@@ -122,10 +125,10 @@ enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error 
         fclose(file);
     if (broken)
         return error_set(err, TD_IO, "%s: cannot be read", label);
-    if (buf->no_memory)
-        return error_set(err, TD_NO_MEMORY, "%s: no memory to read it", label);
     if (buf->failed)
-        return error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max);
+        return shortage_judge(
+            shortages, error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max),
+            err);
     return TD_OK;
 }
 

@@ -10,8 +10,7 @@ struct buf {
     size_t len;
     size_t capacity;
     size_t bytes_max;
-    bool failed;    /* over bytes_max or out of memory: the contents are incomplete */
-    bool no_memory; /* it was the memory */
+    bool failed; /* over bytes_max or out of memory: the contents are incomplete */
 };
 
 void buf_init(struct buf *buf, size_t bytes_max);
@@ -24,7 +23,7 @@ void buf_append_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) TD_PRINTF(2, 3);
 
 /* Appends a whole file, which must be a regular one; with path NULL, standard input. TD_NOT_FOUND,
- * TD_IO, TD_LIMIT, TD_NO_MEMORY. */
+ * TD_IO, TD_LIMIT. */
 TD_MUST_CHECK enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err);
 
 /* Goes back to an earlier length; `failed` stays. */

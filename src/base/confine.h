@@ -6,14 +6,20 @@
 
 #include "tandem/types.h"
 
-/* After this call, some system calls fail with EPERM in all threads of the process and everything
- * they start. These are calls that make, connect or serve sockets and send on them, io_uring (which
- * could do the same without passing the filter), execve, and access to other processes (ptrace,
- * process_vm_*, pidfd_getfd). A system call of another ABI ends the process. Open files and sockets
- * stay open. May be called before or after other threads start. */
-TD_MUST_CHECK enum td_status confine_network(struct td_error *err);
-/* The same for opening, making, renaming and removing files, by path or by handle. */
-TD_MUST_CHECK enum td_status confine_files(struct td_error *err);
+/* What is allowed is listed (confine.c); everything else is refused, in all threads of the process
+ * and in everything that they start. Open files and sockets stay open. */
+enum confine_stage {
+    /* Before the models are read: files may be opened for reading. What is not listed fails with
+     * EPERM, so that an unusual library does no harm yet. */
+    CONFINE_OPENING,
+    /* Once they lie open: no file, no new memory to execute, threads but no processes. What is not
+     * listed ends the process by SIGSYS, after a line in the log that names the call. */
+    CONFINE_ANSWERING
+};
+
+/* Stages come in their order, or the second alone. May be called before or after other threads
+ * start. */
+TD_MUST_CHECK enum td_status confine(enum confine_stage stage, struct td_error *err);
 
 /* Tries both on a child process, which then tries to make a socket and to open a file. TD_OK when
  * both were refused. Call it only while no other thread holds a lock, because it forks. */

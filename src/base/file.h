@@ -1,8 +1,12 @@
-/* Opens files to read them, and replaces files as a whole. Any thread. */
+/* Opens files to read them. Makes, replaces and removes files as a whole, so that a loss of power
+ * leaves the old contents or the new ones. Any thread. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
 #include "tandem/types.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 /* Opens a regular file to read it. Anything else is refused at once: a FIFO would wait for whoever
  * writes to it, and a device may have no end. `flags` are further ones of open(2). *bytes: its
@@ -18,5 +22,15 @@ TD_MUST_CHECK enum td_status file_check_regular(const char *path, struct td_erro
  * After TD_IO (with strerror) the old file is unchanged. */
 TD_MUST_CHECK enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
                                           struct td_error *err);
+/* The same for a file that is not there yet. TD_BUSY: it is, and stays as it is. Of several
+ * processes one makes it. */
+TD_MUST_CHECK enum td_status file_create(const char *path, struct td_str text, unsigned mode,
+                                         struct td_error *err);
+/* TD_OK also when there is none. */
+TD_MUST_CHECK enum td_status file_remove(const char *path, struct td_error *err);
+/* Makes the names in the folder of `path` survive a loss of power. */
+void file_sync_folder(const char *path);
+/* All of the text, at this offset. False with errno. */
+bool file_write_at(int fd, struct td_str text, off_t at);
 
 #endif

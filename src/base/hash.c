@@ -20,6 +20,13 @@ uint64_t hash_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+double hash_draw(const char *id, const char *purpose)
+{
+    uint64_t basis = hash_fnv1a64(purpose, strlen(purpose), HASH_FNV1A64_BASIS);
+    uint64_t bits = hash_mix64(hash_fnv1a64(id, strlen(id), basis));
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
 uint64_t hash_words64(const void *data, size_t len)
 {
     const unsigned char *bytes = data;

@@ -21,5 +21,8 @@ static inline uint64_t hash_fnv1a64_byte(uint64_t hash, uint8_t byte)
 uint64_t hash_words64(const void *data, size_t len);
 /* The finaliser of splitmix64: spreads the bits of a key over the whole word. */
 uint64_t hash_mix64(uint64_t x);
+/* A draw by an id that nobody chooses: evenly in [0, 1). What is drawn for one purpose says nothing
+ * of what is drawn for another. */
+double hash_draw(const char *id, const char *purpose);
 
 #endif

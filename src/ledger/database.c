@@ -267,8 +267,11 @@ enum td_status database_open_reader(const char *path, sqlite3 **out, struct td_e
     status = query_one(*out, path, "PRAGMA user_version", &version, text, err);
     if (status == TD_OK && version != SCHEMA_VERSION)
         status = error_set(err, TD_UNSUPPORTED,
-                           "ledger %s has schema version %d; this program reads version %d", path,
-                           version, SCHEMA_VERSION);
+                           "ledger %s has schema version %d; this program reads version %d; %s",
+                           path, version, SCHEMA_VERSION,
+                           version < SCHEMA_VERSION
+                               ? "start 'tandem serve' once, which brings the ledger up to date"
+                               : "a newer program wrote it, so read it with that one");
     if (status != TD_OK) {
         sqlite3_close(*out);
         *out = NULL;

@@ -12,11 +12,12 @@ static const char history_sql[] =
     "SELECT x.seq, x.id, x.requested_model, x.route, x.tier, x.place, x.user, x.status, x.cost_usd,"
     " x.total_ms, x.signals, x.reasons,"
     " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1),"
+    " (SELECT avg(s.same) FROM shadow s WHERE s.exchange = x.seq AND s.agreement IS NOT NULL),"
     " a.tier, a.place, a.outcome, a.confidence, a.prompt_tokens, a.completion_tokens, a.total_ms,"
     " a.cost_usd"
     " FROM exchange x LEFT JOIN attempt a ON a.exchange = x.seq WHERE x.wall_ms >= ?1"
     " ORDER BY x.seq, a.position";
-enum { FIRST_OF_ATTEMPT = 13 };
+enum { FIRST_OF_ATTEMPT = 14 };
 
 /* An exchange whose attempts are still being read. Its strings are copied, because SQLite keeps
  * them for one row only. */
@@ -68,6 +69,7 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 10, &out->signals_json);
     keep_text(g, row, 11, &out->reasons_json);
     out->score = reader_number(row, 12);
+    out->same = reader_number(row, 13);
     g->seq = sqlite3_column_int64(row, 0);
     g->some = true;
 }

@@ -2,6 +2,9 @@
  * inside. One writer thread commits batches at most 200 ms apart, so kill -9 loses at most what was
  * answered in that time. Callers never wait: a full queue is TD_BUSY and counted.
  *
+ * A file that is removed or replaced under a running ledger is noticed: what comes is held as with
+ * a full disk. If another ledger has taken its name, that one is written from then on.
+ *
  * The file is 0600, folders that are created for it are 0700. A file that is no ledger, is damaged
  * or comes from a newer version is refused with the reason and left as it is. A full disk loses
  * nothing at once: records are kept and tried again every second while the queue (4096 records, 64
@@ -38,6 +41,7 @@ struct ledger_attempt {
 struct ledger_exchange {
     const char *id;
     uint64_t wall_ms;
+    const char *tenant; /* NULL = of a server without keys: the operator's */
     const char *user, *route, *policy_version, *requested_model;
     const char *tier, *model, *place, *data_class, *finish;
     enum exchange_end status; /* stored by its name; ENDED_NOT as NULL */
@@ -55,6 +59,10 @@ struct ledger_exchange {
     const char *prompt_text, *answer_text;           /* NULL unless the policy stores them */
     const struct ledger_attempt *attempts;
     size_t attempt_count;
+    /* NULL, or called once from the ledger's thread after ledger_put was TD_OK: the record is
+     * committed, or it could not be and will be written as failed. */
+    void (*recorded)(void *ctx, enum td_status status);
+    void *recorded_ctx;
 };
 
 /* Feedback on an answer. */
@@ -70,6 +78,13 @@ struct ledger_reaction {
     const char *exchange; /* the whole id */
     uint64_t wall_ms;
     enum reaction kind; /* stored by its name */
+};
+
+/* What an exchange's policy_version stands for. */
+struct ledger_policy {
+    const char *version;
+    uint64_t wall_ms;
+    const char *text;
 };
 
 /* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
@@ -91,6 +106,14 @@ TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
 void ledger_close(struct ledger *ledger);
 
+/* From now on a commit is on the disk when it returns (fsync), and a record that somebody waits for
+ * does not wait for others. `before` is called before each commit, from the ledger's thread: what
+ * must be on the disk first. When it fails the commit does. Before the first record. */
+TD_MUST_CHECK enum td_status ledger_make_durable(struct ledger *ledger,
+                                                 enum td_status (*before)(void *ctx,
+                                                                          struct td_error *err),
+                                                 void *ctx, struct td_error *err);
+
 /* Copies the record into the queue. TD_BUSY: the queue is full. TD_INVALID: no id, or too many
  * attempts. TD_LIMIT: over 16 MiB. All three are counted as dropped. So is an id that exists
  * already: the writer finds and logs it, because history is not rewritten. NAN in a number is
@@ -109,10 +132,16 @@ ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow, str
 TD_MUST_CHECK enum td_status ledger_put_reaction(struct ledger *ledger,
                                                  const struct ledger_reaction *reaction,
                                                  struct td_error *err);
+/* The same for a policy; one that is there already stays. TD_INVALID: no version, or no text. */
+TD_MUST_CHECK enum td_status
+ledger_put_policy(struct ledger *ledger, const struct ledger_policy *policy, struct td_error *err);
 /* Waits at most timeout_ms until everything that was put before is committed. TD_TIMEOUT, or TD_IO
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
                                           struct td_error *err);
+/* Whether records can be written: the last commit went well, and the files are where they were
+ * when they were opened. TD_IO and others with the cause. */
+TD_MUST_CHECK enum td_status ledger_check(struct ledger *ledger, struct td_error *err);
 /* The number of exchanges that were answered but are not recorded. */
 uint64_t ledger_dropped(struct ledger *ledger);
 
@@ -123,12 +152,12 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
                                                 struct td_error *err);
 void ledger_reader_close(struct ledger_reader *reader);
 
-/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be
- * a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
+/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). tenant: a
+ * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
  * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
  * exchanges match. Members without a value are null:
  *
- *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
+ *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model, tier, model,
  *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
  *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
  *    disclosure, trace_id, span_id, parent_span_id, request_id,
@@ -140,10 +169,11 @@ void ledger_reader_close(struct ledger_reader *reader);
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
  *               cost_usd, egress_bytes}],
  *    reactions: [{kind, wall_ms, time}]} */
-TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
-                                                struct json **out, struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant,
+                                                const char *id, struct json **out,
+                                                struct td_error *err);
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
-TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader,
+TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
                                                 uint64_t since_wall_ms, size_t limit,
                                                 struct json **out, struct td_error *err);
 /* Exchanges whose first attempt was on the device, oldest first, with the newest feedback. */
@@ -168,6 +198,11 @@ TD_MUST_CHECK enum td_status ledger_reader_outcomes(struct ledger_reader *reader
                                                     uint64_t since_wall_ms, ledger_outcome_fn *each,
                                                     void *ctx, struct td_error *err);
 
+/* All policies, oldest first: [{version, wall_ms, exchanges (decided by it), text}]. **returns
+ * new** (json_free). */
+TD_MUST_CHECK enum td_status ledger_reader_policies(struct ledger_reader *reader, struct json **out,
+                                                    struct td_error *err);
+
 /* An exchange with its attempts, for a replay. Numbers that are not stored are NAN. */
 struct ledger_history {
     const char *id, *requested_model, *route, *tier, *place, *user; /* or NULL */
@@ -175,6 +210,7 @@ struct ledger_history {
     double cost_usd, total_ms;
     const char *signals_json, *reasons_json;
     double score;                          /* of the newest feedback */
+    double same;                           /* share of its shadows that said the same */
     const struct ledger_attempt *attempts; /* without error, start_ms, first_ms and egress_bytes */
     size_t attempt_count;
 };
@@ -185,12 +221,13 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
                                                    uint64_t since_wall_ms, ledger_history_fn *each,
                                                    void *ctx, struct td_error *err);
 
-/* What exchanges have cost in one hour, by user, route, application and API key (NULL = none). */
+/* What exchanges have cost in one hour, by tenant, user, route, application and API key (NULL =
+ * none). */
 struct ledger_spent {
-    const char *user, *route, *app, *key; /* borrowed until the function returns */
-    uint64_t hour;                        /* hours since the epoch */
-    double cost_usd, shadow_usd;          /* cost_usd includes shadow_usd, the cost of shadows */
-    uint64_t tokens;                      /* of all attempts */
+    const char *tenant, *user, *route, *app, *key; /* borrowed until the function returns */
+    uint64_t hour;                                 /* hours since the epoch */
+    double cost_usd, shadow_usd; /* cost_usd includes shadow_usd, the cost of shadows */
+    uint64_t tokens;             /* of all attempts */
 };
 typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
 TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,

@@ -15,7 +15,7 @@ static const size_t exchange_strings[] = {
     AT(id),         AT(user),         AT(route),          AT(policy_version), AT(requested_model),
     AT(tier),       AT(model),        AT(place),          AT(data_class),     AT(finish),
     AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),    AT(answer_text),
-    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),
+    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),     AT(tenant),
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)
@@ -84,6 +84,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
     record->feedback = (struct ledger_feedback){0};
     record->shadow = (struct ledger_shadow){0};
     record->reaction = (struct ledger_reaction){0};
+    record->policy = (struct ledger_policy){0};
     record->exchange.attempts = record->attempts;
     record->seq = 0;
     record->bytes = fixed + strings;
@@ -171,6 +172,29 @@ enum td_status record_new_reaction(const struct ledger_reaction *reaction, struc
     record->bytes = sizeof *record + strings;
     char *free_space = (char *)record + sizeof *record;
     move_string(&record->reaction.exchange, &free_space);
+    *out = record;
+    return TD_OK;
+}
+
+enum td_status record_new_policy(const struct ledger_policy *policy, size_t bytes_max,
+                                 struct record **out, struct td_error *err)
+{
+    *out = NULL;
+    if (policy->version == NULL || policy->text == NULL || policy->wall_ms > INT64_MAX)
+        return error_set(err, TD_INVALID, "a policy without a version or text cannot be recorded");
+    size_t strings = 0;
+    if (!add_string(&strings, policy->version) || !add_string(&strings, policy->text) ||
+        strings > bytes_max)
+        return error_set(err, TD_LIMIT, "policy %s: larger than %zu bytes", policy->version,
+                         bytes_max);
+    struct record *record = calloc(1, sizeof *record + strings);
+    if (record == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a policy of %zu bytes", strings);
+    record->policy = *policy;
+    record->bytes = sizeof *record + strings;
+    char *free_space = (char *)record + sizeof *record;
+    move_string(&record->policy.version, &free_space);
+    move_string(&record->policy.text, &free_space);
     *out = record;
     return TD_OK;
 }

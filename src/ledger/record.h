@@ -10,6 +10,7 @@ struct record {
     struct ledger_feedback feedback; /* likewise; feedback.exchange NULL: no feedback */
     struct ledger_shadow shadow;     /* likewise */
     struct ledger_reaction reaction; /* likewise */
+    struct ledger_policy policy;     /* likewise */
     uint64_t seq; /* 1, 2, ... in the order of the queue; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];
@@ -30,5 +31,8 @@ TD_MUST_CHECK enum td_status record_new_shadow(const struct ledger_shadow *shado
 /* **returns new** (free). TD_INVALID: no id or kind. */
 TD_MUST_CHECK enum td_status record_new_reaction(const struct ledger_reaction *reaction,
                                                  struct record **out, struct td_error *err);
+/* **returns new** (free). TD_INVALID: no version or text; TD_LIMIT: larger than bytes_max. */
+TD_MUST_CHECK enum td_status record_new_policy(const struct ledger_policy *policy, size_t bytes_max,
+                                               struct record **out, struct td_error *err);
 
 #endif

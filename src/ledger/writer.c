@@ -6,18 +6,21 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/path.h"
 #include "ledger/database.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
+#include <sys/stat.h>
 
 static const char insert_exchange_sql[] =
     "INSERT INTO exchange (id, wall_ms, user, route, policy_version, requested_model, tier, model, "
     "place,"
     " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
     " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id, tenant)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_attempt_sql[] =
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
@@ -35,6 +38,9 @@ static const char insert_shadow_sql[] =
 
 static const char insert_reaction_sql[] = "INSERT INTO reaction (exchange, wall_ms, kind)"
                                           " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1";
+
+static const char insert_policy_sql[] =
+    "INSERT OR IGNORE INTO policy (version, wall_ms, text) VALUES (?,?,?)";
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
@@ -57,12 +63,63 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(writer->db, insert_reaction_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_reaction, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_policy_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_policy, NULL);
     if (code != SQLITE_OK) {
         status = error_set(err, database_status(code), "ledger %s: %s", path,
                            sqlite3_errmsg(writer->db));
         writer_close(writer);
+        return status;
     }
-    return status;
+    (void)writer_look(path, &writer->files);
+    return TD_OK;
+}
+
+/* SQLite itself goes on with files that have lost their names, and does not say so. */
+enum writer_place writer_look(const char *path, struct writer_files *files)
+{
+    static const char *const endings[WRITER_FILES] = {"", "-wal", "-shm"};
+    static const enum writer_place gone[2] = {WRITER_REMOVED, WRITER_LOG_REMOVED};
+    static const enum writer_place other[2] = {WRITER_REPLACED, WRITER_LOG_REMOVED};
+    char name[PATH_MAX];
+    for (size_t i = 0; i < WRITER_FILES; i++) {
+        struct stat info;
+        if (path_format(name, sizeof name, NULL, "%s%s", path, endings[i]) != TD_OK)
+            return WRITER_REMOVED;
+        bool there = stat(name, &info) == 0;
+        if (files->items[i].inode == 0 && there) {
+            files->items[i].device = info.st_dev;
+            files->items[i].inode = info.st_ino;
+        } else if (files->items[i].inode && !there) {
+            return gone[i > 0];
+        } else if (there && (files->items[i].device != info.st_dev ||
+                             files->items[i].inode != info.st_ino)) {
+            return other[i > 0];
+        }
+    }
+    return WRITER_IN_PLACE;
+}
+
+/* The old file is closed first: where only its log was removed, SQLite would take both for one.
+ * Without a last checkpoint, because closing would then remove the log of that name, which may be
+ * the new file's. */
+enum td_status writer_open_again(const char *path, struct writer *writer, struct td_error *err)
+{
+    if (writer->db) {
+        writer_checkpoint(writer);
+        sqlite3_db_config(writer->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        writer_close(writer);
+    }
+    return writer_open(path, writer, err);
+}
+
+enum td_status writer_make_durable(struct writer *writer, struct td_error *err)
+{
+    int code = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    return code == SQLITE_OK
+               ? TD_OK
+               : error_set(err, database_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
 }
 
 void writer_close(struct writer *writer)
@@ -72,6 +129,7 @@ void writer_close(struct writer *writer)
     sqlite3_finalize(writer->insert_feedback);
     sqlite3_finalize(writer->insert_shadow);
     sqlite3_finalize(writer->insert_reaction);
+    sqlite3_finalize(writer->insert_policy);
     sqlite3_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -140,6 +198,7 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->span_id);
     bind_text(s, &next, x->parent_span_id);
     bind_text(s, &next, x->request_id);
+    bind_text(s, &next, x->tenant);
     return step_once(s);
 }
 
@@ -213,6 +272,16 @@ static int insert_reaction(struct writer *writer, const struct ledger_reaction *
     return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
 }
 
+static int insert_policy(struct writer *writer, const struct ledger_policy *policy)
+{
+    sqlite3_stmt *s = writer->insert_policy;
+    int next = 1;
+    bind_text(s, &next, policy->version);
+    bind_integer(s, &next, policy->wall_ms);
+    bind_text(s, &next, policy->text);
+    return step_once(s);
+}
+
 static int insert_record(struct writer *writer, const struct record *record)
 {
     if (record->feedback.exchange)
@@ -221,6 +290,8 @@ static int insert_record(struct writer *writer, const struct record *record)
         return insert_shadow(writer, &record->shadow);
     if (record->reaction.exchange)
         return insert_reaction(writer, &record->reaction);
+    if (record->policy.version)
+        return insert_policy(writer, &record->policy);
     int code = insert_exchange(writer, &record->exchange);
     sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
     for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
@@ -235,6 +306,15 @@ static bool is_refusal(int code)
            primary == SQLITE_RANGE;
 }
 
+/* What a record that is no exchange belongs to; NULL for an exchange. */
+static const char *owner_of(const struct record *record)
+{
+    return record->feedback.exchange   ? record->feedback.exchange
+           : record->shadow.exchange   ? record->shadow.exchange
+           : record->reaction.exchange ? record->reaction.exchange
+                                       : record->policy.version;
+}
+
 enum td_status writer_commit(struct writer *writer, struct record *const *records, size_t count,
                              size_t *refused, struct td_error *err)
 {
@@ -246,9 +326,7 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
         if (is_refusal(code)) {
             /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
              * attempt), so nothing of a refused record is left behind. */
-            const char *on = records[i]->feedback.exchange ? records[i]->feedback.exchange
-                             : records[i]->shadow.exchange ? records[i]->shadow.exchange
-                                                           : records[i]->reaction.exchange;
+            const char *on = owner_of(records[i]);
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
                       on ? on : records[i]->exchange.id,
                       on ? "feedback on, a shadow of, or a reaction to no exchange"

@@ -22,6 +22,8 @@
 #include "base/names.h"
 #include "base/trace.h"
 
+#include <string.h>
+
 struct td_grammar; /* tandem/engine.h */
 
 /* --- what is sent elsewhere --- */
@@ -44,6 +46,21 @@ struct request_member {
 struct request_parts {
     const struct td_str *texts;
     size_t count; /* 0: the content is one text */
+};
+
+/* Images, audio and files that stand in the messages. */
+enum request_media_kind { REQUEST_IMAGE = 1, REQUEST_AUDIO = 2, REQUEST_FILE = 4 };
+
+#define REQUEST_MEDIA_MAX 100         /* in one request */
+#define REQUEST_PAYLOAD_BYTES_MIN 256 /* a shorter one may as well be a text */
+
+struct request_media {
+    unsigned kinds;  /* of enum request_media_kind */
+    uint32_t tokens; /* that a model may make of all of it: a rough constant each */
+    /* [payload_count] texts among the members that are content in base64. No detector can read
+     * them, so they have the class that the policy gives to media, and they are never masked. */
+    const struct td_str *payloads;
+    size_t payload_count;
 };
 
 /* --- what somebody decides by --- */
@@ -117,6 +134,7 @@ struct td_request {
     const struct td_completion *completion;
     const struct request_member *members; /* [member_count] */
     size_t member_count;
+    struct request_media media;
 
     const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
     uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
@@ -166,10 +184,12 @@ struct td_request {
     size_t tag_count;
     enum td_network network; /* as the caller reports it */
     const char *user;        /* stable user key, or NULL */
-    /* Stable identity of the sender, such as the digest of an API key or the peer's address; NULL =
-     * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
-     * 8 digits of a hash of it. */
+    /* Stable identity of the sender: the digest of its tenant, or the peer's address where no keys
+     * are required; NULL = none. It keeps callers' conversations apart. It is never sent, logged or
+     * stored; alarms show 8 digits of a hash of it. */
     const char *caller;
+    const char *key;    /* digest of the API key that it came with; NULL = none is required */
+    const char *tenant; /* what records call the tenant (api/http/auth.h); NULL likewise */
     const struct trace *trace;   /* NULL = a new one begins */
     const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
     const char *request_id;      /* as the client or this server named it; or NULL. Never sent */
@@ -181,6 +201,18 @@ struct td_request {
     struct request_consent brought; /* the consent itself, where the body has it */
     bool corrections;               /* the client understands correction chunks */
 };
+
+/* By what it says and not by where it stands, so that it holds for copies of the members, too. */
+static inline bool request_is_payload(const struct td_request *request, struct td_str text)
+{
+    for (size_t i = 0; i < request->media.payload_count; i++) {
+        const struct td_str *payload = &request->media.payloads[i];
+        if (payload->len == text.len &&
+            (payload->data == text.data || memcmp(payload->data, text.data, text.len) == 0))
+            return true;
+    }
+    return false;
+}
 
 /* **borrows** the value of the member of that kind; NULL without such a member. */
 static inline const struct json *request_value(const struct td_request *request,

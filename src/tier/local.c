@@ -597,7 +597,7 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     local->tier.facts.prefill = PREFILL_MESSAGE;
     local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
     local->tier.facts.lacks |=
-        CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING;
+        CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
     if (options->model && local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;

@@ -45,11 +45,17 @@ TD_MUST_CHECK enum td_status sandbox_read_request(struct td_str bytes, struct sa
 void sandbox_request_deinit(struct sandbox_request *request);
 
 /* A frame: length (4 bytes, of what follows), kind (1 byte), content. */
-enum sandbox_frame_kind { SANDBOX_PIECE = 1, SANDBOX_DONE, SANDBOX_VECTORS };
+enum sandbox_frame_kind {
+    SANDBOX_PIECE = 1,
+    SANDBOX_DONE,
+    SANDBOX_VECTORS,
+    SANDBOX_BEAT /* empty: the worker lives, and the answer is under way */
+};
 
 void sandbox_write_piece(const struct tier_piece *piece, struct buf *out);
 /* Split into as many frames as needed. */
 void sandbox_write_vectors(const float *floats, size_t count, struct buf *out);
+void sandbox_write_beat(struct buf *out);
 void sandbox_write_done(const struct tier_result *result, struct buf *out);
 
 struct sandbox_frame {

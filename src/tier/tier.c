@@ -23,7 +23,7 @@ uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *a
 uint32_t tier_estimate_prompt(const struct td_request *request)
 {
     assert(request != NULL);
-    uint64_t count = 0;
+    uint64_t count = request->media.tokens;
     for (size_t i = 0; i < request->message_count; i++)
         count += request->messages[i].content.len / 4 + 4;
     return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;

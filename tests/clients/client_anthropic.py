@@ -1,7 +1,9 @@
 """The official Anthropic client for Python (pinned in requirements.txt) against the real program:
 run by test_python.py inside the environment that has it."""
 
+import base64
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -249,9 +251,11 @@ def test_errors_are_the_clients_own():
             "source": {"type": "base64", "media_type": "image/png", "data": "AA=="},
         }
         bad = anthropic.BadRequestError
-        equal(
-            refused(bad, "image", messages=[{"role": "user", "content": [image]}])["param"],
-            "messages[0].content[0].type",
+        # A server without a tier that takes images.
+        refused(
+            anthropic.PermissionDeniedError,
+            "an image",
+            messages=[{"role": "user", "content": [image]}],
         )
         refused(bad, "prefill", messages=HELLO + [{"role": "assistant", "content": "I"}])
         refused(bad, "max_tokens", max_tokens=0)
@@ -278,6 +282,26 @@ def test_errors_are_the_clients_own():
             opened.messages.create(model="auto", max_tokens=5, messages=HELLO).content[0].text,
             "In.",
         )
+
+
+@case
+def test_an_image_and_a_document_reach_a_tier_that_takes_them():
+    cloud = ScriptedCloud(Script(text="A cat."))
+    content = base64.b64encode(random.Random(7).randbytes(20_000)).decode()
+    blocks = [
+        {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": content}}
+        for kind, media_type in (("image", "image/png"), ("document", "application/pdf"))
+    ]
+    tier = "    modalities: [text, image, file]\n"
+    config = edge_first(cloud.base_url, tier)
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        message = connect(tandem).messages.create(
+            model="auto", max_tokens=50, messages=[{"role": "user", "content": blocks}]
+        )
+        equal(message.content[0].text, "A cat.")
+    image, document = sent(cloud)["messages"][-1]["content"]
+    equal(image["image_url"]["url"], f"data:image/png;base64,{content}")
+    equal(document["file"]["file_data"], f"data:application/pdf;base64,{content}")
 
 
 @case

@@ -1,7 +1,9 @@
 """The official OpenAI client for Python (pinned in requirements.txt), its Responses API, against
 the real program: run by test_python.py inside the environment that has it."""
 
+import base64
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -45,8 +47,8 @@ def connect(tandem, headers=CLOUD):
     )
 
 
-def server(cloud):
-    return Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"})
+def server(cloud, tier=""):
+    return Tandem(edge_first(cloud.base_url, tier), env={"TEST_CLOUD_KEY": "k"})
 
 
 def sent(cloud):
@@ -268,7 +270,7 @@ def test_errors_are_the_clients_own():
 
         bad = openai.BadRequestError
         image = {"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}
-        equal(refused(bad, "input_image", input=[image]), "input[0].content[0].type")
+        equal(refused(bad, "data:TYPE", input=[image]), "input[0].content[0].image_url")
         equal(
             refused(bad, "nothing is kept", previous_response_id="resp_1"), "previous_response_id"
         )
@@ -291,6 +293,33 @@ def test_errors_are_the_clients_own():
             "".join(event.delta for event in events if event.type == "response.output_text.delta"),
             "a b",
         )
+
+
+@case
+def test_an_image_and_a_file_reach_a_tier_that_takes_them():
+    cloud = ScriptedCloud(Script(text="A cat."))
+    content = base64.b64encode(random.Random(7).randbytes(20_000)).decode()
+    png, pdf = f"data:image/png;base64,{content}", f"data:application/pdf;base64,{content}"
+    held = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": png, "detail": "low"}},
+        {"type": "file", "file": {"filename": "plan.pdf", "file_data": pdf}},
+    ]
+    parts = [
+        {"type": "input_text", "text": "What is this?"},
+        {"type": "input_image", "image_url": png, "detail": "low"},
+        {"type": "input_file", "filename": "plan.pdf", "file_data": pdf},
+    ]
+    with server(cloud, "    modalities: [text, image, file]\n") as tandem:
+        client = connect(tandem)
+        answer = client.responses.create(model="auto", input=[{"role": "user", "content": parts}])
+        equal(answer.output_text, "A cat.")
+        equal(sent(cloud)["messages"][-1]["content"], held)
+        chat = client.chat.completions.create(
+            model="auto", messages=[{"role": "user", "content": held}]
+        )
+        equal(chat.choices[0].message.content, "A cat.")
+        equal(sent(cloud)["messages"][-1]["content"], held)
 
 
 @case

@@ -2,21 +2,33 @@
 """Restricted requests are answered by a process without a network, as well as any other; and
 nowhere else when it fails."""
 
+import http.client
 import json
 import os
+import resource
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from check import case, equal, main
+import inject
+from check import Skip, case, equal, main
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, edge_first, run, status_of, wait_until, workers
 
 KEY = {"TEST_CLOUD_KEY": "k"}
 SECRET = "My card is 4111 1111 1111 1111, what is the weather?"
 RESTRICTED = {"x-tandem-data-class": "restricted"}
+LONG = {"stream": True, "max_tokens": 2000, "ignore_eos": True, "temperature": 0}
+BROKE_OFF = "the answer broke off: local: the confined worker ended"
+# Ways to the network, to other programs, processes and memory, by their numbers on x86-64.
+FORBIDDEN = {
+    "socket": 41, "sendto": 44, "fork": 57, "execve": 59, "kill": 62, "ptrace": 101, "mount": 165,
+    "process_vm_readv": 310, "memfd_create": 319, "io_uring_setup": 425, "pidfd_getfd": 438,
+}  # fmt: skip
 
 
 def server(cloud=None, extra=""):
@@ -224,6 +236,148 @@ def test_a_server_that_is_killed_leaves_no_worker():
         what="the worker's end",
     )
     tandem.stop()
+
+
+def logged(tandem, *words):
+    return any(all(word in line for word in words) for line in tandem.log)
+
+
+class Asking:
+    """A streamed request with a long answer, which has begun."""
+
+    def __init__(self, tandem, content, mode=None):
+        body = {"model": "auto", "messages": [{"role": "user", "content": content}], **LONG}
+        headers = {"Content-Type": "application/json", **(mode or {})}
+        self.connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=60)
+        self.connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        self.answer = self.connection.getresponse()
+        self.got = b""
+        while self.got.count(b'"content":"') < 3:
+            self.got += self.answer.read1(100)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        while more := self.answer.read1(65536):
+            self.got += more
+
+    def end(self):
+        self.reader.join(60)
+        self.connection.close()
+        return self.got.decode()
+
+
+@case
+def test_no_key_is_in_the_workers_environment():
+    secrets = {
+        "OPENAI_API_KEY": "sk-secret",
+        "HF_TOKEN": "hf_secret",
+        "DATABASE_URL": "postgres://u:secret@h/d",
+        "LD_AUDIT": "",
+        "TANDEM_API_KEY": "secret",
+        "TEST_CLOUD_KEY": "secret",
+    }
+    # What the worker needs to read the same configuration comes along.
+    config = """
+tiers:
+  - {name: local, kind: local}
+  - {name: near, kind: openai, place: device}
+"""
+    with Tandem(config, env={**secrets, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}) as tandem:
+        equal(tandem.chat(SECRET).status, 200)
+        (worker,) = workers(tandem)
+        entries = Path(f"/proc/{worker}/environ").read_bytes().decode().split("\0")
+        names = {entry.split("=", 1)[0] for entry in entries if entry}
+        equal(names & set(secrets), set())
+        assert not [entry for entry in entries if "secret" in entry], entries
+        assert {"OPENAI_BASE_URL", "TANDEM_CONFIG"} <= names, names
+        other = names - {
+            "OPENAI_BASE_URL", "HOME", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "XDG_STATE_HOME",
+            "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
+        }  # fmt: skip
+        assert all(name.startswith("TANDEM_") for name in other), names
+        assert b"secret" not in Path(f"/proc/{worker}/cmdline").read_bytes()
+
+
+@case
+def test_no_other_process_of_the_user_reads_its_memory_or_a_core_file():
+    if os.geteuid() != 0:
+        raise Skip("to become another user needs root")
+    if "ASAN_OPTIONS" in os.environ:
+        raise Skip("a sanitizer reads the process that it looks after")
+    nobody = 65534
+
+    def before():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        os.setgroups([])
+        os.setgid(nobody)
+        os.setuid(nobody)
+
+    def reads(path):
+        who = {"user": nobody, "group": nobody, "extra_groups": []}
+        return subprocess.run(["cat", path], capture_output=True, **who).returncode == 0
+
+    with tempfile.TemporaryDirectory(prefix="tandem-nobody-") as state:
+        os.chown(state, nobody, nobody)
+        env = {"TANDEM_STATE_DIR": state, "OPENAI_API_KEY": "sk-secret"}
+        with Tandem(env=env, before=before) as tandem:
+            equal(tandem.chat(SECRET).status, 200)
+            for pid in (tandem.process.pid, *workers(tandem)):
+                assert reads(f"/proc/{pid}/status"), "it runs as that user"
+                for name in ("environ", "maps", "mem"):
+                    assert not reads(f"/proc/{pid}/{name}"), f"{pid} {name}"
+                limits = Path(f"/proc/{pid}/limits").read_text()
+                (core,) = [line for line in limits.splitlines() if "core file" in line]
+                equal(core.split()[4], "0")
+            for path in Path(state).rglob("*"):
+                others = path.stat().st_mode & 0o077
+                assert others == 0 or path.suffix == ".pub", f"{path} {others:o}"
+
+
+@case
+def test_a_worker_that_hangs_is_ended_and_only_its_answer_fails():
+    with server(extra="engine:\n  slots: 4\n") as tandem:
+        asked = Asking(tandem, SECRET)
+        (worker,) = workers(tandem)
+        os.kill(worker, signal.SIGSTOP)
+        other = Asking(tandem, "Hello?", {"x-tandem-mode": "only-local"})
+        equal(tandem.chat("Hello?", {"x-tandem-mode": "only-local"}).status, 200)
+        # This one had not begun: the next worker answers it.
+        equal(tandem.chat(SECRET + " And tomorrow?").status, 200)
+        text = asked.end()
+        assert BROKE_OFF in text, text[-600:]
+        assert '"error"' not in other.end(), "an answer that was not the worker's"
+        assert worker not in workers(tandem), "it is gone"
+        assert logged(tandem, "confined_worker_hangs", f"pid={worker}"), tandem.log
+        assert logged(tandem, "confined_worker_ended", f"pid={worker}", "signal=9"), tandem.log
+        equal(tandem.chat(SECRET).status, 200)
+
+
+@case
+def test_a_forbidden_call_ends_the_worker_and_the_log_says_which():
+    if not inject.can_inject():
+        raise Skip("to put a call into another process needs x86-64 and root")
+    with server() as tandem:
+        for name, number in FORBIDDEN.items():
+            equal(tandem.chat(SECRET).status, 200)
+            (worker,) = workers(tandem)
+            inject.call(worker, number)
+            wait_until(lambda pid=worker: pid not in workers(tandem), what=f"the end by {name}")
+            wait_until(
+                lambda pid=worker, call=number: logged(
+                    tandem, "confined_worker_forbidden", f"pid={pid} call={call}\n"
+                ),
+                what=f"the line about {name}",
+            )
+        asked = Asking(tandem, SECRET)
+        other = Asking(tandem, "Hello?", {"x-tandem-mode": "only-local"})
+        (worker,) = workers(tandem)
+        inject.call(worker, FORBIDDEN["socket"])
+        text = asked.end()
+        assert BROKE_OFF in text, text[-600:]
+        assert logged(tandem, "confined_worker_ended", f"pid={worker}", "signal=31"), tandem.log
+        assert '"error"' not in other.end(), "an answer that was not the worker's"
+        equal(tandem.chat(SECRET).status, 200)
 
 
 if __name__ == "__main__":

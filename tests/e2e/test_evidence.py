@@ -2,18 +2,22 @@
 """Evidence for a policy: replay of the ledger, the front of patterns, audit of a cloud's traffic,
 total cost."""
 
+import functools
+import hashlib
 import json
 import random
+import signal
 import sys
 import tempfile
 import time
 import xml.dom.minidom
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run, wait_until
+from tandem import NANO, Tandem, clean_environment, edge_first, run, wait_until
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-evidence-"))
 NOTHING = clean_environment(TANDEM_STATE_DIR=FOLDER)  # a machine without a ledger
@@ -150,6 +154,127 @@ server: {api_keys_env: KEYS}
         equal((replay()["start_changed"], replay()["refused"]), (0, 0))
 
 
+@case
+def test_the_ledger_has_the_text_of_each_policy():
+    cloud = ScriptedCloud(Script(text="Done."))
+    config = (
+        edge_first(cloud.base_url + "?key=pass-example")
+        + "apps:\n- {name: mobile, key_env: MOBILE}\n"
+        + "rules:\n- {name: hers, when: {user: anna-example}, then: {only: local}}\n"
+    )
+    env = {"TEST_CLOUD_KEY": "k", "MOBILE": "key-mobile"}
+    with Tandem(config, env=env) as tandem:
+
+        def decided_under(policy, number):
+            tandem.config.write_text(policy)
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "".join(tandem.log).count("event=config_reloaded") == number)
+            tandem.chat(f"set an alarm for {number}")
+            return recorded(tandem, number + 1)[0]["policy_version"]
+
+        def show(*version):
+            code, out, err = run("policy", "show", *version, "--json", env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        tandem.chat("set an alarm for seven")
+        first = recorded(tandem, 1)[0]["policy_version"]
+        equal(decided_under(config + "# decides the same\n", 1), first)
+        dearer = config.replace("mobile, ", "mobile, weights: {cost: 1}, ")
+        second = decided_under(dearer, 2)
+        assert second != first
+        equal([row["version"] for row in show()], [first, second])
+        for version, count in ((first, 2), (second, 1)):
+            policy = show(version[:8])
+            equal((policy["version"], policy["exchanges"]), (version, count))
+            equal(hashlib.sha256(policy["text"].encode()).hexdigest()[:16], version)
+            assert hashlib.sha256(b"key-mobile").hexdigest() not in policy["text"]
+            assert "rule hers" in policy["text"], policy
+            assert "anna" not in policy["text"] and "pass-example" not in policy["text"], policy
+        code, out, _ = run("policy", "show", env=tandem.environment)
+        equal((code, [line.split()[0] for line in out.decode().splitlines()]), (0, [first, second]))
+        code, _, err = run("policy", "show", "0" * 16, env=tandem.environment)
+        assert code == 1 and "none of the ledger's policies begins" in err, err
+
+
+@case
+def test_draws_say_what_a_policy_that_never_ran_would_be_worth():
+    cloud = ScriptedCloud(Script(text="Done.", piece_delay=0.005))
+    gates = "    gates: {g2: {tokens: 0}, g3: {confidence_min: 0}}\n"
+    ran = edge_first(cloud.base_url) + "    explore_share: 0.4\n" + gates
+    other = write("other.yaml", edge_first(cloud.base_url) + "    start: cloud\n" + gates)
+    count, open_share = 240, 7 / 8
+    right = open_share * 0.75 + (1 - open_share) * 0.3
+    with Tandem(ran, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+
+        def replay(policy, *more):
+            code, out, err = run("replay", "--policy", policy, *more, env=tandem.environment)
+            equal(code, 0, err)
+            return out
+
+        def judged(out):
+            return json.loads(out)["starts"]["right"]["known"]
+
+        on_cloud, told = 0, []
+        for i in range(count):
+            headers = {"x-tandem-user": f"user-{i}"}
+            if i % 8 == 7:  # not open to the draw
+                headers["x-tandem-mode"] = "prefer-local"
+            answer = tandem.chat(f"set an alarm for {i}", headers).json["tandem"]
+            drawn = answer["tier"] == "cloud"
+            equal(any(reason["code"] == "explored" for reason in answer["reasons"]), drawn)
+            assert not (drawn and i % 8 == 7)
+            on_cloud += drawn
+            score = 0.3 if not drawn else 1.0 if on_cloud % 4 else 0.0
+            told.append({"id": answer["exchange"], "score": score})
+        assert 0.2 * count < on_cloud < 0.5 * count, on_cloud
+        with ThreadPoolExecutor(16) as pool:  # each waits for the ledger
+            tell = functools.partial(tandem.request, "POST", "/tandem/v1/feedback")
+            equal({answer.status for answer in pool.map(tell, told)}, {200})
+        rows = recorded(tandem, count)
+        costs = [row["cost_usd"] for row in rows if row["tier"] == "cloud"]
+
+        ran_file = write("ran.yaml", ran)
+        wait_until(lambda: judged(replay(ran_file, "--json")) == count)
+        same = json.loads(replay(ran_file, "--json"))
+        equal((same["start_changed"], same["starts"]["moved"]), (0, 0))
+        for column in ("cost_usd", "ms", "share_local", "right"):
+            got = same["starts"][column]
+            assert abs(got["ips"]["mean"] - got["ran"]["mean"]) < 1e-6 * got["ran"]["mean"], got
+
+        got = json.loads(replay(other, "--json"))["starts"]
+        equal((got["exchanges"], got["supported"]), (count, count))
+        equal((got["moved"], got["cost_usd"]["matched"]), (count * open_share, on_cloud))
+        truths = {
+            "right": right,
+            "cost_usd": open_share * sum(costs) / len(costs),
+            "share_local": 1 - open_share,
+        }
+        for column, truth in truths.items():
+            for name in ("ips", "doubly_robust"):
+                assert got[column][name], (column, got)
+                # 95 % intervals miss the truth at times; ones that are three times as wide do not.
+                low, high = got[column][name]["low"], got[column][name]["high"]
+                width = high - low
+                assert low - width <= truth <= high + width, (column, name, truth, got)
+        text = replay(other).decode()
+        assert "doubly robust" in text and f"{got['supported']} can be judged" in text, text
+
+
+@case
+def test_without_draws_a_replay_says_that_it_is_a_models_figure():
+    cloud = ScriptedCloud(Script(text="Done."))
+    config = edge_first(cloud.base_url)
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        tandem.chat("set an alarm for seven")
+        recorded(tandem, 1)
+        same = write("same.yaml", config)
+        out = run("replay", "--policy", same, env=tandem.environment)[1].decode()
+        assert "no start was drawn (routes[].explore_share)" in out, out
+        got = json.loads(run("replay", "--policy", same, "--json", env=tandem.environment)[1])
+        equal((got["starts"]["drawn"], got["starts"]["cost_usd"]["ips"]), (0, None))
+
+
 def outcomes(count, seed=1):
     rng = random.Random(seed)
     for _ in range(count):
@@ -238,6 +363,80 @@ def test_an_audit_takes_what_is_right_from_the_answers_of_the_device():
         wait_until(lambda: audit()["outcomes"] == 12)
         got = audit()
         assert got["right"]["low"] < got["right"]["mean"] == 0.75 < got["right"]["high"], got
+
+
+def alarms(count):
+    """A quarter of the answers of the log are not what the embedded model says."""
+    for i in range(count):
+        said = "weather" if i % 4 == 3 else ["Alarm.", "the alarm"] if i % 4 else "alarm"
+        content = f"set an alarm for {i % 12 + 1}"
+        asked = {"messages": [{"role": "user", "content": content}]} if i % 2 else {"text": content}
+        yield {**asked, "answer": said, "cost_usd": 0.001}
+
+
+@case
+def test_an_audit_asks_the_devices_own_model_what_would_move():
+    state = FOLDER / "asking"
+    env = clean_environment(TANDEM_STATE_DIR=state)
+    hard = {"text": "prove that there are infinitely many primes, step by step", "answer": "x"}
+    log = write("answered.jsonl", [*alarms(40), *[hard] * 5])
+
+    def audit(*more):
+        code, out, err = run("router", "audit", log, "--run", *more, env=env)
+        equal(code, 0, err)
+        return out
+
+    got = json.loads(audit("--json"))
+    equal((got["right"]["mean"], got["outcomes"], got["questions"]), (0.75, 40, 45))
+    asked = {"tier": "local", "model": "tandem-nano", "questions": 40, "of": 40, "failed": 0}
+    equal(got["asked"], asked)
+    by_task = {task["task"]: task["right"] for task in got["tasks"]}
+    equal((by_task["command"]["mean"], by_task["maths"]), (0.75, None))
+    text = audit("--questions", "8").decode()
+    assert "is not known: it takes 10 outcomes" in text, text
+    assert "tier local (tandem-nano) was asked 8 of the 40 that would move" in text, text
+    assert not (state / "ledger.db").exists()  # what is asked is no exchange
+
+    def refused(why, *more, config=None):
+        given = ["-c", write("refused.yaml", config)] if config else []
+        code, out, err = run("router", "audit", *more, *given, env=env)
+        assert code == 1 and why in err and not out, (why, code, err, out)
+
+    refused("no-such.gguf", log, "--run", config="engine: {model: no-such.gguf}\n")
+    broken = FOLDER / "broken.gguf"
+    broken.write_bytes(NANO.read_bytes()[:5000])
+    refused("broken.gguf", log, "--run", config=f"engine: {{model: {broken}}}\n")
+    refused("no tier 'oprem'", log, "--run", "--tier", "oprem")
+    refused("tier openai is a cloud", log, "--run", "--tier", "openai")
+    unknown = write("unknown.jsonl", [{"text": f"set an alarm for {i}"} for i in range(1, 13)])
+    refused('none of the 12 questions that would move has an "answer"', unknown, "--run")
+    equal(run("router", "audit", log, "--tier", "local", env=env)[0], 2)
+
+
+@case
+def test_an_audit_asks_a_server_on_the_device():
+    edge = ScriptedCloud(Script(text="alarm"))
+    config = write(
+        "edge.yaml",
+        f"""tiers:
+- {{name: edge, kind: openai, model: small, base_url: "{edge.base_url}", place: device}}
+- {{name: local, kind: local}}
+""",
+    )
+    log = write("answered.jsonl", alarms(40))
+    command = ["router", "audit", log, "--run", "-c", config, "--questions", "20", "--json"]
+    code, out, err = run(*command, env=NOTHING)
+    equal(code, 0, err)
+    got = json.loads(out)
+    equal((got["asked"]["tier"], got["asked"]["questions"], len(edge.requests)), ("edge", 20, 20))
+    assert got["outcomes"] == 20 and 0.4 < got["right"]["mean"] < 1, got
+    fit = ["router", "confidence", "--tier", "edge", "-c", config, "-o", FOLDER / "edge.json"]
+    prompts = write("prompts.jsonl", [{"prompt": "set an alarm", "answer": "alarm"}])
+    code, _, err = run(*fit, prompts, env=NOTHING)
+    assert code == 1 and "tier edge gave no log-probabilities" in err, err
+    edge.close()
+    code, out, err = run(*command, env=NOTHING)
+    assert code == 1 and "none of 20 questions was answered: tier edge" in err, err
 
 
 PRICES = [

@@ -337,6 +337,10 @@ def test_a_ledger_of_an_older_version_is_taken_over():
         database.commit()
         database.close()
         config = tandem.config.read_text() + f"ledger: {{path: {path}}}\n"
+        tandem.config.write_text(config)
+        code, _, err = run("report", env=tandem.environment)  # it only reads, so it changes nothing
+        assert code == 1 and "has schema version 3" in err, err
+        assert "start 'tandem serve' once, which brings the ledger up to date" in err, err
         with Tandem(config, env=KEY) as newer:
             equal(newer.chat(EASY).status, 200)
             report, text = report_of(newer, 6)

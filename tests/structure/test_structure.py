@@ -264,13 +264,10 @@ SENDERS = {
         "src/net/client.c": "the client",
         "src/net/download.c": "fetches models",
     },
-    "connect": {"src/base/confine.c": "forbids it"},
-    "sendto": {"src/base/confine.c": "forbids it"},
-    "sendmsg": {
-        "src/base/confine.c": "forbids it",
-        "src/tier/sandbox.c": "hands requests to the confined worker",
-    },
-    "socketpair": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "the same"},
+    "connect": {},
+    "sendto": {},
+    "sendmsg": {"src/tier/sandbox_worker.c": "hands requests to the confined worker"},
+    "socketpair": {"src/tier/sandbox_worker.c": "the same"},
 }
 
 

@@ -4,6 +4,7 @@
 #define API_API_INTERNAL_H
 
 #include "api/http/api_host.h"
+#include "api/http/auth.h"
 #include "api/http/endpoint.h"
 #include "base/rng.h"
 #include "base/trace.h"
@@ -26,8 +27,12 @@ struct api {
     const struct api_endpoint *endpoints; /* [endpoint_count] */
     size_t endpoint_count;
     uint32_t shard; /* this loop's index for the metrics */
+    /* When the request or event that is handled now began (base/shortage.h): a fault that is found
+     * after an allocation failed is ours. */
+    uint32_t shortages;
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;
+    struct auth_who who;          /* asks the request whose handler runs (http/access.h) */
     struct api_call *calls;       /* that outlive their handler's return */
     uint32_t running;             /* those of them that are exchanges */
     struct ledger_reader *reader; /* opened on first use (admin/exchanges_handler.c) */

@@ -20,20 +20,18 @@ struct fault {
 
 /* 400 with the place at fault; always false, so that a parser can `return fault_request(...)`. */
 bool fault_request(struct fault *fault, const char *param, const char *format, ...) TD_PRINTF(3, 4);
-/* A request that did not fit into the memory of requests: 400, or 503 when this server had no
- * memory left. Always false. */
-bool fault_no_room(struct fault *fault, const char *param, bool no_memory);
-/* For a body that json_parse refused with `err`: 400, or 503 as above; always false. */
+/* 400 for a body that json_parse refused with `err`; always false. */
 bool fault_invalid_json(struct fault *fault, const struct td_error *err);
 /* Any code; type and error_code must be literals (error_code may be NULL). */
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...) TD_PRINTF(5, 6);
-/* What a failed exchange or call becomes. message and param are copied; param may be NULL. */
+/* What a failed exchange or call becomes. message and param are copied; param may be NULL. What
+ * broke of this server itself goes to its log, not into the message. */
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param);
-/* A tier's server refused this server's credentials: 502, because they are the operator's to mend
- * and 403 would tell the client that it may not ask. */
-void fault_upstream_denied(struct fault *fault, const char *message);
+/* A tier's server answered with nonsense, or refused this server's credentials: 502, because they
+ * are the operator's to mend and 403 would tell the client that it may not ask. */
+void fault_upstream(struct fault *fault, bool denied, const char *message);
 
 /* An answer that is larger than this server can send whole. */
 void fault_too_large(struct fault *fault);

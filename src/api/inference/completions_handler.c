@@ -163,6 +163,7 @@ static size_t choices_bytes_max(const struct completion_call *call)
 static void finish_whole(struct completion_call *call, const struct exchange_summary *summary)
 {
     struct buf body;
+    struct fault fault;
     buf_init(&body, choices_bytes_max(call) + 65536);
     completion_write_head(&call->writer, summary, &body);
     buf_append_str(&body, STR(",\"choices\":["));
@@ -179,7 +180,10 @@ static void finish_whole(struct completion_call *call, const struct exchange_sum
         exchange_reply_headers(call->stream.http, summary);
     }
     buf_append_char(&body, '}');
-    api_reply_json(call->base.api, call->stream.http, 200, &body);
+    if (api_call_is_whole(&call->base, &fault))
+        api_reply_json(call->base.api, call->stream.http, 200, &body);
+    else
+        api_reply_fault(call->base.api, call->stream.http, &fault);
     buf_deinit(&body);
     call_end(call);
 }
@@ -212,7 +216,8 @@ static void on_done(struct completion_call *call, struct choice *choice,
     if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
                            &choice->written)) {
         struct fault fault;
-        fault_too_large(&fault);
+        if (api_call_is_whole(&call->base, &fault))
+            fault_too_large(&fault);
         fail(call, &fault);
         return;
     }
@@ -227,6 +232,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct choice *choice = ctx;
     struct completion_call *call = choice->call;
     struct fault fault;
+    api_begin_event(call->base.api);
     switch (event->kind) {
     case EXCHANGE_TEXT:
         if (call->request.common.td.streamed)
@@ -256,6 +262,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_START:
         break;
     }
+    (void)api_call_is_whole(&call->base, &fault);
     if (call->stream.broken && call->stream.http) {
         http_stream_end(call->stream.http);
         event_stream_forget(&call->stream);
@@ -327,6 +334,7 @@ static void step(void *ctx)
 {
     struct completion_call *call = ctx;
     struct fault fault = {0};
+    api_begin_event(call->base.api);
     if (call->over) {
         call_free(call);
         return;
@@ -370,16 +378,15 @@ static bool read_request(struct completion_call *call, struct http_request *http
 {
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
-    char caller[AUTH_DIGEST_BYTES];
+    struct api *api = call->base.api;
     if (!completion_request_parse(http_request_body(http), call->services->model, call->arena,
                                   request, fault) ||
         !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
-    access_find_caller(call->base.api, http, caller);
-    td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
-    if (td->caller && call->choices && tracing_give(call->base.api, http, call->arena, td)) {
+    if (call->choices && access_give(api, call->arena, td) &&
+        tracing_give(api, http, call->arena, td)) {
         call->choice_count = request->prompt_count * request->n;
         return true;
     }
@@ -398,7 +405,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         return;
     }
     call->services = api->host->acquire(api->host->ctx);
-    if (!read_request(call, request, &fault)) {
+    if (!read_request(call, request, &fault) || !api_has_memory(api, &fault)) {
         api_reply_fault(api, request, &fault);
         event_stream_forget(&call->stream);
         call_free(call);

@@ -24,7 +24,10 @@ static void reply_count(struct api *api, struct http_request *http, const struct
     struct tier *tier = counting_tier(services);
     struct buf body;
     buf_init(&body, 256);
-    buf_printf(&body, "{\"input_tokens\":%u}", tier ? tier_count_prompt(tier, td) : 0);
+    uint32_t tokens = tier ? tier_count_prompt(tier, td) : 0;
+    if (tier && !tier->ops->estimates) /* the local model counts text alone */
+        tokens += td->media.tokens > UINT32_MAX - tokens ? UINT32_MAX - tokens : td->media.tokens;
+    buf_printf(&body, "{\"input_tokens\":%u}", tokens);
     api->host->release(api->host->ctx, services);
     api_reply_json(api, http, 200, &body);
     buf_deinit(&body);

@@ -51,7 +51,8 @@ void chat_build_put(struct chat_build *build, struct json *object, const char *n
 
 static bool no_memory(struct fault *fault)
 {
-    return fault_no_room(fault, NULL, true);
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
 }
 
 bool chat_build_begin(struct chat_build *build, struct fault *fault)
@@ -142,29 +143,46 @@ const char *chat_build_part_type(const struct json *part, const char *place, str
     return type;
 }
 
-bool chat_build_read_part(const struct json *part, const char *place, const char *member,
-                          struct json *parts, struct fault *fault)
+bool chat_build_push(struct json *parts, struct json *part, struct fault *fault)
+{
+    size_t before = json_count(parts);
+    json_push(parts, part);
+    return json_count(parts) > before || no_memory(fault);
+}
+
+static bool read_said(const struct json *part, const char *place, const char *member,
+                      struct json *parts, struct fault *fault)
 {
     struct td_str text;
     if (!chat_build_text(part, place, member, &text, fault))
         return false;
     struct json *copy = with(json_new_object(), "type", json_new_cstr("text"));
-    size_t before = json_count(parts);
-    json_push(parts, with(copy, "text", json_new_text(text)));
-    return json_count(parts) > before || no_memory(fault);
+    return chat_build_push(parts, with(copy, "text", json_new_text(text)), fault);
+}
+
+bool chat_build_text_part(const struct json *part, const char *place, struct json *parts,
+                          struct fault *fault)
+{
+    return read_said(part, place, "text", parts, fault);
+}
+
+bool chat_build_refusal_part(const struct json *part, const char *place, struct json *parts,
+                             struct fault *fault)
+{
+    return read_said(part, place, "refusal", parts, fault);
 }
 
 bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault)
 {
     char param[CHAT_BUILD_PLACE_BYTES];
     chat_build_place(param, "%s.type", place);
-    return chat_build_unsupported(fault, param,
-                                  "content of type '%.40s' is not supported here: send text", type);
+    return chat_build_unsupported(fault, param, "content of type '%.40s' is not supported here",
+                                  type);
 }
 
 /* NULL without memory or with the fault. */
 static struct json *read_parts(const struct json *content, const char *place,
-                               const char *const *types, struct fault *fault)
+                               const struct chat_build_kind *kinds, struct fault *fault)
 {
     struct json *parts = json_new_array();
     bool ok = true;
@@ -173,14 +191,12 @@ static struct json *read_parts(const struct json *content, const char *place,
         chat_build_place(at, "%s[%zu]", place, i);
         const struct json *part = json_at(content, i);
         const char *type = chat_build_part_type(part, at, fault);
-        const char *const *known = types;
-        while (type && *known && strcmp(*known, type) != 0)
+        const struct chat_build_kind *known = kinds;
+        while (type && known->type && strcmp(known->type, type) != 0)
             known++;
-        if (type && !*known)
+        if (type && !known->type)
             chat_build_refuse_part(type, at, fault);
-        ok = type && *known &&
-             chat_build_read_part(part, at, strcmp(type, "refusal") == 0 ? "refusal" : "text",
-                                  parts, fault);
+        ok = type && known->type && known->read(part, at, parts, fault);
     }
     if (ok)
         return chat_build_content(parts);
@@ -189,16 +205,16 @@ static struct json *read_parts(const struct json *content, const char *place,
 }
 
 struct json *chat_build_plain(const struct json *content, const char *place,
-                              const char *const *types, struct fault *fault)
+                              const struct chat_build_kind *kinds, struct fault *fault)
 {
     struct json *plain = NULL;
     if (json_kind_of(content) == JSON_KIND_TEXT)
         plain = json_clone(content);
     else if (json_kind_of(content) == JSON_KIND_ARRAY)
-        plain = read_parts(content, place, types, fault);
+        plain = read_parts(content, place, kinds, fault);
     else
-        fault_request(fault, place, "%s must be a string or a list of parts with text, not %s",
-                      place, json_kind_name(json_kind_of(content)));
+        fault_request(fault, place, "%s must be a string or a list of parts, not %s", place,
+                      json_kind_name(json_kind_of(content)));
     if (!plain && !fault->code)
         no_memory(fault);
     return plain;
@@ -206,12 +222,32 @@ struct json *chat_build_plain(const struct json *content, const char *place,
 
 struct json *chat_build_content(struct json *parts)
 {
-    if (json_count(parts) > 1)
+    const struct json *said = json_get(json_at(parts, 0), "text");
+    if (json_count(parts) > 1 || (json_count(parts) == 1 && json_absent(said)))
         return parts;
-    struct td_str only = json_text(json_get(json_at(parts, 0), "text"));
+    struct td_str only = json_text(said);
     struct json *text = json_new_text(only);
     json_free(parts);
     return text;
+}
+
+void chat_build_take_media(struct chat_build *build, struct json **content, struct json **shown)
+{
+    size_t count = json_kind_of(*content) == JSON_KIND_ARRAY ? json_count(*content) : 0;
+    size_t before = json_count(*shown);
+    if (count == 0)
+        return;
+    struct json *texts = json_new_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct json *part = json_at(*content, i);
+        bool said = !json_absent(json_get(part, "text"));
+        if (!said && !*shown)
+            *shown = json_new_array();
+        json_push(said ? texts : *shown, json_clone(part));
+    }
+    build->failed |= json_count(texts) + json_count(*shown) != before + count;
+    json_free(*content);
+    *content = chat_build_content(texts);
 }
 
 struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content)

@@ -39,16 +39,27 @@ void chat_build_json_format(struct chat_build *build, const char *name, const st
 /* Reading a message's content. `place` is where the value stands.
  * A part's (a block's) type, or NULL with the fault. */
 const char *chat_build_part_type(const struct json *part, const char *place, struct fault *fault);
-/* Pushes the part's text, its member `member`, to the chat's parts. */
-bool chat_build_read_part(const struct json *part, const char *place, const char *member,
-                          struct json *parts, struct fault *fault);
 /* Always false. */
 bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault);
-/* A string, or a list of parts of these types (up to NULL; a refusal's text stands in `refusal`),
- * as a chat's content. **returns new**, or NULL with the fault. */
+/* Reads a part that stands at `place`, and pushes what it is in a chat to `parts`. */
+typedef bool chat_build_part_fn(const struct json *part, const char *place, struct json *parts,
+                                struct fault *fault);
+/* A type of a dialect's parts; a list of them ends with one without a type. */
+struct chat_build_kind {
+    const char *type;
+    chat_build_part_fn *read;
+};
+chat_build_part_fn chat_build_text_part, chat_build_refusal_part;
+/* A string, or a list of parts of these kinds, as a chat's content. **returns new**, or NULL with
+ * the fault. */
 struct json *chat_build_plain(const struct json *content, const char *place,
-                              const char *const *types, struct fault *fault);
-/* Parts as they come, one alone as a plain string. **takes** parts. */
+                              const struct chat_build_kind *kinds, struct fault *fault);
+/* Moves what is no text out of a tool's answer, because a chat's has text alone, to the end of the
+ * parts *shown, which become the user's. *shown may be NULL. */
+void chat_build_take_media(struct chat_build *build, struct json **content, struct json **shown);
+/* **takes** part, which may be NULL without memory. */
+bool chat_build_push(struct json *parts, struct json *part, struct fault *fault);
+/* Parts as they come; a text alone as a plain string. **takes** parts. */
 struct json *chat_build_content(struct json *parts);
 
 /* **takes** content. What it returns is the build's; NULL without memory. */

@@ -37,8 +37,7 @@ static bool is_ids(const struct json *value)
 }
 
 /* The text of the ids, for detectors and for the echo. */
-static bool spell(const struct td_model *model, struct arena *arena, struct td_completion *to,
-                  bool *no_memory)
+static bool spell(const struct td_model *model, struct arena *arena, struct td_completion *to)
 {
     struct buf text;
     buf_init(&text, PROMPT_BYTES_MAX);
@@ -46,7 +45,6 @@ static bool spell(const struct td_model *model, struct arena *arena, struct td_c
         buf_append_str(&text, td_token_piece(model, to->ids[i], true));
     char *copy = text.failed ? NULL : arena_copy(arena, buf_view(&text));
     to->text = (struct td_str){copy, text.len};
-    *no_memory = text.no_memory || arena_is_out_of_memory(arena);
     buf_deinit(&text);
     return copy != NULL;
 }
@@ -72,8 +70,8 @@ static bool read_ids(const struct json *list, const char *param, const struct td
     }
     to->ids = ids;
     to->id_count = count;
-    bool no_memory = arena_is_out_of_memory(arena);
-    return (ids && spell(model, arena, to, &no_memory)) || fault_no_room(fault, param, no_memory);
+    return (ids && spell(model, arena, to)) ||
+           fault_request(fault, param, "the prompt is larger than this server accepts");
 }
 
 static bool read_prompt(const struct json *value, const char *param, const struct td_model *model,
@@ -106,7 +104,7 @@ static bool read_prompts(const struct json *body, const struct td_model *model, 
                              out->prompt_count, out->n, COMPLETION_CHOICES_MAX);
     out->prompts = arena_alloc_array(arena, out->prompt_count, sizeof *out->prompts);
     if (!out->prompts)
-        return fault_no_room(fault, "prompt", arena_is_out_of_memory(arena));
+        return fault_request(fault, "prompt", "the request is too large");
     memset(out->prompts, 0, out->prompt_count * sizeof *out->prompts);
     for (size_t i = 0; i < out->prompt_count; i++) {
         char param[32] = "prompt";

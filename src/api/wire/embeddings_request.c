@@ -78,8 +78,10 @@ static bool read_inputs(const struct td_model *model, struct embeddings_request 
                              count, size, EMBEDDINGS_VECTOR_BYTES_MAX / (size * sizeof(float)));
     out->inputs = calloc(count, sizeof *out->inputs);
     out->ids = calloc(count_ids(input, list) + 1, sizeof *out->ids);
-    if (!out->inputs || !out->ids)
-        return fault_no_room(fault, "input", true);
+    if (!out->inputs || !out->ids) {
+        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        return false;
+    }
     int32_t *ids = out->ids;
     for (size_t i = 0; i < count; i++) {
         char param[32] = "input";

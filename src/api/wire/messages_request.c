@@ -6,6 +6,7 @@
 #include "api/wire/messages_request.h"
 
 #include "api/wire/chat_build.h"
+#include "api/wire/messages_media.h"
 #include "api/wire/openai_request.h"
 #include "base/str.h"
 
@@ -16,7 +17,11 @@
 
 /* --- content --- */
 
-static const char *const text_types[] = {"text", NULL};
+static const struct chat_build_kind text_kinds[] = {{"text", chat_build_text_part}, {NULL, NULL}};
+static const struct chat_build_kind media_kinds[] = {{"text", chat_build_text_part},
+                                                     {"image", messages_media_image},
+                                                     {"document", messages_media_document},
+                                                     {NULL, NULL}};
 
 /* One message of the dialect, which may be several of a chat. */
 struct reading {
@@ -24,7 +29,18 @@ struct reading {
     const char *role;
     struct json *parts; /* text that is not yet in a message; NULL = none */
     struct json *calls; /* of an assistant; NULL = none */
+    struct json *shown; /* what tools answered beside text; the user's next words have it first */
 };
+
+/* What tools have shown goes before what is said next. */
+static void begin_parts(struct reading *reading)
+{
+    if (!reading->parts)
+        reading->parts = reading->shown ? reading->shown : json_new_array();
+    else
+        return;
+    reading->shown = NULL;
+}
 
 /* What has been read becomes a message. */
 static void flush(struct reading *reading)
@@ -38,11 +54,11 @@ static void flush(struct reading *reading)
     reading->parts = reading->calls = NULL;
 }
 
-static bool read_text(struct reading *reading, const struct json *block, const char *place)
+static bool read_part(struct reading *reading, const struct json *block, const char *place,
+                      chat_build_part_fn *read)
 {
-    if (!reading->parts)
-        reading->parts = json_new_array();
-    return chat_build_read_part(block, place, "text", reading->parts, reading->build->fault);
+    begin_parts(reading);
+    return read(block, place, reading->parts, reading->build->fault);
 }
 
 static bool read_call(struct reading *reading, const struct json *block, const char *place)
@@ -79,10 +95,11 @@ static bool read_result(struct reading *reading, const struct json *block, const
     const struct json *content = json_get(block, "content");
     if (!chat_build_text(block, place, "tool_use_id", &id, fault))
         return false;
-    struct json *plain =
-        json_absent(content) ? json_new_cstr("") : chat_build_plain(content, at, text_types, fault);
+    struct json *plain = json_absent(content) ? json_new_cstr("")
+                                              : chat_build_plain(content, at, media_kinds, fault);
     if (!plain && fault->code)
         return false;
+    chat_build_take_media(reading->build, &plain, &reading->shown);
     flush(reading);
     chat_build_result(reading->build, id, plain);
     return true;
@@ -94,8 +111,11 @@ static bool read_block(struct reading *reading, const struct json *block, const 
     const char *type = chat_build_part_type(block, place, reading->build->fault);
     if (!type)
         return false;
-    if (strcmp(type, "text") == 0)
-        return read_text(reading, block, place);
+    const struct chat_build_kind *kind = assistant ? text_kinds : media_kinds;
+    while (kind->type && strcmp(kind->type, type) != 0)
+        kind++;
+    if (kind->type)
+        return read_part(reading, block, place, kind->read);
     if (strcmp(type, "tool_use") == 0 && assistant)
         return read_call(reading, block, place);
     if (strcmp(type, "tool_result") == 0 && !assistant)
@@ -123,6 +143,9 @@ static bool read_content(struct chat_build *build, const char *role, const struc
         chat_build_place(at, "%s[%zu]", place, i);
         ok = read_block(&reading, json_at(content, i), at);
     }
+    if (reading.shown)
+        begin_parts(&reading);
+    json_free(reading.shown);
     flush(&reading);
     if (build->message_count == before) /* nothing but thinking */
         chat_build_message(build, role, json_new_cstr(""));
@@ -156,7 +179,7 @@ static bool read_messages(struct chat_build *build, const struct json *body, boo
     const struct json *list = json_get(body, "messages"), *system = json_get(body, "system");
     size_t count = json_count(list);
     if (!json_absent(system)) {
-        struct json *content = chat_build_plain(system, "system", text_types, build->fault);
+        struct json *content = chat_build_plain(system, "system", text_kinds, build->fault);
         if (!content)
             return false;
         chat_build_message(build, "system", content);

@@ -26,11 +26,8 @@ static enum td_status compile_object(struct td_grammar **out, struct td_error *e
 static bool read_object(struct td_request *request, struct fault *fault)
 {
     struct td_error err = {0};
-    enum td_status status = compile_object(&request->grammar, &err);
-    if (status == TD_OK)
+    if (compile_object(&request->grammar, &err) == TD_OK)
         return true;
-    if (status == TD_NO_MEMORY)
-        return fault_no_room(fault, NULL, true);
     return fault_request(fault, "response_format", "%s", err.message);
 }
 
@@ -102,8 +99,10 @@ bool openai_format_accept(enum td_status status, struct td_grammar *grammar,
     request->grammar = grammar;
     if (status == TD_OK)
         return true;
-    if (status == TD_NO_MEMORY)
-        return fault_no_room(fault, NULL, true);
+    if (status == TD_NO_MEMORY) {
+        fault_from_status(fault, status, err->message, NULL);
+        return false;
+    }
     if (request->format == TD_FORMAT_GRAMMAR)
         return fault_request(fault, "grammar", "%s", err->message);
     bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;

@@ -4,6 +4,7 @@
  * privacy must know which text of the body it has read already. */
 #include "api/wire/openai_messages.h"
 
+#include "api/wire/media_parts.h"
 #include "api/wire/openai_request.h"
 #include "base/buf.h"
 #include "base/names.h"
@@ -14,6 +15,7 @@
 
 /* No message's text may be larger than this; the body limit of the server is usually smaller. */
 #define CONTENT_BYTES_MAX (64u << 20)
+#define PARAM_BYTES 128
 
 static bool read_role(const struct json *message, size_t index, enum td_role *out,
                       struct fault *fault)
@@ -35,12 +37,38 @@ static bool read_role(const struct json *message, size_t index, enum td_role *ou
         fault, param, "unknown role '%.40s': use system, developer, user, assistant or tool", text);
 }
 
-/* One part of a multi-part content; only text and refusal parts have text. */
-static bool read_part(const struct json *part, size_t message, size_t index, struct td_str *out,
-                      struct fault *fault)
+/* What reads one message's content. */
+struct reading {
+    size_t message;
+    enum td_role role;
+    struct arena *arena;
+    struct request_media *media; /* the request's */
+    struct fault *fault;
+};
+
+/* Media come from the user, or from a tool that a model called. */
+static bool read_media(const struct reading *reading, const struct json *part, const char *type,
+                       char param[static PARAM_BYTES])
 {
-    char param[96];
-    snprintf(param, sizeof param, "messages[%zu].content[%zu]", message, index);
+    size_t len = strlen(param);
+    if (reading->role == TD_ROLE_USER || reading->role == TD_ROLE_TOOL)
+        return media_part_read(part, param, reading->arena, reading->media, reading->fault);
+    snprintf(param + len, PARAM_BYTES - len, ".type");
+    fault_request(reading->fault, param,
+                  "content parts of type '%.40s' may stand only in messages of user and tool",
+                  type);
+    reading->fault->error_code = "unsupported_content";
+    return false;
+}
+
+/* One part of a multi-part content. Only text and refusal parts have text; *out is NULL without. */
+static bool read_part(const struct reading *reading, const struct json *part, size_t index,
+                      struct td_str *out)
+{
+    struct fault *fault = reading->fault;
+    char param[PARAM_BYTES];
+    snprintf(param, sizeof param, "messages[%zu].content[%zu]", reading->message, index);
+    *out = (struct td_str){NULL, 0};
     if (json_kind_of(part) != JSON_KIND_OBJECT)
         return fault_request(fault, param, "a content part must be an object with a type");
 
@@ -50,6 +78,8 @@ static bool read_part(const struct json *part, size_t message, size_t index, str
         snprintf(param + len, sizeof param - len, ".type");
         return fault_request(fault, param, "a content part needs a type (a string)");
     }
+    if (media_part_is(type))
+        return read_media(reading, part, type, param);
     const char *member = NULL;
     if (strcmp(type, "text") == 0)
         member = "text";
@@ -57,7 +87,9 @@ static bool read_part(const struct json *part, size_t message, size_t index, str
         member = "refusal";
     if (!member) {
         snprintf(param + len, sizeof param - len, ".type");
-        fault_request(fault, param, "content parts of type '%.40s' are not supported: send text",
+        fault_request(fault, param,
+                      "content parts of type '%.40s' are not supported: use text, image_url, "
+                      "input_audio or file",
                       type);
         fault->error_code = "unsupported_content";
         return false;
@@ -71,64 +103,72 @@ static bool read_part(const struct json *part, size_t message, size_t index, str
     return true;
 }
 
-/* Several parts: their texts one by one in *texts, and joined in *out. */
-static bool read_parts(const struct json *parts, size_t message, struct arena *arena,
-                       struct request_parts *texts, struct td_str *out, struct fault *fault)
+/* Several parts: the texts among them one by one in *texts, and joined in *out. */
+static bool read_parts(const struct reading *reading, const struct json *parts,
+                       struct request_parts *texts, struct td_str *out)
 {
-    char param[64];
-    snprintf(param, sizeof param, "messages[%zu].content", message);
-    size_t count = json_count(parts);
+    struct arena *arena = reading->arena;
+    struct fault *fault = reading->fault;
+    char param[PARAM_BYTES];
+    snprintf(param, sizeof param, "messages[%zu].content", reading->message);
+    size_t count = json_count(parts), said = 0;
     if (count == 0)
         return fault_request(fault, param, "a content list must not be empty");
-    if (count == 1)
-        return read_part(json_at(parts, 0), message, 0, out, fault);
+    if (count == 1) {
+        bool read = read_part(reading, json_at(parts, 0), 0, out);
+        *out = out->data ? *out : STR("");
+        return read;
+    }
 
     struct td_str *list = arena_alloc_array(arena, count, sizeof *list);
     if (!list)
-        return fault_no_room(fault, param, arena_is_out_of_memory(arena));
-    *texts = (struct request_parts){list, count};
+        return fault_request(fault, param, "the content is larger than this server accepts");
     struct buf text;
     buf_init(&text, CONTENT_BYTES_MAX);
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
-        ok = read_part(json_at(parts, i), message, i, &list[i], fault);
-        if (i)
+        ok = read_part(reading, json_at(parts, i), i, &list[said]);
+        if (!ok || !list[said].data)
+            continue;
+        if (said)
             buf_append_char(&text, '\n');
-        buf_append_str(&text, list[i]);
+        buf_append_str(&text, list[said++]);
     }
+    *texts = (struct request_parts){list, said};
     if (ok) {
         const char *copy = text.failed ? NULL : arena_copy(arena, buf_view(&text));
         if (copy)
             *out = (struct td_str){copy, text.len};
         else
-            ok = fault_no_room(fault, param, text.no_memory || arena_is_out_of_memory(arena));
+            ok = fault_request(fault, param, "the content is larger than this server accepts");
     }
     buf_deinit(&text);
     return ok;
 }
 
-static bool read_content(const struct json *message, enum td_role role, size_t index,
-                         struct arena *arena, struct request_parts *parts, struct td_str *out,
-                         struct fault *fault)
+static bool read_content(const struct reading *reading, const struct json *message,
+                         struct request_parts *parts, struct td_str *out)
 {
-    char param[64];
-    snprintf(param, sizeof param, "messages[%zu].content", index);
+    struct fault *fault = reading->fault;
+    char param[PARAM_BYTES];
+    snprintf(param, sizeof param, "messages[%zu].content", reading->message);
     const struct json *content = json_get(message, "content");
     switch (json_kind_of(content)) {
     case JSON_KIND_TEXT:
         *out = json_text(content);
         return true;
     case JSON_KIND_ARRAY:
-        return read_parts(content, index, arena, parts, out, fault);
+        return read_parts(reading, content, parts, out);
     case JSON_KIND_ABSENT:
     case JSON_KIND_NULL:
         /* An assistant that only called tools has no text of its own. */
-        if (role == TD_ROLE_ASSISTANT && (json_count(json_get(message, "tool_calls")) > 0 ||
-                                          json_get(message, "function_call"))) {
+        if (reading->role == TD_ROLE_ASSISTANT &&
+            (json_count(json_get(message, "tool_calls")) > 0 ||
+             json_get(message, "function_call"))) {
             *out = STR("");
             return true;
         }
-        return fault_request(fault, param, "messages[%zu] needs content", index);
+        return fault_request(fault, param, "messages[%zu] needs content", reading->message);
     default:
         return fault_request(fault, param, "content must be a string or a list of parts, not %s",
                              json_kind_name(json_kind_of(content)));
@@ -162,7 +202,7 @@ bool openai_messages_read(const struct json *body, struct arena *arena, struct t
     struct td_message *messages = arena_alloc_array(arena, count, sizeof *messages);
     struct request_parts *parts = arena_alloc_array(arena, count, sizeof *parts);
     if (!messages || !parts)
-        return fault_no_room(fault, "messages", arena_is_out_of_memory(arena));
+        return fault_request(fault, "messages", "the messages do not fit the memory of a request");
     for (size_t i = 0; i < count; i++) {
         const struct json *message = json_at(list, i);
         if (json_kind_of(message) != JSON_KIND_OBJECT) {
@@ -171,9 +211,10 @@ bool openai_messages_read(const struct json *body, struct arena *arena, struct t
             return fault_request(fault, param, "a message must be an object, not %s",
                                  json_kind_name(json_kind_of(message)));
         }
-        if (!read_role(message, i, &messages[i].role, fault) ||
-            !read_content(message, messages[i].role, i, arena, &parts[i], &messages[i].content,
-                          fault))
+        if (!read_role(message, i, &messages[i].role, fault))
+            return false;
+        const struct reading reading = {i, messages[i].role, arena, &request->media, fault};
+        if (!read_content(&reading, message, &parts[i], &messages[i].content))
             return false;
         request->has_calls |= has_calls(message);
     }

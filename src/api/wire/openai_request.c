@@ -218,7 +218,7 @@ static bool list_members(const struct json *body, struct arena *arena, struct td
     struct request_member *members =
         arena_alloc_array(arena, json_count(body) + 1, sizeof *members);
     if (!members)
-        return fault_no_room(fault, NULL, arena_is_out_of_memory(arena));
+        return fault_request(fault, NULL, "the request is larger than this server accepts");
     request->members = members;
     request->member_count = 0;
     while (json_next(body, &iterator, &name, &value))

@@ -62,7 +62,7 @@ static bool read_breakers(const struct json *list, struct arena *arena, struct t
         return fault_request(fault, member, "%s must be a non-empty array of strings", member);
     char *breakers = arena_alloc(arena, SAMPLER_BREAKERS_BYTES);
     if (!breakers)
-        return fault_no_room(fault, member, arena_is_out_of_memory(arena));
+        return fault_request(fault, member, "the request is too large");
     for (size_t i = 0; i < json_count(list); i++) {
         struct td_str text = json_text(json_at(list, i));
         if (text.len == 0 || text.len > SAMPLER_BREAKER_BYTES_MAX || memchr(text.data, 0, text.len))
@@ -134,7 +134,7 @@ static bool read_biases(const struct json *biases, struct arena *arena,
                              TD_LOGIT_BIASES_MAX);
     struct td_logit_bias *out = arena_alloc_array(arena, count, sizeof *out);
     if (!out)
-        return fault_no_room(fault, "logit_bias", arena_is_out_of_memory(arena));
+        return fault_request(fault, "logit_bias", "the request is too large");
     sampling->biases = out;
     while (json_next(biases, &iterator, &key, &value)) {
         uint64_t id;

@@ -270,7 +270,8 @@ static bool add_tag(const struct value *value, struct td_str text, struct td_req
                              value->param, TD_TAGS_MAX, TAG_BYTES_MAX);
     const char *copy = value->json ? text.data : arena_copy(value->arena, text);
     if (!copy)
-        return fault_no_room(fault, value->param, arena_is_out_of_memory(value->arena));
+        return fault_request(fault, value->param, "%s do not fit the memory of a request",
+                             value->param);
     request->tags[request->tag_count++] = copy;
     return true;
 }
@@ -398,7 +399,7 @@ bool request_options_read_headers(request_header_fn *header, void *ctx, struct a
         struct td_str text = str_trim(str_from(given));
         text.data = arena_copy(arena, text);
         if (!text.data)
-            return fault_no_room(fault, name, arena_is_out_of_memory(arena));
+            return fault_request(fault, name, "%s does not fit the memory of a request", name);
         const struct value value = {.param = name, .text = text, .arena = arena};
         if (!options[i].apply(&value, request, fault))
             return false;

@@ -4,12 +4,24 @@
 
 #include "api/wire/chat_build.h"
 #include "api/wire/openai_request.h"
+#include "api/wire/responses_media.h"
 #include "base/str.h"
 
 #define LOGPROBS "message.output_text.logprobs"
 
 /* What a client sends as text, and what it got as text in an earlier answer. */
-static const char *const text_types[] = {"input_text", "output_text", "text", "refusal", NULL};
+#define TEXT_KINDS                                                               \
+    {"input_text", chat_build_text_part}, {"output_text", chat_build_text_part}, \
+        {"text", chat_build_text_part},                                          \
+    {                                                                            \
+        "refusal", chat_build_refusal_part                                       \
+    }
+static const struct chat_build_kind text_kinds[] = {TEXT_KINDS, {NULL, NULL}};
+static const struct chat_build_kind media_kinds[] = {TEXT_KINDS,
+                                                     {"input_image", responses_media_image},
+                                                     {"input_file", responses_media_file},
+                                                     {"input_audio", responses_media_audio},
+                                                     {NULL, NULL}};
 
 /* --- input --- */
 
@@ -19,6 +31,7 @@ struct reading {
     struct chat_build *build;
     struct json *content; /* of an assistant's message that is not yet written; NULL = none */
     struct json *calls;   /* that belong to it; NULL = none */
+    struct json *shown;   /* what tools answered beside text: the user's, after all answers */
 };
 
 static void flush(struct reading *reading)
@@ -30,6 +43,13 @@ static void flush(struct reading *reading)
     if (reading->calls)
         chat_build_put(reading->build, message, "tool_calls", reading->calls);
     reading->content = reading->calls = NULL;
+}
+
+static void show(struct reading *reading)
+{
+    if (reading->shown)
+        chat_build_message(reading->build, "user", reading->shown);
+    reading->shown = NULL;
 }
 
 static bool read_message(struct reading *reading, const struct json *item, const char *place)
@@ -50,10 +70,13 @@ static bool read_message(struct reading *reading, const struct json *item, const
                              STR_ARG(str_slice(role, 0, 40)));
     }
     chat_build_place(at, "%s.content", place);
-    struct json *content = chat_build_plain(json_get(item, "content"), at, text_types, fault);
+    const struct chat_build_kind *kinds =
+        strcmp(roles[known], "user") == 0 ? media_kinds : text_kinds;
+    struct json *content = chat_build_plain(json_get(item, "content"), at, kinds, fault);
     if (!content)
         return false;
     flush(reading);
+    show(reading);
     if (strcmp(roles[known], "assistant") == 0)
         reading->content = content;
     else
@@ -69,6 +92,7 @@ static bool read_call(struct reading *reading, const struct json *item, const ch
         !chat_build_text(item, place, "name", &name, fault) ||
         !chat_build_text(item, place, "arguments", &arguments, fault))
         return false;
+    show(reading);
     if (!reading->calls)
         reading->calls = json_new_array();
     chat_build_call(reading->build, reading->calls, id, name, json_new_text(arguments));
@@ -83,9 +107,10 @@ static bool read_output(struct reading *reading, const struct json *item, const 
     if (!chat_build_text(item, place, "call_id", &id, fault))
         return false;
     chat_build_place(at, "%s.output", place);
-    struct json *output = chat_build_plain(json_get(item, "output"), at, text_types, fault);
+    struct json *output = chat_build_plain(json_get(item, "output"), at, media_kinds, fault);
     if (!output)
         return false;
+    chat_build_take_media(reading->build, &output, &reading->shown);
     flush(reading);
     chat_build_result(reading->build, id, output);
     return true;
@@ -130,6 +155,7 @@ static bool read_items(struct chat_build *build, const struct json *list)
         ok = read_item(&reading, json_at(list, i), place);
     }
     flush(&reading);
+    show(&reading);
     return ok;
 }
 

@@ -35,6 +35,14 @@ struct config_texts {
     size_t count;
 };
 
+/* Bits of config_tier.modalities, in the order of their names. */
+enum config_modality {
+    CONFIG_MODALITY_TEXT = 1,
+    CONFIG_MODALITY_IMAGE = 2,
+    CONFIG_MODALITY_AUDIO = 4,
+    CONFIG_MODALITY_FILE = 8,
+};
+
 struct config_tier {
     uint32_t line;
     const char *name;
@@ -51,8 +59,9 @@ struct config_tier {
     bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
-    bool completions; /* of a server: it has /completions */
-    int prefill;      /* enum prefill */
+    bool completions;    /* of a server: it has /completions */
+    uint32_t modalities; /* of a server: of enum config_modality */
+    int prefill;         /* enum prefill */
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
@@ -104,8 +113,9 @@ struct config_rule {
     struct config_texts named[RULE_NAMED_COUNT]; /* by enum rule_choice; empty = no condition */
     uint32_t classes, languages, networks, priorities, days; /* bits; 0 = no condition */
     struct config_texts hours;
-    double over[RULE_NUMBER_COUNT], under[RULE_NUMBER_COUNT];                   /* NAN = no bound */
-    int code, maths, question, multi_step, fresh, jailbreak, tools, on_battery; /* -1, 0, 1 */
+    double over[RULE_NUMBER_COUNT], under[RULE_NUMBER_COUNT]; /* NAN = no bound */
+    int code, maths, question, multi_step, fresh, jailbreak, tools, media;
+    int on_battery; /* all -1, 0, 1 */
     const char *deny;
     int only; /* -1, or enum rule_only less 1 */
     struct config_texts tiers;
@@ -120,6 +130,7 @@ struct config_app {
     uint32_t line;
     const char *name;
     const char *key_env, *key_file, *key_sha256; /* one of them */
+    const char *tenant;                          /* shared with other keys; NULL = its own */
     struct config_weights weights;
     uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
 };
@@ -149,6 +160,7 @@ struct config_route {
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
     uint32_t overflow_after_ms;
+    double explore_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct {
@@ -177,7 +189,9 @@ struct config {
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
         struct config_texts cors_origins, allowed_hosts;
         const char *api_keys_env, *api_keys_file;
-        const char *host; /* from listen */
+        const char *operator_keys_env, *operator_keys_file;
+        bool without_keys; /* also where strangers can reach the server */
+        const char *host;  /* from listen */
         uint16_t port;
     } server;
     struct {
@@ -197,6 +211,7 @@ struct config {
         const char *dir;     /* always set after loading */
         const char *mirror;  /* NULL = huggingface.co */
         const char *ca_file; /* NULL = the system's certificates */
+        uint32_t file_mb_max;
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */
@@ -244,6 +259,7 @@ struct config {
             const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */
         } pseudonyms;
         struct minimise_settings minimise;
+        int media_class; /* enum td_data_class of what no detector can read */
     } privacy;
     struct {
         bool enabled;

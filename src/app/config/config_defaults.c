@@ -66,7 +66,13 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
         tier->model = config_environment_get(env, kind->model_env);
         tier->model = arena_copy(config->arena, str_from(tier->model ? tier->model : kind->model));
     }
-    return tier->base_url && tier->model ? TD_OK : no_memory(err);
+    if (!tier->base_url || !tier->model)
+        return no_memory(err);
+    if (!tier->modalities) /* of other servers nothing is known */
+        tier->modalities = strcmp(tier->base_url, kind->base_url) == 0
+                               ? CONFIG_MODALITY_TEXT | CONFIG_MODALITY_IMAGE | CONFIG_MODALITY_FILE
+                               : CONFIG_MODALITY_TEXT;
+    return TD_OK;
 }
 
 static enum td_status fill_tiers(struct config *config, const struct config_environment *env,

@@ -143,6 +143,7 @@ static enum td_status compile_when(struct config *config, const struct config_ru
     compile_flag(from->fresh, RULE_FRESH, to);
     compile_flag(from->jailbreak, RULE_JAILBREAK, to);
     compile_flag(from->tools, RULE_TOOLS, to);
+    compile_flag(from->media, RULE_MEDIA, to);
     compile_flag(from->on_battery, RULE_ON_BATTERY, to);
     return TD_OK;
 }

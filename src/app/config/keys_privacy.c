@@ -113,6 +113,9 @@ static const struct config_section consents_section = KEYS_MAP(consents_keys);
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
      .help = "every request has at least this class"},
+    {"media_class", CONFIG_KEY_CHOICE, AT(media_class), "public", .choices = names_classes,
+     .help = "a request with images, audio or files has at least this class: no detector can look "
+             "into them"},
     {"conversations_max", CONFIG_KEY_UINT, AT(conversations_max), "4096", 16, 1000000,
      .help = "most conversations whose highest class is remembered; needs a restart"},
     {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",

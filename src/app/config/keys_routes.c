@@ -157,6 +157,9 @@ static const struct config_key route_keys[] = {
     {"overflow_after_ms", CONFIG_KEY_UINT, AT(overflow_after_ms), "2000", 0, MINUTES_MS(10),
      .help = "a request that would wait longer for its turn on a busy tier starts on another one "
              "that is free; 0 = never"},
+    {"explore_share", CONFIG_KEY_NUMBER, AT(explore_share), "0", 0, 0.5,
+     .help = "share of the requests that start on another tier by a draw, so that 'tandem replay' "
+             "can judge policies that never ran; only where gates or weights choose the start"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weights_section,
      .help = "what counts, for requests that bring no weights"},
 };

@@ -40,7 +40,7 @@ static const struct config_key timeout_keys[] = {
     {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "600000", 1, MINUTES_MS(60),
      .help = "longest time until the first byte of the answer"},
     {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "300000", 1, MINUTES_MS(60),
-     .help = "longest time between two bytes of the answer"},
+     .help = "longest time between two parts of the answer; comments are none"},
     {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
      .help = "longest time for the whole answer; 0 = no limit"},
 };
@@ -55,6 +55,8 @@ static const struct config_key limit_keys[] = {
      .help = "tokens of prompts and answers in any minute; 0 = no limit"},
 };
 static const struct config_section limit_section = KEYS_MAP(limit_keys);
+
+const char *const config_modalities[] = {"text", "image", "audio", "file", NULL};
 
 static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
@@ -105,6 +107,9 @@ static const struct config_key tier_keys[] = {
      .help = "how the server takes the beginning of an answer that broke off elsewhere: message "
              "(llama-server, Ollama), prefix (Mistral, DeepSeek), continue_final_message (vLLM, "
              "SGLang); none: it is asked in words to go on"},
+    {"modalities", CONFIG_KEY_MASK, AT(modalities), NULL, .choices = config_modalities,
+     .help = "what its model takes, as in [text, image, audio, file]; default: text, and at OpenAI "
+             "itself image and file as well"},
     {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
      .help = "you have its operator's promise not to train on what it receives"},
     {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",

@@ -14,7 +14,7 @@ static const char s0_lists[] =
     "- {name: s0-edge-data, when: {class: restricted}, then: {only: local}}\n"
     "- {name: s0-edge-offline, when: {device: {network: offline}}, then: {only: local}}\n"
     "- {name: s0-edge-latency, when: {slo_ttft_ms_under: 100}, then: {only: local}}\n"
-    "- {name: s0-cloud-multimodal, when: {tag: multimodal}, then: {start: cloud}}\n"
+    "- {name: s0-cloud-multimodal, when: {media: true}, then: {start: cloud}}\n"
     "- {name: s0-cloud-fresh, when: {fresh: true}, then: {start: cloud}}\n"
     "- {name: s0-cloud-long-context, when: {tokens_over: 32000}, then: {start: cloud}}\n"
     "- {name: s0-cloud-synthesis, when: {task: [synthesis, creative]}, then: {start: cloud}}\n"

@@ -5,12 +5,13 @@
 
 #include "app/cli/command.h"
 #include "app/cli/prompt_line.h"
-#include "app/evidence/server_answers.h"
+#include "app/evidence/tier_answers.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/limits/confidence.h"
+#include "router/plan/facts.h"
 
 #include <stdlib.h>
 
@@ -132,14 +133,18 @@ static enum td_status answer_prompt(struct reading *reading, struct td_str text,
                                     const struct json *line, struct td_error *err)
 {
     enum td_finish finish = TD_FINISH_STOP;
-    struct server_answers *server = reading->source->server;
+    struct tier_answers *server = reading->source->server;
     buf_clear(&reading->text);
     confidence_init(&reading->confidence, 0, 0);
-    enum td_status status = server ? server_answers_ask(server, line, reading->options->tokens_max,
-                                                        on_token, reading, &finish, err)
+    enum td_status status = server ? tier_answers_ask(server, line, reading->options->tokens_max,
+                                                      on_token, reading, &finish, err)
                                    : generate(reading, text, &finish, err);
     if (reading->no_memory)
         return error_set(err, TD_NO_MEMORY, "no memory for the answers");
+    if (status == TD_OK && server && reading->confidence.count == 0)
+        return error_set(err, TD_UNSUPPORTED,
+                         "tier %s gave no log-probabilities, so nothing can be fitted",
+                         tier_answers_facts(server)->name);
     if (status == TD_OK && reading->confidence.count == 0)
         return error_set(err, TD_INVALID, "the model gives no answer to this prompt");
     confidence_end(&reading->confidence, finish != TD_FINISH_LENGTH);

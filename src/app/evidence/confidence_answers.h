@@ -6,7 +6,7 @@
 #include "router/learn/confidence_fit.h"
 #include "tandem/engine.h"
 
-struct server_answers;
+struct tier_answers;
 
 #define CONFIDENCE_ANSWERS_MAX 1000000u
 /* A running answer is looked at each time when it has that many more tokens. */
@@ -24,7 +24,7 @@ struct confidence_answers {
 /* Who answers: one of the two. */
 struct confidence_source {
     const struct td_model *model;
-    struct server_answers *server;
+    struct tier_answers *server;
 };
 
 struct confidence_answers_options {

@@ -76,6 +76,7 @@ static const struct config_key given_keys[] = {
     NUMBER("battery", given.battery, 0, 100, "percent"),
     NUMBER("budget_used", given.budget_used, 0, 1000, "share; 1 = spent"),
     NUMBER("day_tokens", given.day_tokens, 0, 1e15, "this server's in 24 hours"),
+    CHOICE("media", given.media, config_yes_no, "an image"),
     CHOICE("on_battery", given.on_battery, config_yes_no, "no charger"),
     {"down", CONFIG_KEY_WORDS, AT(given.down), NULL, 0, RUNGS_MAX,
      .help = "tiers that cannot be reached"},
@@ -218,7 +219,8 @@ static void take(double given, double *out)
 
 /* What is given goes before what the text shows. */
 static void fill_signals(const struct policy_case *c, const struct route *route,
-                         const struct privacy_scanner *scanner, struct world *world)
+                         const struct privacy_scanner *scanner, enum td_data_class media_class,
+                         struct world *world)
 {
     struct signals *signals = &world->signals;
     enum td_data_class found = classify_request(scanner, &world->request, NULL);
@@ -226,6 +228,8 @@ static void fill_signals(const struct policy_case *c, const struct route *route,
         signals->data_class = found;
     if (route->data_class > signals->data_class)
         signals->data_class = route->data_class;
+    if (world->request.media.kinds && media_class > signals->data_class)
+        signals->data_class = media_class;
     if (isfinite(c->given.gain) || isfinite(c->given.p_local) || isfinite(c->given.p_strong)) {
         if (!signals->judged)
             signals->gain = signals->p_local = signals->p_strong = (double)NAN;
@@ -278,6 +282,7 @@ static void fill_request(const struct policy_case *c, struct world *world)
         .slo_ttft_ms = whole(c->given.slo_ttft_ms),
         .weights = config_weights_read(&c->given.weights),
         .user = c->given.user,
+        .media = {.kinds = c->given.media == 1 ? REQUEST_IMAGE : 0u},
     };
     for (size_t i = 0; i < c->given.tags.count && i < TD_TAGS_MAX; i++)
         world->request.tags[world->request.tag_count++] = c->given.tags.items[i];
@@ -351,7 +356,8 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
         return error_set(err, TD_INVALID, "line %u: test '%.60s': there is no route '%.60s'",
                          c->line, c->name, c->given.route);
     signals_extract(&world.request, subject->classifier, NULL, &world.signals);
-    fill_signals(c, route, subject->scanner, &world);
+    fill_signals(c, route, subject->scanner, (enum td_data_class)config->privacy.media_class,
+                 &world);
     const struct td_weights *app = NULL;
     for (size_t i = 0; c->given.app && i < policy->app_count; i++)
         if (strcmp(policy->apps[i].name, c->given.app) == 0)

@@ -24,7 +24,7 @@ struct policy_case {
         int data_class, mode, network, language, priority, day;          /* -1 = not given */
         double tokens, answer_tokens, messages, gain, p_local, p_strong; /* NAN = from the text */
         double slo_ms, slo_ttft_ms, battery, budget_used, day_tokens, hour;
-        int on_battery;
+        int on_battery, media;
         struct config_weights weights;
         struct policy_measured *measured;
         size_t measured_count;

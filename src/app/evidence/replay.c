@@ -212,24 +212,24 @@ static void judge_quality(const struct replay *replay, const struct step *step,
                            : out->local_after * local + (1 - out->local_after) * cloud;
 }
 
-static struct replay_row *grow(struct replay *replay, struct td_error *err)
+/* Room for one more of `size` bytes in an array that grows; NULL with the error. */
+static void *grow(void *array, size_t count, size_t *capacity, size_t size, struct td_error *err)
 {
-    if (replay->count == REPLAY_EXCHANGES_MAX) {
+    if (count == REPLAY_EXCHANGES_MAX) {
         error_set(err, TD_LIMIT, "more than %u exchanges; choose a shorter --since",
                   REPLAY_EXCHANGES_MAX);
         return NULL;
     }
-    if (replay->count == replay->capacity) {
-        size_t capacity = replay->capacity ? 2 * replay->capacity : 1024;
-        struct replay_row *grown = realloc(replay->rows, capacity * sizeof *grown);
-        if (!grown) {
-            error_set(err, TD_NO_MEMORY, "no memory for %zu exchanges", capacity);
-            return NULL;
-        }
-        replay->rows = grown;
-        replay->capacity = capacity;
+    if (count < *capacity)
+        return array;
+    size_t wanted = *capacity ? 2 * *capacity : 1024;
+    void *grown = realloc(array, wanted * size);
+    if (!grown) {
+        error_set(err, TD_NO_MEMORY, "no memory for %zu exchanges", wanted);
+        return NULL;
     }
-    return &replay->rows[replay->count];
+    *capacity = wanted;
+    return grown;
 }
 
 /* A record names the application; its key is nobody's business. */
@@ -241,44 +241,115 @@ static const struct td_weights *weights_of_app(const struct policy *policy, cons
     return NULL;
 }
 
-static void replay_one(const struct replay *replay, const struct json *root,
-                       const struct ledger_history *row, struct replay_row *out, bool *usable)
-{
+/* A record that is decided again. */
+struct replanned {
     struct replay_signals read;
     struct plan plan;
+};
+
+/* False when the record has no signals. */
+static bool plan_again(const struct replay *replay, const struct json *root,
+                       const struct ledger_history *row, struct replanned *out)
+{
+    struct replay_signals *read = &out->read;
     size_t named;
-    *usable = replay_signals_read(root, row, replay->facts, replay->tier_count, &read);
+    bool usable = replay_signals_read(root, row, replay->facts, replay->tier_count, read);
     const struct route *route = policy_find_route(replay->policy, row->requested_model,
                                                   replay->facts, replay->tier_count, &named);
     if (!route) /* a name that the other policy does not know goes its default way */
         route = policy_find_route(replay->policy, NULL, replay->facts, replay->tier_count, &named);
-    if (!*usable || !route) {
-        *usable = false;
-        return;
-    }
-    read.signals.ramp.on = read.signals.ramp.on && route->ramp_to;
-    policy_apply_rules(replay->policy, route, &read.weights,
-                       weights_of_app(replay->policy, read.signals.app), &read.signals);
-    plan_make(route, named, &read.signals, read.facts, read.states, replay->tier_count, &plan);
+    if (!usable || !route)
+        return false;
+    read->signals.ramp.on = read->signals.ramp.on && route->ramp_to;
+    policy_apply_rules(replay->policy, route, &read->weights,
+                       weights_of_app(replay->policy, read->signals.app), &read->signals);
+    plan_make(route, named, &read->signals, read->facts, read->states, replay->tier_count,
+              &out->plan);
+    return true;
+}
+
+static void judge_answer(const struct replay *replay, const struct ledger_history *row,
+                         const struct replanned *again, struct replay_row *out)
+{
+    const struct plan *plan = &again->plan;
     const struct step step = {
         .replay = replay,
         .row = row,
-        .plan = &plan,
-        .signals = &read.signals,
-        .states = read.states,
+        .plan = plan,
+        .signals = &again->read.signals,
+        .states = again->read.states,
         .not_mine = row->reasons_json && strstr(row->reasons_json, "\"left_not_mine\""),
     };
     *out = (struct replay_row){.cost_before = isfinite(row->cost_usd) ? row->cost_usd : 0,
                                .ms_before = isfinite(row->total_ms) ? row->total_ms : 0,
                                .local_before = is_device(row->place)};
-    out->refused = plan.rung_count == 0;
+    out->refused = plan->rung_count == 0;
     const char *began = row->attempt_count ? row->attempts[0].tier : row->tier;
     out->start_changed =
-        out->refused || !began || strcmp(replay->facts[plan.rungs[0]].name, began) != 0;
+        out->refused || !began || strcmp(replay->facts[plan->rungs[0]].name, began) != 0;
     walk(&step, out);
     judge_quality(replay, &step, out);
     if (out->refused)
         out->right_after = 0;
+}
+
+/* The probabilities of the starts then and under the other policy, and what came of the one that
+ * was. False when it started nowhere, or on a tier that the other policy does not have. */
+static bool judge_start(const struct replay *replay, const struct json *root,
+                        const struct ledger_history *row, const struct replanned *again,
+                        struct off_policy_row *out)
+{
+    const struct json *decision = json_get(root, "decision");
+    const struct json *drawn = json_get(decision, "propensity");
+    const char *began = json_cstr(json_get(decision, "start"));
+    bool device = is_device(row->place), failed = row->status == ENDED_FAILED;
+    double verdict = isnan(row->score) && !device && isfinite(row->same) ? 1 : row->same;
+    *out = (struct off_policy_row){
+        .start = tier_find(replay, began),
+        .end = failed   ? END_FAILED
+               : device ? END_DEVICE
+                        : END_ELSEWHERE,
+        .p_local = again->read.signals.judged ? (float)again->read.signals.p_local : NAN,
+        .reward = {row->cost_usd, row->total_ms, !failed && device,
+                   failed                 ? 0
+                   : isfinite(row->score) ? row->score
+                                          : verdict},
+    };
+    for (size_t i = 0; i < replay->tier_count; i++) {
+        double ran =
+            drawn ? json_number(json_get(drawn, replay->facts[i].name), 0) : i == out->start;
+        out->ran[i] = ran > 0 && ran <= 1 ? (float)ran : 0;
+        if (again->plan.rung_count > 0)
+            out->other[i] = (float)decision_propensity(&again->plan.decision, i);
+    }
+    return out->start < replay->tier_count;
+}
+
+static enum td_status replay_record(struct replay *replay, const struct json *root,
+                                    const struct ledger_history *row, struct td_error *err)
+{
+    struct replanned again;
+    if (!plan_again(replay, root, row, &again)) {
+        replay->skipped++;
+        return TD_OK;
+    }
+    void *starts = grow(replay->starts, replay->start_count, &replay->start_capacity,
+                        sizeof *replay->starts, err);
+    if (!starts)
+        return TD_LIMIT;
+    replay->starts = starts;
+    replay->start_count +=
+        judge_start(replay, root, row, &again, &replay->starts[replay->start_count]);
+    if (row->status != ENDED_OK) {
+        replay->skipped++;
+        return TD_OK;
+    }
+    void *rows = grow(replay->rows, replay->count, &replay->capacity, sizeof *replay->rows, err);
+    if (!rows)
+        return TD_LIMIT;
+    replay->rows = rows;
+    judge_answer(replay, row, &again, &replay->rows[replay->count++]);
+    return TD_OK;
 }
 
 enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td_error *err)
@@ -286,26 +357,21 @@ enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td
     assert(((struct replay *)ctx)->policy); /* replay_prepare comes before */
     struct replay *replay = ctx;
     struct json *root = NULL;
-    bool usable = false;
-    if (row->status != ENDED_OK || !row->signals_json ||
+    bool ended = row->status == ENDED_OK || row->status == ENDED_FAILED;
+    if (!ended || !row->signals_json ||
         json_parse(str_from(row->signals_json), &root, NULL) != TD_OK) {
         replay->skipped++;
         return TD_OK;
     }
-    struct replay_row *out = grow(replay, err);
-    if (out)
-        replay_one(replay, root, row, out, &usable);
+    enum td_status status = replay_record(replay, root, row, err);
     json_free(root);
-    if (!out)
-        return TD_LIMIT;
-    replay->count += usable;
-    replay->skipped += !usable;
-    return TD_OK;
+    return status;
 }
 
 void replay_deinit(struct replay *replay)
 {
     free(replay->rows);
+    free(replay->starts);
     free(replay->confidences);
     *replay = (struct replay){0};
 }

@@ -14,6 +14,7 @@
 #ifndef APP_REPLAY_H
 #define APP_REPLAY_H
 
+#include "app/evidence/off_policy.h"
 #include "ledger/ledger.h"
 #include "router/learn/outcomes.h"
 #include "router/plan/policy.h"
@@ -38,6 +39,9 @@ struct replay {
     struct replay_row *rows;
     size_t count, capacity;
     size_t skipped; /* records without signals, or not answered */
+    /* Where exchanges started and what came of it, also of those that failed. */
+    struct off_policy_row *starts;
+    size_t start_count, start_capacity;
     /* Over all records, by tier of the other policy. */
     double ms_sum[RUNGS_MAX], ms_count[RUNGS_MAX];
     double *confidences; /* of device answers, ascending after replay_prepare */

@@ -116,6 +116,7 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     out->batch = json_bool(json_get(root, "batch"), false);
     out->probe = json_number(json_get(root, "probe"), 0);
     out->user = row->user;
+    out->draw = row->id ? explore_draw(row->id) : 1;
     out->app = json_cstr(json_get(root, "app"));
     out->budget_used = number(root, "budget_used");
     read_judgement(root, out);

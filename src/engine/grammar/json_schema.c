@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -568,14 +567,7 @@ enum td_status json_schema_compile(const struct json *schema, struct td_grammar 
     struct td_error inner = {0};
     *out = NULL;
     buf_init(&text, GRAMMAR_TEXT_BYTES_MAX);
-    /* Building leaves out what it has no memory for, so the grammar could allow too much. */
-    errno = 0;
     enum td_status status = json_schema_write(schema, &text, err);
-    if (errno == ENOMEM) {
-        if (err)
-            *err = (struct td_error){0};
-        status = error_set(err, TD_NO_MEMORY, "no memory for a JSON schema");
-    }
     if (status == TD_OK)
         status = grammar_compile(buf_view(&text), JSON_SCHEMA_DEPTH_MAX, out, &inner);
     if (inner.status != TD_OK)

@@ -30,7 +30,7 @@ bool gates_on(const struct gate_settings *gates)
 
 void gates_write(const struct gate_settings *gates, struct buf *out)
 {
-    buf_printf(out, " %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
+    buf_printf(out, " g0 %u %.17g %.17g g1 %.17g g2 %u %.17g %u %.17g g3 %.17g %.17g %.17g %u",
                gates->g0_tokens_over, gates->g0_gain_over, gates->g0_p_local_under,
                gates->g1_probe_min, gates->g2_tokens, gates->g2_confidence_min, gates->g2_every,
                gates->g2_abandon_under, gates->g3_confidence_min, gates->hopeless_under,

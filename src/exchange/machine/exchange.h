@@ -95,6 +95,7 @@ struct exchange_services {
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
     struct conversation_classes *classes;
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
+    enum td_data_class media_class; /* of images, audio and files, which no detector can read */
     struct minimise_settings minimise;
     struct consents *consents; /* NULL = there are none */
     bool consents_in_requests; /* a request may bring one */
@@ -187,6 +188,7 @@ struct exchange_event {
     const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
     enum td_status status;                  /* FAILED */
     bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
+    uint32_t retry_after_s;                 /* FAILED; when a tier may be asked again; 0 = soon */
     const char *message;                    /* FAILED; for people */
     const char *param;                      /* FAILED; request member at fault, or NULL */
 };

@@ -55,7 +55,7 @@ static void put_moment(const struct exchange *ex, struct json *root)
     if (signals->app)
         json_put(root, "app", json_new_cstr(signals->app));
     char key_id[SPENDING_KEY_ID_BYTES];
-    if (!ex->request.keep_nothing && spending_key_id(ex->request.caller, key_id))
+    if (!ex->request.keep_nothing && spending_key_id(ex->request.key, key_id))
         json_put(root, "key", json_new_cstr(key_id));
     if (moment->network != TD_NETWORK_UNKNOWN)
         json_put(root, "network", json_new_cstr(names_networks[moment->network]));
@@ -95,6 +95,18 @@ static struct json *earlier_of(const struct exchange *ex)
     return earlier;
 }
 
+/* How likely each start was, where a draw decided; elsewhere the start was certain. */
+static struct json *propensity_of(const struct exchange *ex)
+{
+    struct json *root = json_new_object();
+    for (size_t i = 0; i < ex->services->tier_count; i++) {
+        double propensity = decision_propensity(&ex->plan.decision, i);
+        if (propensity > 0)
+            json_put(root, tier_name(ex, i), json_new_double(propensity));
+    }
+    return root;
+}
+
 /* Where it began and what would have changed that. */
 static struct json *decision_of(const struct exchange *ex)
 {
@@ -115,6 +127,8 @@ static struct json *decision_of(const struct exchange *ex)
         json_put(ramp, "taken", json_new_bool(decision->ramp.taken));
         json_put(root, "ramp", ramp);
     }
+    if (decision->exploring.share > 0)
+        json_put(root, "propensity", propensity_of(ex));
     if (decision->scored) {
         struct json *scores = json_new_object();
         for (size_t i = 0; i < decision->scored_count; i++)

@@ -74,8 +74,7 @@ static bool fits(const struct exchange *ex, size_t tier)
 /* Exchanges' ids are random, so that their hashes draw the lot. */
 static bool is_drawn(const struct exchange *ex, double share)
 {
-    uint64_t hash = hash_mix64(hash_fnv1a64(ex->id, strlen(ex->id), HASH_FNV1A64_BASIS));
-    return (double)(hash >> 11) * 0x1p-53 < share;
+    return hash_draw(ex->id, "shadow") < share;
 }
 
 /* Calls of tools in the conversation, too, are more than its words. */
@@ -157,6 +156,7 @@ static void begin(const struct exchange *ex, size_t tier, enum shadow_place plac
         .tier = tier,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),
         .request = outgoing_plain(ex, &ex->facts[tier]),
+        .caller = exchange_caller(ex),
         .prompt_tokens = ex->states[tier].prompt_tokens,
         .shown = buf_view(&ex->answer.text),
     };

@@ -62,6 +62,7 @@ static void read_number(struct reading *reading, const struct json *value, enum 
 /* A walk over one value, whatever it means. What is said stands in the value as well, in the same
  * order and as the very same text in memory: it was read already, and its member with it. */
 struct walk {
+    const struct td_request *request;
     struct reading *reading;
     struct said said; /* what is still to be met of the message that the value belongs to */
 };
@@ -116,6 +117,8 @@ static void read_value(struct walk *walk, const struct json *value, struct td_st
     }
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
+        if (request_is_payload(walk->request, json_text(value)))
+            break; /* nothing to read in it; its class is the policy's */
         reading_add(walk->reading, json_text(value), link);
         break;
     case JSON_KIND_INT:
@@ -139,7 +142,7 @@ static void read_messages(struct reading *reading, const struct td_request *requ
 {
     for (size_t i = 0; i < json_count(member->value); i++) {
         const struct json *element = json_at(member->value, i);
-        struct walk walk = {.reading = reading};
+        struct walk walk = {.request = request, .reading = reading};
         if (i < request->message_count)
             walk.said = said_in(request, i);
         read_value(&walk, element, str_from(member->name), 2);
@@ -150,7 +153,7 @@ static void read_member(struct reading *reading, const struct td_request *reques
                         const struct request_member *member)
 {
     enum json_kind kind = json_kind_of(member->value);
-    struct walk walk = {.reading = reading};
+    struct walk walk = {.request = request, .reading = reading};
     if (member->kind == REQUEST_PROMPT && request->message_count > 0)
         walk.said = said_in(request, 0);
     if (was_said(&walk, member->value))

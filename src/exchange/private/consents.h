@@ -1,7 +1,7 @@
 /* Consents: somebody may send something somewhere, for a time, until it is taken back.
  *
  * A route that requires one lets nothing leave the device without it. A consent belongs to the
- * caller that gave it (its API key, or its address where no keys are required). Nobody else sees
+ * caller that gave it (its tenant, or its address where no keys are required). Nobody else sees
  * it, uses it or takes it back, and the same id of two callers names two consents. A consent never
  * comes to hold for more or for longer than it was given for. They are kept in a file, so that what
  * was taken back stays taken back. One for the process; any thread. */
@@ -12,7 +12,7 @@
 
 #define CONSENT_ID_BYTES_MAX 64
 #define CONSENT_SCOPE_BYTES_MAX 64
-#define CONSENTS_MAX 10000u
+#define CONSENTS_MAX 20000u /* of all callers; a caller may have as many as are still free */
 #define CONSENT_SECONDS_MAX (366u * 86400u)
 
 struct consents;
@@ -42,6 +42,8 @@ struct consent {
  * (consents_close). */
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
+/* From now on nothing is written: the file is another process's. Before anything else. */
+void consents_keep_in_memory(struct consents *consents);
 void consents_close(struct consents *consents);
 /* From now on no user's name is kept, in the file and in memory, also of earlier consents. A hash
  * stands in its place, with a salt of its own for each consent. TD_IO: the file could not be
@@ -58,10 +60,11 @@ TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
 /* From now on it is revoked, for good. TD_NOT_FOUND: the caller gave none of that id. */
 TD_MUST_CHECK enum td_status consents_revoke(struct consents *consents, const char *caller,
                                              const char *id, uint64_t now_ms, struct td_error *err);
-/* Erases everything that was given for the user's requests, taken back or not. TD_IO: the file
- * could not be written. */
-TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *user,
-                                             uint64_t *erased, struct td_error *err);
+/* Erases everything that the caller gave for the user's requests, taken back or not. caller NULL:
+ * whoever gave it. TD_IO: the file could not be written. */
+TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *caller,
+                                             const char *user, uint64_t *erased,
+                                             struct td_error *err);
 /* What a request would use a consent for. */
 struct consent_use {
     const char *id; /* NULL: it names none */

@@ -17,7 +17,11 @@ enum capability {
     CAPABILITY_PROMPT_IDS = 128,   /* the same as token ids, which are the local model's */
     CAPABILITY_NO_TRAIN = 256,     /* promises not to train on what it is sent */
     CAPABILITY_NO_RETENTION = 512, /* promises not to keep it */
-    CAPABILITY_SAMPLING = 1024     /* settings of sampling that the engine here has not got */
+    CAPABILITY_SAMPLING = 1024,    /* settings of sampling that the engine here has not got */
+    CAPABILITY_IMAGE = 2048,       /* pictures in messages */
+    CAPABILITY_AUDIO = 4096,       /* recordings in messages */
+    CAPABILITY_FILE = 8192,        /* documents in messages */
+    CAPABILITY_MEDIA = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE
 };
 
 #define MODEL_FAULT_BYTES 128

@@ -31,7 +31,7 @@ static bool is_free(const struct question *q, const struct tier_state *busy,
            state->forecast_ttft_ms < busy->wait_ms;
 }
 
-static bool is_affordable(const struct question *q, size_t tier)
+bool tier_is_affordable(const struct question *q, size_t tier)
 {
     double usd = score_answer_usd(q->signals, &q->facts[tier], &q->states[tier]);
     return usd <= 0 || !q->signals->budget || usd <= q->signals->budget_left_usd;
@@ -40,7 +40,7 @@ static bool is_affordable(const struct question *q, size_t tier)
 static bool takes_over(const struct question *q, size_t busy, size_t tier)
 {
     return tier_is_available(q, tier) && is_free(q, &q->states[busy], &q->states[tier]) &&
-           is_affordable(q, tier);
+           tier_is_affordable(q, tier);
 }
 
 /* The nearest position above, else below, whose tier takes the request over. */

@@ -109,6 +109,9 @@ static const struct {
     {CAPABILITY_PROMPT_IDS, "the prompt is token ids of the local model, which ", " cannot read"},
     {CAPABILITY_NO_TRAIN, "", " does not promise not to train on what it is sent"},
     {CAPABILITY_NO_RETENTION, "", " does not promise not to keep what it is sent"},
+    {CAPABILITY_IMAGE, "the request has an image and ", " takes none"},
+    {CAPABILITY_AUDIO, "the request has audio and ", " takes none"},
+    {CAPABILITY_FILE, "the request has a file and ", " takes none"},
     {CAPABILITY_SAMPLING, NULL, NULL}, /* its sentence names the setting, too */
     {UINT_MAX, "the request asks for an output format that ", " cannot promise"},
 };

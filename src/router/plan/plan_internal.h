@@ -33,6 +33,9 @@ void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
 /* Does the tier have a key, is it not resting after failures, and is it fast enough? */
 bool tier_is_available(const struct question *q, size_t tier);
 
+/* Has the tightest budget room for the answer there? */
+bool tier_is_affordable(const struct question *q, size_t tier);
+
 /* Chooses where on ladder[count] (count > 0) of permitted tiers to begin. Writes who decided, the
  * scores and what would have changed the choice into *decision. */
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
@@ -41,6 +44,11 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
 /* Moves the chosen start to a tier that is free, when the wait is too long (overflow.c). */
 void overflow_start(const struct question *q, const size_t *ladder, size_t count,
                     struct start *start, struct decision *decision);
+
+/* Moves a start that gates or weights chose to another tier, for a share of the requests
+ * (explore.c). */
+void explore_start(const struct question *q, const size_t *ladder, size_t count,
+                   struct start *start, struct decision *decision);
 
 /* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
  * most the margin. The first function is for a start that route and gates chose, the second for one

@@ -40,6 +40,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_RAMP] = "chosen_ramp",
         [REASON_UNLOADED] = "unloaded",
         [REASON_OVERFLOW] = "overflow",
+        [REASON_EXPLORED] = "explored",
         [REASON_RAMP_NOT_TAKEN] = "ramp_not_taken",
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_KEPT_SIMILAR] = "kept_similar",
@@ -65,6 +66,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_HEDGE_LOST] = "hedge_lost",
         [REASON_HEDGE_REFUSED] = "hedge_refused",
         [REASON_CONTINUED] = "continued",
+        [REASON_USAGE_REFUSED] = "usage_refused",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }
@@ -73,7 +75,7 @@ const char *decided_by_name(enum decided_by by)
 {
     static const char *const names[] = {"",         "denied",  "mode",         "rule",  "device",
                                         "ramp",     "route",   "gate",         "score", "slo",
-                                        "overflow", "similar", "conversation", NULL};
+                                        "overflow", "similar", "conversation", "draw",  NULL};
     return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 
@@ -99,6 +101,7 @@ static uint32_t flags_of(const struct signals *signals)
            (signals->question ? RULE_QUESTION : 0u) | (signals->multi_step ? RULE_MULTI_STEP : 0u) |
            (signals->fresh ? RULE_FRESH : 0u) | (signals->jailbreak ? RULE_JAILBREAK : 0u) |
            (signals->needs & CAPABILITY_TOOLS ? RULE_TOOLS : 0u) |
+           (signals->needs & CAPABILITY_MEDIA ? RULE_MEDIA : 0u) |
            (signals->moment.on_battery ? RULE_ON_BATTERY : 0u);
 }
 
@@ -148,10 +151,10 @@ static void read_facts(const struct routing_rules *rules, const struct route *ro
     policy_read_numbers(signals, out->number);
 }
 
-const struct app *policy_find_app(const struct policy *policy, const char *caller)
+const struct app *policy_find_app(const struct policy *policy, const char *key)
 {
-    for (size_t i = 0; caller && *caller && i < policy->app_count; i++)
-        if (strcmp(policy->apps[i].caller, caller) == 0)
+    for (size_t i = 0; key && *key && i < policy->app_count; i++)
+        if (strcmp(policy->apps[i].key, key) == 0)
             return &policy->apps[i];
     return NULL;
 }

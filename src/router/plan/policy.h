@@ -76,6 +76,7 @@ struct route {
     struct gate_settings gates;
     struct hedge_settings hedge;
     uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
+    double explore_share;       /* of the requests that start elsewhere by a draw (explore.c) */
     struct td_weights weights;  /* for requests that bring none */
 };
 
@@ -89,7 +90,8 @@ struct worth {
 /* Who asks, told apart by API keys. */
 struct app {
     const char *name;
-    const char *caller; /* td_request.caller of its key: SHA-256 in hex; "" = nobody */
+    const char *key;    /* td_request.key: SHA-256 of its key in hex; "" = nobody's */
+    const char *tenant; /* by name; NULL = its key is a tenant of its own */
     struct td_weights weights;
     uint32_t escalations_per_hour; /* 0 = as many as any caller */
 };
@@ -146,6 +148,7 @@ enum reason_code {
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_RAMP,
     REASON_OVERFLOW, /* starts where it need not wait */
+    REASON_EXPLORED, /* starts elsewhere by a draw (explore.c) */
     REASON_RAMP_NOT_TAKEN,
     REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
     REASON_CHOSEN_ONLY,
@@ -172,6 +175,7 @@ enum reason_code {
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
     REASON_CONTINUED,     /* goes on with what a tier that broke off had shown */
+    REASON_USAGE_REFUSED, /* the tier told of more than can have been, or of what is no usage */
     REASON_CODE_COUNT
 };
 
@@ -229,12 +233,20 @@ enum decided_by {
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
     DECIDED_BY_SCORE,
-    DECIDED_BY_SLO,         /* what would have started is too slow for the deadline */
-    DECIDED_BY_OVERFLOW,    /* the wait elsewhere is too long (overflow.c) */
-    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (earlier_start.c) */
-    DECIDED_BY_CONVERSATION /* the conversation was there already (earlier_start.c) */
+    DECIDED_BY_SLO,          /* what would have started is too slow for the deadline */
+    DECIDED_BY_OVERFLOW,     /* the wait elsewhere is too long (overflow.c) */
+    DECIDED_BY_SIMILAR,      /* an earlier similar question started there (earlier_start.c) */
+    DECIDED_BY_CONVERSATION, /* the conversation was there already (earlier_start.c) */
+    DECIDED_BY_DRAW          /* of the route's explore_share (explore.c) */
 };
 const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL for DECIDED_NOT */
+
+/* How likely the start was, so that other policies can be judged from the records. */
+struct exploring {
+    double share;    /* that starts elsewhere; 0 = it was not open to the draw */
+    size_t usual;    /* where the others start */
+    unsigned others; /* bit n: tier n, each as likely as the others */
+};
 
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
@@ -253,7 +265,10 @@ struct decision {
     /* It starts below runner_up, which it is for, because that tier is busy: disclosed. */
     bool busy;
     struct ramp_arm ramp;
+    struct exploring exploring;
 };
+/* The probability with which the policy starts such an exchange on the tier. */
+double decision_propensity(const struct decision *decision, size_t tier);
 
 struct plan {
     const struct route *route;
@@ -340,6 +355,7 @@ struct signals {
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
     struct remembered remembered;
     struct ramp_signal ramp;
+    double draw; /* explore_draw; 1 = nothing is drawn */
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
@@ -361,8 +377,8 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
 /* What the rules see; the numbers alone explain why a rule matched. */
 void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
 
-/* The application that the caller's key belongs to, or NULL. */
-const struct app *policy_find_app(const struct policy *policy, const char *caller);
+/* The application that the key (td_request.key) belongs to, or NULL. */
+const struct app *policy_find_app(const struct policy *policy, const char *key);
 
 /* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
  * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"
@@ -385,6 +401,9 @@ bool policy_sends_masked(const struct route *route, const struct signals *signal
 /* The class of what the tier would get. */
 enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
                                     const struct tier_facts *facts);
+
+/* The draw of an exchange: evenly in [0, 1), by its id, so that a replay draws the same. */
+double explore_draw(const char *exchange);
 
 /* Makes the plan. Never fails: an empty ladder has rung_count 0. states[i] belongs to facts[i]. */
 void plan_make(const struct route *route, size_t named, const struct signals *signals,

@@ -52,7 +52,8 @@ enum rule_flag {
     RULE_FRESH = 16,
     RULE_JAILBREAK = 32,
     RULE_TOOLS = 64,
-    RULE_ON_BATTERY = 128
+    RULE_ON_BATTERY = 128,
+    RULE_MEDIA = 256
 };
 
 enum rule_only { RULE_ONLY_NOTHING, RULE_ONLY_LOCAL, RULE_ONLY_CLOUD };

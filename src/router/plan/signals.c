@@ -13,9 +13,16 @@
 
 _Static_assert(SIGNALS_TASK_BYTES == CLASSIFIER_TASK_BYTES, "a task's name fits");
 
+static unsigned media_needs(unsigned kinds)
+{
+    return (kinds & REQUEST_IMAGE ? CAPABILITY_IMAGE : 0u) |
+           (kinds & REQUEST_AUDIO ? CAPABILITY_AUDIO : 0u) |
+           (kinds & REQUEST_FILE ? CAPABILITY_FILE : 0u);
+}
+
 static unsigned capabilities_needed(const struct td_request *request)
 {
-    unsigned needs = 0;
+    unsigned needs = media_needs(request->media.kinds);
     if (request->tool_count > 0 || request->old_functions)
         needs |= CAPABILITY_TOOLS;
     if (request->old_functions || request->tool_choice == TOOL_CHOICE_FORCED)
@@ -103,6 +110,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .tags = request->tags,
         .tag_count = request->tag_count,
         .batch = request->priority == TD_PRIORITY_BATCH,
+        .draw = 1,
         .slo_ttft_ms = request->slo_ttft_ms,
         .slo_ms = request->slo_ms,
         .moment = {.hour = -1,

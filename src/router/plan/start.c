@@ -11,7 +11,8 @@
  * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
  * tier that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then
  * takes the next one. Most starts give way to a tier that is free, when the wait is long
- * (overflow.c). To add a step, write a function and give it a row. */
+ * (overflow.c). A share of what gates or weights chose starts elsewhere by a draw (explore.c). To
+ * add a step, write a function and give it a row. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -351,4 +352,5 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     while (!steps[step](&choice)) /* the last one always decides */
         step++;
     overflow_start(q, ladder, count, out, decision);
+    explore_start(q, ladder, count, out, decision);
 }

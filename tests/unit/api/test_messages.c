@@ -101,7 +101,7 @@ static void test_what_cannot_be_done_is_refused_where_it_stands(void)
                   "string"));
     CHECK(refused(TALK(USER("\"a\"") "," USER("[{\"type\":\"text\",\"text\":\"x\"},{\"type\":"
                                               "\"image\"}]")),
-                  "messages[1].content[1].type", "'image'"));
+                  "messages[1].content[1].source", "object"));
     CHECK(refused(TALK(USER("[{\"type\":\"tool_use\"}]")), "messages[0].content[0].type",
                   "tool_use"));
     CHECK(refused(TALK(MODEL("[{\"type\":\"tool_result\"}]")), "messages[0].content[0].type",
@@ -112,7 +112,7 @@ static void test_what_cannot_be_done_is_refused_where_it_stands(void)
                   "messages[0].content[0].tool_use_id", "string"));
     CHECK(refused(TALK(USER("[{\"type\":\"tool_result\",\"tool_use_id\":\"i\",\"content\":[{"
                             "\"type\":\"image\"}]}]")),
-                  "messages[0].content[0].content[0].type", "'image'"));
+                  "messages[0].content[0].content[0].source", "object"));
     CHECK(refused(TALK(USER("\"a\"") "," MODEL("\"I\"")), "messages", "prefill"));
     CHECK(refused(ASK(",\"system\":5"), "system", "string"));
     CHECK(refused(ASK(",\"tools\":{}"), "tools", "list"));

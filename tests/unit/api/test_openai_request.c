@@ -31,7 +31,9 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
          "messages[0].content[0].type"},
         {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
          "{\"type\":\"image_url\",\"image_url\":{}}]}]}",
-         "messages[0].content[1].type"},
+         "messages[0].content[1].image_url.url"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"video_url\"}]}]}",
+         "messages[0].content[0].type"},
         {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":3}]}]}",
          "messages[0].content[0].text"},
         {WITH("\"temperature\":\"hot\""), "temperature"},

@@ -67,6 +67,7 @@ static struct ledger_history row_of(const struct ledger_attempt *attempt, const 
                                    .total_ms = attempt->total_ms,
                                    .signals_json = signals,
                                    .score = NAN,
+                                   .same = NAN,
                                    .attempts = attempt,
                                    .attempt_count = 1};
 }

@@ -73,6 +73,24 @@ static void test_words_hash_sees_every_bit_and_the_length(void)
     CHECK(hash_words64(bytes + 1, 31) != hash_words64(bytes, 31)); /* also from odd addresses */
 }
 
+/* Of what one purpose draws, another one draws its usual share. */
+static void test_draws_by_an_id_are_even_and_know_nothing_of_one_another(void)
+{
+    enum { DRAWS = 20000, PARTS = 10 };
+    int parts[PARTS] = {0}, both = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "ex_%024x", (unsigned)i);
+        double one = hash_draw(id, "explore"), other = hash_draw(id, "shadow");
+        CHECK(one >= 0 && one < 1 && one == hash_draw(id, "explore"));
+        parts[(int)(one * PARTS)]++;
+        both += one < 0.1 && other < 0.1;
+    }
+    for (int i = 0; i < PARTS; i++) /* 2,000 and five standard deviations of 42 */
+        CHECK(abs(parts[i] - DRAWS / PARTS) < 212);
+    CHECK(abs(both - DRAWS / 100) < 71); /* 200, and five of 14.1 */
+}
+
 int main(void)
 {
     RUN(test_fnv1a64_known_answers);
@@ -80,5 +98,6 @@ int main(void)
     RUN(test_rng_repeats_from_its_seed_and_stays_in_bounds);
     RUN(test_sha256_known_answer);
     RUN(test_words_hash_sees_every_bit_and_the_length);
+    RUN(test_draws_by_an_id_are_even_and_know_nothing_of_one_another);
     return test_finish();
 }

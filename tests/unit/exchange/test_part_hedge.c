@@ -501,7 +501,8 @@ static void test_a_tier_that_rests_is_not_hedged_to(void)
     const struct tier_result nobody = {.status = TD_UNAVAILABLE, .reach = TIER_UNREACHED};
     struct tier_ticket ticket;
     struct tier_state why;
-    CHECK(tier_health_enter(w.services.health, OTHER, 0, w.loop.now_ms, &ticket, &why));
+    CHECK(tier_health_enter(w.services.health, OTHER, &(struct tier_entry){0}, w.loop.now_ms,
+                            &ticket, &why));
     tier_health_leave(w.services.health, OTHER, &ticket, &nobody, w.loop.now_ms);
     virtual_loop_run(&w.loop, 100000);
     CHECK(w.tiers[OTHER].start_count == 0 && strcmp(w.text, "Slow answer") == 0);
@@ -547,7 +548,7 @@ static void test_a_budget_without_room_for_two_answers_has_no_hedge(void)
     w.request.tokens_max = 100;
     world_run(&w);
     CHECK(strcmp(w.text, "Quick answer") == 0);
-    uint64_t key = spending_key("all", "");
+    uint64_t key = spending_key("all", NULL, "");
     CHECK(fabs(spending_today(w.services.spending, key) - w.summary.cost_usd) < 1e-12);
     spending_free(w.services.spending);
     done(&w);

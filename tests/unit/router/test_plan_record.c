@@ -9,10 +9,10 @@
 
 #include <math.h>
 
-enum { TIERS = 4, EXCHANGES = 10000 };
+enum { TIERS = 4, WORDS = 4, EXCHANGES = 10000 };
 
 static const char *const names[TIERS] = {"local", "office", "near", "cloud"};
-static const char *const words[] = {"legal", "draft", "now", "tax"};
+static const char *const words[WORDS] = {"legal", "draft", "now", "tax"};
 static const char *const regions[] = {"eu", "us", "de"};
 
 struct world {
@@ -87,6 +87,28 @@ static void make_tiers(struct world *w)
             w->states[i].rest_http = chance(w, 0.5) ? 503 : 0;
         }
     }
+    if (chance(w, 0.1)) /* filled to the last token, which is enough where nothing is written */
+        w->facts[0].context_tokens = w->states[0].prompt_tokens;
+}
+
+/* Conditions on what only the record has. */
+static void ask_by_lot(struct world *w)
+{
+    struct routing_rule *rule = &w->rule;
+    if (chance(w, 0.4)) { /* one tag or another of two, or none of these */
+        uint64_t tags = 0;
+        for (int i = 0; i < 2; i++)
+            tags |= routing_rules_add_name(&w->rules, RULE_TAG, words[below(w, WORDS)]);
+        rule->any[RULE_TAG] = chance(w, 0.7) ? tags : ~tags;
+    }
+    if (chance(w, 0.2))
+        *(chance(w, 0.5) ? &rule->yes : &rule->no) = RULE_ON_BATTERY;
+    if (chance(w, 0.2))
+        *(chance(w, 0.5) ? &rule->yes : &rule->no) |= chance(w, 0.5) ? RULE_TOOLS : RULE_MEDIA;
+    if (chance(w, 0.2)) {
+        rule->asked = 1u << RULE_TOKENS;
+        rule->range[RULE_TOKENS].over = below(w, 3000);
+    }
 }
 
 static void make_policy(struct world *w)
@@ -102,6 +124,7 @@ static void make_policy(struct world *w)
         .region = chance(w, 0.1) ? "eu" : NULL,
         .ramp_to = chance(w, 0.3) ? names[3] : NULL,
         .overflow_after_ms = chance(w, 0.7) ? 2000 : 0,
+        .explore_share = some(w, 0.3, 0.5),
         .gates = {.g0_tokens_over = chance(w, 0.3) ? 1500 : 0,
                   .g0_gain_over = some(w, 0.3, 1),
                   .g0_p_local_under = some(w, 0.3, 1)},
@@ -120,6 +143,7 @@ static void make_policy(struct world *w)
         w->rule.start = RULE_START_CLOUD;
     w->rule.weights = weights_by_lot(w, 0.3);
     w->rules = (struct routing_rules){.rules = &w->rule, .count = chance(w, 0.6)};
+    ask_by_lot(w);
     w->app_weights = weights_by_lot(w, 0.3);
     w->policy = (struct policy){.routes = &w->route,
                                 .route_count = 1,
@@ -134,7 +158,7 @@ static void make_request(struct world *w)
     w->weights = weights_by_lot(w, 0.3);
     w->named = chance(w, 0.1) ? below(w, TIERS) : SIZE_MAX;
     for (size_t i = 0; i < 3; i++)
-        w->tags[i] = words[below(w, 4)];
+        w->tags[i] = words[below(w, WORDS)];
     w->regions[0] = regions[below(w, 3)];
     w->signals = (struct signals){
         .data_class = (enum td_data_class)below(w, 4),
@@ -143,8 +167,8 @@ static void make_request(struct world *w)
         .regions = chance(w, 0.1) ? w->regions : NULL,
         .mode = w->mode,
         .tokens_max = below(w, 2000),
-        .prompt_only = chance(w, 0.05),
-        .needs = chance(w, 0.3) ? 1u << below(w, 11) : 0,
+        .prompt_only = chance(w, 0.2),
+        .needs = chance(w, 0.3) ? 1u << below(w, 14) : 0,
         .judged = chance(w, 0.8),
         .gain = rng_double(&w->rng) * 2 - 1,
         .p_local = rng_double(&w->rng),
@@ -153,6 +177,7 @@ static void make_request(struct world *w)
         .tags = w->tags,
         .tag_count = below(w, 4),
         .batch = chance(w, 0.1),
+        .draw = rng_double(&w->rng),
         .slo_ttft_ms = chance(w, 0.2) ? 200 + below(w, 3000) : 0,
         .slo_ms = chance(w, 0.3) ? 200 + below(w, 20000) : 0,
         .deadline_ms = 600000,
@@ -221,6 +246,8 @@ static bool same_plan(const struct plan *a, const struct plan *b)
                 a->decision.by == b->decision.by && a->decision.start == b->decision.start &&
                 a->decision.runner_up == b->decision.runner_up && a->reduced == b->reduced &&
                 a->spent == b->spent;
+    for (size_t i = 0; same && i < TIERS; i++)
+        same = decision_propensity(&a->decision, i) == decision_propensity(&b->decision, i);
     for (size_t i = 0; same && i < a->rung_count; i++)
         same = a->rungs[i] == b->rungs[i];
     for (size_t i = 0; same && i < a->reason_count; i++)
@@ -233,7 +260,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
 {
     static struct world w;
     static struct plan then, now;
-    size_t moved = 0, empty = 0;
+    size_t moved = 0, empty = 0, drawn = 0;
     rng_init(&w.rng, 7);
     for (int i = 0; i < EXCHANGES; i++) {
         make_tiers(&w);
@@ -263,9 +290,11 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         plan_make(&w.route, w.named, &read, facts, states, TIERS, &now);
         moved += !same_plan(&then, &now);
         empty += then.rung_count == 0;
+        drawn += then.decision.by == DECIDED_BY_DRAW;
         json_free(record);
     }
     CHECK(moved == 0);
+    CHECK(drawn > 0);
     CHECK(empty > EXCHANGES / 100 && empty < EXCHANGES * 9 / 10); /* the lots are worth something */
 }
 

@@ -13,39 +13,83 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "exchange/limits/gates.h"
+#include "exchange/limits/spending.h"
+#include "net/download_url.h"
 #include "router/judge/classifier.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* --- the version --- */
 
+/* Ends the line. */
 static void write_weights(const struct td_weights *weights, struct buf *out)
 {
-    buf_printf(out, " weights %d %.17g %.17g %.17g", weights->set, weights->latency,
+    buf_printf(out, " weights %d %.17g %.17g %.17g\n", weights->set, weights->latency,
                weights->privacy, weights->cost);
+}
+
+/* The ledger keeps this text, and must be able to forget a user: so that one stands as a hash. */
+static void write_name(enum rule_choice choice, const char *name, struct buf *out)
+{
+    char hash[17];
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    if (choice == RULE_USER) {
+        crypto_sha256(name, strlen(name), digest);
+        crypto_hex(digest, 8, hash);
+        name = hash;
+    }
+    buf_printf(out, "name %s %s\n", rule_choice_name(choice), name);
+}
+
+/* Of each choice the bits that match; a start that is no tier's number is negative. */
+static void write_rule(const struct routing_rule *rule, struct buf *out)
+{
+    buf_printf(out, "rule %s when", rule->name);
+    for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
+        if (rule->any[c] != RULE_WHATEVER)
+            buf_printf(out, " %s %llx", rule_choice_name((enum rule_choice)c),
+                       (unsigned long long)rule->any[c]);
+    for (size_t n = 0; n < RULE_NUMBER_COUNT; n++)
+        if (rule->asked >> n & 1)
+            buf_printf(out, " %s %.17g %.17g", rule_number_name((enum rule_number)n),
+                       rule->range[n].over, rule->range[n].under);
+    buf_printf(
+        out, " yes %x no %x then deny '%s' only %d tiers %x places %x start %zd stays %d class %d",
+        rule->yes, rule->no, rule->deny ? rule->deny : "", rule->only, rule->tiers, rule->places,
+        (ssize_t)rule->start, rule->stays, rule->data_class);
+    write_weights(&rule->weights, out);
 }
 
 static void write_rules(const struct routing_rules *set, struct buf *out)
 {
     for (size_t choice = 0; choice < RULE_NAMED_COUNT; choice++)
         for (size_t i = 0; i < set->names[choice].count; i++)
-            buf_printf(out, "name %zu %s\n", choice, set->names[choice].items[i]);
-    for (size_t i = 0; i < set->count; i++) {
-        const struct routing_rule *rule = &set->rules[i];
-        buf_printf(out, "rule %s", rule->name);
-        for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
-            buf_printf(out, " %llx", (unsigned long long)rule->any[c]);
-        for (size_t n = 0; n < RULE_NUMBER_COUNT; n++)
-            if (rule->asked >> n & 1)
-                buf_printf(out, " %zu %.17g %.17g", n, rule->range[n].over, rule->range[n].under);
-        buf_printf(out, " %u %u %s %d %u %u %zu %d %d", rule->yes, rule->no,
-                   rule->deny ? rule->deny : "", rule->only, rule->tiers, rule->places, rule->start,
-                   rule->stays, rule->data_class);
-        write_weights(&rule->weights, out);
-        buf_append_char(out, '\n');
-    }
+            write_name((enum rule_choice)choice, set->names[choice].items[i], out);
+    for (size_t i = 0; i < set->count; i++)
+        write_rule(&set->rules[i], out);
+}
+
+/* Where the tier is and what it may see and do. */
+static void write_reach(const struct tier_facts *facts, struct buf *out)
+{
+    buf_printf(out, "reach region '%s' ruled %d sees %x lacks %x pseudonyms %d",
+               facts->region ? facts->region : "", facts->ruled, facts->sees, facts->lacks,
+               facts->pseudonyms);
+    for (size_t i = 0; facts->certified && facts->certified[i]; i++)
+        buf_printf(out, " %s", facts->certified[i]);
+    buf_append_char(out, '\n');
+}
+
+/* Less what may be a secret in it. */
+static void write_url(const char *url, struct buf *out)
+{
+    bool cut;
+    char *shown = url ? download_url_public(url, &cut) : NULL;
+    buf_append_str(out, str_from(shown ? shown : ""));
+    free(shown);
 }
 
 static void write_tiers(const struct config *config, struct buf *out)
@@ -54,11 +98,15 @@ static void write_tiers(const struct config *config, struct buf *out)
         const struct config_tier *tier = &config->tiers[i];
         if (tier->confidence)
             buf_printf(out, "confidence %s\n", tier->confidence);
-        buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
-                   tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
-                   tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+        buf_printf(out, "tier %s kind %d place %d model '%s' url '", tier->name, tier->kind,
+                   tier->place, tier->model ? tier->model : "");
+        write_url(tier->base_url, out);
+        buf_printf(out, "' context %u usd %.17g %.17g\n", tier->context_tokens,
+                   tier->input_usd_per_mtok, tier->output_usd_per_mtok);
         if (!isnan(tier->cached_input_usd_per_mtok))
             buf_printf(out, "cached %.17g\n", tier->cached_input_usd_per_mtok);
+        const struct tier_facts facts = policy_tier_facts(config, tier);
+        write_reach(&facts, out);
     }
     for (size_t i = 0; i < config->engine.adapter_count; i++) {
         const struct config_adapter *adapter = &config->engine.adapters[i];
@@ -73,59 +121,74 @@ static void write_routes(const struct config *config, const struct policy_learne
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         struct td_weights weights = config_weights_read(&route->weights);
-        buf_printf(out, "route %s %d %s %d %d", route->name, route->kind,
-                   route->start ? route->start : "", route->data_class, route->mode);
+        buf_printf(out, "route %s kind %d start '%s' class %d mode %d gates", route->name,
+                   route->kind, route->start ? route->start : "", route->data_class, route->mode);
         gates_write(&route->gates, out);
-        write_weights(&weights, out);
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
         if (route->overflow_after_ms)
             buf_printf(out, " overflow %u", route->overflow_after_ms);
+        if (route->explore_share > 0)
+            buf_printf(out, " explore %.17g", route->explore_share);
         if (route->region)
             buf_printf(out, " region %s", route->region);
         if (route->ramp.to)
             buf_printf(out, " ramp %s", route->ramp.to);
+        buf_printf(out, " asks %d %d %d %d %d %d tiers", route->consent, route->no_train,
+                   route->no_retention, route->pseudonyms, route->strict, route->zero_retention);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(out, " %s", route->tiers.items[t]);
-        buf_append_char(out, '\n');
+        write_weights(&weights, out);
         for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
             if (learned->thresholds[i][gate])
                 thresholds_write(learned->thresholds[i][gate], out);
     }
 }
 
-/* Over everything that decides: the same file with other comments has the same version. */
-static void write_version(const struct config *config, const struct policy *policy,
-                          const struct policy_learned *learned, char out[static 17])
+/* Everything that decides: the same file with other comments gives the same text. */
+static void write_policy(const struct config *config, const struct policy *policy,
+                         const struct policy_learned *learned, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, 1u << 20);
-    write_tiers(config, &text);
-    write_routes(config, learned, &text);
-    write_rules(&config->rule_set, &text);
+    write_tiers(config, out);
+    write_routes(config, learned, out);
+    write_rules(&config->rule_set, out);
     for (size_t i = 0; i < policy->app_count; i++) {
-        buf_printf(&text, "app %s %s %u", policy->apps[i].name, policy->apps[i].caller,
+        char key_id[SPENDING_KEY_ID_BYTES] = ""; /* the ledger is no place for a key's whole hash */
+        spending_key_id(policy->apps[i].key, key_id);
+        buf_printf(out, "app %s key %s escalations %u", policy->apps[i].name, key_id,
                    policy->apps[i].escalations_per_hour);
-        write_weights(&policy->apps[i].weights, &text);
+        write_weights(&policy->apps[i].weights, out);
     }
     for (size_t i = 0; i < policy->budget_count; i++)
-        buf_printf(&text, "budget %s %d %.17g\n", policy->budgets[i].name, policy->budgets[i].per,
-                   policy->budgets[i].usd_per_day);
-    write_weights(&policy->weights, &text);
-    buf_printf(&text, "worth %.17g %.17g %.17g\n", policy->worth.second_usd,
+        buf_printf(out, "budget %s per %d usd %.17g\n", policy->budgets[i].name,
+                   policy->budgets[i].per, policy->budgets[i].usd_per_day);
+    buf_append_str(out, STR("policy"));
+    write_weights(&policy->weights, out);
+    buf_printf(out, "worth %.17g %.17g %.17g\n", policy->worth.second_usd,
                policy->worth.exposure_usd, policy->worth.error_usd);
-    buf_printf(&text, "classifier %016llx\n",
+    buf_printf(out, "classifier %016llx\n",
                learned->classifier ? (unsigned long long)classifier_hash(learned->classifier) : 0);
     if (learned->confidence)
-        buf_printf(&text, "confidence %s\n", learned->confidence->digest);
-    buf_printf(&text, "pseudonyms %d\n", config->privacy.pseudonyms.on);
-    buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
-               config->ledger.store_prompts);
+        buf_printf(out, "confidence %s\n", learned->confidence->digest);
+    buf_printf(out, "pseudonyms %d\n", config->privacy.pseudonyms.on);
+    buf_printf(out, "class %d media %d prompts %d\n", config->privacy.data_class,
+               config->privacy.media_class, config->ledger.store_prompts);
+}
+
+static enum td_status write_version(const struct config *config,
+                                    const struct policy_learned *learned, struct policy_parts *out,
+                                    struct td_error *err)
+{
+    struct buf text;
     uint8_t digest[CRYPTO_SHA256_BYTES];
+    buf_init(&text, 1u << 20);
+    write_policy(config, &out->policy, learned, &text);
     crypto_sha256(text.data, text.len, digest);
-    crypto_hex(digest, 8, out);
+    crypto_hex(digest, 8, out->version);
+    out->text = text.failed ? NULL : arena_copy(config->arena, buf_view(&text));
     buf_deinit(&text);
+    return out->text ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for the policy's text");
 }
 
 /* --- what the classifier must say --- */
@@ -228,6 +291,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                   .after_ms = from->hedge_after_ms,
                   .share = from->hedge_share},
         .overflow_after_ms = from->overflow_after_ms,
+        .explore_share = from->explore_share,
         .weights = config_weights_read(&from->weights),
     };
     to->gates.g1_on = from->gates.g1_probe_min > 0;
@@ -238,13 +302,14 @@ static void fill_route(const struct config *config, const struct config_route *f
         to->tiers[t] = from->tiers.items[t];
 }
 
-/* A caller is known by the SHA-256 of its key (api/http/auth.h). */
+/* An application is known by the SHA-256 of its key (api/http/auth.h). */
 static enum td_status fill_app(const struct config_app *from, struct app *to,
                                char digest[static 65], struct td_error *err)
 {
     struct secret *key = NULL;
     *to = (struct app){.name = from->name,
-                       .caller = digest,
+                       .key = digest,
+                       .tenant = from->tenant,
                        .weights = config_weights_read(&from->weights),
                        .escalations_per_hour = from->escalations_per_hour};
     if (from->key_sha256) {
@@ -286,6 +351,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
     };
     if (!local)
         facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+                      (tier->modalities & CONFIG_MODALITY_IMAGE ? 0u : CAPABILITY_IMAGE) |
+                      (tier->modalities & CONFIG_MODALITY_AUDIO ? 0u : CAPABILITY_AUDIO) |
+                      (tier->modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);
@@ -346,6 +414,5 @@ enum td_status policy_build(const struct config *config, const struct policy_lea
                            : (struct td_weights){.set = false},
         .worth = config->policy.worth,
     };
-    write_version(config, &out->policy, learned, out->version);
-    return status;
+    return status == TD_OK ? write_version(config, learned, out, err) : status;
 }

@@ -24,6 +24,7 @@ struct policy_parts {
     struct budget budgets[BUDGETS_MAX];
     char digests[CONFIG_APPS_MAX][65];
     char version[17];
+    const char *text; /* that the version is the hash of; of the configuration's arena */
 };
 
 /* The context of a slot when neither the file nor the model has a smaller one (the bound of

@@ -20,7 +20,7 @@ static bool same_texts(const struct config_texts *a, const struct config_texts *
     return same;
 }
 
-/* deadline_ms belongs to the snapshot, and the keys in api_keys_file are read again. */
+/* deadline_ms belongs to the snapshot, and the keys in files are read again. */
 static bool same_server(const struct config *old, const struct config *new)
 {
     return same_texts(&old->server.cors_origins, &new->server.cors_origins) &&
@@ -28,6 +28,9 @@ static bool same_server(const struct config *old, const struct config *new)
            same_text(old->server.listen, new->server.listen) &&
            same_text(old->server.api_keys_env, new->server.api_keys_env) &&
            same_text(old->server.api_keys_file, new->server.api_keys_file) &&
+           same_text(old->server.operator_keys_env, new->server.operator_keys_env) &&
+           same_text(old->server.operator_keys_file, new->server.operator_keys_file) &&
+           old->server.without_keys == new->server.without_keys &&
            old->server.workers == new->server.workers &&
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&

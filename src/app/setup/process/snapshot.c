@@ -10,11 +10,13 @@
 #include "app/setup/policy/threshold_file.h"
 #include "app/setup/privacy/pseudonym_setup.h"
 #include "app/setup/process/prober.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
+#include "ledger/ledger.h"
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 #include "tier/servers.h"
@@ -338,6 +340,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .account = base->account,
         .token_counts = base->token_counts,
         .device = base->device,
+        .media_class = (enum td_data_class)config->privacy.media_class,
         .minimise = config->privacy.minimise,
         .consents = base->consents,
         .consents_in_requests = config->privacy.consents_in_requests,
@@ -420,6 +423,20 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     else
         snapshot_free(snapshot);
     return status;
+}
+
+void snapshot_record_policy(const struct snapshot *snapshot, const struct snapshot *before)
+{
+    struct td_error err = {0};
+    const struct ledger_policy policy = {.version = snapshot->policy.version,
+                                         .wall_ms = clock_wall_ms(NULL),
+                                         .text = snapshot->policy.text};
+    if (!snapshot->services.ledger ||
+        (before && strcmp(before->policy.version, policy.version) == 0))
+        return;
+    if (ledger_put_policy(snapshot->services.ledger, &policy, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "policy_not_recorded", "policy=%s error=\"%s\"", policy.version,
+                  err.message);
 }
 
 struct snapshot *snapshot_hold(struct snapshot *snapshot)

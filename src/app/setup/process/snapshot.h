@@ -51,6 +51,9 @@ struct snapshot_base {
 TD_MUST_CHECK enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
                                           const struct snapshot_base *base, struct snapshot **out,
                                           struct td_error *err);
+/* For when it comes into force in the place of `before` (NULL = of nothing): records name their
+ * policy by its version, and the ledger gets what that stands for, once for each version. */
+void snapshot_record_policy(const struct snapshot *snapshot, const struct snapshot *before);
 struct snapshot *snapshot_hold(struct snapshot *snapshot); /* one more user */
 void snapshot_drop(struct snapshot *snapshot);             /* one less; the last frees it */
 struct exchange_services *snapshot_services(struct snapshot *snapshot);

@@ -2,12 +2,12 @@
  * are worth their cost? Each question is a verb with a file of its own. */
 #include "app/cli/verb.h"
 
-extern const struct verb verb_policy_check, verb_policy_test, verb_policy_pareto;
+extern const struct verb verb_policy_check, verb_policy_test, verb_policy_pareto, verb_policy_show;
 
 static int cmd_policy(int argc, char **argv)
 {
     static const struct verb *const verbs[] = {&verb_policy_check, &verb_policy_test,
-                                               &verb_policy_pareto, NULL};
+                                               &verb_policy_pareto, &verb_policy_show, NULL};
     return verb_run("policy",
                     "Works with the policy, which is the part of the configuration that decides "
                     "where a request is answered: tiers, routes, rules and gates.",
@@ -15,4 +15,4 @@ static int cmd_policy(int argc, char **argv)
 }
 
 const struct verb verb_policy = {"policy", cmd_policy,
-                                 "check and test a policy, and compare thresholds"};
+                                 "check, test and show a policy, and compare thresholds"};

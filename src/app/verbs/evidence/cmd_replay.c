@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 enum column { COST, MS, LOCAL, RIGHT, COLUMN_COUNT };
+_Static_assert((int)COLUMN_COUNT == (int)REWARD_COUNT, "a reward has a column");
 
 struct call {
     const char *policy, *config, *outcomes;
@@ -32,6 +33,7 @@ struct work {
     struct replay replay;
     struct bootstrap_interval before[COLUMN_COUNT], after[COLUMN_COUNT], change[COLUMN_COUNT];
     size_t changed, refused;
+    struct off_policy starts;
     double seconds;
 };
 
@@ -134,6 +136,29 @@ static struct json *interval_json(const struct bootstrap_interval *interval)
     return object;
 }
 
+/* Columns of which too little is known are null. */
+static struct json *starts_json(const struct off_policy *starts)
+{
+    struct json *object = json_new_object();
+    json_put(object, "exchanges", json_new_int((int64_t)starts->exchanges));
+    json_put(object, "supported", json_new_int((int64_t)starts->supported));
+    json_put(object, "drawn", json_new_int((int64_t)starts->drawn));
+    json_put(object, "moved", json_new_int((int64_t)starts->moved));
+    json_put(object, "effective", json_new_double(starts->effective));
+    for (size_t c = 0; c < REWARD_COUNT; c++) {
+        const struct off_policy_column *column = &starts->columns[c];
+        struct json *row = json_new_object();
+        json_put(row, "known", json_new_int((int64_t)column->known));
+        json_put(row, "matched", json_new_int((int64_t)column->matched));
+        json_put(row, "ran", column->enough ? interval_json(&column->ran) : json_new_null());
+        json_put(row, "ips", column->enough ? interval_json(&column->ips) : json_new_null());
+        json_put(row, "doubly_robust",
+                 column->enough ? interval_json(&column->robust) : json_new_null());
+        json_put(object, column_names[c], row);
+    }
+    return object;
+}
+
 static bool print_json(const struct work *work)
 {
     struct json *object = json_new_object();
@@ -143,6 +168,7 @@ static bool print_json(const struct work *work)
     json_put(object, "start_changed", json_new_int((int64_t)work->changed));
     json_put(object, "refused", json_new_int((int64_t)work->refused));
     json_put(object, "seconds", json_new_double(work->seconds));
+    json_put(object, "starts", starts_json(&work->starts));
     for (size_t c = 0; c < COLUMN_COUNT; c++) {
         struct json *column = json_new_object();
         json_put(column, "before", interval_json(&work->before[c]));
@@ -153,10 +179,49 @@ static bool print_json(const struct work *work)
     return command_print_json(object);
 }
 
+static const char *const titles[COLUMN_COUNT] = {"cost, USD each", "time, ms", "share local",
+                                                 "share right"};
+
+/* Why nothing can be said of a reward. */
+static void print_lack(const struct off_policy *starts, const struct off_policy_column *column)
+{
+    if (column->known < OFF_POLICY_MATCHED_MIN)
+        printf("too little: known of %zu exchanges, %d are needed\n", column->known,
+               OFF_POLICY_MATCHED_MIN);
+    else
+        printf("too little: of %zu that start elsewhere under it, %zu were drawn to start there, "
+               "%d are needed\n",
+               starts->moved, column->matched, OFF_POLICY_MATCHED_MIN);
+}
+
+/* What starts that were drawn say of the other policy. */
+static void print_starts(const struct off_policy *starts)
+{
+    if (starts->drawn == 0) {
+        printf("\nno start was drawn (routes[].explore_share), so the figures above are a model's; "
+               "draws would measure them\n");
+        return;
+    }
+    printf("\nby %zu exchanges whose start was open to a draw; of %zu, %zu can be judged, as much "
+           "as %.0f without weights\n%-16s %12s %12s %-27s %12s   95 %% interval\n",
+           starts->drawn, starts->exchanges, starts->supported, starts->effective, "", "as it ran",
+           "IPS", "  95 % interval", "doubly robust");
+    for (size_t c = 0; c < REWARD_COUNT; c++) {
+        const struct off_policy_column *column = &starts->columns[c];
+        char interval[64];
+        printf("%-16s ", titles[c]);
+        if (!column->enough) {
+            print_lack(starts, column);
+            continue;
+        }
+        snprintf(interval, sizeof interval, "  [%.6g, %.6g]", column->ips.low, column->ips.high);
+        printf("%12.6g %12.6g %-27s %13.6g   [%.6g, %.6g]\n", column->ran.mean, column->ips.mean,
+               interval, column->robust.mean, column->robust.low, column->robust.high);
+    }
+}
+
 static bool print_text(const struct work *work)
 {
-    static const char *const titles[COLUMN_COUNT] = {"cost, USD each", "time, ms", "share local",
-                                                     "share right"};
     printf("%zu exchanges under policy %s in %.2f s; %zu begin on another tier, %zu would be "
            "refused, %zu could not be replayed\n\n%-16s %12s %12s %12s   95 %% interval\n",
            work->replay.count, work->other.parts->policy.version, work->seconds, work->changed,
@@ -171,6 +236,7 @@ static bool print_text(const struct work *work)
                work->after[c].mean, work->change[c].mean, work->change[c].low,
                work->change[c].high);
     }
+    print_starts(&work->starts);
     return fflush(stdout) == 0;
 }
 
@@ -200,6 +266,9 @@ static int run(const struct call *call)
         status = run_replay(call, work, &err);
     if (status == TD_OK)
         status = find_intervals(work, &err);
+    if (status == TD_OK)
+        status =
+            off_policy_estimate(work->replay.starts, work->replay.start_count, &work->starts, &err);
     bool printed = status == TD_OK && (call->json ? print_json(work) : print_text(work));
     work_free(work);
     return status == TD_OK ? !printed : command_fail("replay", &err);
@@ -222,8 +291,10 @@ static int cmd_replay(int argc, char **argv)
         .verb = "replay",
         .summary = "Decides the exchanges in the ledger again with another policy, and prints how "
                    "cost, time, share of local answers and quality would change, with 95 % "
-                   "intervals of the paired differences. No model runs.",
-        .json = "{exchanges, start_changed, cost_usd, ms, share_local, right}",
+                   "intervals of the paired differences. No model runs. Where starts were drawn "
+                   "(routes[].explore_share), it also estimates by inverse propensity scores and "
+                   "doubly robust what the other policy comes to.",
+        .json = "{exchanges, start_changed, cost_usd, ms, share_local, right, starts}",
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

@@ -4,13 +4,14 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/confidence_answers.h"
-#include "app/evidence/server_answers.h"
+#include "app/evidence/tier_answers.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "router/plan/facts.h"
 
 #include <stdio.h>
 
@@ -91,7 +92,7 @@ static enum td_status open_source(const struct call *call, struct confidence_sou
     struct td_model *model = NULL;
     struct td_model_options options = {.cpu = call->cpu};
     if (call->tier)
-        return server_answers_open(call->config, call->tier, &source->server, err);
+        return tier_answers_open(call->config, call->tier, NULL, &source->server, err);
     enum td_status status = model_file_find(call->model, NULL, path, sizeof path, err);
     if (status == TD_OK)
         status = td_model_open(path, &options, &model, err);
@@ -102,7 +103,7 @@ static enum td_status open_source(const struct call *call, struct confidence_sou
 static void close_source(struct confidence_source *source)
 {
     td_model_close((struct td_model *)(uintptr_t)source->model);
-    server_answers_close(source->server);
+    tier_answers_close(source->server);
 }
 
 static int train(const struct call *call)
@@ -117,8 +118,8 @@ static int train(const struct call *call)
     if (status == TD_OK)
         status = confidence_answers_read(&source, &call->answers, &answers, &err);
     if (status == TD_OK && source.server)
-        model_identity_of_server(server_answers_model(source.server),
-                                 server_answers_identity(source.server), &fitted.binding);
+        model_identity_of_server(tier_answers_facts(source.server)->model,
+                                 tier_answers_identity(source.server), &fitted.binding);
     if (status == TD_OK)
         status = confidence_fit(answers.whole, answers.whole_count, call->seed, &fitted.whole,
                                 &reports.whole, &err);

@@ -1,6 +1,6 @@
 /* The confined worker (tier/sandbox.h): not for people, and not in the list of verbs. The rights go
- * before anything is read that somebody else wrote: first the network, then, once the model lies
- * open, files. */
+ * before anything is read that somebody else wrote: first all but opening files, then, once the
+ * models lie open, that too. */
 #include "api/wire/openai_format.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
@@ -13,6 +13,7 @@
 #include "net/loop_event.h"
 #include "tier/sandbox.h"
 #include "tier/sandbox_wire.h"
+#include "tier/sandbox_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +31,7 @@ struct confined {
     struct runtime *runtime;
     struct loop *loop;
     struct loop_watch *control;
+    struct loop_timer *beat; /* runs while there are answers */
     struct answer *answers;
     bool ended; /* the server takes no more answers but those that run */
 };
@@ -107,6 +108,20 @@ static void on_flush(void *ctx)
         answer_free(answer);
     else
         flush(answer);
+}
+
+/* Tells the server that this process lives. An answer that waits to be read says nothing more. */
+static void on_beat(void *ctx)
+{
+    struct confined *confined = ctx;
+    for (struct answer *answer = confined->answers; answer; answer = answer->next) {
+        if (answer->done || answer->out.len > 0)
+            continue;
+        sandbox_write_beat(&answer->out);
+        flush(answer);
+    }
+    if (confined->answers)
+        loop_timer_start(confined->loop, confined->beat, SANDBOX_BEAT_MS);
 }
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
@@ -218,6 +233,8 @@ static void answer_begin(struct confined *confined, int request_fd, int answer_f
     answer->next = confined->answers;
     if (answer->next)
         answer->next->previous = answer;
+    if (!answer->next)
+        loop_timer_start(confined->loop, confined->beat, 0);
     confined->answers = answer;
     buf_init(&answer->out, OUT_BYTES_MAX);
     answer->flush = loop_timer_new(confined->loop, on_flush, answer);
@@ -251,17 +268,19 @@ static void on_control(void *ctx)
 static enum td_status open_and_confine(struct confined *confined,
                                        const struct runtime_options *options, struct td_error *err)
 {
-    enum td_status status = confine_network(err);
+    enum td_status status = confine(CONFINE_OPENING, err);
     if (status == TD_OK)
         status = runtime_open(options, &confined->runtime, err);
     if (status == TD_OK)
         status = loop_event_new(&confined->loop, err);
     if (status == TD_OK)
-        status = confine_files(err);
+        status = confine(CONFINE_ANSWERING, err);
     if (status != TD_OK)
         return status;
+    confined->beat = loop_timer_new(confined->loop, on_beat, confined);
     confined->control = loop_watch_new(confined->loop, SANDBOX_CONTROL_FD, on_control, confined);
-    return confined->control ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory to start");
+    return confined->control && confined->beat ? TD_OK
+                                               : error_set(err, TD_NO_MEMORY, "no memory to start");
 }
 
 static int cmd_confined(int argc, char **argv)
@@ -283,7 +302,6 @@ static int cmd_confined(int argc, char **argv)
     struct confined confined = {0};
     struct td_error err = {0};
     close_range(SANDBOX_CONTROL_FD + 1, ~0U, 0);
-    prctl(PR_SET_DUMPABLE, 0); /* its texts stay out of core files, and of other processes' sight */
     signal(SIGPIPE, SIG_IGN);
     if (open_and_confine(&confined, &values, &err) != TD_OK) {
         log_event(LOG_LEVEL_ERROR, "confined_worker_failed", "reason=\"%s\"", err.message);

@@ -11,6 +11,7 @@
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
+#include "app/setup/process/client_keys.h"
 #include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
@@ -216,7 +217,7 @@ static void check_ledger(struct doctor *doctor)
         return;
     }
     if (ledger_reader_open(path, &reader, &err) == TD_OK &&
-        ledger_reader_list(reader, 0, 1, &list, &err) == TD_OK)
+        ledger_reader_list(reader, NULL, 0, 1, &list, &err) == TD_OK)
         add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
         add(doctor, "ledger", HEALTH_FAIL, "move the file away; the next start makes a new one",
@@ -261,7 +262,11 @@ static void check_retention(struct doctor *doctor)
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
+    struct td_error err = {0};
     char port[8];
+    if (client_keys_check_reach(config, &err) != TD_OK)
+        add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come", "%s",
+            err.message);
     snprintf(port, sizeof port, "%u", config->server.port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
     if (getaddrinfo(config->server.host, port, &hints, &list) != 0) {
