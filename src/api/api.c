@@ -11,6 +11,7 @@
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
+#include "api/http/trim.h"
 #include "api/inference/handlers.h"
 #include "api/wire/messages_response.h"
 #include "base/str.h"
@@ -98,6 +99,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     api_cancel(api);
+    loop_timer_free(api->loop, api->trim);
     ledger_reader_close(api->reader);
     free(api);
 }
@@ -243,5 +245,9 @@ void api_handle(void *ctx, struct http_request *request)
     assert(admission->endpoint); /* api_admit answers all others */
     api->tracing = admission->tracing;
     api->who = admission->who;
+    if (!trim_weigh(api, http_request_body(request).len)) {
+        reply_no_memory(api, request);
+        return;
+    }
     admission->endpoint->handler(api, request, admission->rest);
 }

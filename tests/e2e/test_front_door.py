@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -257,6 +258,27 @@ def test_a_body_that_got_no_room_is_503_and_not_the_clients_fault():
         equal(status(reply), 503)
         assert b"Retry-After: 1" in reply and b"bodies" in reply, reply
         equal(status(read_reply(first)), 200)
+
+
+@case
+def test_large_requests_leave_no_memory_behind():
+    with Tandem() as tandem:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i: tandem.chat(f"hi {i}", max_tokens=4), range(40)))
+        before = tandem.rss_bytes()
+
+        def ask(number: int) -> None:
+            words = [f"{number}-{i}-" + "x" * 100 for i in range(8000)]
+            schema = {"type": "object", "properties": {"a": {"enum": words}}, "required": ["a"]}
+            named = {"name": "n", "schema": schema}
+            form = {"type": "json_schema", "json_schema": named}
+            tandem.chat(f"hi {number}", max_tokens=4, response_format=form)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(ask, range(40)))
+        wait_until(
+            lambda: tandem.rss_bytes() - before < 28 * MB, what="the memory of before", seconds=8
+        )
 
 
 # --- places at the table ---
