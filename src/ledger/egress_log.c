@@ -88,7 +88,7 @@ static enum td_status read_key(struct egress_log *log, const char *path, struct 
 {
     char hex[2 * CRYPTO_SIGN_KEY_BYTES + 1];
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return TD_NOT_FOUND;
     if (fd < 0)

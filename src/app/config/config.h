@@ -190,8 +190,10 @@ struct config {
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
         uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */
         uint32_t connections_max;
+        uint32_t buffered_bytes_max; /* 0 = from the memory that is free at the start */
+        bool ignore_client_abort;
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
-        struct config_texts cors_origins;
+        struct config_texts cors_origins, allowed_hosts;
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */

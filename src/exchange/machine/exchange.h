@@ -206,6 +206,9 @@ typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
+/* Whether a tier may and can be asked as things stand. Nothing is sent or recorded. */
+bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
+                         const struct td_request *request);
 /* The client has left: stops what runs and frees the exchange. CANCELLED comes inside of the call,
  * and no event after it. */
 void exchange_cancel(struct exchange *exchange);
