@@ -1,8 +1,8 @@
 /* The table of endpoints, and a request's way to its handler: origin, path, method, key.
  *
- * An endpoint is a row here: method, path, handler, and the form of its errors where that is not
- * OpenAI's. A handler that does not reply at once keeps a call (http/call.h), which this file stops
- * when the server does. */
+ * An endpoint is a row here: method, path, handler, whose things it shows, and the form of its
+ * errors where that is not OpenAI's. A handler that does not reply at once keeps a call
+ * (http/call.h), which this file stops when the server does. */
 #include "api/api.h"
 
 #include "api/admin/handlers.h"
@@ -20,43 +20,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KEYED false
-#define OPEN true
 #define OPENAI NULL
 #define MESSAGES (&messages_fault_form)
 
+/* A row without an owner does not compile. */
+#define ROW(method, path, handler, owner, faults)           \
+    {                                                       \
+        HTTP_##method, path, handler, OWNER_##owner, faults \
+    }
+
 /* With and without /v1: Open WebUI and Continue users configure both kinds of base URL. */
 static const struct api_endpoint endpoints[] = {
-    {HTTP_POST, "/v1/chat/completions", chat_handle, KEYED, OPENAI},
-    {HTTP_POST, "/chat/completions", chat_handle, KEYED, OPENAI},
-    {HTTP_POST, "/v1/messages", messages_handle, KEYED, MESSAGES},
-    {HTTP_POST, "/v1/messages/count_tokens", messages_handle_count, KEYED, MESSAGES},
-    {HTTP_POST, "/v1/responses", responses_handle, KEYED, OPENAI},
-    {HTTP_POST, "/responses", responses_handle, KEYED, OPENAI},
-    {HTTP_POST, "/v1/completions", completions_handle, KEYED, OPENAI},
-    {HTTP_POST, "/completions", completions_handle, KEYED, OPENAI},
-    {HTTP_POST, "/v1/embeddings", embeddings_handle, KEYED, OPENAI},
-    {HTTP_POST, "/embeddings", embeddings_handle, KEYED, OPENAI},
-    {HTTP_GET, "/v1/models", models_handle_list, KEYED, OPENAI},
-    {HTTP_GET, "/models", models_handle_list, KEYED, OPENAI},
-    {HTTP_GET, "/v1/models/*", models_handle_one, KEYED, OPENAI},
-    {HTTP_GET, "/models/*", models_handle_one, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/exchanges", exchanges_handle_list, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/exchanges/*", exchanges_handle_one, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/shadows", shadows_handle_list, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/ramps", ramps_handle_list, KEYED, OPENAI},
-    {HTTP_POST, "/tandem/v1/ramps/*", ramps_handle_restart, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/alarms", alarms_handle, KEYED, OPENAI},
-    {HTTP_POST, "/tandem/v1/feedback", feedback_handle, KEYED, OPENAI},
-    {HTTP_POST, "/tandem/v1/consents", consents_handle_grant, KEYED, OPENAI},
-    {HTTP_GET, "/tandem/v1/consents", consents_handle_list, KEYED, OPENAI},
-    {HTTP_DELETE, "/tandem/v1/consents/*", consents_handle_revoke, KEYED, OPENAI},
-    {HTTP_POST, "/tandem/v1/forget", forget_handle, KEYED, OPENAI},
-    {HTTP_GET, "/healthz", health_handle_live, OPEN, OPENAI},
-    {HTTP_GET, "/health", health_handle_live, OPEN, OPENAI},
-    {HTTP_GET, "/readyz", health_handle_ready, OPEN, OPENAI},
-    {HTTP_GET, "/metrics", metrics_handle, KEYED, OPENAI},
-    {HTTP_GET, "/", health_handle_hello, OPEN, OPENAI},
+    ROW(POST, "/v1/chat/completions", chat_handle, TENANT, OPENAI),
+    ROW(POST, "/chat/completions", chat_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/messages", messages_handle, TENANT, MESSAGES),
+    ROW(POST, "/v1/messages/count_tokens", messages_handle_count, ALL, MESSAGES),
+    ROW(POST, "/v1/responses", responses_handle, TENANT, OPENAI),
+    ROW(POST, "/responses", responses_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/completions", completions_handle, TENANT, OPENAI),
+    ROW(POST, "/completions", completions_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/embeddings", embeddings_handle, TENANT, OPENAI),
+    ROW(POST, "/embeddings", embeddings_handle, TENANT, OPENAI),
+    ROW(GET, "/v1/models", models_handle_list, ALL, OPENAI),
+    ROW(GET, "/models", models_handle_list, ALL, OPENAI),
+    ROW(GET, "/v1/models/*", models_handle_one, ALL, OPENAI),
+    ROW(GET, "/models/*", models_handle_one, ALL, OPENAI),
+    ROW(GET, "/tandem/v1/exchanges", exchanges_handle_list, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/exchanges/*", exchanges_handle_one, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/shadows", shadows_handle_list, OPERATOR, OPENAI),
+    ROW(GET, "/tandem/v1/ramps", ramps_handle_list, OPERATOR, OPENAI),
+    ROW(POST, "/tandem/v1/ramps/*", ramps_handle_restart, OPERATOR, OPENAI),
+    ROW(GET, "/tandem/v1/alarms", alarms_handle, OPERATOR, OPENAI),
+    ROW(POST, "/tandem/v1/feedback", feedback_handle, TENANT, OPENAI),
+    ROW(POST, "/tandem/v1/consents", consents_handle_grant, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/consents", consents_handle_list, TENANT, OPENAI),
+    ROW(DELETE, "/tandem/v1/consents/*", consents_handle_revoke, TENANT, OPENAI),
+    ROW(POST, "/tandem/v1/forget", forget_handle, TENANT, OPENAI),
+    ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
+    ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),
+    ROW(GET, "/readyz", health_handle_ready, NOBODY, OPENAI),
+    ROW(GET, "/metrics", metrics_handle, OPERATOR, OPENAI),
+    ROW(GET, "/", health_handle_hello, NOBODY, OPENAI),
 };
 
 enum { ENDPOINT_COUNT = sizeof endpoints / sizeof *endpoints };
@@ -190,7 +194,7 @@ void api_handle(void *ctx, struct http_request *request)
             other = endpoint;
             continue;
         }
-        if (endpoint->open || access_check_key(api, request))
+        if (access_check_owner(api, request, endpoint->owner))
             endpoint->handler(api, request, rest);
         return;
     }

@@ -9,28 +9,33 @@
 #include <assert.h>
 #include <unistd.h>
 
+#define OF_USER " WHERE user = ?1 AND (?2 IS NULL OR tenant = ?2)"
+
 /* In this order, because comments are found by the user whom the rows still name. */
 static const struct {
     const char *sql;
     size_t counted; /* offset in struct ledger_forgotten of the number of changed rows */
 } steps[] = {
     {"UPDATE feedback SET comment = NULL WHERE comment IS NOT NULL AND exchange IN"
-     " (SELECT seq FROM exchange WHERE user = ?1)",
+     " (SELECT seq FROM exchange" OF_USER ")",
      offsetof(struct ledger_forgotten, comments)},
-    {"UPDATE exchange SET prompt = NULL, answer = NULL WHERE user = ?1"
+    {"UPDATE exchange SET prompt = NULL, answer = NULL" OF_USER
      " AND (prompt IS NOT NULL OR answer IS NOT NULL)",
      offsetof(struct ledger_forgotten, texts)},
     {"UPDATE exchange SET user = NULL, disclosure = NULL, signals = NULL, reasons = NULL,"
-     " trace_id = NULL, parent_span_id = NULL, request_id = NULL WHERE user = ?1",
+     " trace_id = NULL, parent_span_id = NULL, request_id = NULL" OF_USER,
      offsetof(struct ledger_forgotten, exchanges)},
 };
 
-static int run_step(sqlite3 *db, const char *sql, const char *user, uint64_t *changed)
+static int run_step(sqlite3 *db, const char *sql, const char *tenant, const char *user,
+                    uint64_t *changed)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_bind_text(statement, 1, user, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(statement, 2, tenant, -1, SQLITE_STATIC); /* NULL binds NULL */
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     sqlite3_finalize(statement);
@@ -40,19 +45,20 @@ static int run_step(sqlite3 *db, const char *sql, const char *user, uint64_t *ch
     return SQLITE_OK;
 }
 
-static int run_steps(sqlite3 *db, const char *user, struct ledger_forgotten *out)
+static int run_steps(sqlite3 *db, const char *tenant, const char *user,
+                     struct ledger_forgotten *out)
 {
     int code = sqlite3_exec(db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE", NULL, NULL, NULL);
     for (size_t i = 0; code == SQLITE_OK && i < sizeof steps / sizeof *steps; i++)
-        code =
-            run_step(db, steps[i].sql, user, (uint64_t *)(void *)((char *)out + steps[i].counted));
+        code = run_step(db, steps[i].sql, tenant, user,
+                        (uint64_t *)(void *)((char *)out + steps[i].counted));
     if (code == SQLITE_OK)
         code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     return code;
 }
 
-enum td_status ledger_forget(const char *path, const char *user, struct ledger_forgotten *out,
-                             struct td_error *err)
+enum td_status ledger_forget(const char *path, const char *tenant, const char *user,
+                             struct ledger_forgotten *out, struct td_error *err)
 {
     assert(path != NULL && user != NULL && out != NULL);
     sqlite3 *db = NULL;
@@ -64,7 +70,7 @@ enum td_status ledger_forget(const char *path, const char *user, struct ledger_f
     enum td_status status = database_open_writer(path, &db, err);
     if (status != TD_OK)
         return status;
-    int code = run_steps(db, user, out);
+    int code = run_steps(db, tenant, user, out);
     if (code != SQLITE_OK)
         status = error_set(err, database_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
     if (!sqlite3_get_autocommit(db))

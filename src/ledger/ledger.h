@@ -38,6 +38,7 @@ struct ledger_attempt {
 struct ledger_exchange {
     const char *id;
     uint64_t wall_ms;
+    const char *tenant; /* NULL = of a server without keys: the operator's */
     const char *user, *route, *policy_version, *requested_model;
     const char *tier, *model, *place, *data_class, *finish;
     enum exchange_end status; /* stored by its name; ENDED_NOT as NULL */
@@ -133,12 +134,12 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
                                                 struct td_error *err);
 void ledger_reader_close(struct ledger_reader *reader);
 
-/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be
- * a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
+/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). tenant: a
+ * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
  * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
  * exchanges match. Members without a value are null:
  *
- *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
+ *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model, tier, model,
  *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
  *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
  *    disclosure, trace_id, span_id, parent_span_id, request_id,
@@ -150,10 +151,11 @@ void ledger_reader_close(struct ledger_reader *reader);
  *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms,
  *               cost_usd, egress_bytes}],
  *    reactions: [{kind, wall_ms, time}]} */
-TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
-                                                struct json **out, struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant,
+                                                const char *id, struct json **out,
+                                                struct td_error *err);
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
-TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader,
+TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
                                                 uint64_t since_wall_ms, size_t limit,
                                                 struct json **out, struct td_error *err);
 /* Exchanges whose first attempt was on the device, oldest first, with the newest feedback. */
@@ -201,12 +203,13 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
                                                    uint64_t since_wall_ms, ledger_history_fn *each,
                                                    void *ctx, struct td_error *err);
 
-/* What exchanges have cost in one hour, by user, route, application and API key (NULL = none). */
+/* What exchanges have cost in one hour, by tenant, user, route, application and API key (NULL =
+ * none). */
 struct ledger_spent {
-    const char *user, *route, *app, *key; /* borrowed until the function returns */
-    uint64_t hour;                        /* hours since the epoch */
-    double cost_usd, shadow_usd;          /* cost_usd includes shadow_usd, the cost of shadows */
-    uint64_t tokens;                      /* of all attempts */
+    const char *tenant, *user, *route, *app, *key; /* borrowed until the function returns */
+    uint64_t hour;                                 /* hours since the epoch */
+    double cost_usd, shadow_usd; /* cost_usd includes shadow_usd, the cost of shadows */
+    uint64_t tokens;             /* of all attempts */
 };
 typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
 TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,16 +24,18 @@ struct column {
     enum shape shape;
 };
 
-#define EXCHANGE_COLUMNS                                                                          \
-    "id, wall_ms, user, route, policy_version, requested_model, tier, model, place, data_class,"  \
-    " status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms, cost_usd," \
-    " all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, disclosure, trace_id,"   \
+#define EXCHANGE_COLUMNS                                                                       \
+    "id, wall_ms, tenant, user, route, policy_version, requested_model, tier, model, place,"   \
+    " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,"      \
+    " total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, " \
+    "disclosure, trace_id,"                                                                    \
     " span_id, parent_span_id, request_id"
 #define DETAIL_COLUMNS ", signals, reasons, prompt, answer, seq"
 
 static const struct column exchange_columns[] = {
     {"id", TEXT},
     {"wall_ms", INTEGER},
+    {"tenant", TEXT},
     {"user", TEXT},
     {"route", TEXT},
     {"policy_version", TEXT},
@@ -228,17 +231,29 @@ static enum td_status add_belongings(struct ledger_reader *reader, const struct 
     return status;
 }
 
-/* Prepares the search for an id: the exact one, or the first two that begin with it. */
-static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
+/* Rows of exchanges, of one tenant's only unless it is NULL. ?1 and ?2 are for `where` and
+ * `order`. */
+static sqlite3_stmt *prepare_rows(struct ledger_reader *reader, const char *tenant,
+                                  const char *more_columns, const char *where, const char *order)
 {
-    bool last = strcmp(id, "last") == 0;
-    const char *sql = last ? "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
-                             " FROM exchange ORDER BY wall_ms DESC, seq DESC LIMIT 1"
-                           : "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
-                             " FROM exchange WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2";
+    char sql[1024];
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK || last)
-        return statement;
+    snprintf(sql, sizeof sql, "SELECT " EXCHANGE_COLUMNS "%s FROM exchange WHERE %s%s ORDER BY %s",
+             more_columns, where, tenant ? " AND tenant = ?3" : "", order);
+    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) == SQLITE_OK && tenant)
+        sqlite3_bind_text(statement, 3, tenant, -1, SQLITE_TRANSIENT);
+    return statement;
+}
+
+/* Prepares the search for an id: the exact one, or the first two that begin with it. */
+static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *tenant, const char *id)
+{
+    if (strcmp(id, "last") == 0)
+        return prepare_rows(reader, tenant, DETAIL_COLUMNS, "1", "wall_ms DESC, seq DESC LIMIT 1");
+    sqlite3_stmt *statement =
+        prepare_rows(reader, tenant, DETAIL_COLUMNS, "id >= ?1 AND id < ?2", "id LIMIT 2");
+    if (!statement)
+        return NULL;
     /* Ids compare as bytes, so those that begin with the prefix sort before the prefix and a byte
      * 0xff. */
     size_t len = strlen(id);
@@ -251,27 +266,27 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
 }
 
 /* The same for the newest exchange of a trace, or of a request id. */
-static sqlite3_stmt *prepare_find_named(struct ledger_reader *reader, const char *name)
+static sqlite3_stmt *prepare_find_named(struct ledger_reader *reader, const char *tenant,
+                                        const char *name)
 {
-    static const char sql[] = "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
-                              " FROM exchange WHERE trace_id = ?1 OR request_id = ?1"
-                              " ORDER BY seq DESC LIMIT 1";
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) == SQLITE_OK)
+    sqlite3_stmt *statement = prepare_rows(
+        reader, tenant, DETAIL_COLUMNS, "(trace_id = ?1 OR request_id = ?1)", "seq DESC LIMIT 1");
+    if (statement)
         sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
     return statement;
 }
 
 /* What else happened in the exchange's trace. */
-static enum td_status add_same_trace(struct ledger_reader *reader, struct json *exchange,
-                                     sqlite3_int64 seq, struct td_error *err)
+static enum td_status add_same_trace(struct ledger_reader *reader, const char *tenant,
+                                     struct json *exchange, sqlite3_int64 seq, struct td_error *err)
 {
     static const char sql[] = "SELECT y.id FROM exchange x JOIN exchange y"
                               " ON y.trace_id = x.trace_id AND y.seq <> x.seq WHERE x.seq = ?1"
-                              " ORDER BY y.seq DESC LIMIT 20";
+                              " AND (?2 IS NULL OR y.tenant = ?2) ORDER BY y.seq DESC LIMIT 20";
     sqlite3_stmt *statement = reader_prepare_locked(reader, sql, (uint64_t)seq, err);
     if (statement == NULL)
         return err ? err->status : TD_IO;
+    sqlite3_bind_text(statement, 2, tenant, -1, SQLITE_STATIC); /* NULL binds NULL */
     struct json *ids = json_new_array();
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && ids != NULL)
@@ -282,16 +297,16 @@ static enum td_status add_same_trace(struct ledger_reader *reader, struct json *
     return status;
 }
 
-static enum td_status find_locked(struct ledger_reader *reader, const char *id, struct json **out,
-                                  struct td_error *err)
+static enum td_status find_locked(struct ledger_reader *reader, const char *tenant, const char *id,
+                                  struct json **out, struct td_error *err)
 {
     bool named = false;
-    sqlite3_stmt *statement = prepare_find(reader, id);
+    sqlite3_stmt *statement = prepare_find(reader, tenant, id);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     if (code == SQLITE_DONE && strcmp(id, "last") != 0) {
         named = true;
         sqlite3_finalize(statement);
-        statement = prepare_find_named(reader, id);
+        statement = prepare_find_named(reader, tenant, id);
         code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     }
     if (statement == NULL)
@@ -315,14 +330,14 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
         for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
             status = add_belongings(reader, &belongings[i], *out, seq, err);
         if (status == TD_OK)
-            status = add_same_trace(reader, *out, seq, err);
+            status = add_same_trace(reader, tenant, *out, seq, err);
     }
     sqlite3_finalize(statement);
     return status;
 }
 
-enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, struct json **out,
-                                  struct td_error *err)
+enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant, const char *id,
+                                  struct json **out, struct td_error *err)
 {
     assert(reader != NULL && id != NULL && out != NULL);
     *out = NULL;
@@ -330,7 +345,7 @@ enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, 
     if (len == 0 || len > ID_BYTES_MAX)
         return error_set(err, TD_INVALID, "an exchange id has 1 to %d characters", ID_BYTES_MAX);
     pthread_mutex_lock(&reader->mutex);
-    enum td_status status = find_locked(reader, id, out, err);
+    enum td_status status = find_locked(reader, tenant, id, out, err);
     pthread_mutex_unlock(&reader->mutex);
     if (status != TD_OK) {
         json_free(*out);
@@ -339,20 +354,24 @@ enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, 
     return status;
 }
 
-enum td_status ledger_reader_list(struct ledger_reader *reader, uint64_t since_wall_ms,
-                                  size_t limit, struct json **out, struct td_error *err)
+enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
+                                  uint64_t since_wall_ms, size_t limit, struct json **out,
+                                  struct td_error *err)
 {
     assert(reader != NULL && out != NULL);
-    static const char sql[] = "SELECT " EXCHANGE_COLUMNS " FROM exchange WHERE wall_ms >= ?1"
-                              " ORDER BY wall_ms DESC, seq DESC LIMIT ?2";
     *out = NULL;
     struct json *list = json_new_array();
     if (list == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a list of exchanges");
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
-    if (statement != NULL) {
+    sqlite3_stmt *statement =
+        prepare_rows(reader, tenant, "", "wall_ms >= ?1", "wall_ms DESC, seq DESC LIMIT ?2");
+    if (statement == NULL) {
+        reader_error_locked(reader, err);
+    } else {
+        sqlite3_bind_int64(statement, 1,
+                           since_wall_ms > INT64_MAX ? INT64_MAX : (sqlite3_int64)since_wall_ms);
         sqlite3_bind_int64(statement, 2, limit > INT32_MAX ? INT32_MAX : (sqlite3_int64)limit);
         int code;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW)

@@ -15,7 +15,7 @@ static const size_t exchange_strings[] = {
     AT(id),         AT(user),         AT(route),          AT(policy_version), AT(requested_model),
     AT(tier),       AT(model),        AT(place),          AT(data_class),     AT(finish),
     AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),    AT(answer_text),
-    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),
+    AT(trace_id),   AT(span_id),      AT(parent_span_id), AT(request_id),     AT(tenant),
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)

@@ -16,8 +16,8 @@ static const char insert_exchange_sql[] =
     "place,"
     " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
     " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id, tenant)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_attempt_sql[] =
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
@@ -147,6 +147,7 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->span_id);
     bind_text(s, &next, x->parent_span_id);
     bind_text(s, &next, x->request_id);
+    bind_text(s, &next, x->tenant);
     return step_once(s);
 }
 

@@ -184,10 +184,12 @@ struct td_request {
     size_t tag_count;
     enum td_network network; /* as the caller reports it */
     const char *user;        /* stable user key, or NULL */
-    /* Stable identity of the sender, such as the digest of an API key or the peer's address; NULL =
-     * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
-     * 8 digits of a hash of it. */
+    /* Stable identity of the sender: the digest of its tenant, or the peer's address where no keys
+     * are required; NULL = none. It keeps callers' conversations apart. It is never sent, logged or
+     * stored; alarms show 8 digits of a hash of it. */
     const char *caller;
+    const char *key;    /* digest of the API key that it came with; NULL = none is required */
+    const char *tenant; /* what records call the tenant (api/http/auth.h); NULL likewise */
     const struct trace *trace;   /* NULL = a new one begins */
     const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
     const char *request_id;      /* as the client or this server named it; or NULL. Never sent */

@@ -32,12 +32,13 @@ static void use(struct consistency *consistency, const uint8_t *data, size_t siz
         memcpy(bits, data + size - sizeof bits, sizeof bits);
     person.whose += person.whose == 0;
     consistency_find(consistency, &person, bits, 128, &tier);
-    consistency_put(consistency, &person, bits, 40, "user", 7);
+    const struct td_request request = {.user = "user"};
+    consistency_put(consistency, &person, bits, 40, &request, 7);
     /* It may stand for one that was there and is nearly the same; all that are near have the
      * tier. */
     if (!consistency_find(consistency, &person, bits, 40, &tier) || tier != 7)
         abort();
-    if (consistency_forget(consistency, "user", &erased, NULL) != TD_OK || erased == 0)
+    if (consistency_forget(consistency, NULL, "user", &erased, NULL) != TD_OK || erased == 0)
         abort();
     struct consistency_numbers numbers;
     consistency_numbers(consistency, &numbers);

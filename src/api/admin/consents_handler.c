@@ -1,13 +1,13 @@
 /* Consents: POST /tandem/v1/consents grants one, GET lists them, DELETE /tandem/v1/consents/ID
  * revokes one.
  *
- * A caller sees only its own. A caller is an API key, or an address where no key is required.
+ * A tenant sees only its own, and so does the operator. Where no key is required, an address counts
+ * as a tenant.
  *
  *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}
  *
  * `id` and `user` are optional. */
 #include "api/admin/handlers.h"
-#include "api/http/access.h"
 #include "api/http/reply.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -22,9 +22,7 @@
 static void reply_one(struct api *api, struct http_request *request, struct consents *consents,
                       const char *id)
 {
-    char caller[AUTH_DIGEST_BYTES];
-    access_find_caller(api, request, caller);
-    struct json *list = consents_list(consents, caller, id, clock_wall_ms(NULL));
+    struct json *list = consents_list(consents, api->who.caller, id, clock_wall_ms(NULL));
     struct json *object = json_clone(json_at(list, 0));
     json_free(list);
     json_put(object, "object", json_new_cstr("consent"));
@@ -60,7 +58,7 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
     struct td_error err = {0};
     struct json *body = NULL;
     struct consent wish;
-    char id[CONSENT_ID_BYTES_MAX + 1], caller[AUTH_DIGEST_BYTES];
+    char id[CONSENT_ID_BYTES_MAX + 1];
     if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
         fault_invalid_json(&fault, &err);
         api_reply_fault(api, request, &fault);
@@ -71,8 +69,7 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
         api_reply_fault(api, request, &fault);
         return;
     }
-    access_find_caller(api, request, caller);
-    wish.caller = caller;
+    wish.caller = api->who.caller;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
         consents_grant(services->consents, &wish, clock_wall_ms(NULL), id, &err);
@@ -87,12 +84,11 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
 void consents_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    char caller[AUTH_DIGEST_BYTES];
-    access_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("list"));
-    json_put(object, "data", consents_list(services->consents, caller, NULL, clock_wall_ms(NULL)));
+    json_put(object, "data",
+             consents_list(services->consents, api->who.caller, NULL, clock_wall_ms(NULL)));
     api->host->release(api->host->ctx, services);
     api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
@@ -100,11 +96,9 @@ void consents_handle_list(struct api *api, struct http_request *request, const c
 void consents_handle_revoke(struct api *api, struct http_request *request, const char *rest)
 {
     struct td_error err = {0};
-    char caller[AUTH_DIGEST_BYTES];
-    access_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
-        consents_revoke(services->consents, caller, rest, clock_wall_ms(NULL), &err);
+        consents_revoke(services->consents, api->who.caller, rest, clock_wall_ms(NULL), &err);
     if (status == TD_OK)
         reply_one(api, request, services->consents, rest);
     else

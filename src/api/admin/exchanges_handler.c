@@ -1,11 +1,13 @@
 /* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID explain exchanges from the ledger.
- * GET /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here.
+ * GET /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here. A tenant's
+ * look-up finds its own exchanges, as if no others were there.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
  * yet. The loop must not wait for the disk. A look-up that finds nothing is repeated by a timer
  * until a commit interval has passed. */
 #include "api/admin/handlers.h"
 #include "api/admin/lookup.h"
+#include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "base/json.h"
@@ -32,6 +34,7 @@ struct lookup {
     api_found_fn *found;
     void *ctx; /* owned: freed with free */
     char id[160];
+    struct auth_who who;
 };
 
 static void lookup_free(struct lookup *lookup)
@@ -74,7 +77,8 @@ static bool lookup_try(struct lookup *lookup, bool last)
     struct json *value = NULL;
     enum td_status status = open_reader(api, &err);
     if (status == TD_OK)
-        status = ledger_reader_find(api->reader, lookup->id, &value, &err);
+        status =
+            ledger_reader_find(api->reader, access_view(&lookup->who), lookup->id, &value, &err);
     if (status == TD_NOT_FOUND && !last)
         return false;
     if (status == TD_OK)
@@ -134,6 +138,7 @@ void exchanges_find(struct api *api, struct http_request *request, const char *i
     }
     api_call_begin(api, &lookup->base, lookup_stop, false);
     lookup->http = request;
+    lookup->who = api->who;
     lookup->found = found;
     lookup->ctx = ctx;
     memcpy(lookup->id, id, strlen(id) + 1);
@@ -205,7 +210,8 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
     struct json *list = NULL;
     enum td_status status = open_reader(api, &err);
     if (status == TD_OK)
-        status = ledger_reader_list(api->reader, since, (size_t)limit, &list, &err);
+        status = ledger_reader_list(api->reader, access_view(&api->who), since, (size_t)limit,
+                                    &list, &err);
     if (status != TD_OK) {
         reply_error(api, request, status, &err);
         return;

@@ -1,4 +1,5 @@
-/* POST /tandem/v1/forget {"user": "..."}: erases everything that this server holds of a user.
+/* POST /tandem/v1/forget {"user": "..."}: erases everything that this server holds of a user of the
+ * tenant that asks, or for the operator, of all tenants' users of that name.
  *
  *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
  *    "similar" (remembered starts), "caches"}
@@ -7,6 +8,7 @@
  * loop. Computed prompts are not stored by user, so all of them go; "caches" is true when there
  * were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
 #include "api/admin/handlers.h"
+#include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "base/background.h"
@@ -26,6 +28,7 @@ struct forget_work {
     struct ledger *ledger; /* NULL = this server keeps none */
     const char *path;
     char user[USER_BYTES_MAX];
+    struct auth_who who;
     struct ledger_forgotten forgotten;
     enum td_status status;
     struct td_error err;
@@ -48,6 +51,14 @@ static void call_gone(void *ctx)
     ((struct forget_call *)ctx)->http = NULL;
 }
 
+static struct api_forget whom(const struct forget_work *work)
+{
+    const struct auth_who *who = &work->who;
+    return (struct api_forget){.user = work->user,
+                               .tenant = access_view(who),
+                               .caller = who->operates ? NULL : who->caller};
+}
+
 static void work_run(void *ctx)
 {
     struct forget_work *work = ctx;
@@ -55,7 +66,8 @@ static void work_run(void *ctx)
         return;
     work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
     if (work->status == TD_OK)
-        work->status = ledger_forget(work->path, work->user, &work->forgotten, &work->err);
+        work->status =
+            ledger_forget(work->path, whom(work).tenant, work->user, &work->forgotten, &work->err);
 }
 
 static void reply(struct forget_call *call, const struct forget_work *work,
@@ -91,9 +103,10 @@ static void work_done(void *ctx, void *owner)
     struct forget_work *work = ctx;
     struct forget_call *call = owner;
     const struct api_host *host = call->base.api->host;
+    const struct api_forget wanted = whom(work);
     struct api_forgotten memory = {0};
     if (host->forget)
-        host->forget(host->ctx, work->user, &memory);
+        host->forget(host->ctx, &wanted, &memory);
     reply(call, work, &memory);
     call_free(call);
 }
@@ -121,6 +134,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         call->http = request;
         work->ledger = api->host->ledger;
         work->path = api->host->ledger_path;
+        work->who = api->who;
         memcpy(work->user, user.data, user.len);
         const struct background_work background = {.run = work_run,
                                                    .done = work_done,

@@ -73,12 +73,8 @@ void access_reply_preflight(struct api *api, struct http_request *request)
     api_reply_text(api, request, 204, "text/plain", STR(""));
 }
 
-bool access_check_key(struct api *api, struct http_request *request)
+static bool refuse_key(struct api *api, struct http_request *request)
 {
-    if (auth_allows(api->host->auth, http_request_header(request, "Authorization"),
-                    http_request_header(request, "x-api-key"),
-                    http_request_header(request, "api-key")))
-        return true;
     struct fault fault;
     fault_set(&fault, 401, "authentication_error", "invalid_api_key",
               "this server needs an API key: send it as 'Authorization: Bearer KEY'");
@@ -87,13 +83,58 @@ bool access_check_key(struct api *api, struct http_request *request)
     return false;
 }
 
-void access_find_caller(const struct api *api, const struct http_request *request,
-                        char out[static AUTH_DIGEST_BYTES])
+static bool refuse_tenant(struct api *api, struct http_request *request)
 {
-    if (!auth_digest(api->host->auth, http_request_header(request, "Authorization"),
-                     http_request_header(request, "x-api-key"),
-                     http_request_header(request, "api-key"), out))
-        snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
+    struct fault fault;
+    fault_set(&fault, 403, "permission_error", "operator_only",
+              "this is about all clients of the server, so it takes an operator's key: %s",
+              auth_has_operators(api->host->auth)
+                  ? "one of those that server.operator_keys_env or operator_keys_file names"
+                  : "there is none yet; name one with server.operator_keys_env or "
+                    "server.operator_keys_file");
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
+/* Where no keys are required everybody is the operator, and addresses keep conversations apart. */
+static bool find_who(struct api *api, struct http_request *request)
+{
+    struct auth *auth = api->host->auth;
+    api->who = (struct auth_who){.operates = !auth};
+    if (auth)
+        return auth_find(auth, http_request_header(request, "Authorization"),
+                         http_request_header(request, "x-api-key"),
+                         http_request_header(request, "api-key"), &api->who);
+    snprintf(api->who.caller, sizeof api->who.caller, "%s", http_request_peer(request));
+    return true;
+}
+
+bool access_check_owner(struct api *api, struct http_request *request, enum api_owner owner)
+{
+    bool known = find_who(api, request);
+    if (owner == OWNER_NOBODY)
+        return true;
+    if (!known)
+        return refuse_key(api, request);
+    bool may = owner == OWNER_ALL || owner == OWNER_TENANT || api->who.operates;
+    return may || refuse_tenant(api, request);
+}
+
+const char *access_view(const struct auth_who *who)
+{
+    return who->operates ? NULL : who->tenant;
+}
+
+bool access_give(const struct api *api, struct arena *arena, struct td_request *out)
+{
+    struct auth_who *who = arena_alloc(arena, sizeof *who);
+    if (!who)
+        return false;
+    *who = api->who;
+    out->caller = who->caller;
+    out->key = *who->key ? who->key : NULL;
+    out->tenant = *who->tenant ? who->tenant : NULL;
+    return true;
 }
 
 const char *access_find_header(void *http, const char *name)

@@ -3,16 +3,17 @@
 #define API_ACCESS_H
 
 #include "api/http/api_internal.h"
-#include "api/http/auth.h"
+#include "base/arena.h"
 
-/* False when the request was refused and answered here. */
+/* False when the request was refused and answered here. access_check_owner sets api->who. */
 bool access_check_origin(struct api *api, struct http_request *request);
-bool access_check_key(struct api *api, struct http_request *request);
+bool access_check_owner(struct api *api, struct http_request *request, enum api_owner owner);
 void access_reply_preflight(struct api *api, struct http_request *request);
 
-/* The API key's digest where keys are required, else where the request comes from. */
-void access_find_caller(const struct api *api, const struct http_request *request,
-                        char out[static AUTH_DIGEST_BYTES]);
+/* The tenant whose records they may see; NULL = those of all. **borrows** who. */
+const char *access_view(const struct auth_who *who);
+/* Fills caller, key and tenant of a request to a model. False without memory. */
+bool access_give(const struct api *api, struct arena *arena, struct td_request *out);
 
 /* A request's header, NULL when absent; http is the struct http_request. */
 const char *access_find_header(void *http, const char *name);

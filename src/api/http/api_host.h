@@ -11,6 +11,13 @@ struct ledger_reader;
 struct metrics;
 struct sandbox;
 
+/* Whose data is to be erased. */
+struct api_forget {
+    const char *user;
+    const char *tenant,
+        *caller; /* as td_request's; both NULL = of all tenants' users of that name */
+};
+
 /* What was erased of a user outside of the ledger. */
 struct api_forgotten {
     size_t vaults;     /* of pseudonyms */
@@ -27,7 +34,7 @@ struct api_host {
     void (*release)(void *ctx, struct exchange_services *services);
     bool (*ready)(void *ctx, const char **why_not); /* /readyz */
     /* Erases what memory holds of a user; NULL = it holds nothing. Any thread. */
-    void (*forget)(void *ctx, const char *user, struct api_forgotten *out);
+    void (*forget)(void *ctx, const struct api_forget *whom, struct api_forgotten *out);
     void *ctx;
 
     struct sandbox *sandbox;       /* where private texts are embedded; NULL = here, too */

@@ -4,6 +4,7 @@
 #define API_API_INTERNAL_H
 
 #include "api/http/api_host.h"
+#include "api/http/auth.h"
 #include "api/http/endpoint.h"
 #include "base/rng.h"
 #include "base/trace.h"
@@ -28,6 +29,7 @@ struct api {
     uint32_t shard; /* this loop's index for the metrics */
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;
+    struct auth_who who;          /* asks the request whose handler runs (http/access.h) */
     struct api_call *calls;       /* that outlive their handler's return */
     uint32_t running;             /* those of them that are exchanges */
     struct ledger_reader *reader; /* opened on first use (admin/exchanges_handler.c) */

@@ -1,69 +1,48 @@
-/* The server's own API keys, as digests.
+/* A sorted table of keyed digests, searched in two halves.
  *
- * A request's key is hashed and compared with every digest in equal time. The loop does not stop at
- * the first match, so the time of a check says nothing about the keys. A reload replaces the whole
- * set under a short lock. */
+ * What is compared is a digest of the key that was shown and of a secret that no client knows, so
+ * how far a comparison gets tells nothing about a key. The secret outlives the process, because the
+ * same one names tenants in the ledger. A reload makes a new table and swaps it under the lock. A
+ * look-up needs no memory. */
 #include "api/http/auth.h"
 
 #include "base/crypto.h"
+#include "base/error.h"
 #include "base/str.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define AUTH_KEYS_MAX 256
+struct known_key {
+    uint8_t mark[CRYPTO_SHA256_BYTES];   /* of the secret and `digest`; the table's order */
+    uint8_t digest[CRYPTO_SHA256_BYTES]; /* of the key */
+    uint8_t caller[CRYPTO_SHA256_BYTES]; /* of the tenant; the key's own where it has no name */
+    char tenant[AUTH_TENANT_BYTES];
+    bool operates;
+};
 
-struct key_set {
+struct key_table {
     size_t count;
-    uint8_t digests[AUTH_KEYS_MAX][CRYPTO_SHA256_BYTES];
+    bool has_operators;
+    struct known_key keys[];
 };
 
 struct auth {
-    pthread_mutex_t lock; /* held for some microseconds a request */
-    struct key_set keys;
+    uint8_t secret[KEYED_KEY_BYTES];
+    pthread_mutex_t lock; /* of `table`; held for some microseconds a request */
+    struct key_table *table;
 };
 
-static void key_set_read(struct td_str keys, struct key_set *out)
-{
-    struct td_str line;
-    out->count = 0;
-    while (str_next(&keys, '\n', &line)) {
-        struct td_str key;
-        while (str_next(&line, ',', &key)) {
-            key = str_trim(key);
-            if (key.len == 0 || out->count == AUTH_KEYS_MAX)
-                continue;
-            crypto_sha256(key.data, key.len, out->digests[out->count++]);
-        }
-    }
-}
-
-struct auth *auth_new(struct td_str keys)
+struct auth *auth_new(const uint8_t secret[static KEYED_KEY_BYTES])
 {
     struct auth *auth = calloc(1, sizeof *auth);
     if (!auth)
         return NULL;
-    key_set_read(keys, &auth->keys);
-    if (auth->keys.count == 0) {
-        free(auth);
-        return NULL;
-    }
+    memcpy(auth->secret, secret, sizeof auth->secret);
     pthread_mutex_init(&auth->lock, NULL);
     return auth;
-}
-
-bool auth_replace(struct auth *auth, struct td_str keys)
-{
-    assert(auth);
-    struct key_set fresh;
-    key_set_read(keys, &fresh);
-    if (fresh.count == 0)
-        return false;
-    pthread_mutex_lock(&auth->lock);
-    memcpy(&auth->keys, &fresh, sizeof fresh);
-    pthread_mutex_unlock(&auth->lock);
-    return true;
 }
 
 void auth_free(struct auth *auth)
@@ -71,20 +50,140 @@ void auth_free(struct auth *auth)
     if (!auth)
         return;
     pthread_mutex_destroy(&auth->lock);
+    crypto_wipe(auth->secret, sizeof auth->secret);
+    free(auth->table);
     free(auth);
 }
 
-static bool key_known(struct auth *auth, struct td_str key)
+/* --- the table --- */
+
+/* The next key of a text; false at its end. */
+static bool next_key(struct td_str *text, struct td_str *line, struct td_str *key)
 {
-    uint8_t digest[CRYPTO_SHA256_BYTES];
-    crypto_sha256(key.data, key.len, digest);
-    unsigned known = 0;
-    pthread_mutex_lock(&auth->lock);
-    for (size_t i = 0; i < auth->keys.count; i++)
-        known |= crypto_equal(digest, auth->keys.digests[i], sizeof digest);
-    pthread_mutex_unlock(&auth->lock);
-    return known != 0;
+    do {
+        while (str_next(line, ',', key)) {
+            *key = str_trim(*key);
+            if (key->len > 0)
+                return true;
+        }
+    } while (str_next(text, '\n', line));
+    return false;
 }
+
+static size_t count_keys(struct td_str text)
+{
+    struct td_str line = {0}, key;
+    size_t count = 0;
+    while (next_key(&text, &line, &key))
+        count++;
+    return count;
+}
+
+static void mark_key(const struct auth *auth, struct td_str text, struct known_key *out)
+{
+    uint8_t both[KEYED_KEY_BYTES + CRYPTO_SHA256_BYTES];
+    crypto_sha256(text.data, text.len, out->digest);
+    memcpy(both, auth->secret, KEYED_KEY_BYTES);
+    memcpy(both + KEYED_KEY_BYTES, out->digest, CRYPTO_SHA256_BYTES);
+    crypto_sha256(both, sizeof both, out->mark);
+}
+
+static void fill_key(const struct auth *auth, const struct auth_keys *keys, struct td_str text,
+                     struct known_key *out)
+{
+    char digest[AUTH_DIGEST_BYTES], name[128];
+    uint8_t mac[KEYED_MAC_BYTES];
+    mark_key(auth, text, out);
+    memcpy(out->caller, out->digest, sizeof out->caller);
+    crypto_hex(out->digest, sizeof out->digest, digest);
+    for (size_t i = 0; i < keys->named_count; i++) {
+        if (strcmp(keys->named[i].key, digest) != 0)
+            continue;
+        /* No key has a comma, so no key has the digest of a name. */
+        int len = snprintf(name, sizeof name, "tenant,%.100s", keys->named[i].tenant);
+        crypto_sha256(name, (size_t)len, out->caller);
+    }
+    keyed_mac(auth->secret, out->caller, sizeof out->caller, mac);
+    crypto_hex(mac, (AUTH_TENANT_BYTES - 1) / 2, out->tenant);
+}
+
+static void add_keys(const struct auth *auth, const struct auth_keys *keys, struct td_str text,
+                     bool operates, struct key_table *table)
+{
+    struct td_str line = {0}, key;
+    while (next_key(&text, &line, &key)) {
+        struct known_key *out = &table->keys[table->count++];
+        fill_key(auth, keys, key, out);
+        out->operates = operates;
+    }
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct known_key *left = a, *right = b;
+    return memcmp(left->mark, right->mark, sizeof left->mark);
+}
+
+/* A key that was given twice is one key, with the rights of both. */
+static void drop_repeated(struct key_table *table)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (kept > 0 && compare_keys(&table->keys[kept - 1], &table->keys[i]) == 0)
+            table->keys[kept - 1].operates |= table->keys[i].operates;
+        else
+            table->keys[kept++] = table->keys[i];
+    }
+    table->count = kept;
+}
+
+/* Where all keys are one tenant's and none is the operator's, the tenant is the operator: nobody
+ * else is there whom it could see. */
+static void find_operators(struct key_table *table)
+{
+    bool alone = true;
+    for (size_t i = 0; i < table->count; i++) {
+        table->has_operators |= table->keys[i].operates;
+        alone &= memcmp(table->keys[i].caller, table->keys[0].caller, CRYPTO_SHA256_BYTES) == 0;
+    }
+    for (size_t i = 0; i < table->count && alone && !table->has_operators; i++)
+        table->keys[i].operates = true;
+}
+
+enum td_status auth_set(struct auth *auth, const struct auth_keys *keys, struct td_error *err)
+{
+    assert(auth && keys);
+    size_t count = count_keys(keys->clients) + count_keys(keys->operators);
+    if (count == 0)
+        return error_set(err, TD_NOT_FOUND, "there is no key");
+    if (count > AUTH_KEYS_MAX)
+        return error_set(err, TD_LIMIT, "there are %zu keys; a server takes at most %d", count,
+                         AUTH_KEYS_MAX);
+    struct key_table *table = calloc(1, sizeof *table + count * sizeof *table->keys);
+    if (!table)
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu keys", count);
+    add_keys(auth, keys, keys->clients, false, table);
+    add_keys(auth, keys, keys->operators, true, table);
+    qsort(table->keys, table->count, sizeof *table->keys, compare_keys);
+    drop_repeated(table);
+    find_operators(table);
+    pthread_mutex_lock(&auth->lock);
+    struct key_table *old = auth->table;
+    auth->table = table;
+    pthread_mutex_unlock(&auth->lock);
+    free(old);
+    return TD_OK;
+}
+
+bool auth_has_operators(struct auth *auth)
+{
+    pthread_mutex_lock(&auth->lock);
+    bool has = auth->table && auth->table->has_operators;
+    pthread_mutex_unlock(&auth->lock);
+    return has;
+}
+
+/* --- a request's key --- */
 
 /* The key that a request shows; false when it shows none. */
 static bool find_key(const char *authorization, const char *x_api_key, const char *api_key,
@@ -100,21 +199,26 @@ static bool find_key(const char *authorization, const char *x_api_key, const cha
     return true;
 }
 
-bool auth_allows(struct auth *auth, const char *authorization, const char *x_api_key,
-                 const char *api_key)
+bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
+               const char *api_key, struct auth_who *who)
 {
     struct td_str key;
-    return !auth || (find_key(authorization, x_api_key, api_key, &key) && key_known(auth, key));
-}
-
-bool auth_digest(const struct auth *auth, const char *authorization, const char *x_api_key,
-                 const char *api_key, char out[static AUTH_DIGEST_BYTES])
-{
-    struct td_str key;
-    uint8_t digest[CRYPTO_SHA256_BYTES];
-    if (!auth || !find_key(authorization, x_api_key, api_key, &key))
+    struct known_key wanted, *found;
+    if (!find_key(authorization, x_api_key, api_key, &key))
         return false;
-    crypto_sha256(key.data, key.len, digest);
-    crypto_hex(digest, sizeof digest, out);
+    mark_key(auth, key, &wanted);
+    pthread_mutex_lock(&auth->lock);
+    found = auth->table ? bsearch(&wanted, auth->table->keys, auth->table->count, sizeof wanted,
+                                  compare_keys)
+                        : NULL;
+    if (found)
+        wanted = *found;
+    pthread_mutex_unlock(&auth->lock);
+    if (!found)
+        return false;
+    crypto_hex(wanted.digest, sizeof wanted.digest, who->key);
+    crypto_hex(wanted.caller, sizeof wanted.caller, who->caller);
+    memcpy(who->tenant, wanted.tenant, sizeof who->tenant);
+    who->operates = wanted.operates;
     return true;
 }

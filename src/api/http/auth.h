@@ -1,30 +1,58 @@
-/* Optional API keys of this server. Keys are stored as SHA-256. A check always compares all of them
- * in equal time, so that the time shows neither length, position nor prefix of a key. Any
- * thread. */
+/* The API keys of this server, and whom each of them stands for.
+ *
+ * A tenant is whoever owns what a key's requests leave behind: records, consents, vaults, caches. A
+ * key is a tenant of its own unless a name says that several keys are one. The operator's keys, and
+ * the keys of a server's only tenant where there are no operator's keys, may see all tenants.
+ *
+ * Keys are kept as digests under a secret of the installation. Therefore the time of a look-up says
+ * nothing about a key. Any thread. */
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
-#include "tandem/types.h"
+#include "base/keyed.h"
 
 struct auth;
 
-/* `keys`: one a line or comma-separated; white space around them is not part of a key.
- * **returns new** (auth_free); NULL without memory or when there is no key in the text. */
-struct auth *auth_new(struct td_str keys);
-/* Replaces the keys. False, and nothing changes, when the text has no key. */
-bool auth_replace(struct auth *auth, struct td_str keys);
-void auth_free(struct auth *auth);
-
-/* Each argument is a header's value or NULL: `Authorization: Bearer KEY`, `x-api-key`, `api-key`.
- * auth NULL = no keys are required. */
-bool auth_allows(struct auth *auth, const char *authorization, const char *x_api_key,
-                 const char *api_key);
-
+/* More keys are refused. */
+#define AUTH_KEYS_MAX 4096
 /* SHA-256 in hex and a NUL. */
 #define AUTH_DIGEST_BYTES 65
-/* The digest of the key in an allowed request's headers, which tells callers apart. False when no
- * keys are required. */
-bool auth_digest(const struct auth *auth, const char *authorization, const char *x_api_key,
-                 const char *api_key, char out[static AUTH_DIGEST_BYTES]);
+#define AUTH_TENANT_BYTES 17
+
+/* The key with this digest (SHA-256, in hex) belongs to the tenant of that name. */
+struct auth_named {
+    const char *key, *tenant;
+};
+
+/* Texts hold keys, one a line or comma-separated. White space around them is not part of a key. */
+struct auth_keys {
+    struct td_str clients, operators;
+    const struct auth_named *named;
+    size_t named_count;
+};
+
+/* Who asks. Empty texts where no keys are required. */
+struct auth_who {
+    char key[AUTH_DIGEST_BYTES];    /* of the API key: SHA-256 in hex */
+    char caller[AUTH_DIGEST_BYTES]; /* the same for all keys of a tenant; never shown or stored */
+    char tenant[AUTH_TENANT_BYTES]; /* the tenant's name in records: a keyed hash of `caller` */
+    bool operates;                  /* may see what belongs to any tenant */
+};
+
+/* It has no keys yet, and allows nothing. **returns new** (auth_free), NULL without memory. */
+struct auth *auth_new(const uint8_t secret[static KEYED_KEY_BYTES]);
+void auth_free(struct auth *auth);
+/* Replaces all keys. On failure nothing changes. TD_NOT_FOUND: the texts hold no key. TD_LIMIT:
+ * more than AUTH_KEYS_MAX. */
+TD_MUST_CHECK enum td_status auth_set(struct auth *auth, const struct auth_keys *keys,
+                                      struct td_error *err);
+
+/* Whether there are keys of operators. */
+bool auth_has_operators(struct auth *auth);
+
+/* Each argument is a header's value or NULL: `Authorization: Bearer KEY`, `x-api-key`, `api-key`.
+ * False, and *who is unchanged, when no key or an unknown one is shown. */
+bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
+               const char *api_key, struct auth_who *who);
 
 #endif

@@ -1,4 +1,5 @@
-/* A path, the function that answers it, and the form of its errors. The table is api.c's. */
+/* A path, who may ask for it, the function that answers it, and the form of its errors. The table is
+ * api.c's. */
 #ifndef API_ENDPOINT_H
 #define API_ENDPOINT_H
 
@@ -10,11 +11,19 @@ struct api;
 /* `rest`: what the final "*" of the path matched, "" if none. The handler replies, now or later. */
 typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
 
+/* Whose things an endpoint shows or changes. Every row says it; 0 is nobody's row. */
+enum api_owner {
+    OWNER_NOBODY = 1, /* nothing of anybody's: no key is needed */
+    OWNER_ALL,        /* the same for every key: what the server offers */
+    OWNER_TENANT,     /* the asking tenant's alone; the handler looks at api->who */
+    OWNER_OPERATOR,   /* of all tenants together, or the server's own: an operator's key */
+};
+
 struct api_endpoint {
     enum http_method method;
     const char *path; /* a final "*" matches one non-empty rest without '/' */
     api_handler_fn *handler;
-    bool open; /* no key needed */
+    enum api_owner owner;
     const struct fault_form
         *faults; /* NULL = OpenAI's; also of unknown paths that go on below it */
 };

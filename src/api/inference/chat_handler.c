@@ -353,10 +353,8 @@ static void handle(struct api *api, struct http_request *request, const struct d
     }
     if (chat->request.include_obfuscation)
         event_stream_obfuscate(&chat->stream);
-    char caller[AUTH_DIGEST_BYTES];
-    access_find_caller(api, request, caller);
-    chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
-    if (!chat->request.td.caller || !tracing_give(api, request, chat->arena, &chat->request.td)) {
+    if (!access_give(api, chat->arena, &chat->request.td) ||
+        !tracing_give(api, request, chat->arena, &chat->request.td)) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
         return;

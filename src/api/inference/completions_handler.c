@@ -343,16 +343,15 @@ static bool read_request(struct completion_call *call, struct http_request *http
 {
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
-    char caller[AUTH_DIGEST_BYTES];
+    struct api *api = call->base.api;
     if (!completion_request_parse(http_request_body(http), call->services->model, call->arena,
                                   request, fault) ||
         !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
-    access_find_caller(call->base.api, http, caller);
-    td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
-    if (td->caller && call->choices && tracing_give(call->base.api, http, call->arena, td)) {
+    if (call->choices && access_give(api, call->arena, td) &&
+        tracing_give(api, http, call->arena, td)) {
         call->choice_count = request->prompt_count * request->n;
         return true;
     }

@@ -39,6 +39,7 @@ struct embedding_call {
     enum td_data_class data_class;
     double start_ms;
     char tier[64];
+    char tenant[AUTH_TENANT_BYTES]; /* "" = none is told apart */
     char id[ID_BYTES];
     struct tracing tracing;
 };
@@ -104,6 +105,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
         .id = call->id,
         .wall_ms = clock_wall_ms(NULL),
         .user = host->zero_retention ? NULL : call->request.user,
+        .tenant = *call->tenant ? call->tenant : NULL,
         .route = ROUTE_NAME,
         .requested_model = call->request.model,
         .tier = call->tier,
@@ -250,17 +252,16 @@ static bool submit(struct embedding_call *call, struct fault *fault)
     struct api *api = call->base.api;
     struct td_error err = {0};
     uint8_t random[(ID_BYTES - 4) / 2];
-    char caller[AUTH_DIGEST_BYTES];
-    access_find_caller(api, call->http, caller);
     struct embedding_request job = {.inputs = call->request.inputs,
                                     .input_count = call->request.input_count,
-                                    .caller = caller,
+                                    .caller = api->who.caller,
                                     .loop = api->loop,
                                     .on_done = on_done,
                                     .ctx = call};
     struct sandbox *sandbox = api->host->sandbox;
     enum td_status status = crypto_random(random, sizeof random, &err);
     call->tracing = api->tracing;
+    memcpy(call->tenant, api->who.tenant, sizeof call->tenant);
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
     if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))

@@ -130,6 +130,7 @@ struct config_app {
     uint32_t line;
     const char *name;
     const char *key_env, *key_file, *key_sha256; /* one of them */
+    const char *tenant;                          /* shared with other keys; NULL = its own */
     struct config_weights weights;
     uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
 };
@@ -186,7 +187,9 @@ struct config {
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
         struct config_texts cors_origins;
         const char *api_keys_env, *api_keys_file;
-        const char *host; /* from listen */
+        const char *operator_keys_env, *operator_keys_file;
+        bool without_keys; /* also where strangers can reach the server */
+        const char *host;  /* from listen */
         uint16_t port;
     } server;
     struct {

@@ -304,6 +304,8 @@ static enum td_status check_app(const struct config *config, size_t index, struc
     enum td_status status = check_name(config, app->line, app->name, err);
     if (status != TD_OK)
         return status;
+    if (app->tenant && (status = check_name(config, app->line, app->tenant, err)) != TD_OK)
+        return status;
     for (size_t i = 0; i < index; i++)
         if (strcmp(config->apps[i].name, app->name) == 0)
             return refuse(config, app->line, err, "two apps have the name '%.60s'", app->name);
@@ -350,6 +352,10 @@ static enum td_status check_sections(const struct config *config, struct td_erro
     if (config->server.api_keys_env && config->server.api_keys_file)
         return refuse(config, config->line, err,
                       "server has api_keys_env and api_keys_file: give one of them, not both");
+    if (config->server.operator_keys_env && config->server.operator_keys_file)
+        return refuse(config, config->line, err,
+                      "server has operator_keys_env and operator_keys_file: give one of them, not "
+                      "both");
     if ((config->engine.speculation == TD_SPECULATION_DRAFT) !=
         (config->engine.draft_model != NULL))
         return refuse(config, config->line, err,

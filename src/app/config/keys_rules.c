@@ -126,6 +126,8 @@ static const struct config_key app_keys[] = {
     {"key_file", CONFIG_KEY_TEXT, AT(key_file), NULL, .help = "file with its API key"},
     {"key_sha256", CONFIG_KEY_TEXT, AT(key_sha256), NULL,
      .help = "SHA-256 of its API key, in hexadecimal digits"},
+    {"tenant", CONFIG_KEY_TEXT, AT(tenant), NULL,
+     .help = "apps with the same one share what their keys own; default: each key is its own"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &app_weights_section,
      .help = "what counts, for its requests that bring no weights"},
     {"escalations_per_hour", CONFIG_KEY_UINT, AT(escalations_per_hour), "0", 0, 1000000,

@@ -35,6 +35,12 @@ static const struct config_key server_keys[] = {
      .help = "environment variable with the keys that clients must send, separated by commas"},
     {"api_keys_file", CONFIG_KEY_TEXT, AT(server.api_keys_file), NULL,
      .help = "file with the keys that clients must send, one a line; SIGHUP reads it again"},
+    {"operator_keys_env", CONFIG_KEY_TEXT, AT(server.operator_keys_env), NULL,
+     .help = "environment variable with the operator's keys, which may see and forget everything"},
+    {"operator_keys_file", CONFIG_KEY_TEXT, AT(server.operator_keys_file), NULL,
+     .help = "file with the operator's keys, one a line; SIGHUP reads it again"},
+    {"without_keys", CONFIG_KEY_BOOL, AT(server.without_keys), "false",
+     .help = "listen where other machines can reach it although no key is needed"},
     {"api_keys", CONFIG_KEY_REFUSED, 0, NULL,
      .help = "keys are never written into the configuration: use api_keys_env or api_keys_file"},
 };

@@ -54,20 +54,21 @@ void spending_free(struct spending *spending)
     free(spending);
 }
 
-bool spending_key_id(const char *caller, char out[static SPENDING_KEY_ID_BYTES])
+bool spending_key_id(const char *key, char out[static SPENDING_KEY_ID_BYTES])
 {
-    static const size_t digest_digits = 64; /* an address is shorter */
-    if (!caller || strlen(caller) != digest_digits)
+    if (!key || strlen(key) < SPENDING_KEY_ID_BYTES)
         return false;
-    memcpy(out, caller, SPENDING_KEY_ID_BYTES - 1);
+    memcpy(out, key, SPENDING_KEY_ID_BYTES - 1);
     out[SPENDING_KEY_ID_BYTES - 1] = '\0';
     return true;
 }
 
-uint64_t spending_key(const char *budget, const char *whom)
+uint64_t spending_key(const char *budget, const char *tenant, const char *whom)
 {
     assert(budget && whom);
     uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS);
+    if (tenant)
+        key = hash_fnv1a64(tenant, strlen(tenant) + 1, key);
     key = hash_mix64(hash_fnv1a64(whom, strlen(whom), key));
     return key ? key : 1;
 }

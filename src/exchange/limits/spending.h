@@ -16,13 +16,14 @@ struct clock;
 struct spending *spending_new(const struct clock *clock, uint32_t entries_max);
 void spending_free(struct spending *spending);
 
-/* What records show of an API key: the first digits of its digest. False when the caller
- * (td_request.caller) is not known by a key. */
+/* What records show of an API key (td_request.key): the first digits of its digest. False when
+ * there is none. */
 #define SPENDING_KEY_ID_BYTES 17
-bool spending_key_id(const char *caller, char out[static SPENDING_KEY_ID_BYTES]);
+bool spending_key_id(const char *key, char out[static SPENDING_KEY_ID_BYTES]);
 
-/* The entry of a budget and of whom it is about ("" = all). */
-uint64_t spending_key(const char *budget, const char *whom);
+/* The entry of a budget and of whom it is about ("" = all). tenant: who gave that name, where each
+ * tenant gives names of its own; otherwise NULL. */
+uint64_t spending_key(const char *budget, const char *tenant, const char *whom);
 
 /* Spent today and promised to exchanges that run, in USD. */
 double spending_today(struct spending *spending, uint64_t key);

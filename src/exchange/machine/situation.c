@@ -113,7 +113,7 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
 static void apply_rules(struct exchange *ex, const struct route *route)
 {
     const struct policy *policy = ex->services->policy;
-    const struct app *app = policy_find_app(policy, ex->request.caller);
+    const struct app *app = policy_find_app(policy, ex->request.key);
     read_moment(ex, route, app);
     enum td_data_class before = ex->signals.data_class;
     policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,

@@ -251,14 +251,24 @@ void consistency_identify(const struct consistency *consistency, enum consistenc
     out->whose += out->whose == 0; /* 0 is an empty slot */
 }
 
-static uint64_t owner_of(const struct consistency *c, const char *user)
+/* The upper half of an owner is the user's name, the lower half the name and the tenant. So a user
+ * can be found in one tenant and in all. */
+#define OWNER_NAME (UINT64_MAX << 32)
+
+static uint64_t owner_of(const struct consistency *c, const char *tenant, const char *user)
 {
     uint8_t mac[KEYED_MAC_BYTES];
-    uint64_t owner;
+    uint64_t owner, name;
     if (!user || !*user)
         return 0;
     identify(c, "owner", (const char *const[]){user}, 1, mac);
     memcpy(&owner, mac, sizeof owner);
+    if (tenant) {
+        name = owner;
+        identify(c, "owner", (const char *const[]){user, tenant}, 2, mac);
+        memcpy(&owner, mac, sizeof owner);
+        owner = (name & OWNER_NAME) | (owner & ~OWNER_NAME);
+    }
     return owner + (owner == 0);
 }
 
@@ -325,13 +335,13 @@ static uint32_t retarget_locked(struct consistency *c, const struct consistency_
 }
 
 void consistency_put(struct consistency *consistency, const struct consistency_person *person,
-                     const uint64_t bits[static 2], unsigned distance, const char *user,
-                     uint64_t tier)
+                     const uint64_t bits[static 2], unsigned distance,
+                     const struct td_request *request, uint64_t tier)
 {
     struct consistency *c = consistency;
     struct consistency_slot slot = {
         .whose = person->whose,
-        .owner = owner_of(c, user),
+        .owner = owner_of(c, request->tenant, request->user),
         .bits = {bits[0] ^ person->mask[0], bits[1] ^ person->mask[1]},
         .tier = tier,
         .seen_s = now_s(c),
@@ -349,17 +359,18 @@ void consistency_put(struct consistency *consistency, const struct consistency_p
     pthread_mutex_unlock(&c->lock);
 }
 
-enum td_status consistency_forget(struct consistency *consistency, const char *user,
-                                  uint64_t *erased, struct td_error *err)
+enum td_status consistency_forget(struct consistency *consistency, const char *tenant,
+                                  const char *user, uint64_t *erased, struct td_error *err)
 {
     struct consistency *c = consistency;
-    uint64_t owner = owner_of(c, user);
+    uint64_t owner = owner_of(c, tenant, user), compared = tenant ? UINT64_MAX : OWNER_NAME;
     enum td_status status = TD_OK;
     *erased = 0;
     pthread_mutex_lock(&c->lock);
     c->write_failed = false;
     for (uint32_t i = 0; owner && i < c->slot_max; i++) {
-        if (c->slots[i].whose && c->slots[i].owner == owner) {
+        if (c->slots[i].whose && c->slots[i].owner &&
+            ((c->slots[i].owner ^ owner) & compared) == 0) {
             drop_locked(c, i);
             ++*erased;
         }

@@ -54,17 +54,18 @@ void consistency_identify(const struct consistency *consistency, enum consistenc
  * 0. *tier: its consistency_tier_hash. False when there is none. */
 bool consistency_find(struct consistency *consistency, const struct consistency_person *person,
                       const uint64_t bits[static 2], unsigned distance, uint64_t *tier);
-/* It began on this tier, and from now on all of the person's within the distance do. user: for
- * erasing, or NULL. A failure to write is logged once; the memory goes on. */
+/* It began on this tier, and from now on all of the person's within the distance do. request: tells
+ * whose it is, for erasing. A failure to write is logged once; the memory goes on. */
 void consistency_put(struct consistency *consistency, const struct consistency_person *person,
-                     const uint64_t bits[static 2], unsigned distance, const char *user,
-                     uint64_t tier);
+                     const uint64_t bits[static 2], unsigned distance,
+                     const struct td_request *request, uint64_t tier);
 uint64_t consistency_tier_hash(const char *tier);
 
-/* Erases everything of the user, under any caller and on any route, in memory and in the file,
- * which is flushed to the disk. TD_IO: the file's part failed. */
-TD_MUST_CHECK enum td_status consistency_forget(struct consistency *consistency, const char *user,
-                                                uint64_t *erased, struct td_error *err);
+/* Erases everything of the tenant's user (tenant NULL: of all tenants' users of that name), on any
+ * route, in memory and in the file, which is flushed to the disk. TD_IO: the file's part failed. */
+TD_MUST_CHECK enum td_status consistency_forget(struct consistency *consistency, const char *tenant,
+                                                const char *user, uint64_t *erased,
+                                                struct td_error *err);
 
 /* What keeping came to. */
 /* Of a request for which something was remembered; in the order of enum keeping, without its

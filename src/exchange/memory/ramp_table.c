@@ -240,6 +240,8 @@ static uint64_t user_hash(const struct ramp_table *ramps, const struct route *ro
     struct buf text;
     buf_init(&text, 1 << 20);
     buf_printf(&text, "ramp %s %s ", route->name, request->user ? "user" : "conversation");
+    if (request->user && request->tenant)
+        buf_printf(&text, "of %s ", request->tenant);
     buf_append_str(&text, who);
     keyed_mac(ramps->key, text.data, text.len, mac);
     buf_deinit(&text);

@@ -55,7 +55,7 @@ static void put_moment(const struct exchange *ex, struct json *root)
     if (signals->app)
         json_put(root, "app", json_new_cstr(signals->app));
     char key_id[SPENDING_KEY_ID_BYTES];
-    if (!ex->request.keep_nothing && spending_key_id(ex->request.caller, key_id))
+    if (!ex->request.keep_nothing && spending_key_id(ex->request.key, key_id))
         json_put(root, "key", json_new_cstr(key_id));
     if (moment->network != TD_NETWORK_UNKNOWN)
         json_put(root, "network", json_new_cstr(names_networks[moment->network]));

@@ -22,13 +22,14 @@ struct budget_state {
 #define ANSWER_TOKENS_MAX 1024
 
 /* Everybody is somebody: who names no user is the caller itself, and callers that are no
- * application share one budget. Otherwise leaving a name out would lift the cap. */
+ * application share one budget. Otherwise leaving a name out would lift the cap. Users of two
+ * tenants are two users, whatever their names. */
 static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per,
                         char key_id[static SPENDING_KEY_ID_BYTES])
 {
-    const char *caller = spending_key_id(ex->request.caller, key_id) ? key_id
-                         : ex->request.caller                        ? ex->request.caller
-                                                                     : "";
+    const char *caller = spending_key_id(ex->request.key, key_id) ? key_id
+                         : ex->request.caller                     ? ex->request.caller
+                                                                  : "";
     switch (per) {
     case BUDGET_PER_USER:
         return ex->signals.user ? ex->signals.user : caller;
@@ -54,7 +55,8 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
     for (size_t i = 0; i < policy->budget_count && i < BUDGETS_MAX; i++) {
         const struct budget *budget = &policy->budgets[i];
         char key_id[SPENDING_KEY_ID_BYTES];
-        own->keys[i] = spending_key(budget->name, whom(ex, route, budget->per, key_id));
+        const char *tenant = budget->per == BUDGET_PER_USER ? ex->request.tenant : NULL;
+        own->keys[i] = spending_key(budget->name, tenant, whom(ex, route, budget->per, key_id));
         double today_usd = spending_today(spending, own->keys[i]);
         double used = today_usd / budget->usd_per_day, left = budget->usd_per_day - today_usd;
         if (!ex->signals.budget || left < ex->signals.budget_left_usd)

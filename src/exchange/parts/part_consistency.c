@@ -133,19 +133,19 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     count(ex, state);
     if (how != ENDED_OK || !was_free(ex) || decision->keeping == KEEPING_BARRED)
         return;
-    const char *route = ex->plan.route->name, *user = ex->request.user;
+    const char *route = ex->plan.route->name;
     if (ex->signals.sketch.known && decision->by != DECIDED_BY_CONVERSATION) {
         consistency_identify(consistency, CONSISTENCY_QUESTIONS, &ex->request, route, &person);
         /* What moved takes its likes along; what did not is an entry among them. */
         unsigned likes = decision->keeping == KEEPING_MOVED ? SIMILARITY_NEAR : 0;
-        consistency_put(consistency, &person, ex->signals.sketch.bits, likes, user,
+        consistency_put(consistency, &person, ex->signals.sketch.bits, likes, &ex->request,
                         consistency_tier_hash(ex->facts[decision->start].name));
     }
     if (ex->current->fallback || ex->current->purpose == EGRESS_HEDGE)
         return; /* it stood in: the next turn tries the other one again */
     conversation_bits(ex, bits);
     consistency_identify(consistency, CONSISTENCY_CONVERSATIONS, &ex->request, route, &person);
-    consistency_put(consistency, &person, bits, 0, user,
+    consistency_put(consistency, &person, bits, 0, &ex->request,
                     consistency_tier_hash(ex->facts[ex->current->tier].name));
 }
 

@@ -80,6 +80,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
         .user = ex->request.keep_nothing ? NULL : ex->request.user,
+        .tenant = ex->request.tenant,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

@@ -20,7 +20,7 @@ static bool is_on_device(const struct exchange *ex, size_t tier)
 /* Its application's, else everybody's. */
 static uint32_t cap_of_caller(const struct exchange *ex)
 {
-    const struct app *app = policy_find_app(ex->services->policy, ex->request.caller);
+    const struct app *app = policy_find_app(ex->services->policy, ex->request.key);
     return app && app->escalations_per_hour ? app->escalations_per_hour
                                             : ex->services->escalations_per_hour;
 }

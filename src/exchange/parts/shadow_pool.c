@@ -40,7 +40,7 @@ void shadow_pool_free(struct shadow_pool *pool)
 
 uint64_t shadow_pool_budget_key(void)
 {
-    return spending_key(OWN_BUDGET, "");
+    return spending_key(OWN_BUDGET, NULL, "");
 }
 
 void shadow_pool_numbers(struct shadow_pool *pool, struct shadow_numbers *out)

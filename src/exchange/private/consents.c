@@ -408,14 +408,17 @@ enum td_status consents_revoke(struct consents *consents, const char *caller, co
     return status;
 }
 
-enum td_status consents_forget(struct consents *consents, const char *user, uint64_t *erased,
-                               struct td_error *err)
+enum td_status consents_forget(struct consents *consents, const char *caller, const char *user,
+                               uint64_t *erased, struct td_error *err)
 {
     size_t kept = 0;
+    char whose[CALLER_CHARS + 1];
     enum td_status status = TD_OK;
+    hash_caller(caller, whose);
     pthread_mutex_lock(&consents->mutex);
     for (size_t i = 0; i < consents->count; i++)
-        if (!*user || !is_users(&consents->entries[i], user))
+        if (!*user || !is_users(&consents->entries[i], user) ||
+            (caller && strcmp(consents->entries[i].caller, whose) != 0))
             consents->entries[kept++] = consents->entries[i];
     *erased = consents->count - kept;
     if (*erased)

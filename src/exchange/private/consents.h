@@ -1,7 +1,7 @@
 /* Consents: somebody may send something somewhere, for a time, until it is taken back.
  *
  * A route that requires one lets nothing leave the device without it. A consent belongs to the
- * caller that gave it (its API key, or its address where no keys are required). Nobody else sees
+ * caller that gave it (its tenant, or its address where no keys are required). Nobody else sees
  * it, uses it or takes it back, and the same id of two callers names two consents. A consent never
  * comes to hold for more or for longer than it was given for. They are kept in a file, so that what
  * was taken back stays taken back. One for the process; any thread. */
@@ -58,10 +58,11 @@ TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
 /* From now on it is revoked, for good. TD_NOT_FOUND: the caller gave none of that id. */
 TD_MUST_CHECK enum td_status consents_revoke(struct consents *consents, const char *caller,
                                              const char *id, uint64_t now_ms, struct td_error *err);
-/* Erases everything that was given for the user's requests, taken back or not. TD_IO: the file
- * could not be written. */
-TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *user,
-                                             uint64_t *erased, struct td_error *err);
+/* Erases everything that the caller gave for the user's requests, taken back or not. caller NULL:
+ * whoever gave it. TD_IO: the file could not be written. */
+TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *caller,
+                                             const char *user, uint64_t *erased,
+                                             struct td_error *err);
 /* What a request would use a consent for. */
 struct consent_use {
     const char *id; /* NULL: it names none */

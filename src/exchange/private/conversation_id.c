@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/str.h"
+#include "privacy/pseudonym/vault_store.h"
 
 #include <assert.h>
 #include <string.h>
@@ -55,10 +56,17 @@ static void digest_text(struct crypto_sha256 *hash, struct td_str text)
     crypto_sha256_feed(hash, text.data, text.len);
 }
 
-void conversation_id_owner(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES])
+void conversation_id_owner(const char *tenant, const char *user,
+                           uint8_t owner[static CRYPTO_SHA256_BYTES])
 {
-    struct td_str text = str_from(user ? user : "");
-    crypto_sha256(text.data ? text.data : "", text.len, owner);
+    uint8_t both[2 * CRYPTO_SHA256_BYTES], whole[CRYPTO_SHA256_BYTES];
+    crypto_sha256(user ? user : "", user ? strlen(user) : 0, owner);
+    if (!tenant)
+        return;
+    memcpy(both, owner, CRYPTO_SHA256_BYTES);
+    crypto_sha256(tenant, strlen(tenant), both + CRYPTO_SHA256_BYTES);
+    crypto_sha256(both, sizeof both, whole);
+    memcpy(owner + VAULT_OWNER_USER_BYTES, whole, CRYPTO_SHA256_BYTES - VAULT_OWNER_USER_BYTES);
 }
 
 void conversation_id_digest(const struct td_request *request,
@@ -66,7 +74,7 @@ void conversation_id_digest(const struct td_request *request,
                             uint8_t owner[static CRYPTO_SHA256_BYTES])
 {
     struct crypto_sha256 *hash = crypto_sha256_begin();
-    conversation_id_owner(request->user, owner);
+    conversation_id_owner(request->tenant, request->user, owner);
     memset(key, 0, CRYPTO_SHA256_BYTES);
     if (!hash)
         return;

@@ -13,7 +13,9 @@ uint64_t conversation_id_key(const struct td_request *request);
 void conversation_id_digest(const struct td_request *request,
                             uint8_t key[static CRYPTO_SHA256_BYTES],
                             uint8_t owner[static CRYPTO_SHA256_BYTES]);
-/* The digest of a user's name (NULL = nobody). */
-void conversation_id_owner(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES]);
+/* A digest of a tenant's user (privacy/pseudonym/vault_store.h). tenant: as td_request.tenant; user
+ * NULL = nobody. */
+void conversation_id_owner(const char *tenant, const char *user,
+                           uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
 #endif

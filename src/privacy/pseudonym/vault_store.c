@@ -231,13 +231,13 @@ uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t mo
 }
 
 size_t vault_store_forget(struct vault_store *store,
-                          const uint8_t owner[static CRYPTO_SHA256_BYTES])
+                          const uint8_t owner[static CRYPTO_SHA256_BYTES], bool any_tenant)
 {
-    size_t count = 0;
+    size_t count = 0, compared = any_tenant ? VAULT_OWNER_USER_BYTES : CRYPTO_SHA256_BYTES;
     pthread_mutex_lock(&store->mutex);
     for (struct vault_hold *hold = store->oldest, *next; hold; hold = next) {
         next = hold->newer;
-        if (memcmp(hold->owner, owner, CRYPTO_SHA256_BYTES) != 0)
+        if (memcmp(hold->owner, owner, compared) != 0)
             continue;
         unlist_locked(hold);
         count++;

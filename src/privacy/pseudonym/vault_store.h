@@ -13,12 +13,14 @@
 struct vault_store;
 struct vault_hold;
 
+#define VAULT_OWNER_USER_BYTES 16
+
 /* **returns new** (vault_store_free, when nobody holds a vault); NULL without memory. */
 struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
 void vault_store_free(struct vault_store *store);
 
-/* Finds the vault of the conversation, or makes one. owner: a digest of the user, for
- * vault_store_forget. *out **returns new** (vault_hold_drop). */
+/* Finds the vault of the conversation, or makes one. owner: digests for vault_store_forget. The
+ * first VAULT_OWNER_USER_BYTES of it name the user, and the whole names the user of a tenant. *out **returns new** (vault_hold_drop). */
 TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               const uint8_t key[static CRYPTO_SHA256_BYTES],
                                               const uint8_t owner[static CRYPTO_SHA256_BYTES],
@@ -40,10 +42,10 @@ void vault_store_alias(const struct vault_store *store, struct td_str caller, st
  * waits long for the store. Returns after how many ms to call again; 0: more are due now. A vault
  * that is added meanwhile is not due earlier. */
 uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);
-/* Drops all vaults of the owner, and returns how many. Running exchanges keep theirs until they
- * end. */
+/* Drops all vaults of the owner, or of everybody with that user's name, and returns how many.
+ * Running exchanges keep theirs until they end. */
 size_t vault_store_forget(struct vault_store *store,
-                          const uint8_t owner[static CRYPTO_SHA256_BYTES]);
+                          const uint8_t owner[static CRYPTO_SHA256_BYTES], bool any_tenant);
 
 /* A vault on its way to a disk or from there. */
 struct vault_record {

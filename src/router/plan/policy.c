@@ -151,10 +151,10 @@ static void read_facts(const struct routing_rules *rules, const struct route *ro
     policy_read_numbers(signals, out->number);
 }
 
-const struct app *policy_find_app(const struct policy *policy, const char *caller)
+const struct app *policy_find_app(const struct policy *policy, const char *key)
 {
-    for (size_t i = 0; caller && *caller && i < policy->app_count; i++)
-        if (strcmp(policy->apps[i].caller, caller) == 0)
+    for (size_t i = 0; key && *key && i < policy->app_count; i++)
+        if (strcmp(policy->apps[i].key, key) == 0)
             return &policy->apps[i];
     return NULL;
 }

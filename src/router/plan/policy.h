@@ -90,7 +90,8 @@ struct worth {
 /* Who asks, told apart by API keys. */
 struct app {
     const char *name;
-    const char *caller; /* td_request.caller of its key: SHA-256 in hex; "" = nobody */
+    const char *key;    /* td_request.key: SHA-256 of its key in hex; "" = nobody's */
+    const char *tenant; /* by name; NULL = its key is a tenant of its own */
     struct td_weights weights;
     uint32_t escalations_per_hour; /* 0 = as many as any caller */
 };
@@ -376,8 +377,8 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
 /* What the rules see; the numbers alone explain why a rule matched. */
 void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
 
-/* The application that the caller's key belongs to, or NULL. */
-const struct app *policy_find_app(const struct policy *policy, const char *caller);
+/* The application that the key (td_request.key) belongs to, or NULL. */
+const struct app *policy_find_app(const struct policy *policy, const char *key);
 
 /* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
  * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"

@@ -296,6 +296,17 @@ static void clear_health(void)
     tier_health_leave(services.health, 0, &ticket, &good, now_ms);
 }
 
+/* **returns new** (auth_free). */
+static struct auth *auth_with(const char *keys)
+{
+    static const uint8_t installation[KEYED_KEY_BYTES] = {7};
+    struct auth *auth = auth_new(installation);
+    const struct auth_keys all = {.clients = str_from(keys)};
+    if (!auth || auth_set(auth, &all, NULL) != TD_OK)
+        abort();
+    return auth;
+}
+
 #define CHAT "/v1/chat/completions"
 #define USER "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
 

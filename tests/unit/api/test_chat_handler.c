@@ -76,7 +76,7 @@ static void test_the_caller_is_the_keys_digest_or_the_peers_address(void)
     scripted.course = COURSE_ANSWER;
     CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
     CHECK(strcmp(caller_seen, "127.0.0.1") == 0); /* keys are off */
-    host.auth = auth_new(STR("secret"));
+    host.auth = auth_with("secret");
     CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
     CHECK(strcmp(caller_seen, /* SHA-256 of "secret" */
                  "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b") == 0);
@@ -317,16 +317,17 @@ static void test_a_page_with_a_rebound_name_is_refused(void)
 
 static void test_keys_are_required_when_configured(void)
 {
-    struct auth *auth = auth_new(STR("secret"));
+    struct auth *auth = auth_with("secret");
     host.auth = auth;
     CHECK(ask("POST", CHAT, "", "{" USER "}") == 401 && has("\"code\":\"invalid_api_key\""));
     CHECK(ask("GET", "/metrics", "", "") == 401);
     CHECK(ask("GET", "/healthz", "", "") == 200);
     CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
     CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
-    CHECK(!auth_replace(auth, STR(" \n,"))); /* never to an open door */
+    const struct auth_keys none = {.clients = STR(" \n,")}, two = {.clients = STR("new\nother")};
+    CHECK(auth_set(auth, &none, NULL) == TD_NOT_FOUND); /* never to an open door */
     CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
-    CHECK(auth_replace(auth, STR("new\nother")));
+    CHECK(auth_set(auth, &two, NULL) == TD_OK);
     CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 401);
     CHECK(ask("GET", "/v1/models", "x-api-key: other\r\n", "") == 200);
     host.auth = NULL;

@@ -39,7 +39,7 @@ static void test_refusals_of_messages_have_anthropics_shape_before_any_handler_t
     CHECK(has("\"param\":\"max_tokens\"") && has("\r\nrequest-id: req_"));
     CHECK(ask("GET", MESSAGES, "", "") == 405 && has("{\"type\":\"error\""));
     CHECK(ask("POST", MESSAGES "/batches", "", "{}") == 404 && has("\"not_found_error\""));
-    host.auth = auth_new(STR("secret"));
+    host.auth = auth_with("secret");
     CHECK(ask("POST", MESSAGES, "", "{" USER "}") == 401 && has("\"authentication_error\""));
     CHECK(ask("POST", MESSAGES, "x-api-key: secret\r\n", "{\"max_tokens\":9," USER "}") == 200);
     CHECK(has("\"stop_reason\":\"end_turn\"") && has("\"text\":\"Hello, world\""));

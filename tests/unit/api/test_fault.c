@@ -1,6 +1,5 @@
 #include "test.h"
 
-#include "api/http/auth.h"
 #include "api/http/fault.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -80,32 +79,11 @@ static void test_long_messages_are_cut_between_characters(void)
     CHECK(strlen(fault.message) % 2 == 0);
 }
 
-static void test_keys_open_the_door_in_three_headers(void)
-{
-    struct auth *auth = auth_new(STR(" alpha , beta\n\n gamma \n"));
-    REQUIRE(auth != NULL);
-    CHECK(auth_allows(auth, "Bearer alpha", NULL, NULL));
-    CHECK(auth_allows(auth, "bearer  gamma ", NULL, NULL));
-    CHECK(auth_allows(auth, NULL, "beta", NULL));
-    CHECK(auth_allows(auth, NULL, NULL, "gamma"));
-    CHECK(auth_allows(auth, "Basic x", "beta", NULL));
-    CHECK(!auth_allows(auth, NULL, NULL, NULL));
-    CHECK(!auth_allows(auth, "Bearer ", NULL, NULL));
-    CHECK(!auth_allows(auth, "Bearer alph", NULL, NULL));
-    CHECK(!auth_allows(auth, "Bearer alphaa", NULL, NULL));
-    CHECK(!auth_allows(auth, "alpha", NULL, NULL));
-    CHECK(!auth_allows(auth, NULL, "", ""));
-    auth_free(auth);
-    CHECK(auth_new(STR(" \n , ")) == NULL);
-    CHECK(auth_allows(NULL, NULL, NULL, NULL)); /* no keys are required */
-}
-
 int main(void)
 {
     RUN(test_every_status_has_a_code_and_openais_shape);
     RUN(test_statuses_map_as_clients_expect);
     RUN(test_what_a_server_answered_is_told_from_what_broke_here);
     RUN(test_long_messages_are_cut_between_characters);
-    RUN(test_keys_open_the_door_in_three_headers);
     return test_finish();
 }

@@ -2,6 +2,7 @@
 #include "exchange/private/conversation_id.h"
 
 #include "base/str.h"
+#include "privacy/pseudonym/vault_store.h"
 #include "scanners.h"
 #include "wire_members.h"
 
@@ -126,10 +127,41 @@ static void test_parts_are_read_as_one_text(void)
     wire_members_deinit(&wire);
 }
 
+/* What is masked for two tenants' users of one name is forgotten with its own tenant. */
+static void test_vaults_are_forgotten_in_one_tenant_or_in_all(void)
+{
+    static const char *const tenants[] = {"a", "b", NULL};
+    const struct td_message message = {TD_ROLE_USER, STR("hello")};
+    struct vault_store *store = vault_store_new(10, 1000);
+    uint8_t key[CRYPTO_SHA256_BYTES], owner[CRYPTO_SHA256_BYTES];
+    REQUIRE(store != NULL);
+    for (int i = 0; i < 3; i++) {
+        struct vault_hold *hold = NULL;
+        const struct td_request request = {.messages = &message,
+                                           .message_count = 1,
+                                           .caller = tenants[i],
+                                           .tenant = tenants[i],
+                                           .user = "ann"};
+        conversation_id_digest(&request, key, owner);
+        REQUIRE(vault_store_take(store, key, owner, 0, &hold, NULL) == TD_OK);
+        vault_hold_drop(hold);
+    }
+    conversation_id_owner("c", "ann", owner);
+    CHECK(vault_store_forget(store, owner, false) == 0);
+    conversation_id_owner("a", "ann", owner);
+    CHECK(vault_store_forget(store, owner, false) == 1);
+    conversation_id_owner(NULL, "bob", owner);
+    CHECK(vault_store_forget(store, owner, true) == 0);
+    conversation_id_owner(NULL, "ann", owner);
+    CHECK(vault_store_forget(store, owner, true) == 2);
+    vault_store_free(store);
+}
+
 int main(void)
 {
     RUN(test_a_conversation_is_the_words_that_it_began_with);
     RUN(test_callers_do_not_share_a_conversation);
+    RUN(test_vaults_are_forgotten_in_one_tenant_or_in_all);
     RUN(test_only_the_scanned_content_is_skipped_in_the_body);
     RUN(test_findings_are_counted_once);
     RUN(test_parts_are_read_as_one_text);

@@ -167,7 +167,26 @@ static void test_where_names_are_not_kept_a_hash_says_whose_a_consent_is(void)
         .id = "after", .scope = "*", .user = "bob", .expires_ms = NOW + HOUR};
     CHECK(consents_grant(consents, &bobs, NOW, id, NULL) == TD_DENIED);
     CHECK(consents_grant(consents, &after, NOW, id, NULL) == TD_OK);
-    CHECK(consents_forget(consents, "annabelle", &erased, NULL) == TD_OK && erased == 2);
+    CHECK(consents_forget(consents, NULL, "annabelle", &erased, NULL) == TD_OK && erased == 2);
+    consents_close(consents);
+}
+
+static void test_a_caller_forgets_what_it_gave_itself(void)
+{
+    struct consents *consents = NULL;
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    uint64_t erased;
+    REQUIRE(consents_open(NULL, &consents, NULL) == TD_OK);
+    for (int i = 0; i < 3; i++) {
+        const struct consent consent = {.scope = "*",
+                                        .user = "ann",
+                                        .expires_ms = NOW + HOUR,
+                                        .caller = (const char *[]){"one", "two", NULL}[i]};
+        CHECK(consents_grant(consents, &consent, NOW, id, NULL) == TD_OK);
+    }
+    CHECK(consents_forget(consents, "three", "ann", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consents_forget(consents, "one", "ann", &erased, NULL) == TD_OK && erased == 1);
+    CHECK(consents_forget(consents, NULL, "ann", &erased, NULL) == TD_OK && erased == 2);
     consents_close(consents);
 }
 
@@ -214,6 +233,7 @@ int main(void)
     unlink(path);
     RUN(test_a_consent_is_its_callers_alone);
     RUN(test_where_names_are_not_kept_a_hash_says_whose_a_consent_is);
+    RUN(test_a_caller_forgets_what_it_gave_itself);
     RUN(test_a_malformed_consent_or_file_is_refused);
     unlink(path);
     return test_finish();

@@ -72,8 +72,9 @@ static void put(struct consistency *c, const struct consistency_person *person, 
                 const char *user, const char *tier)
 {
     uint64_t bits[2];
+    struct td_request request = {.user = user};
     flip_bits(question, away, bits);
-    consistency_put(c, person, bits, NEAR, user, consistency_tier_hash(tier));
+    consistency_put(c, person, bits, NEAR, &request, consistency_tier_hash(tier));
 }
 
 static void test_a_near_question_of_the_same_person_is_found_and_of_nobody_else(void)
@@ -104,9 +105,11 @@ static void test_the_nearest_one_speaks_and_all_near_ones_follow_the_last_word(v
     begin();
     struct consistency *c = open_with(NULL, 64, 1);
     struct consistency_person ann = person_of(c, "", "ann", "auto");
+    struct td_request request = {.user = "ann"};
     uint64_t far[2] = {~question[0], question[1]}, hash;
     put(c, &ann, 0, "ann", "local");
-    consistency_put(c, &ann, far, NEAR, "ann", consistency_tier_hash("cloud")); /* 64 bits away */
+    /* 64 bits away */
+    consistency_put(c, &ann, far, NEAR, &request, consistency_tier_hash("cloud"));
     CHECK(found(c, &ann, 20, "local"));
     CHECK(consistency_find(c, &ann, far, NEAR, &hash) && hash == consistency_tier_hash("cloud"));
     put(c, &ann, 20, "ann", "cloud");
@@ -176,9 +179,9 @@ static void test_the_file_names_nobody_and_a_user_is_overwritten_in_it(void)
     char before[64];
     memcpy(before, data + 64, sizeof before);
     uint64_t erased;
-    CHECK(consistency_forget(c, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 2);
-    CHECK(consistency_forget(c, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 0);
-    CHECK(consistency_forget(c, "", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consistency_forget(c, NULL, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 2);
+    CHECK(consistency_forget(c, NULL, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consistency_forget(c, NULL, "", &erased, NULL) == TD_OK && erased == 0);
     CHECK(!found(c, &ann, 0, NULL) && !found(c, &at_work, 0, NULL) && found(c, &bob, 0, "cloud"));
     len = read_all(data, sizeof data);
     CHECK(!memmem(data, len, before + 8, 8)); /* whose it was */
@@ -255,7 +258,7 @@ static void test_a_person_and_all_together_are_bounded(void)
     for (uint64_t i = 1; i <= 200; i++) {
         const uint64_t bits[2] = {i * 0x9e3779b97f4a7c15, i * 0xbf58476d1ce4e5b9};
         wall_ms += 1000;
-        consistency_put(c, &ann, bits, 0, "ann", 1);
+        consistency_put(c, &ann, bits, 0, &(struct td_request){.user = "ann"}, 1);
     }
     consistency_numbers(c, &numbers);
     CHECK(numbers.entries == CONSISTENCY_PERSON_MAX);
@@ -306,6 +309,26 @@ static void test_costs_are_added_up_by_days_and_over_restarts(void)
     consistency_close(c);
 }
 
+static void test_a_user_is_forgotten_in_one_tenant_or_in_all(void)
+{
+    static const char *const tenants[] = {"a", "b", NULL};
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    struct consistency_person people[3];
+    uint64_t erased;
+    for (int i = 0; i < 3; i++) {
+        const struct td_request request = {.user = "ann", .tenant = tenants[i]};
+        people[i] = person_of(c, tenants[i], "ann", "auto");
+        consistency_put(c, &people[i], question, 0, &request, consistency_tier_hash("cloud"));
+    }
+    CHECK(consistency_forget(c, "c", "ann", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consistency_forget(c, "a", "bob", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consistency_forget(c, "a", "ann", &erased, NULL) == TD_OK && erased == 1);
+    CHECK(!found(c, &people[0], 0, NULL) && found(c, &people[1], 0, "cloud"));
+    CHECK(consistency_forget(c, NULL, "ann", &erased, NULL) == TD_OK && erased == 2);
+    consistency_close(c);
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -314,6 +337,7 @@ int main(void)
         close(fd);
     RUN(test_a_near_question_of_the_same_person_is_found_and_of_nobody_else);
     RUN(test_the_nearest_one_speaks_and_all_near_ones_follow_the_last_word);
+    RUN(test_a_user_is_forgotten_in_one_tenant_or_in_all);
     RUN(test_it_survives_a_restart_and_not_its_time);
     RUN(test_the_file_names_nobody_and_a_user_is_overwritten_in_it);
     RUN(test_what_was_touched_is_not_believed);

@@ -548,7 +548,7 @@ static void test_a_budget_without_room_for_two_answers_has_no_hedge(void)
     w.request.tokens_max = 100;
     world_run(&w);
     CHECK(strcmp(w.text, "Quick answer") == 0);
-    uint64_t key = spending_key("all", "");
+    uint64_t key = spending_key("all", NULL, "");
     CHECK(fabs(spending_today(w.services.spending, key) - w.summary.cost_usd) < 1e-12);
     spending_free(w.services.spending);
     done(&w);

@@ -150,7 +150,7 @@ static void test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets(void)
     shadow_pool_numbers(shadows, &numbers);
     CHECK(shadow_seen.count == 1 && shadow_seen.last.cost_usd > 0);
     CHECK(fabs(numbers.of[SHADOW_ELSEWHERE].cost_usd - shadow_seen.last.cost_usd) < 1e-12);
-    double spent = spending_today(spending, spending_key("day", ""));
+    double spent = spending_today(spending, spending_key("day", NULL, ""));
     CHECK(fabs(spent - shadow_seen.last.cost_usd) < 1e-12);
     spending_free(spending);
     end(&world, shadows);
@@ -207,11 +207,11 @@ static void test_a_budget_without_room_for_a_shadow_has_none(void)
     world.tiers[CLOUD].tier.facts.output_usd_per_mtok = 1000; /* one may come to 0.26 */
     world_script(&world, LOCAL, sure);
     world_script(&world, CLOUD, cloudy);
-    spending_settle(spending, spending_key("day", ""), 0, 0.3);
+    spending_settle(spending, spending_key("day", NULL, ""), 0, 0.3);
     world_run(&world);
     shadow_pool_numbers(shadows, &numbers);
     CHECK(world.tiers[CLOUD].start_count == 0 && numbers.of[SHADOW_ELSEWHERE].dropped == 1);
-    spending_settle(spending, spending_key("day", ""), 0, -0.1);
+    spending_settle(spending, spending_key("day", NULL, ""), 0, -0.1);
     world_run(&world);
     CHECK(world.tiers[CLOUD].start_count == 1);
     spending_free(spending);

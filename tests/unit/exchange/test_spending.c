@@ -40,8 +40,10 @@ static void test_a_promise_counts_until_it_is_settled(void)
     struct hands hands;
     hands_init(&hands);
     struct spending *spending = spending_new(&hands.clock, 100);
-    uint64_t a = spending_key("day", "anna"), b = spending_key("day", "ben");
-    CHECK(a != b && a != spending_key("da", "yanna"));
+    uint64_t a = spending_key("day", NULL, "anna"), b = spending_key("day", NULL, "ben");
+    CHECK(a != b && a != spending_key("da", NULL, "yanna"));
+    CHECK(a != spending_key("day", "t1", "anna") &&
+          spending_key("day", "t1", "anna") != spending_key("day", "t2", "anna"));
     spending_promise(spending, a, 2);
     CHECK(near(spending_today(spending, a), 2) && near(spending_today(spending, b), 0));
     spending_settle(spending, a, 2, 0.5);
@@ -54,7 +56,7 @@ static void test_a_new_day_begins_with_nothing_spent(void)
     struct hands hands;
     hands_init(&hands);
     struct spending *spending = spending_new(&hands.clock, 100);
-    uint64_t key = spending_key("day", "");
+    uint64_t key = spending_key("day", NULL, "");
     spending_settle(spending, key, 0, 3);
     spending_promise(spending, key, 1);
     hands.wall_ms += DAY_MS;
@@ -70,10 +72,10 @@ static void test_who_comes_to_a_full_table_shares_an_entry(void)
     for (int i = 0; i < 1000; i++) {
         char name[16];
         snprintf(name, sizeof name, "u%d", i);
-        spending_settle(spending, spending_key("day", name), 0, 1);
+        spending_settle(spending, spending_key("day", NULL, name), 0, 1);
     }
-    CHECK(near(spending_today(spending, spending_key("day", "u3")), 1));
-    CHECK(near(spending_today(spending, spending_key("day", "u999")), 990));
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u3")), 1));
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u999")), 990));
     spending_free(spending);
 }
 
@@ -157,7 +159,7 @@ static void test_a_spent_budget_leaves_the_local_tier_and_says_so(void)
     world_script(&b.world, LOCAL, sure);
     world_run(&b.world);
     CHECK(strcmp(b.world.tier, "openai") == 0 && !b.world.degraded);
-    CHECK(spending_today(b.world.services.spending, spending_key("team", "")) >= 0.0001);
+    CHECK(spending_today(b.world.services.spending, spending_key("team", NULL, "")) >= 0.0001);
     world_run(&b.world);
     CHECK(strcmp(b.world.tier, "local") == 0 && b.world.degraded);
     CHECK(strstr(b.world.disclosure, "budget 'team' is spent") != NULL);
@@ -196,11 +198,11 @@ static void test_running_exchanges_hold_their_promise(void)
     world_script(&b.world, CLOUD, cloudy);
     REQUIRE(world_start(&b.world, &err) == TD_OK);
     /* 100 prompt tokens at 1 and 100 of an answer at 10 USD a million */
-    CHECK(near(spending_today(b.world.services.spending, spending_key("team", "")), 0.0011));
+    CHECK(near(spending_today(b.world.services.spending, spending_key("team", NULL, "")), 0.0011));
     exchange_cancel(b.world.exchange);
     b.world.exchange = NULL;
     virtual_loop_run(&b.world.loop, 1000);
-    CHECK(near(spending_today(b.world.services.spending, spending_key("team", "")), 0));
+    CHECK(near(spending_today(b.world.services.spending, spending_key("team", NULL, "")), 0));
     budgeted_deinit(&b);
 }
 

@@ -50,7 +50,7 @@ static void test_a_users_texts_are_gone_from_file_and_log_beside_the_writer(void
     CHECK(ledger_put_feedback(ledger, &feedback, NULL) == TD_OK);
     REQUIRE(ledger_flush(ledger, 5000, NULL) == TD_OK);
     CHECK(on_disk(path, "ann-canary") && on_disk(path, "comment-canary"));
-    REQUIRE(ledger_forget(path, "ann", &gone, NULL) == TD_OK);
+    REQUIRE(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK);
     CHECK(gone.exchanges == 2 && gone.texts == 2 && gone.comments == 1);
     CHECK(!on_disk(path, "ann-canary") && !on_disk(path, "comment-canary"));
     CHECK(on_disk(path, "bob-canary"));
@@ -66,7 +66,7 @@ static void test_what_is_kept_names_nobody(void)
     struct ledger_reader *reader = NULL;
     struct json *record = NULL;
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
-    REQUIRE(ledger_reader_find(reader, "ex_1", &record, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_1", &record, NULL) == TD_OK);
     CHECK(json_kind_of(json_get(record, "user")) == JSON_KIND_NULL);
     CHECK(json_kind_of(json_get(record, "reasons")) == JSON_KIND_NULL);
     CHECK(json_kind_of(json_get(record, "prompt")) <= JSON_KIND_NULL);
@@ -75,13 +75,34 @@ static void test_what_is_kept_names_nobody(void)
     ledger_reader_close(reader);
 }
 
+static void test_a_user_is_forgotten_in_one_tenant_or_in_all(void)
+{
+    const char *path = fixture_path("tenants.db");
+    static const char *const tenants[] = {"a", "b", NULL};
+    struct ledger *ledger = NULL;
+    struct ledger_forgotten gone;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (int i = 0; i < 3; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "ex_%d", i);
+        struct ledger_exchange exchange = fixture_exchange(id, 1000);
+        exchange.user = "ann";
+        exchange.tenant = tenants[i];
+        CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    CHECK(ledger_forget(path, "c", "ann", &gone, NULL) == TD_OK && gone.exchanges == 0);
+    CHECK(ledger_forget(path, "a", "ann", &gone, NULL) == TD_OK && gone.exchanges == 1);
+    CHECK(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK && gone.exchanges == 2);
+}
+
 static void test_nobody_and_nowhere(void)
 {
     struct ledger_forgotten gone;
-    CHECK(ledger_forget(fixture_path("forget.db"), "", &gone, NULL) == TD_INVALID);
-    CHECK(ledger_forget(fixture_path("forget.db"), "eve", &gone, NULL) == TD_OK &&
+    CHECK(ledger_forget(fixture_path("forget.db"), NULL, "", &gone, NULL) == TD_INVALID);
+    CHECK(ledger_forget(fixture_path("forget.db"), NULL, "eve", &gone, NULL) == TD_OK &&
           gone.exchanges == 0);
-    CHECK(ledger_forget(fixture_path("none.db"), "eve", &gone, NULL) == TD_NOT_FOUND);
+    CHECK(ledger_forget(fixture_path("none.db"), NULL, "eve", &gone, NULL) == TD_NOT_FOUND);
 }
 
 int main(void)
@@ -89,6 +110,7 @@ int main(void)
     fixture_begin();
     RUN(test_a_users_texts_are_gone_from_file_and_log_beside_the_writer);
     RUN(test_what_is_kept_names_nobody);
+    RUN(test_a_user_is_forgotten_in_one_tenant_or_in_all);
     RUN(test_nobody_and_nowhere);
     fixture_end();
     return test_finish();

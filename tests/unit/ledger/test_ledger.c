@@ -45,6 +45,7 @@ static void test_every_field_comes_back(void)
     struct ledger_exchange x = {
         .id = "ex_0123",
         .wall_ms = 1795253400123,
+        .tenant = "0123456789abcdef",
         .user = "ada",
         .route = "10-private",
         .policy_version = "7",
@@ -83,13 +84,14 @@ static void test_every_field_comes_back(void)
     struct ledger_reader *reader;
     struct json *json;
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK); /* beside the writer */
-    REQUIRE(ledger_reader_find(reader, "ex_0123", &json, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_0123", &json, NULL) == TD_OK);
     struct buf text;
     buf_init(&text, 1 << 16);
     json_write(json, &text);
     static const char expected[] =
         "{\"id\":\"ex_0123\",\"wall_ms\":1795253400123,\"time\":\"2026-11-21T09:30:00.123Z\","
-        "\"user\":\"ada\",\"route\":\"10-private\",\"policy_version\":\"7\",\"requested_model\":"
+        "\"tenant\":\"0123456789abcdef\",\"user\":\"ada\",\"route\":\"10-private\",\"policy_"
+        "version\":\"7\",\"requested_model\":"
         "\"auto\","
         "\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"data_class\":\"public\","
         "\"status\":\"ok\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
@@ -138,7 +140,7 @@ static void test_what_is_absent_is_null_and_texts_are_left_out(void)
     struct ledger_reader *reader;
     struct json *json;
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
-    REQUIRE(ledger_reader_find(reader, "last", &json, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "last", &json, NULL) == TD_OK);
     static const char *const nulls[] = {"user",    "tier",     "status",   "confidence",
                                         "ttft_ms", "total_ms", "cost_usd", "all_cloud_cost_usd",
                                         "signals", "reasons"};

@@ -65,7 +65,7 @@ static void test_forgetting_a_user_leaves_the_policies(void)
 {
     const char *path = fixture_path("policies.db");
     struct ledger_forgotten gone;
-    REQUIRE(ledger_forget(path, "ann", &gone, NULL) == TD_OK && gone.exchanges == 3);
+    REQUIRE(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK && gone.exchanges == 3);
     struct json *list = policies_of(path);
     REQUIRE(json_count(list) == 2);
     CHECK(is_policy(json_at(list, 0), "bb", 2000, "tier local\n", 2));

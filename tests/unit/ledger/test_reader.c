@@ -23,7 +23,7 @@ static struct ledger_reader *reader_of_three(const char *path)
 static bool finds(struct ledger_reader *reader, const char *id, const char *expected)
 {
     struct json *json;
-    if (ledger_reader_find(reader, id, &json, NULL) != TD_OK)
+    if (ledger_reader_find(reader, NULL, id, &json, NULL) != TD_OK)
         return false;
     bool same = strcmp(json_cstr(json_get(json, "id")), expected) == 0;
     json_free(json);
@@ -41,17 +41,78 @@ static void test_ids_are_found_whole_by_unique_prefix_and_as_last(void)
     CHECK(finds(reader, "last", "ex_abd"));
     struct json *json;
     struct td_error err = {0};
-    CHECK(ledger_reader_find(reader, "ex_a", &json, &err) == TD_INVALID && json == NULL);
+    CHECK(ledger_reader_find(reader, NULL, "ex_a", &json, &err) == TD_INVALID && json == NULL);
     CHECK(strstr(err.message, "several") != NULL);
-    CHECK(ledger_reader_find(reader, "ex_abc12", &json, NULL) == TD_NOT_FOUND && json == NULL);
-    CHECK(ledger_reader_find(reader, "nope", &json, NULL) == TD_NOT_FOUND);
-    CHECK(ledger_reader_find(reader, "ex%", &json, NULL) == TD_NOT_FOUND); /* no pattern, no SQL */
-    CHECK(ledger_reader_find(reader, "' OR 1=1 --", &json, NULL) == TD_NOT_FOUND);
-    CHECK(ledger_reader_find(reader, "", &json, NULL) == TD_INVALID);
+    CHECK(ledger_reader_find(reader, NULL, "ex_abc12", &json, NULL) == TD_NOT_FOUND &&
+          json == NULL);
+    CHECK(ledger_reader_find(reader, NULL, "nope", &json, NULL) == TD_NOT_FOUND);
+    CHECK(ledger_reader_find(reader, NULL, "ex%", &json, NULL) ==
+          TD_NOT_FOUND); /* no pattern, no SQL */
+    CHECK(ledger_reader_find(reader, NULL, "' OR 1=1 --", &json, NULL) == TD_NOT_FOUND);
+    CHECK(ledger_reader_find(reader, NULL, "", &json, NULL) == TD_INVALID);
     char longest[400];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    CHECK(ledger_reader_find(reader, longest, &json, NULL) == TD_INVALID);
+    CHECK(ledger_reader_find(reader, NULL, longest, &json, NULL) == TD_INVALID);
+    ledger_reader_close(reader);
+}
+
+/* Another tenant's exchange is not there: by no id, prefix, trace or name, and not as the last. */
+static void test_a_tenant_finds_its_own_exchanges_alone(void)
+{
+    const char *path = fixture_path("tenants.db");
+    static const struct {
+        const char *id, *tenant, *trace, *request;
+    } rows[] = {{"ex_aa1", "a", "trace-1", "name"},
+                {"ex_aa2", "b", "trace-1", "name"},
+                {"ex_old", NULL, NULL, NULL},
+                {"ex_aa3", "a", "trace-1", NULL},
+                {"ex_bb1", "b", "trace-2", "other"}};
+    struct ledger *ledger;
+    struct ledger_reader *reader;
+    struct json *json;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (uint64_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ledger_exchange x = fixture_exchange(rows[i].id, 1000 + i);
+        x.tenant = rows[i].tenant;
+        x.trace_id = rows[i].trace;
+        x.request_id = rows[i].request;
+        REQUIRE(ledger_put(ledger, &x, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    static const struct {
+        const char *tenant, *asked, *found; /* NULL = nothing */
+    } cases[] = {{"a", "ex_aa1", "ex_aa1"},  {"a", "ex_aa2", NULL},      {"a", "ex_bb", NULL},
+                 {"b", "ex_aa", "ex_aa2"},   {"a", "last", "ex_aa3"},    {"b", "last", "ex_bb1"},
+                 {"c", "last", NULL},        {"c", "ex_old", NULL},      {"a", "ex_old", NULL},
+                 {"a", "other", NULL},       {"b", "name", "ex_aa2"},    {"a", "trace-2", NULL},
+                 {"b", "trace-1", "ex_aa2"}, {NULL, "ex_old", "ex_old"}, {NULL, "name", "ex_aa2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_error err = {0}, missing = {0};
+        bool found =
+            ledger_reader_find(reader, cases[i].tenant, cases[i].asked, &json, &err) == TD_OK;
+        CHECK(found == (cases[i].found != NULL));
+        if (found)
+            CHECK(strcmp(json_cstr(json_get(json, "id")), cases[i].found) == 0);
+        else if (strncmp(cases[i].asked, "ex_", 3) == 0)
+            CHECK(ledger_reader_find(reader, cases[i].tenant, "ex_none", &json, &missing) ==
+                  err.status);
+        json_free(found ? json : NULL);
+    }
+    REQUIRE(ledger_reader_find(reader, "a", "ex_aa1", &json, NULL) == TD_OK);
+    CHECK(json_count(json_get(json, "same_trace")) == 1);
+    json_free(json);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_aa1", &json, NULL) == TD_OK);
+    CHECK(json_count(json_get(json, "same_trace")) == 2);
+    json_free(json);
+    for (int i = 0; i < 4; i++) {
+        static const char *const who[] = {"a", "b", "c", NULL};
+        static const size_t counts[] = {2, 2, 0, 5};
+        REQUIRE(ledger_reader_list(reader, who[i], 0, 10, &json, NULL) == TD_OK);
+        CHECK(json_count(json) == counts[i]);
+        json_free(json);
+    }
     ledger_reader_close(reader);
 }
 
@@ -72,23 +133,23 @@ static void test_lists_are_newest_first_limited_and_since_a_time(void)
     struct ledger_reader *reader = reader_of_three(fixture_path("list.db"));
     REQUIRE(reader != NULL);
     struct json *list;
-    REQUIRE(ledger_reader_list(reader, 0, 10, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, NULL, 0, 10, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 3);
     CHECK(strcmp(json_cstr(json_get(json_at(list, 0), "id")), "ex_abd") == 0);
     CHECK(strcmp(json_cstr(json_get(json_at(list, 2), "id")), "ex_abc1") == 0);
     CHECK(json_get(json_at(list, 0), "attempts") == NULL &&
           json_get(json_at(list, 0), "signals") == NULL);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, 1001, 1, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, NULL, 1001, 1, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 1);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, 1001, SIZE_MAX, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, NULL, 1001, SIZE_MAX, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 2);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, UINT64_MAX, 10, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, NULL, UINT64_MAX, 10, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 0);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, 0, 0, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, NULL, 0, 0, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 0);
     json_free(list);
     ledger_reader_close(reader);
@@ -106,7 +167,7 @@ static void test_text_that_is_no_json_is_shown_as_text(void)
     CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     ledger_close(ledger);
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
-    REQUIRE(ledger_reader_find(reader, "a", &json, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "a", &json, NULL) == TD_OK);
     CHECK(strcmp(json_cstr(json_get(json, "signals")), "{broken") == 0);
     json_free(json);
     ledger_reader_close(reader);
@@ -292,6 +353,7 @@ int main(void)
     fixture_begin();
     log_set_level(LOG_LEVEL_OFF);
     RUN(test_ids_are_found_whole_by_unique_prefix_and_as_last);
+    RUN(test_a_tenant_finds_its_own_exchanges_alone);
     RUN(test_a_missing_or_foreign_file_cannot_be_read);
     RUN(test_lists_are_newest_first_limited_and_since_a_time);
     RUN(test_text_that_is_no_json_is_shown_as_text);

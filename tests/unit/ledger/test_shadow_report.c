@@ -71,7 +71,7 @@ static void test_shadows_are_counted_by_tiers_and_tasks(void)
     REQUIRE(ledger_reader_shadows(reader, 2000, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 0);
     json_free(list);
-    REQUIRE(ledger_reader_find(reader, "ex_4", &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_4", &list, NULL) == TD_OK);
     const struct json *shadow = json_at(json_get(list, "shadows"), 0);
     CHECK(json_count(json_get(list, "shadows")) == 1);
     CHECK(json_kind_of(json_get(shadow, "agreement")) == JSON_KIND_NULL);

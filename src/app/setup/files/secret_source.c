@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A key is some hundred bytes; a list of 256 keys fits as well. */
-#define KEY_FILE_BYTES_MAX 65536
+/* A key is some hundred bytes; a list of 4096 keys (AUTH_KEYS_MAX) fits as well. */
+#define KEY_FILE_BYTES_MAX (1u << 20)
 
 static enum td_status read_key_file(const char *path, struct secret **out, struct td_error *err)
 {

@@ -39,9 +39,10 @@ static void add_money(void *ctx, const struct ledger_spent *spent)
     spending_settle(restoring->spending, shadow_pool_budget_key(), 0, spent->shadow_usd);
     for (size_t i = 0; i < config->budget_count; i++) {
         const char *who = whom(spent, config->budgets[i].per);
+        const char *tenant = config->budgets[i].per == (int)BUDGET_PER_USER ? spent->tenant : NULL;
         if (who)
-            spending_settle(restoring->spending, spending_key(config->budgets[i].name, who), 0,
-                            spent->cost_usd);
+            spending_settle(restoring->spending, spending_key(config->budgets[i].name, tenant, who),
+                            0, spent->cost_usd);
     }
 }
 

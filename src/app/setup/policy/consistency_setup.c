@@ -109,7 +109,7 @@ enum td_status consistency_setup_forget(const struct config *config, const char 
         return status;
     status = open_at(config, path, &consistency, err);
     if (status == TD_OK)
-        status = consistency_forget(consistency, user, erased, err);
+        status = consistency_forget(consistency, NULL, user, erased, err);
     consistency_close(consistency);
     return status;
 }

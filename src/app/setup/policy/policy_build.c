@@ -155,7 +155,7 @@ static void write_policy(const struct config *config, const struct policy *polic
     write_rules(&config->rule_set, out);
     for (size_t i = 0; i < policy->app_count; i++) {
         char key_id[SPENDING_KEY_ID_BYTES] = ""; /* the ledger is no place for a key's whole hash */
-        spending_key_id(policy->apps[i].caller, key_id);
+        spending_key_id(policy->apps[i].key, key_id);
         buf_printf(out, "app %s key %s escalations %u", policy->apps[i].name, key_id,
                    policy->apps[i].escalations_per_hour);
         write_weights(&policy->apps[i].weights, out);
@@ -302,13 +302,14 @@ static void fill_route(const struct config *config, const struct config_route *f
         to->tiers[t] = from->tiers.items[t];
 }
 
-/* A caller is known by the SHA-256 of its key (api/http/auth.h). */
+/* An application is known by the SHA-256 of its key (api/http/auth.h). */
 static enum td_status fill_app(const struct config_app *from, struct app *to,
                                char digest[static 65], struct td_error *err)
 {
     struct secret *key = NULL;
     *to = (struct app){.name = from->name,
-                       .caller = digest,
+                       .key = digest,
+                       .tenant = from->tenant,
                        .weights = config_weights_read(&from->weights),
                        .escalations_per_hour = from->escalations_per_hour};
     if (from->key_sha256) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "exchange/private/conversation_id.h"
 #include "privacy/pseudonym/vault_json.h"
 #include "privacy/pseudonym/vault_store.h"
 
@@ -151,10 +152,10 @@ void vault_keep_clear(const struct config *config)
                   strerror(errno));
 }
 
-enum td_status vault_keep_forget(const struct config *config,
-                                 const uint8_t owner[static CRYPTO_SHA256_BYTES], uint64_t *erased,
+enum td_status vault_keep_forget(const struct config *config, const char *user, uint64_t *erased,
                                  struct td_error *err)
 {
+    uint8_t owner[CRYPTO_SHA256_BYTES];
     const char *path = config->privacy.pseudonyms.vault_file;
     *erased = 0;
     if (!path || access(path, F_OK) != 0)
@@ -165,7 +166,8 @@ enum td_status vault_keep_forget(const struct config *config,
         return error_set(err, TD_NO_MEMORY, "no memory for the vaults");
     enum td_status status = vault_keep_load(config, store, err);
     if (status == TD_OK) {
-        *erased = vault_store_forget(store, owner);
+        conversation_id_owner(NULL, user, owner);
+        *erased = vault_store_forget(store, owner, true);
         status = vault_keep_save(config, store, err);
     }
     vault_store_free(store);

@@ -17,9 +17,9 @@ TD_MUST_CHECK enum td_status vault_keep_save(const struct config *config, struct
                                              struct td_error *err);
 /* Removes the file, once a server has read what it held. */
 void vault_keep_clear(const struct config *config);
-/* Removes an owner's vaults, and expired ones, from the file when no server runs. */
-TD_MUST_CHECK enum td_status vault_keep_forget(const struct config *config,
-                                               const uint8_t owner[static CRYPTO_SHA256_BYTES],
+/* Removes the vaults of all tenants' users of that name, and expired ones, from the file when no
+ * server runs. */
+TD_MUST_CHECK enum td_status vault_keep_forget(const struct config *config, const char *user,
                                                uint64_t *erased, struct td_error *err);
 
 #endif

@@ -12,7 +12,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* deadline_ms belongs to the snapshot, and the keys in api_keys_file are read again. */
+/* deadline_ms belongs to the snapshot, and the keys in files are read again. */
 static bool same_server(const struct config *old, const struct config *new)
 {
     const struct config_texts *a = &old->server.cors_origins, *b = &new->server.cors_origins;
@@ -22,6 +22,9 @@ static bool same_server(const struct config *old, const struct config *new)
     return same && same_text(old->server.listen, new->server.listen) &&
            same_text(old->server.api_keys_env, new->server.api_keys_env) &&
            same_text(old->server.api_keys_file, new->server.api_keys_file) &&
+           same_text(old->server.operator_keys_env, new->server.operator_keys_env) &&
+           same_text(old->server.operator_keys_file, new->server.operator_keys_file) &&
+           old->server.without_keys == new->server.without_keys &&
            old->server.workers == new->server.workers &&
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&

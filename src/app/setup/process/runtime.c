@@ -320,24 +320,26 @@ bool runtime_ready(void *ctx, const char **why_not)
     return usable;
 }
 
-void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
+/* Phrases, reactions and computed prompts are not stored by user: all of them go. */
+void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgotten *out)
 {
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
-    conversation_id_owner(user, owner);
+    conversation_id_owner(whom->tenant, whom->user, owner);
     struct td_error err = {0};
     watch_forget_phrases(runtime->services.base.watch);
     if (runtime->services.base.reactions)
         reactions_clear(runtime->services.base.reactions);
-    enum td_status status =
-        consents_forget(runtime->services.base.consents, user, &out->consents, &err);
+    enum td_status status = consents_forget(runtime->services.base.consents, whom->caller,
+                                            whom->user, &out->consents, &err);
     if (status == TD_OK && runtime->services.base.consistency)
-        status = consistency_forget(runtime->services.base.consistency, user, &out->similar, &err);
+        status = consistency_forget(runtime->services.base.consistency, whom->tenant, whom->user,
+                                    &out->similar, &err);
     if (status != TD_OK) {
         out->failed = true;
         log_event(LOG_LEVEL_WARN, "forget_failed", "error=\"%s\"", err.message);
     }
-    out->vaults = vault_store_forget(runtime->services.base.vaults, owner);
+    out->vaults = vault_store_forget(runtime->services.base.vaults, owner, !whom->tenant);
     struct exchange_services *services = runtime_acquire(runtime);
     for (size_t i = 0; i < services->scheduler_count; i++)
         scheduler_forget(services->schedulers[i]);

@@ -54,8 +54,9 @@ struct prober *runtime_prober(const struct runtime *runtime);                /* 
 struct exchange_services *runtime_acquire(void *ctx);
 void runtime_release(void *ctx, struct exchange_services *services);
 bool runtime_ready(void *ctx, const char **why_not);
+struct api_forget;
 struct api_forgotten;
-void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
+void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgotten *out);
 
 /* Does what is due by time: vaults of pseudonyms expire, models that a reload asked for are used
  * once they are loaded. Returns in how many ms to call again; a late call does everything that is

@@ -195,11 +195,11 @@ static enum td_status find_local(const char *config_path, const char *id, struct
     if (status == TD_OK && strcmp(id, "last") == 0)
         nanosleep(&pause, NULL);
     if (status == TD_OK)
-        status = ledger_reader_find(reader, id, out, err);
+        status = ledger_reader_find(reader, NULL, id, out, err);
     if (reader && status == TD_NOT_FOUND) {
         nanosleep(&pause, NULL);
         *err = (struct td_error){0};
-        status = ledger_reader_find(reader, id, out, err);
+        status = ledger_reader_find(reader, NULL, id, out, err);
     }
     ledger_reader_close(reader);
     config_free(config);

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
-#include "exchange/private/conversation_id.h"
 #include "ledger/forget.h"
 
 #include <stdio.h>
@@ -57,7 +56,7 @@ static enum td_status erase_consents(const struct config *config, const char *us
     if (status == TD_OK)
         status = consents_open(path, &consents, err);
     if (status == TD_OK)
-        status = consents_forget(consents, user, erased, err);
+        status = consents_forget(consents, NULL, user, erased, err);
     consents_close(consents);
     return status;
 }
@@ -66,18 +65,16 @@ static enum td_status erase_file(const struct config *config, const char *user, 
                                  struct td_error *err)
 {
     struct ledger_forgotten forgotten;
-    enum td_status status = ledger_forget(config->ledger.path, user, &forgotten, err);
+    enum td_status status = ledger_forget(config->ledger.path, NULL, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
-    uint8_t owner[CRYPTO_SHA256_BYTES];
     uint64_t consents = 0, similar = 0, vaults = 0;
-    conversation_id_owner(user, owner);
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
         status = consistency_setup_forget(config, user, &similar, err);
     if (status == TD_OK)
-        status = vault_keep_forget(config, owner, &vaults, err);
+        status = vault_keep_forget(config, user, &vaults, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();

@@ -216,7 +216,7 @@ static void check_ledger(struct doctor *doctor)
         return;
     }
     if (ledger_reader_open(path, &reader, &err) == TD_OK &&
-        ledger_reader_list(reader, 0, 1, &list, &err) == TD_OK)
+        ledger_reader_list(reader, NULL, 0, 1, &list, &err) == TD_OK)
         add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
         add(doctor, "ledger", HEALTH_FAIL, "move the file away; the next start makes a new one",

@@ -8,7 +8,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
-#include "app/setup/files/secret_source.h"
+#include "app/setup/process/client_keys.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
@@ -75,30 +75,6 @@ static enum td_status check_port_free(const struct config *config, struct td_err
         return error_set(err, TD_IO, "cannot listen on %s: %s", config->server.listen,
                          strerror(saved));
     return TD_OK;
-}
-
-/* Also at a reload, so that a key taken out of the file is refused from then on. */
-static enum td_status read_client_keys(struct serve *serve, struct td_error *err)
-{
-    const struct config *config = runtime_config(serve->runtime);
-    const char *env = config->server.api_keys_env, *file = config->server.api_keys_file;
-    if (!env && !file)
-        return TD_OK;
-    struct secret *keys = NULL;
-    enum td_status status = secret_source_read(env, file, &keys, err);
-    bool some = false;
-    if (status == TD_OK && keys && serve->auth)
-        some = auth_replace(serve->auth, secret_reveal(keys));
-    else if (status == TD_OK && keys)
-        some = (serve->auth = auth_new(secret_reveal(keys))) != NULL;
-    secret_free(keys);
-    /* An empty variable must not open the door. */
-    if (status == TD_OK && !some)
-        status = error_set(err, TD_INVALID,
-                           "server.api_keys_%s names '%s', which holds no key; write one there, or "
-                           "remove the setting",
-                           env ? "env" : "file", env ? env : file);
-    return status;
 }
 
 static void fill_host(struct serve *serve)
@@ -201,14 +177,15 @@ static void print_ready(const struct serve *serve, bool json)
     fflush(stdout);
 }
 
+/* Keys also where the configuration is broken, so that a key taken out of the file is refused from
+ * then on, and after it, because it says whose they are. */
 static void reload(struct serve *serve)
 {
     struct td_error err = {0};
-    enum td_status status = read_client_keys(serve, &err);
-    if (status == TD_OK)
-        status = runtime_reload(serve->runtime, &err);
-    if (status != TD_OK)
+    if (runtime_reload(serve->runtime, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
+    if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
+        log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
 }
 
 static void drain_all(struct serve *serve, uint32_t timeout_ms)
@@ -287,7 +264,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
 {
     enum td_status status = runtime_open(options, &serve->runtime, err);
     if (status == TD_OK)
-        status = read_client_keys(serve, err);
+        status = client_keys_read(serve->runtime, &serve->auth, err);
     if (status != TD_OK)
         return status;
     serve->metrics = metrics_new(count_workers(runtime_config(serve->runtime)));

@@ -1,0 +1,91 @@
+/* An empty variable must not open the door, so a setting without a key is an error. So is a server
+ * without keys that others can reach, unless the configuration says that it is meant: whoever
+ * reaches it is its operator. */
+#include "app/setup/process/client_keys.h"
+
+#include "api/http/auth.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/policy/consistency_setup.h"
+#include "app/setup/process/runtime.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "net/loopback.h"
+
+static enum td_status check_reach(const struct config *config, struct td_error *err)
+{
+    const char *host = config->server.host;
+    if (config->server.without_keys || strcmp(host, "::1") == 0 || loopback_is_host(str_from(host)))
+        return TD_OK;
+    return error_set(err, TD_DENIED,
+                     "%s can be reached from other machines, and no key is needed: whoever comes "
+                     "would use the models and read what others asked; name keys with "
+                     "server.api_keys_env or server.api_keys_file, listen on 127.0.0.1, or say "
+                     "server.without_keys: true",
+                     config->server.listen);
+}
+
+static enum td_status read_source(const char *setting, const char *env, const char *file,
+                                  struct secret **out, struct td_error *err)
+{
+    *out = NULL;
+    enum td_status status = secret_source_read(env, file, out, err);
+    if (status != TD_OK || *out || (!env && !file))
+        return status;
+    return error_set(err, TD_INVALID,
+                     "server.%s_%s names '%s', which holds no key; write one there, or remove the "
+                     "setting",
+                     setting, env ? "env" : "file", env ? env : file);
+}
+
+static enum td_status make_auth(const struct config *config, struct auth **auth,
+                                struct td_error *err)
+{
+    uint8_t secret[KEYED_KEY_BYTES];
+    if (*auth)
+        return TD_OK;
+    enum td_status status = installation_key(config, secret, err);
+    if (status == TD_OK && !(*auth = auth_new(secret)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for the keys of clients");
+    crypto_wipe(secret, sizeof secret);
+    return status;
+}
+
+static enum td_status set_keys(struct runtime *runtime, struct auth *auth, struct auth_keys *keys,
+                               struct td_error *err)
+{
+    struct auth_named named[CONFIG_APPS_MAX];
+    struct exchange_services *services = runtime_acquire(runtime);
+    const struct policy *policy = services->policy;
+    for (size_t i = 0; i < policy->app_count && i < CONFIG_APPS_MAX; i++)
+        if (policy->apps[i].tenant)
+            named[keys->named_count++] =
+                (struct auth_named){policy->apps[i].key, policy->apps[i].tenant};
+    keys->named = named;
+    enum td_status status = auth_set(auth, keys, err);
+    runtime_release(runtime, services);
+    return status;
+}
+
+enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, struct td_error *err)
+{
+    const struct config *config = runtime_config(runtime);
+    struct secret *clients = NULL, *operators = NULL;
+    enum td_status status = read_source("api_keys", config->server.api_keys_env,
+                                        config->server.api_keys_file, &clients, err);
+    if (status == TD_OK)
+        status = read_source("operator_keys", config->server.operator_keys_env,
+                             config->server.operator_keys_file, &operators, err);
+    if (status == TD_OK && !clients && !operators)
+        return check_reach(config, err);
+    struct auth_keys keys = {.clients = clients ? secret_reveal(clients) : (struct td_str){0},
+                             .operators =
+                                 operators ? secret_reveal(operators) : (struct td_str){0}};
+    if (status == TD_OK)
+        status = make_auth(config, auth, err);
+    if (status == TD_OK && (status = set_keys(runtime, *auth, &keys, err)) != TD_OK)
+        error_prefix(err, "server.api_keys and server.operator_keys");
+    secret_free(clients);
+    secret_free(operators);
+    return status;
+}

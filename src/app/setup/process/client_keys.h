@@ -1,0 +1,18 @@
+/* The API keys that clients and the operator must show, as the configuration names them. Main
+ * thread. */
+#ifndef APP_CLIENT_KEYS_H
+#define APP_CLIENT_KEYS_H
+
+#include "tandem/types.h"
+
+struct auth;
+struct runtime;
+
+/* Reads the keys into *auth, which is made when there is none yet (auth_free) and stays NULL where
+ * the configuration names no keys. On failure the keys of before stay. TD_DENIED: nobody needs a
+ * key, other machines can reach the server, and the configuration does not say that this is
+ * wanted. */
+TD_MUST_CHECK enum td_status client_keys_read(struct runtime *runtime, struct auth **auth,
+                                              struct td_error *err);
+
+#endif

@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""Keys share nothing: each endpoint of the table in src/api/api.c is walked with every object of
+another tenant. What concerns all tenants takes an operator's key."""
+
+import json
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import ROOT, Tandem, edge_first, run, wait_until
+
+KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
+USER = "ann-canary"
+TEXT = "Tell me of the prompt-canary and of annacanary@example.com in Canaryville, please."
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+MASKING = "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n"
+SERVER = "server: {api_keys_env: KEYS, operator_keys_env: BOSS}\nledger: {store_prompts: true}\n"
+STRANGERS = "server: {api_keys_env: KEYS}\nledger: {store_prompts: true}\n"
+
+
+def key(who):
+    return {"Authorization": f"Bearer {KEYS[who]}"} if who else {}
+
+
+def serve(config=SERVER, cloud=None, **env):
+    env = {"TEST_CLOUD_KEY": "k", "KEYS": f"{KEYS['a']},{KEYS['b']}", "BOSS": KEYS["boss"], **env}
+    return Tandem((edge_first(cloud.base_url) if cloud else "") + config, env=env)
+
+
+def soon():
+    return int(time.time()) + 600
+
+
+# --- the walk ---
+
+
+def routes():
+    """The table of endpoints: [(method, path, owner)]."""
+    source = (ROOT / "src" / "api" / "api.c").read_text()
+    table = re.search(r"struct api_endpoint endpoints\[\] = \{\n(.*?)\n\};", source, re.DOTALL)
+    assert table, "the table of endpoints is not where it was"
+    found = []
+    for line in table[1].splitlines():
+        row = re.fullmatch(r'    ROW\((\w+), "([^"]+)", \w+, (\w+), \w+\),', line)
+        assert row, f"a row of the table that this test cannot read: {line}"
+        found.append(row.groups())
+    return found
+
+
+def chat_body(name):
+    return {
+        "model": "local",
+        "messages": [{"role": "user", "content": TEXT}],
+        "max_tokens": 2,
+        "user": name,
+        "tandem": {"consent": name},
+    }
+
+
+def prompt_body(name):
+    return {"model": "local", "prompt": TEXT, "max_tokens": 2, "user": name}
+
+
+# How a body names an object, for each endpoint of tenants that takes one: {path: name -> body}. An
+# endpoint that is not here fails the walk, because nobody has said how to attack it.
+BODIES = {
+    "/v1/chat/completions": chat_body,
+    "/v1/messages": lambda name: {
+        "model": "local",
+        "max_tokens": 2,
+        "messages": [{"role": "user", "content": TEXT}],
+        "metadata": {"user_id": name},
+    },
+    "/v1/responses": lambda name: {
+        "model": "local",
+        "input": TEXT,
+        "max_output_tokens": 16,
+        "user": name,
+        "previous_response_id": name,
+    },
+    "/v1/completions": prompt_body,
+    "/v1/embeddings": lambda name: {"model": "auto", "input": TEXT, "user": name},
+    "/tandem/v1/feedback": lambda name: {"id": name, "ok": False, "comment": "of another"},
+    "/tandem/v1/consents": lambda name: {"id": name, "scope": "other", "expires": soon()},
+    "/tandem/v1/forget": lambda name: {"user": name},
+}
+INFERENCE = [path for path in BODIES if not path.startswith("/tandem/")]
+
+
+def body_of(path, name):
+    own = path if path in BODIES else "/v1" + path
+    assert own in BODIES, f"say in BODIES how a request to {path} names an object"
+    return BODIES[own](name)
+
+
+def own_things(tandem, who):
+    """Makes one of each kind of object. {what it is: its name}"""
+    headers = {**key(who), "traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
+    answer = tandem.chat(
+        TEXT,
+        {**headers, "x-request-id": "order-canary", "x-tandem-mode": "only-local"},
+        user=USER,
+        max_tokens=2,
+    )
+    equal(answer.status, 200, answer.body.decode())
+    exchange = answer.headers["x-tandem-exchange"]
+    body = {"id": "consent-canary", "scope": "*", "expires": soon(), "user": USER}
+    equal(tandem.request("POST", "/tandem/v1/consents", body, key(who)).status, 200)
+    body = {"id": exchange, "ok": True, "comment": "comment-canary"}
+    equal(tandem.request("POST", "/tandem/v1/feedback", body, key(who)).status, 200)
+    body = {"model": "auto", "input": TEXT, "user": USER}
+    embedded = tandem.request("POST", "/v1/embeddings", body, headers)
+    equal(embedded.status, 200, embedded.body.decode())
+    return {
+        "exchange": exchange,
+        "beginning of an id": exchange[:12],
+        "trace": TRACE,
+        "request": "order-canary",
+        "consent": "consent-canary",
+        "embeddings": embedded.headers["x-tandem-exchange"],
+        "user": USER,
+        "response": answer.json["id"],
+    }
+
+
+def state_of(tandem, who, things):
+    """What a tenant's things are now, as its own key shows it."""
+    shown = [
+        tandem.get(f"/tandem/v1/exchanges/{things[name]}", headers=key(who))
+        for name in ("embeddings", "exchange", "trace", "request")  # the last one is waited for
+    ]
+    equal([answer.status for answer in shown], [200] * 4)
+    consents = tandem.get("/tandem/v1/consents", headers=key(who)).json["data"]
+    return json.dumps([[answer.json for answer in shown], consents], sort_keys=True)
+
+
+def showing(body, things):
+    """What of somebody's things a body shows."""
+    text = body.decode()
+    canaries = ["canary", "Canary", things["exchange"], things["embeddings"], TRACE]
+    return [canary for canary in canaries if canary in text]
+
+
+class Walk:
+    """Asks for everything in the table, without a key and as a stranger, and keeps what is wrong.
+    What leaves things of the stranger's own, with the names of the other's, comes last."""
+
+    def __init__(self, tandem, table, things):
+        self.tandem, self.things = tandem, things
+        self.wrong, self.named = [], 0
+        for method, path, owner in sorted(table):
+            self.walk(method, path, owner)
+            if owner == "TENANT":  # at once, because a look-up in vain takes a second
+                with ThreadPoolExecutor(len(things)) as threads:
+                    for what, name in things.items():
+                        threads.submit(self.name_thing, method, path, what, name).add_done_callback(
+                            self.count_named
+                        )
+
+    def expect(self, good, what):
+        if not good:
+            self.wrong.append(what)
+
+    def ask(self, method, path, who, body=None):
+        """An answer in which nothing of the other's may stand."""
+        body = body if body is not None else {} if method == "POST" else None
+        return self.tandem.request(method, path, body, key(who))
+
+    def walk(self, method, path, owner):
+        full, where = path.replace("*", "last"), f"{method} {path}"
+        keyless, asked = self.ask(method, full, None), self.ask(method, full, "b")
+        self.expect((keyless.status == 401) == (owner != "NOBODY"), where + " without a key")
+        for answer in (keyless, asked):
+            shown = showing(answer.body, self.things)
+            self.expect(not shown, f"{where} shows {shown}")
+        refused = asked.status == 403 and asked.json["error"]["code"] == "operator_only"
+        self.expect(refused == (owner == "OPERATOR"), f"{where}: {asked.status}")
+        if owner in ("ALL", "NOBODY") and method == "GET":
+            same = self.ask(method, full, "a")
+            self.expect((same.status, same.body) == (asked.status, asked.body), where + " differs")
+
+    def name_thing(self, method, path, what, name):
+        """It is as if the other's thing were not there."""
+        where = f"{method} {path} with another's {what}"
+        absent = name[:-2] + ("zz" if name[-2:] != "zz" else "yy")
+        told = []
+        for asked in (name, absent):
+            body = body_of(path, asked) if method == "POST" else None
+            answer = self.ask(method, path.replace("*", asked), "b", body)
+            text = answer.body.decode().replace(asked, "")
+            told.append((answer.status, text))
+            shown = showing(text.encode(), self.things)
+            self.expect(asked == absent or not shown, f"{where} shows {shown}")
+        self.expect("*" not in path or told[0][0] == 404, f"{where}: {told[0][0]}")
+        makes = path in INFERENCE or "/v1" + path in INFERENCE or path.endswith("/consents")
+        self.expect(makes or told[0] == told[1], f"{where}: {told}")
+
+    def count_named(self, done):
+        self.named += done.exception() is None
+        self.expect(done.exception() is None, repr(done.exception()))
+
+
+@case
+def test_a_stranger_gets_nothing_of_anybody_from_any_endpoint():
+    table = routes()
+    with serve(STRANGERS) as tandem:
+        things = own_things(tandem, "a")
+        before = state_of(tandem, "a", things)
+        owned = [row for row in table if row[2] == "TENANT"]
+        walk = Walk(tandem, table, things)
+        assert not walk.wrong, "\n".join(walk.wrong)
+        equal(walk.named, len(owned) * len(things), "what was named")
+        equal(state_of(tandem, "a", things), before, "what was attacked")
+        # The walk names things that are there: their owner finds them under these names.
+        for what in ("exchange", "beginning of an id", "trace", "request"):
+            found = tandem.get(f"/tandem/v1/exchanges/{things[what]}", headers=key("a"))
+            equal(found.status, 200, what)
+        path = f"/tandem/v1/consents/{things['consent']}"
+        equal(tandem.request("DELETE", path, None, key("a")).status, 200)
+        body = {"user": things["user"]}
+        erased = tandem.request("POST", "/tandem/v1/forget", body, key("a")).json
+        equal([erased["exchanges"], erased["comments"], erased["consents"]], [2, 1, 1], "erased")
+
+
+@case
+def test_every_endpoint_says_whose_its_things_are():
+    owners = {(method, path): owner for method, path, owner in routes()}
+    assert set(owners.values()) == {"NOBODY", "ALL", "TENANT", "OPERATOR"}, owners
+    nobody = [path for (_, path), owner in owners.items() if owner == "NOBODY"]
+    equal(sorted(nobody), ["/", "/health", "/healthz", "/readyz"], "what needs no key")
+    tandem = [path for (_, path), owner in owners.items() if owner == "ALL" and "tandem" in path]
+    equal(tandem, [], "what all keys share of what the server keeps")
+    for (method, path), owner in owners.items():
+        if method == "POST" and owner == "TENANT":
+            assert body_of(path, "name"), path
+
+
+# --- the operator ---
+
+
+@case
+def test_the_operator_sees_all_and_forgets_a_user_of_all():
+    with serve() as tandem:
+        things = own_things(tandem, "a")
+        other = tandem.chat("Hello.", key("b"), user=USER, max_tokens=2)
+        ids = {things["exchange"], things["embeddings"], other.headers["x-tandem-exchange"]}
+        wait_until(
+            lambda: len(tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]) == 3,
+            20,
+            "the three exchanges",
+        )
+        rows = tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]
+        equal({row["id"] for row in rows}, ids)
+        tenants = {row["tenant"] for row in rows}
+        assert len(tenants) == 2 and all(re.fullmatch("[0-9a-f]{16}", name) for name in tenants)
+        for method, path, owner in routes():
+            if owner == "OPERATOR" and method == "GET":
+                equal(tandem.get(path, headers=key("boss")).status, 200, path)
+                equal(tandem.get(path, headers=key("a")).status, 403, path)
+        body = {"user": USER}
+        erased = tandem.request("POST", "/tandem/v1/forget", body, key("boss")).json
+        equal([erased["exchanges"], erased["consents"]], [3, 1], "erased of both tenants")
+
+
+@case
+def test_a_refusal_says_how_to_become_the_operator():
+    with serve(STRANGERS) as tandem:
+        error = tandem.get("/metrics", headers=key("a")).json["error"]
+        assert "there is none yet" in error["message"], error
+        assert "server.operator_keys_env" in error["message"], error
+    with serve() as tandem:
+        error = tandem.get("/metrics", headers=key("a")).json["error"]
+        assert "there is none yet" not in error["message"], error
+        equal(tandem.get("/metrics", headers=key("boss")).status, 200)
+
+
+@case
+def test_the_only_key_is_the_operators_until_there_is_another():
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "keys"
+        file.write_text(KEYS["a"] + "\n")
+        with Tandem(f"server: {{api_keys_file: {file}}}\n") as tandem:
+            own = tandem.chat("Hello.", key("a"), max_tokens=2).headers["x-tandem-exchange"]
+            equal(tandem.get("/metrics", headers=key("a")).status, 200)
+            file.write_text(f"{KEYS['a']}\n{KEYS['b']}\n")
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(
+                lambda: tandem.get("/v1/models", headers=key("b")).status == 200, 20, "new key"
+            )
+            equal(tandem.get("/metrics", headers=key("a")).status, 403)
+            path = f"/tandem/v1/exchanges/{own}"
+            equal(tandem.get(path, headers=key("a")).status, 200)
+            equal(tandem.get(path, headers=key("b")).status, 404)
+
+
+@case
+def test_without_keys_everybody_on_this_machine_is_the_operator():
+    with Tandem() as tandem:
+        own = tandem.chat("Hello.", user=USER, max_tokens=2).headers["x-tandem-exchange"]
+        equal(tandem.get(f"/tandem/v1/exchanges/{own}").json["tenant"], None)
+        for method, path, _owner in routes():
+            if method == "GET" and "*" not in path:
+                wanted = 503 if path == "/tandem/v1/shadows" else 200
+                assert tandem.get(path).status in (200, wanted), path
+        code, out, err = run("explain", own, "--url", tandem.url, env=tandem.environment)
+        assert code == 0 and own.encode() in out, (out, err)
+        code, out, err = run("forget", USER, "--url", tandem.url, env=tandem.environment)
+        assert code == 0 and b"1 exchanges" in out, (out, err)
+
+
+# --- what is remembered ---
+
+
+@case
+def test_one_name_with_two_tenants_is_two_users():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    budget = "budgets: [{name: each, per: user, usd_per_day: 0.000001}]\n"
+    cloudy = {"x-tandem-mode": "prefer-cloud", "x-tandem-user": USER}
+    state = tempfile.mkdtemp(prefix="tandem-tenants-state-")
+    try:
+        with serve(SERVER + budget, cloud, TANDEM_STATE_DIR=state) as tandem:
+            asked = [tandem.chat("hi", {**cloudy, **key(who)}) for who in ("a", "a", "b", "b")]
+            equal([one.tandem["tier"] for one in asked], ["cloud", "local", "cloud", "local"])
+            body = {"user": USER}
+            erased = tandem.request("POST", "/tandem/v1/forget", body, key("b")).json
+            equal(erased["exchanges"], 2, "erased of b's user")
+            rows = tandem.get("/tandem/v1/exchanges", headers=key("a")).json["data"]
+            equal([row["user"] for row in rows], [USER, USER], "a's user")
+        boss = {**cloudy, **key("boss")}
+        with serve(SERVER + budget, cloud, TANDEM_STATE_DIR=state) as tandem:  # as before
+            equal(tandem.chat("hi", {**cloudy, **key("a")}).tandem["tier"], "local")
+            equal(tandem.chat("hi", boss).tandem["tier"], "cloud")
+    finally:
+        shutil.rmtree(state)
+
+
+@case
+def test_pseudonyms_and_their_forgetting_are_a_tenants_own():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    cloudy = {"x-tandem-mode": "only-cloud"}
+    with serve(SERVER + MASKING, cloud) as tandem:
+
+        def sent(who):
+            answer = tandem.chat(TEXT, {**cloudy, **key(who)}, user=USER)
+            equal(answer.status, 200, answer.body.decode())
+            return json.dumps(cloud.requests[-1]["json"]["messages"])
+
+        first, other = sent("a"), sent("b")
+        assert "annacanary@" not in first + other, (first, other)
+        assert first != other, "two tenants have one vault"
+        equal(sent("a"), first, "the same conversation of the same tenant")
+        body = {"user": USER}
+        erased = tandem.request("POST", "/tandem/v1/forget", body, key("b")).json
+        equal(erased["vaults"], 1, "vaults of b's user")
+        equal(sent("a"), first, "after another tenant forgot its user of that name")
+
+
+@case
+def test_a_class_and_computed_prompts_are_a_tenants_own():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    turn = {"role": "user", "content": "Please remember what I say from now on."}
+    card = {"role": "user", "content": "My card is 4111 1111 1111 1111."}
+    reply = {"role": "assistant", "content": "Yes."}
+    more = {"role": "user", "content": "Thank you."}
+    with serve(SERVER, cloud) as tandem:
+        equal(tandem.chat([turn, reply, card], key("a")).tandem["tier"], "local")
+        cloudy = {"x-tandem-mode": "only-cloud"}
+        equal(tandem.chat([turn, reply, more], {**cloudy, **key("a")}).status, 403)
+        equal(tandem.chat([turn, reply, more], {**cloudy, **key("b")}).status, 200)
+        long = "Explain the French revolution again and again, please, " * 6
+        cached = []
+        for who in ("a", "a", "b"):
+            answer = tandem.chat(
+                long, {"x-tandem-mode": "only-local", **key(who)}, user=USER, max_tokens=2
+            )
+            cached.append(answer.json["usage"]["prompt_tokens_details"]["cached_tokens"])
+        assert cached[0] == 0 < cached[1] and cached[2] == 0, cached
+
+
+@case
+def test_keys_of_one_name_share_and_rows_of_before_are_the_operators():
+    apps = """apps:
+- {name: old, key_env: OLD, tenant: shop}
+- {name: new, key_env: NEW, tenant: shop}
+"""
+    state = tempfile.mkdtemp(prefix="tandem-tenants-state-")
+    names = {"OLD": KEYS["a"], "NEW": "key-of-a-next", "TANDEM_STATE_DIR": state}
+    keys = f"{KEYS['a']},{KEYS['b']},key-of-a-next"
+    following = {"Authorization": "Bearer key-of-a-next"}
+    try:
+        with Tandem(env={"TANDEM_STATE_DIR": state}) as tandem:
+            before = tandem.chat("Hello.", max_tokens=2).headers["x-tandem-exchange"]
+        with serve(SERVER + apps, **{**names, "KEYS": keys}) as tandem:
+            things = own_things(tandem, "a")
+        with serve(SERVER + apps, **{**names, "KEYS": keys}) as tandem:
+            path = f"/tandem/v1/exchanges/{things['exchange']}"
+            equal(tandem.get(path, headers=following).status, 200)
+            equal(tandem.get(path, headers=key("a")).status, 200)
+            equal(tandem.get(path, headers=key("b")).status, 404)
+            consents = tandem.get("/tandem/v1/consents", headers=following).json["data"]
+            equal([item["id"] for item in consents], ["consent-canary"])
+            path = f"/tandem/v1/exchanges/{before}"
+            equal(tandem.get(path, headers=key("a")).status, 404)
+            equal(tandem.get(path, headers=key("boss")).status, 200)
+            for name in KEYS.values():
+                for file in Path(state).rglob("*"):
+                    assert not file.is_file() or name.encode() not in file.read_bytes(), file
+    finally:
+        shutil.rmtree(state)
+
+
+# --- the keys themselves ---
+
+
+@case
+def test_a_server_that_others_can_reach_wants_keys_or_a_word():
+    for listen in ("0.0.0.0:0", "[::]:0", ":0"):
+        code, _, err = run("serve", "--listen", listen, env={"TANDEM_STATE_DIR": "/nonexistent"})
+        assert code != 0, listen
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tandem.yaml"
+        environment = {"TANDEM_STATE_DIR": folder, "TANDEM_CONFIG": str(file)}
+        file.write_text("")
+        code, _, err = run("serve", "--listen", "0.0.0.0:0", env=environment)
+        assert code != 0 and "server.api_keys_env" in err and "without_keys: true" in err, err
+    for config in ("server: {without_keys: true}\n", "server: {api_keys_env: KEYS}\n"):
+        with serve(config, TANDEM_LISTEN="0.0.0.0:0") as tandem:
+            equal(tandem.get("/healthz").status, 200)
+            wanted = 401 if "KEYS" in config else 200
+            equal(tandem.get("/v1/models").status, wanted)
+
+
+@case
+def test_all_keys_of_a_long_list_count_and_too_many_are_an_error():
+    def keys(count):
+        return "\n".join(f"key-number-{number}" for number in range(count))
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "keys"
+        file.write_text(keys(1000))
+        with Tandem(f"server: {{api_keys_file: {file}}}\n") as tandem:
+            for number in (0, 255, 256, 257, 999):
+                headers = {"x-api-key": f"key-number-{number}"}
+                equal(tandem.get("/v1/models", headers=headers).status, 200, str(number))
+            equal(tandem.get("/v1/models", headers={"x-api-key": "key-number-1000"}).status, 401)
+            file.write_text(keys(4097))
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(
+                lambda: any("keys_rejected" in line and "4097" in line for line in tandem.log),
+                20,
+                "the refusal of too many keys",
+            )
+            equal(tandem.get("/v1/models", headers={"x-api-key": "key-number-999"}).status, 200)
+        code, _, err = run(
+            "serve",
+            env={
+                "TANDEM_STATE_DIR": folder,
+                "TANDEM_LISTEN": "127.0.0.1:0",
+                "TANDEM_CONFIG": str(config_of(Path(folder), file)),
+            },
+        )
+        assert code != 0 and "4097" in err and "4096" in err, err
+
+
+def config_of(folder, keys):
+    file = folder / "tandem.yaml"
+    file.write_text(f"server: {{api_keys_file: {keys}}}\n")
+    return file
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+/* Keys of clients and operators, and the tenants that they stand for. */
+#include "api/http/auth.h"
+#include "base/str.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const uint8_t secret[KEYED_KEY_BYTES] = {5};
+static const char digest_of_alpha[] =
+    "8ed3f6ad685b959ead7022518e1af76cd816f8e8ec7ccdda1ed4018e8f2223f8";
+
+/* **returns new** (auth_free). */
+static struct auth *with(const struct auth_keys *keys)
+{
+    struct auth *auth = auth_new(secret);
+    if (!auth || auth_set(auth, keys, NULL) != TD_OK)
+        abort();
+    return auth;
+}
+
+static struct auth *with_clients(const char *keys)
+{
+    return with(&(struct auth_keys){.clients = str_from(keys)});
+}
+
+static struct auth_who who_is(struct auth *auth, const char *key)
+{
+    struct auth_who who = {0};
+    auth_find(auth, NULL, key, NULL, &who);
+    return who;
+}
+
+static void test_keys_open_the_door_in_three_headers(void)
+{
+    struct auth *auth = with_clients(" alpha , beta\n\n gamma \n");
+    struct auth_who who = {0};
+    CHECK(auth_find(auth, "Bearer alpha", NULL, NULL, &who));
+    CHECK(strcmp(who.key, digest_of_alpha) == 0);
+    CHECK(auth_find(auth, "bearer  gamma ", NULL, NULL, &who));
+    CHECK(auth_find(auth, NULL, "beta", NULL, &who));
+    CHECK(auth_find(auth, NULL, NULL, "gamma", &who));
+    CHECK(auth_find(auth, "Basic x", "beta", NULL, &who));
+    CHECK(!auth_find(auth, NULL, NULL, NULL, &who));
+    CHECK(!auth_find(auth, "Bearer ", NULL, NULL, &who));
+    CHECK(!auth_find(auth, "Bearer alph", NULL, NULL, &who));
+    CHECK(!auth_find(auth, "Bearer alphaa", NULL, NULL, &who));
+    CHECK(!auth_find(auth, "alpha", NULL, NULL, &who));
+    CHECK(!auth_find(auth, NULL, "", "", &who));
+    auth_free(auth);
+}
+
+static void test_without_keys_nothing_is_allowed_and_nothing_changes(void)
+{
+    struct auth *auth = auth_new(secret);
+    struct auth_who who = {0};
+    REQUIRE(auth != NULL);
+    CHECK(!auth_find(auth, NULL, "alpha", NULL, &who) && !auth_has_operators(auth));
+    CHECK(auth_set(auth, &(struct auth_keys){.clients = STR("alpha")}, NULL) == TD_OK);
+    CHECK(auth_set(auth, &(struct auth_keys){.clients = STR(" \n , ")}, NULL) == TD_NOT_FOUND);
+    CHECK(auth_find(auth, NULL, "alpha", NULL, &who));
+    CHECK(auth_set(auth, &(struct auth_keys){.clients = STR("beta")}, NULL) == TD_OK);
+    CHECK(!auth_find(auth, NULL, "alpha", NULL, &who)); /* taken out */
+    auth_free(auth);
+}
+
+static void test_each_key_is_a_tenant_of_its_own_that_records_name_without_it(void)
+{
+    struct auth *auth = with_clients("alpha,beta");
+    const uint8_t another[KEYED_KEY_BYTES] = {6};
+    struct auth_who alpha = who_is(auth, "alpha"), beta = who_is(auth, "beta");
+    CHECK(strlen(alpha.tenant) == AUTH_TENANT_BYTES - 1);
+    CHECK(strcmp(alpha.tenant, beta.tenant) != 0 && strcmp(alpha.caller, beta.caller) != 0);
+    CHECK(strncmp(alpha.tenant, digest_of_alpha, AUTH_TENANT_BYTES - 1) != 0);
+    struct auth_who again = who_is(auth, "alpha");
+    CHECK(strcmp(alpha.tenant, again.tenant) == 0);
+    auth_free(auth);
+    auth = auth_new(another); /* of another installation */
+    REQUIRE(auth && auth_set(auth, &(struct auth_keys){.clients = STR("alpha")}, NULL) == TD_OK);
+    again = who_is(auth, "alpha");
+    CHECK(strcmp(alpha.tenant, again.tenant) != 0);
+    auth_free(auth);
+}
+
+static void test_named_keys_share_a_tenant_and_remain_two_keys(void)
+{
+    const struct auth_named named[] = {{digest_of_alpha, "shop"}, {"", "nobody"}};
+    struct auth *auth = with(
+        &(struct auth_keys){.clients = STR("alpha,beta,tenant"), .named = named, .named_count = 2});
+    struct auth_who alpha = who_is(auth, "alpha"), beta = who_is(auth, "beta");
+    CHECK(strcmp(alpha.caller, alpha.key) != 0 && strcmp(beta.caller, beta.key) == 0);
+    const struct auth_named both[] = {{alpha.key, "shop"}, {beta.key, "shop"}};
+    REQUIRE(auth_set(auth,
+                     &(struct auth_keys){
+                         .clients = STR("alpha,beta,gamma"), .named = both, .named_count = 2},
+                     NULL) == TD_OK);
+    struct auth_who old = who_is(auth, "alpha"), new = who_is(auth, "beta");
+    CHECK(strcmp(old.caller, new.caller) == 0 && strcmp(old.tenant, new.tenant) == 0);
+    CHECK(strcmp(old.key, new.key) != 0 && strcmp(old.tenant, alpha.tenant) == 0);
+    CHECK(!old.operates && !new.operates && !who_is(auth, "gamma").operates);
+    auth_free(auth);
+}
+
+static void test_the_operators_keys_or_those_of_the_only_tenant_operate(void)
+{
+    struct auth *auth = with_clients("alpha, alpha");
+    CHECK(who_is(auth, "alpha").operates && !auth_has_operators(auth));
+    auth_free(auth);
+    auth = with_clients("alpha,beta");
+    CHECK(!who_is(auth, "alpha").operates && !who_is(auth, "beta").operates);
+    auth_free(auth);
+    auth = with(&(struct auth_keys){.clients = STR("alpha,boss"), .operators = STR("boss,chief")});
+    CHECK(!who_is(auth, "alpha").operates && auth_has_operators(auth));
+    CHECK(who_is(auth, "boss").operates && who_is(auth, "chief").operates);
+    auth_free(auth);
+    auth = with(&(struct auth_keys){.operators = STR("boss")});
+    CHECK(who_is(auth, "boss").operates && !who_is(auth, "alpha").operates);
+    auth_free(auth);
+    const struct auth_named named[] = {{digest_of_alpha, "house"}};
+    auth = with(&(struct auth_keys){.clients = STR("alpha"), .named = named, .named_count = 1});
+    CHECK(who_is(auth, "alpha").operates);
+    auth_free(auth);
+}
+
+/* As many as are allowed all count, and one more is an error and not silence. */
+static void test_no_key_is_ignored(void)
+{
+    static char text[AUTH_KEYS_MAX * 8 + 64];
+    size_t len = 0;
+    for (unsigned i = 0; i < AUTH_KEYS_MAX; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "k%05u%c", i, i % 2 ? '\n' : ',');
+    struct auth *auth = with_clients(text);
+    struct auth_who who = {0};
+    unsigned known = 0;
+    for (unsigned i = 0; i < AUTH_KEYS_MAX; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%05u", i);
+        known += auth_find(auth, NULL, key, NULL, &who);
+    }
+    CHECK(known == AUTH_KEYS_MAX);
+    snprintf(text + len, sizeof text - len, "one-more");
+    struct td_error err = {0};
+    CHECK(auth_set(auth, &(struct auth_keys){.clients = str_from(text)}, &err) == TD_LIMIT);
+    CHECK(strstr(err.message, "4097") && strstr(err.message, "4096"));
+    auth_free(auth);
+}
+
+int main(void)
+{
+    RUN(test_keys_open_the_door_in_three_headers);
+    RUN(test_without_keys_nothing_is_allowed_and_nothing_changes);
+    RUN(test_each_key_is_a_tenant_of_its_own_that_records_name_without_it);
+    RUN(test_named_keys_share_a_tenant_and_remain_two_keys);
+    RUN(test_the_operators_keys_or_those_of_the_only_tenant_operate);
+    RUN(test_no_key_is_ignored);
+    return test_finish();
+}
