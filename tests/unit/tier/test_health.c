@@ -66,6 +66,22 @@ static void test_three_failures_in_a_row_rest_a_tier_for_a_second(void)
     tier_health_free(health);
 }
 
+/* Every status of a result, with and without a word of the server's: which of them rest a tier. */
+static void test_which_results_are_failures_of_the_tier(void)
+{
+    for (int status = TD_OK; status <= TD_INTERNAL; status++)
+        for (int own = 0; own < 2; own++) {
+            struct tier_health *health = tier_health_new(1, NULL, NULL);
+            REQUIRE(health);
+            const struct tier_result result = {.status = (enum td_status)status,
+                                               .own_fault = own == 1};
+            ask_times(health, &result, 3, 1000);
+            bool fails = status == TD_UNAVAILABLE || status == TD_TIMEOUT || status == TD_CORRUPT;
+            CHECK(tier_health_usable(health, 0, 1000) == (own || !fails));
+            tier_health_free(health);
+        }
+}
+
 static void test_a_success_between_failures_clears(void)
 {
     struct tier_health *health = tier_health_new(1, NULL, NULL);
@@ -617,6 +633,7 @@ static void test_an_index_out_of_range_is_never_usable_and_does_no_harm(void)
 int main(void)
 {
     RUN(test_three_failures_in_a_row_rest_a_tier_for_a_second);
+    RUN(test_which_results_are_failures_of_the_tier);
     RUN(test_a_success_between_failures_clears);
     RUN(test_more_than_half_of_the_answers_failing_rests_a_tier);
     RUN(test_rests_double_to_thirty_seconds_and_start_over_after_a_success);
