@@ -219,6 +219,14 @@ def test_what_a_request_allows_bounds_what_its_answer_can_cost():
             codes = {reason["code"] for reason in answer.tandem["reasons"]}
             equal((told, "usage_refused" not in codes), (told, believed))
             assert answer.tandem["cost_usd"] <= 60 * INPUT + 16 * OUTPUT, answer.tandem
+        # It is also all that an answer costs whose server does not obey, whatever it tells.
+        lie = '{"prompt_tokens": 9, "completion_tokens": 400}'
+        cloud.script = Script(text="word " * 400, usage_text=lie)
+        for _ in range(2):
+            answer = tandem.chat(HARD, ONLY_CLOUD, max_tokens=16)
+            assert 0 < answer.tandem["cost_usd"] <= 60 * INPUT + 16 * OUTPUT, answer.tandem
+            cloud.script.usage = False
+        cloud.script = Script(text="One two.", piece_delay=0.5)
         # Thoughts that nobody sees take their time: what a second can hold is believed.
         cloud.script.usage_members = {"completion_tokens": 2500}
         answer = tandem.chat(HARD, ONLY_CLOUD)

@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "tier/tier.h"
+#include "tier/witness.h"
 
 static const struct tier_result good = {.status = TD_OK};
 static const struct tier_result failed = {.status = TD_UNAVAILABLE, .http_status = 500};
@@ -171,6 +172,22 @@ static void test_failures_of_most_callers_count(void)
         ask_as(health, 1 + (uint64_t)asked % 7, &failed, 1100);
     CHECK(asked >= 4 && asked <= 7);
     tier_health_free(health);
+}
+
+static void test_of_many_callers_the_newest_are_known(void)
+{
+    struct witnesses seen = {0};
+    uint64_t who = 1;
+    for (; who <= WITNESSES_MAX; who++)
+        witnesses_add(&seen, who, true, 1000 + who);
+    for (int answered = 1; answered <= WITNESSES_MAX; answered++, who++) {
+        witnesses_add(&seen, who, false, 2000 + who);
+        CHECK(witnesses_contradict(&seen, 0, 3000) == (answered > WITNESSES_MAX / 2));
+    }
+    for (uint64_t again = WITNESSES_MAX + 1; again < who; again++) {
+        witnesses_add(&seen, again, true, 3000); /* those that are known stay where they are */
+        CHECK(witnesses_contradict(&seen, 0, 3000) == (again - WITNESSES_MAX < WITNESSES_MAX / 2));
+    }
 }
 
 static void test_one_callers_many_failures_are_no_share_of_the_answers(void)
@@ -639,6 +656,7 @@ int main(void)
     RUN(test_rests_double_to_thirty_seconds_and_start_over_after_a_success);
     RUN(test_the_failures_of_one_caller_count_where_nobody_else_is_answered);
     RUN(test_failures_of_most_callers_count);
+    RUN(test_of_many_callers_the_newest_are_known);
     RUN(test_one_callers_many_failures_are_no_share_of_the_answers);
     RUN(test_a_trial_that_one_caller_alone_fails_does_not_lengthen_the_rest);
     RUN(test_late_failures_of_before_the_rest_do_not_lengthen_it);
