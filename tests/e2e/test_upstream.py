@@ -331,6 +331,14 @@ def test_a_damaged_ledger_is_not_an_upstreams_answer():
             assert answer.status >= 500, (path, answer.body)
             assert "upstream" not in answer.body.decode(), (path, answer.body)
             secretive(tandem, answer, path)
+        answer = tandem.request("POST", "/tandem/v1/forget", {"user": "somebody"})
+        secretive(tandem, answer, "forget")
+        for path in tandem.state.glob("ledger.db*"):
+            path.unlink()
+        for path in ("", "/last", "/" + exchange):
+            secretive(tandem, tandem.get("/tandem/v1/exchanges" + path), "gone " + path)
+        answer = tandem.request("POST", "/tandem/v1/forget", {"user": "somebody"})
+        secretive(tandem, answer, "forget, gone")
         feedback = {"id": exchange, "ok": True}
         answer = tandem.request("POST", "/tandem/v1/feedback", feedback)
         assert "upstream" not in answer.body.decode(), answer.body
