@@ -50,7 +50,7 @@ bool egress_allowed(enum td_data_class data_class, const struct tier_facts *fact
 
 /* Refuses with TD_DENIED, or records the request and starts it. A tier with place "device" must
  * have a loopback address. A tier on the device or on the premises is reached without a proxy.
- * TD_IO: there could be no record, and the log has the reason: clients read the message. Other
+ * TD_INTERNAL: it could not be recorded, which is no fault of the tier; the log says why. Other
  * failures are those of client_start. */
 TD_MUST_CHECK enum td_status door_send(const struct door *door, const struct egress_pass *pass,
                                        struct client *client, const struct client_request *request,

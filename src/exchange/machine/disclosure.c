@@ -41,6 +41,8 @@ static const char *verb_of(enum td_status status, int http_status)
         return "did not answer in time";
     case TD_DENIED:
         return http_status ? "refused the credentials" : "was not allowed";
+    case TD_INTERNAL:
+        return "was not asked";
     case TD_BUSY:
         return "is overloaded";
     case TD_CORRUPT:

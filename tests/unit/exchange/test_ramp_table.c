@@ -53,13 +53,19 @@ static struct ramp_view view_of(struct ramp_table *ramps)
     return view;
 }
 
-static bool takes(struct ramp_table *ramps, const struct route *route, const char *user)
+static bool takes_of(struct ramp_table *ramps, const struct route *route, const char *tenant,
+                     const char *user)
 {
     struct ramp_signal signal;
-    const struct td_request request = {.user = user};
+    const struct td_request request = {.tenant = tenant, .user = user};
     ramp_table_read(ramps, route, &request, &signal);
     CHECK(signal.on);
     return signal.taken;
+}
+
+static bool takes(struct ramp_table *ramps, const struct route *route, const char *user)
+{
+    return takes_of(ramps, route, NULL, user);
 }
 
 static void judge_pairs(struct ramp_table *ramps, const struct route *route, double taken_loss,
@@ -98,6 +104,26 @@ static void test_a_user_stays_where_he_is_over_restarts_and_larger_shares(void)
         snprintf(user, sizeof user, "user%d", i);
         CHECK(!before[i] || takes(ramps, &world.route, user));
     }
+    ramp_table_close(ramps);
+    world_deinit(&world);
+}
+
+static void test_users_of_one_name_with_two_tenants_are_drawn_apart(void)
+{
+    struct world world;
+    char user[16];
+    int both = 0, first = 0;
+    world_init(&world);
+    set_route(&world);
+    struct ramp_table *ramps = open_ramps(NULL, NULL);
+    ramp_table_set_policy(ramps, &world.policy);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(user, sizeof user, "user%d", i);
+        bool a = takes_of(ramps, &world.route, "a", user);
+        first += a;
+        both += a && takes_of(ramps, &world.route, "b", user);
+    }
+    CHECK(first > 100 && both < first / 2); /* about 200, and 20 */
     ramp_table_close(ramps);
     world_deinit(&world);
 }
@@ -515,6 +541,7 @@ int main(void)
         return 1;
     log_set_level(LOG_LEVEL_ERROR);
     RUN(test_a_user_stays_where_he_is_over_restarts_and_larger_shares);
+    RUN(test_users_of_one_name_with_two_tenants_are_drawn_apart);
     RUN(test_what_stopped_stays_stopped_until_it_is_restarted_and_alarms_meanwhile);
     RUN(test_a_stop_that_could_not_be_written_is_written_later);
     RUN(test_somebody_who_repeats_himself_is_heard_once);
