@@ -310,7 +310,7 @@ def test_a_damaged_egress_record_is_not_the_upstreams_and_its_path_is_not_told()
         (tandem.state / "egress" / "entries.jsonl").write_bytes(b"")
         for _ in range(5):
             answer = tandem.chat(HARD, ONLY_CLOUD)
-            equal((answer.status, answer.json["error"]["code"]), (500, "io_error"))
+            equal((answer.status, answer.json["error"]["code"]), (500, "internal_error"))
             secretive(tandem, answer, "a cut record")
         secretive(tandem, tandem.chat(HARD), "a cut record")
         equal(len(cloud.calls()), 1)
