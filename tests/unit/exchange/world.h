@@ -44,6 +44,7 @@ struct world {
     char id[64], tier[32], disclosure[512], message[2048], param[32], start_disclosure[512];
     bool degraded, reduced;
     enum td_status status;
+    uint32_t retry_after_s;
     struct exchange_summary summary; /* its pointers are dead after the end */
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
@@ -148,6 +149,7 @@ static void world_keep_end(struct world *world, const struct exchange_event *eve
     world->degraded = summary->degraded;
     world->reduced = summary->reduced;
     world->status = event->status;
+    world->retry_after_s = event->retry_after_s;
     world->reason_count = summary->reason_count;
     memcpy(world->reasons, summary->reasons, summary->reason_count * sizeof *world->reasons);
     world_copy(world->id, sizeof world->id, summary->id);
