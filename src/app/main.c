@@ -4,7 +4,9 @@
 #include "app/cli/config_help.h"
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
+#include "base/json.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -106,11 +108,13 @@ static void keep_memory_private(void)
 
 int main(int argc, char **argv)
 {
+    json_watch_memory();
     keep_memory_private();
     if (argc < 2) {
         print_overview(stderr);
         return 2;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a failed write, as on a full disk */
     const char *name = argv[1];
     if (verb_asks_for_help(name))
         name = verb_help.name;

@@ -10,26 +10,27 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool write_whole(int fd, struct td_str text)
+bool file_write_at(int fd, struct td_str text, off_t at)
 {
     while (text.len > 0) {
-        ssize_t wrote = write(fd, text.data, text.len);
+        ssize_t wrote = pwrite(fd, text.data, text.len, at);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
             return false;
         text = str_slice(text, (size_t)wrote, text.len);
+        at += wrote;
     }
     return true;
 }
 
-/* Makes the new name survive a loss of power. On a file system that cannot do this, the rename is
- * valid all the same. */
-static void sync_folder(const char *path)
+/* On a file system that cannot do this, the names are valid all the same. */
+void file_sync_folder(const char *path)
 {
     char folder[4096];
     const char *slash = strrchr(path, '/');
@@ -42,24 +43,64 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
-                            struct td_error *err)
+/* Writes the draft of a file and flushes it to the disk. */
+static enum td_status write_draft(const char *path, struct td_str text, unsigned mode,
+                                  char draft[static PATH_MAX], struct td_error *err)
 {
-    assert(path != NULL);
-    char partial[4096];
-    enum td_status status =
-        path_format(partial, sizeof partial, err, "%s.%ld.part", path, (long)getpid());
+    enum td_status status = path_format(draft, PATH_MAX, err, "%s.%ld.part", path, (long)getpid());
     if (status != TD_OK)
         return status;
-    unlink(partial); /* left by a dead process with our id */
-    int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0 || !write_whole(fd, text) || fsync(fd) != 0 || rename(partial, path) != 0)
+    unlink(draft); /* left by a dead process with our id */
+    int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0 || !file_write_at(fd, text, 0) || fsync(fd) != 0)
         status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     if (fd >= 0 && status != TD_OK)
-        unlink(partial);
-    if (status == TD_OK)
-        sync_folder(path);
+        unlink(draft);
     return status;
+}
+
+enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
+                            struct td_error *err)
+{
+    assert(path != NULL);
+    char draft[PATH_MAX];
+    enum td_status status = write_draft(path, text, mode, draft, err);
+    if (status != TD_OK)
+        return status;
+    if (rename(draft, path) != 0) {
+        status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
+        unlink(draft);
+        return status;
+    }
+    file_sync_folder(path);
+    return TD_OK;
+}
+
+enum td_status file_create(const char *path, struct td_str text, unsigned mode,
+                           struct td_error *err)
+{
+    assert(path != NULL);
+    char draft[PATH_MAX];
+    enum td_status status = write_draft(path, text, mode, draft, err);
+    if (status != TD_OK)
+        return status;
+    if (link(draft, path) != 0)
+        status = error_set(err, errno == EEXIST ? TD_BUSY : TD_IO, "cannot make %s: %s", path,
+                           strerror(errno));
+    unlink(draft);
+    file_sync_folder(path);
+    return status;
+}
+
+enum td_status file_remove(const char *path, struct td_error *err)
+{
+    assert(path != NULL);
+    if (unlink(path) != 0)
+        return errno == ENOENT
+                   ? TD_OK
+                   : error_set(err, TD_IO, "cannot remove %s: %s", path, strerror(errno));
+    file_sync_folder(path);
+    return TD_OK;
 }

@@ -1,13 +1,27 @@
-/* Replaces files as a whole. Any thread. */
+/* Makes, replaces and removes files as a whole, so that a loss of power leaves the old contents or
+ * the new ones. Any thread. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
 #include "tandem/types.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 /* Writes the text to a temporary file in the same folder, flushes it to the disk and renames it to
  * `path`. `mode` is as in open(2), so the umask applies. 0600 lets only the owner read the file.
  * After TD_IO (with strerror) the old file is unchanged. */
 TD_MUST_CHECK enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
                                           struct td_error *err);
+/* The same for a file that is not there yet. TD_BUSY: it is, and stays as it is. Of several
+ * processes one makes it. */
+TD_MUST_CHECK enum td_status file_create(const char *path, struct td_str text, unsigned mode,
+                                         struct td_error *err);
+/* TD_OK also when there is none. */
+TD_MUST_CHECK enum td_status file_remove(const char *path, struct td_error *err);
+/* Makes the names in the folder of `path` survive a loss of power. */
+void file_sync_folder(const char *path);
+/* All of the text, at this offset. False with errno. */
+bool file_write_at(int fd, struct td_str text, off_t at);
 
 #endif

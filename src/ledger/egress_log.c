@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -41,26 +42,13 @@ struct egress_log {
     off_t entries_bytes, heads_bytes;
     struct egress_head head; /* the last head; an empty date: none yet */
     off_t head_at;           /* where its line begins */
+    struct td_error failure; /* of the last transfer's record; status TD_OK = it was written */
 };
 
 static enum td_status io_error(const struct egress_log *log, const char *what, struct td_error *err)
 {
     return error_set(err, TD_IO, "egress ledger %s: cannot %s: %s", log->folder, what,
                      strerror(errno));
-}
-
-static bool write_at(int fd, struct td_str bytes, off_t at)
-{
-    while (bytes.len > 0) {
-        ssize_t done = pwrite(fd, bytes.data, bytes.len, at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes = str_slice(bytes, (size_t)done, bytes.len);
-        at += done;
-    }
-    return true;
 }
 
 /* --- the key --- */
@@ -80,7 +68,7 @@ static enum td_status write_key(const struct egress_log *log, const char *path,
     hex[2 * sizeof seed] = '\n';
     unlink(draft); /* left by a dead process with our id */
     int fd = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof seed + 1}, 0) &&
+    bool ok = fd >= 0 && file_write_at(fd, (struct td_str){hex, 2 * sizeof seed + 1}, 0) &&
               fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
     if (!ok)
         status = io_error(log, "write its key", err);
@@ -130,7 +118,7 @@ static enum td_status publish_key(struct egress_log *log, struct td_error *err)
     if (status != TD_OK)
         return status;
     int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-    bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof public_key + 1}, 0);
+    bool ok = fd >= 0 && file_write_at(fd, (struct td_str){hex, 2 * sizeof public_key + 1}, 0);
     if (!ok)
         status = io_error(log, "write key.pub", err);
     if (fd >= 0)
@@ -412,7 +400,7 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
     buf_init(&line, HEAD_BYTES_MAX);
     enum td_status status = egress_head_write(&head, log->seed, &line, err);
     /* The line is not shorter than the one it replaces, because counts only grow. */
-    if (status == TD_OK && !write_at(log->heads_fd, buf_view(&line), at))
+    if (status == TD_OK && !file_write_at(log->heads_fd, buf_view(&line), at))
         status = io_error(log, "write", err);
     if (status == TD_OK) {
         log->head = head;
@@ -429,7 +417,7 @@ static enum td_status write_entry(struct egress_log *log, struct td_str line,
                                   struct td_error *err)
 {
     enum td_status status = write_head(log, &log->chain, chain->hash, wall_ms, err);
-    if (status == TD_OK && !write_at(log->entries_fd, line, log->entries_bytes))
+    if (status == TD_OK && !file_write_at(log->entries_fd, line, log->entries_bytes))
         status = io_error(log, "write", err);
     return status == TD_OK ? write_head(log, chain, EGRESS_NO_HASH, wall_ms, err) : status;
 }
@@ -445,7 +433,7 @@ static void restore(struct egress_log *log, const struct egress_head *head, off_
               ftruncate(log->heads_fd, heads_bytes) == 0;
     if (ok && head->date[0])
         ok = egress_head_write(head, log->seed, &line, NULL) == TD_OK &&
-             write_at(log->heads_fd, buf_view(&line), head_at);
+             file_write_at(log->heads_fd, buf_view(&line), head_at);
     log->head = *head;
     log->head_at = head_at;
     log->heads_bytes = heads_bytes;
@@ -479,6 +467,14 @@ static enum td_status append_locked(struct egress_log *log, const struct egress_
     return status;
 }
 
+/* What another process holds for a moment is no fault of the record. */
+static void note_locked(struct egress_log *log, enum td_status status, const struct td_error *err)
+{
+    log->failure = (struct td_error){0};
+    if (status != TD_OK && status != TD_BUSY)
+        error_set(&log->failure, status, "%s", err ? err->message : "it could not be written");
+}
+
 enum td_status egress_log_append(struct egress_log *log, const struct egress_entry *entry,
                                  struct td_error *err)
 {
@@ -493,6 +489,32 @@ enum td_status egress_log_append(struct egress_log *log, const struct egress_ent
         status =
             error_set(err, TD_BUSY, "egress ledger %s is held by another process", log->folder);
     }
+    note_locked(log, status, err);
+    pthread_mutex_unlock(&log->mutex);
+    return status;
+}
+
+/* Whether there is room again, without a trace in the file. Where the file system cannot tell, the
+ * next transfer will. */
+static bool has_room(const struct egress_log *log)
+{
+    return fallocate(log->entries_fd, FALLOC_FL_KEEP_SIZE, log->entries_bytes,
+                     EGRESS_LINE_BYTES_MAX) == 0 ||
+           errno == EOPNOTSUPP;
+}
+
+enum td_status egress_log_check(struct egress_log *log, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    pthread_mutex_lock(&log->mutex);
+    if (lock_files(log)) { /* else another process writes just now, so it can be written */
+        status = look(log, false, err);
+        if (log->failure.status != TD_OK && status == TD_OK && has_room(log))
+            log->failure = (struct td_error){0};
+        flock(log->entries_fd, LOCK_UN);
+    }
+    if (status == TD_OK && log->failure.status != TD_OK)
+        status = error_set(err, log->failure.status, "%s", log->failure.message);
     pthread_mutex_unlock(&log->mutex);
     return status;
 }

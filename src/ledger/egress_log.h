@@ -54,5 +54,8 @@ void egress_log_close(struct egress_log *log);
 /* TD_OK: the transfer is on record. TD_BUSY: another process held the files for 50 ms. */
 TD_MUST_CHECK enum td_status
 egress_log_append(struct egress_log *log, const struct egress_entry *entry, struct td_error *err);
+/* Whether transfers can be recorded: the files are where they were, and the last record was
+ * written. */
+TD_MUST_CHECK enum td_status egress_log_check(struct egress_log *log, struct td_error *err);
 
 #endif

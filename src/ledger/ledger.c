@@ -20,6 +20,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,11 @@
 
 struct ledger {
     struct writer writer;
+    char *path;
+    /* Of a durable one; set before the first record. */
+    bool durable;
+    enum td_status (*before_commit)(void *ctx, struct td_error *err);
+    void *before_ctx;
     struct queue *queue;
     pthread_t thread;
     atomic_bool hurry; /* a flush waits: commit at once */
@@ -47,7 +53,8 @@ struct ledger {
     size_t queued_bytes;
     bool closing;
     enum td_status failing; /* of the last commit; TD_OK if it succeeded */
-    char failure[128];
+    char failure[TD_ERROR_BYTES];
+    struct writer_files files; /* as they were opened */
 
     /* Used by the writer thread alone. */
     struct record *batch[BATCH_RECORDS];
@@ -74,7 +81,8 @@ static void collect(struct ledger *ledger)
                 until = clock_monotonic_ms(NULL) + BATCH_MS;
         }
         double left = until - clock_monotonic_ms(NULL);
-        if (atomic_load(&ledger->hurry) || left <= 0)
+        bool awaited = record != &wake_up && record->exchange.recorded;
+        if (atomic_load(&ledger->hurry) || awaited || left <= 0)
             wait_ms = 0; /* what is in the queue, no more */
         else
             wait_ms = (uint32_t)left + 1;
@@ -105,7 +113,7 @@ static void release_batch(struct ledger *ledger, enum td_status status, const st
         }
         ledger->batch_count = 0;
     } else {
-        memcpy(ledger->failure, err->message, sizeof ledger->failure - 1);
+        snprintf(ledger->failure, sizeof ledger->failure, "%s", err->message);
     }
     ledger->failing = status;
     if (ledger->done_seq == ledger->put_seq)
@@ -114,12 +122,72 @@ static void release_batch(struct ledger *ledger, enum td_status status, const st
     pthread_mutex_unlock(&ledger->mutex);
 }
 
-static enum td_status commit_batch(struct ledger *ledger)
+/* Who was told that there is no record gets no answer, so the record that comes later says so. */
+static void tell_batch(struct ledger *ledger, enum td_status status)
+{
+    for (size_t i = 0; i < ledger->batch_count; i++) {
+        struct ledger_exchange *exchange = &ledger->batch[i]->exchange;
+        if (!exchange->recorded)
+            continue;
+        if (status != TD_OK) {
+            exchange->status = ENDED_FAILED;
+            exchange->finish = NULL;
+            exchange->standing = ANSWER_NONE;
+        }
+        exchange->recorded(exchange->recorded_ctx, status);
+        exchange->recorded = NULL;
+    }
+}
+
+static enum td_status open_again(struct ledger *ledger, enum writer_place place,
+                                 struct td_error *err)
+{
+    enum td_status status = writer_open_again(ledger->path, &ledger->writer, err);
+    if (status == TD_OK && ledger->durable)
+        status = writer_make_durable(&ledger->writer, err);
+    if (status != TD_OK)
+        return status;
+    pthread_mutex_lock(&ledger->mutex);
+    ledger->files = ledger->writer.files;
+    pthread_mutex_unlock(&ledger->mutex);
+    log_event(LOG_LEVEL_WARN, "ledger_opened_again", "file=%s reason=\"it was %s\"", ledger->path,
+              place == WRITER_REPLACED ? "replaced" : "removed");
+    return TD_OK;
+}
+
+static enum td_status complain_of_place(const char *path, enum writer_place place,
+                                        struct td_error *err)
+{
+    return error_set(err, TD_IO,
+                     "ledger %s: %s removed while it was open; put it back, or restart the server, "
+                     "which begins a new one",
+                     path, place == WRITER_LOG_REMOVED ? "its -wal or -shm was" : "it was");
+}
+
+/* Whether what is open is what has the name. A ledger of that name is opened; one that is missing
+ * is made only at the end: until then it may come back, and nobody is to take a new one for it. */
+static enum td_status look_at_place(struct ledger *ledger, bool last, struct td_error *err)
+{
+    enum writer_place place =
+        ledger->writer.db ? writer_look(ledger->path, &ledger->writer.files) : WRITER_REPLACED;
+    if (place == WRITER_IN_PLACE)
+        return TD_OK;
+    if (place == WRITER_REPLACED || last)
+        return open_again(ledger, place, err);
+    writer_checkpoint(&ledger->writer); /* what its log holds is safe then */
+    return complain_of_place(ledger->path, place, err);
+}
+
+static enum td_status commit_batch(struct ledger *ledger, bool last)
 {
     struct td_error err = {0};
     size_t refused = 0;
-    enum td_status status =
-        writer_commit(&ledger->writer, ledger->batch, ledger->batch_count, &refused, &err);
+    enum td_status status = look_at_place(ledger, last, &err);
+    if (status == TD_OK && ledger->before_commit)
+        status = ledger->before_commit(ledger->before_ctx, &err);
+    if (status == TD_OK)
+        status = writer_commit(&ledger->writer, ledger->batch, ledger->batch_count, &refused, &err);
+    tell_batch(ledger, status);
     atomic_fetch_add(&ledger->dropped, refused);
     if (status != TD_OK) {
         complain(ledger, &err);
@@ -166,6 +234,8 @@ static void abandon(struct ledger *ledger)
     ledger->batch_count = 0;
     for (struct record *record; (record = queue_pop(ledger->queue)) != NULL;)
         if (record != &wake_up) {
+            if (record->exchange.recorded)
+                record->exchange.recorded(record->exchange.recorded_ctx, TD_IO);
             free(record);
             lost++;
         }
@@ -190,8 +260,10 @@ static void *writer_thread(void *ctx)
                 return NULL;
             continue;
         }
-        while (commit_batch(ledger) != TD_OK)
+        while (commit_batch(ledger, false) != TD_OK)
             if (!pause_after_failure(ledger)) {
+                if (commit_batch(ledger, true) == TD_OK)
+                    break;
                 abandon(ledger);
                 return NULL;
             }
@@ -202,6 +274,7 @@ static void *writer_thread(void *ctx)
 static void free_ledger(struct ledger *ledger)
 {
     writer_close(&ledger->writer);
+    free(ledger->path);
     queue_free(ledger->queue);
     pthread_cond_destroy(&ledger->progress);
     pthread_mutex_destroy(&ledger->mutex);
@@ -214,17 +287,19 @@ enum td_status ledger_open(const char *path, struct ledger **out, struct td_erro
     *out = NULL;
     struct ledger *ledger = calloc(1, sizeof *ledger);
     struct queue *queue = queue_new(QUEUE_RECORDS);
-    if (ledger == NULL || queue == NULL) {
-        free(ledger);
-        queue_free(queue);
-        return error_set(err, TD_NO_MEMORY, "no memory for the ledger's queue");
-    }
-    enum td_status status = writer_open(path, &ledger->writer, err);
+    enum td_status status = TD_OK;
+    if (ledger == NULL || queue == NULL || !(ledger->path = strdup(path)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for the ledger's queue");
+    if (status == TD_OK)
+        status = writer_open(path, &ledger->writer, err);
     if (status != TD_OK) {
+        if (ledger)
+            free(ledger->path);
         free(ledger);
         queue_free(queue);
         return status;
     }
+    ledger->files = ledger->writer.files;
     ledger->queue = queue;
     pthread_mutex_init(&ledger->mutex, NULL);
     pthread_condattr_t attr;
@@ -351,6 +426,33 @@ enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct t
         status = error_set(err, TD_TIMEOUT, "not written within %u ms", timeout_ms);
     pthread_mutex_unlock(&ledger->mutex);
     return status;
+}
+
+enum td_status ledger_make_durable(struct ledger *ledger,
+                                   enum td_status (*before)(void *ctx, struct td_error *err),
+                                   void *ctx, struct td_error *err)
+{
+    assert(ledger->put_seq == 0);
+    ledger->durable = true;
+    ledger->before_commit = before;
+    ledger->before_ctx = ctx;
+    return writer_make_durable(&ledger->writer, err);
+}
+
+enum td_status ledger_check(struct ledger *ledger, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    pthread_mutex_lock(&ledger->mutex);
+    if (ledger->failing != TD_OK)
+        status = error_set(err, ledger->failing, "%s", ledger->failure);
+    struct writer_files files = ledger->files;
+    pthread_mutex_unlock(&ledger->mutex);
+    if (status != TD_OK)
+        return status;
+    enum writer_place place = writer_look(ledger->path, &files);
+    return place == WRITER_IN_PLACE || place == WRITER_REPLACED
+               ? TD_OK /* another ledger is opened with the next record */
+               : complain_of_place(ledger->path, place, err);
 }
 
 uint64_t ledger_dropped(struct ledger *ledger)

@@ -2,6 +2,9 @@
  * inside. One writer thread commits batches at most 200 ms apart, so kill -9 loses at most what was
  * answered in that time. Callers never wait: a full queue is TD_BUSY and counted.
  *
+ * A file that is removed or replaced under a running ledger is noticed: what comes is held as with
+ * a full disk. If another ledger has taken its name, that one is written from then on.
+ *
  * The file is 0600, folders that are created for it are 0700. A file that is no ledger, is damaged
  * or comes from a newer version is refused with the reason and left as it is. A full disk loses
  * nothing at once: records are kept and tried again every second while the queue (4096 records, 64
@@ -56,6 +59,10 @@ struct ledger_exchange {
     const char *prompt_text, *answer_text;           /* NULL unless the policy stores them */
     const struct ledger_attempt *attempts;
     size_t attempt_count;
+    /* NULL, or called once from the ledger's thread after ledger_put was TD_OK: the record is
+     * committed, or it could not be and will be written as failed. */
+    void (*recorded)(void *ctx, enum td_status status);
+    void *recorded_ctx;
 };
 
 /* Feedback on an answer. */
@@ -99,6 +106,14 @@ TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
 void ledger_close(struct ledger *ledger);
 
+/* From now on a commit is on the disk when it returns (fsync), and a record that somebody waits for
+ * does not wait for others. `before` is called before each commit, from the ledger's thread: what
+ * must be on the disk first. When it fails the commit does. Before the first record. */
+TD_MUST_CHECK enum td_status ledger_make_durable(struct ledger *ledger,
+                                                 enum td_status (*before)(void *ctx,
+                                                                          struct td_error *err),
+                                                 void *ctx, struct td_error *err);
+
 /* Copies the record into the queue. TD_BUSY: the queue is full. TD_INVALID: no id, or too many
  * attempts. TD_LIMIT: over 16 MiB. All three are counted as dropped. So is an id that exists
  * already: the writer finds and logs it, because history is not rewritten. NAN in a number is
@@ -124,6 +139,9 @@ ledger_put_policy(struct ledger *ledger, const struct ledger_policy *policy, str
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
                                           struct td_error *err);
+/* Whether records can be written: the last commit went well, and the files are where they were
+ * when they were opened. TD_IO and others with the cause. */
+TD_MUST_CHECK enum td_status ledger_check(struct ledger *ledger, struct td_error *err);
 /* The number of exchanges that were answered but are not recorded. */
 uint64_t ledger_dropped(struct ledger *ledger);
 
@@ -135,14 +153,14 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
 void ledger_reader_close(struct ledger_reader *reader);
 
 /* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). tenant: a
- * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
- * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
- * exchanges match. Members without a value are null:
+ * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a
+ * trace or request id, whose newest exchange it is then. **returns new** (json_free). TD_NOT_FOUND;
+ * TD_INVALID when several exchanges match. Members without a value are null:
  *
- *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model, tier, model,
- *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
- *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
- *    disclosure, trace_id, span_id, parent_span_id, request_id,
+ *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model,
+ *    tier, model, place, data_class, status, finish, confidence, prompt_tokens,
+ *    completion_tokens, ttft_ms, total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis,
+ *    standing, degraded, streamed, disclosure, trace_id, span_id, parent_span_id, request_id,
  *    same_trace: [ids of others, newest first, at most 20],
  *    signals and reasons (as they were put), prompt and answer (only if stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,

@@ -6,10 +6,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/path.h"
 #include "ledger/database.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
+#include <sys/stat.h>
 
 static const char insert_exchange_sql[] =
     "INSERT INTO exchange (id, wall_ms, user, route, policy_version, requested_model, tier, model, "
@@ -67,8 +70,56 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
         status = error_set(err, database_status(code), "ledger %s: %s", path,
                            sqlite3_errmsg(writer->db));
         writer_close(writer);
+        return status;
     }
-    return status;
+    (void)writer_look(path, &writer->files);
+    return TD_OK;
+}
+
+/* SQLite itself goes on with files that have lost their names, and does not say so. */
+enum writer_place writer_look(const char *path, struct writer_files *files)
+{
+    static const char *const endings[WRITER_FILES] = {"", "-wal", "-shm"};
+    static const enum writer_place gone[2] = {WRITER_REMOVED, WRITER_LOG_REMOVED};
+    static const enum writer_place other[2] = {WRITER_REPLACED, WRITER_LOG_REMOVED};
+    char name[PATH_MAX];
+    for (size_t i = 0; i < WRITER_FILES; i++) {
+        struct stat info;
+        if (path_format(name, sizeof name, NULL, "%s%s", path, endings[i]) != TD_OK)
+            return WRITER_REMOVED;
+        bool there = stat(name, &info) == 0;
+        if (files->items[i].inode == 0 && there) {
+            files->items[i].device = info.st_dev;
+            files->items[i].inode = info.st_ino;
+        } else if (files->items[i].inode && !there) {
+            return gone[i > 0];
+        } else if (there && (files->items[i].device != info.st_dev ||
+                             files->items[i].inode != info.st_ino)) {
+            return other[i > 0];
+        }
+    }
+    return WRITER_IN_PLACE;
+}
+
+/* The old file is closed first: where only its log was removed, SQLite would take both for one.
+ * Without a last checkpoint, because closing would then remove the log of that name, which may be
+ * the new file's. */
+enum td_status writer_open_again(const char *path, struct writer *writer, struct td_error *err)
+{
+    if (writer->db) {
+        writer_checkpoint(writer);
+        sqlite3_db_config(writer->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        writer_close(writer);
+    }
+    return writer_open(path, writer, err);
+}
+
+enum td_status writer_make_durable(struct writer *writer, struct td_error *err)
+{
+    int code = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    return code == SQLITE_OK
+               ? TD_OK
+               : error_set(err, database_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
 }
 
 void writer_close(struct writer *writer)

@@ -50,12 +50,15 @@ bool egress_allowed(enum td_data_class data_class, const struct tier_facts *fact
 
 /* Refuses with TD_DENIED, or records the request and starts it. A tier with place "device" must
  * have a loopback address. A tier on the device or on the premises is reached without a proxy.
- * Other failures are those of egress_log_append and client_start. */
+ * TD_INTERNAL: it could not be recorded, which is no fault of the tier; the log says why. Other
+ * failures are those of client_start. */
 TD_MUST_CHECK enum td_status door_send(const struct door *door, const struct egress_pass *pass,
                                        struct client *client, const struct client_request *request,
                                        struct client_transfer **out, struct td_error *err);
 
 /* "host:port" of an http or https URL. **returns new** (free); NULL without memory. */
 char *door_host(const char *url);
+/* Of what door_host made: without the port. **borrows** */
+struct td_str door_host_name(const char *host);
 
 #endif

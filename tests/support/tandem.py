@@ -108,7 +108,7 @@ class Tandem:
         assert self.process.stdout
         for line in self.process.stdout:
             self.log.append(line)
-            found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            found = re.search(r"ready.*http://127\.0\.0\.1:(\d+)", line)
             if found and self.port is None:
                 self.port = int(found.group(1))
                 self._ready.set()

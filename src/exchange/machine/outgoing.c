@@ -12,13 +12,9 @@
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
 #include "exchange/private/pseudonyms.h"
-#include "privacy/scan/conversation.h"
 
 #include <assert.h>
 #include <stdio.h>
-
-/* A conversation has a second entry for its class after masking, which also only rises. */
-#define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
 
 /* Where the operator allows it, a request may bring the consent itself: the id under which an
  * application keeps it, and what it holds for. A consent that is there already is not extended. */
@@ -91,12 +87,14 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
                  (int)sizeof ex->outgoing.masking_error - 1, err.message);
         log_event(LOG_LEVEL_WARN, "masking_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
-        return;
     }
-    enum td_data_class left = classify_higher(declared, pseudonyms_class(ex->outgoing.pseudonyms));
-    if (ex->services->classes)
-        left = conversation_classes_raise(ex->services->classes,
-                                          conversation_id_key(&ex->request) ^ MASKED_KEY, left);
+    /* What could not be masked is left as it is, also for the rest of the conversation. */
+    enum td_data_class left = classify_higher(
+        declared, ex->outgoing.pseudonyms ? pseudonyms_class(ex->outgoing.pseudonyms)
+                                          : ex->signals.data_class);
+    left = conversation_id_raise(ex->services->classes, &ex->request, true, left);
+    if (!ex->outgoing.pseudonyms)
+        return;
     ex->signals.masked = true;
     ex->signals.masked_class = left;
 }
@@ -108,10 +106,8 @@ void outgoing_continue(struct exchange *ex, const struct td_request *request)
     struct privacy_tally found = {0};
     enum td_data_class data_class = classify_higher(
         ex->signals.data_class, classify_request(ex->services->scanner, request, &found));
-    if (ex->services->classes)
-        data_class = conversation_classes_raise(ex->services->classes,
-                                                conversation_id_key(&ex->request), data_class);
-    ex->signals.data_class = data_class;
+    ex->signals.data_class =
+        conversation_id_raise(ex->services->classes, &ex->request, false, data_class);
     ex->signals.masked = false;
     ex->outgoing = (struct outgoing){.asked = request};
     outgoing_prepare(ex, route, classify_higher(ex->request.data_class, route->data_class));

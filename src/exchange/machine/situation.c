@@ -4,19 +4,30 @@
 #include "exchange/machine/situation.h"
 
 #include "base/device.h"
+#include "base/str.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
-#include "privacy/scan/conversation.h"
+#include "privacy/scan/privacy.h"
 #include "router/plan/signals.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
+/* A trace's state is text of the client, which tiers of the house would get: only if it is
+ * public. It may be left out whole. */
+static void read_trace_state(struct exchange *ex)
+{
+    const char *state = ex->request.trace_state;
+    if (state && privacy_classify(ex->services->scanner, str_from(state), NULL) > TD_CLASS_PUBLIC)
+        ex->request.trace_state = NULL;
+}
+
 static void read_signals(struct exchange *ex, const struct route *route)
 {
+    read_trace_state(ex);
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
@@ -24,10 +35,8 @@ static void read_signals(struct exchange *ex, const struct route *route)
         declared = classify_higher(declared, ex->services->media_class);
     enum td_data_class data_class = classify_higher(
         declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
-    if (ex->services->classes)
-        data_class = conversation_classes_raise(ex->services->classes,
-                                                conversation_id_key(&ex->request), data_class);
-    ex->signals.data_class = data_class;
+    ex->signals.data_class =
+        conversation_id_raise(ex->services->classes, &ex->request, false, data_class);
     ex->signals.deadline_ms = ex->deadline.total_ms;
     ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
@@ -118,9 +127,9 @@ static void apply_rules(struct exchange *ex, const struct route *route)
     enum td_data_class before = ex->signals.data_class;
     policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,
                        &ex->signals);
-    if (ex->services->classes && ex->signals.data_class > before)
-        ex->signals.data_class = conversation_classes_raise(
-            ex->services->classes, conversation_id_key(&ex->request), ex->signals.data_class);
+    if (ex->signals.data_class > before)
+        ex->signals.data_class = conversation_id_raise(ex->services->classes, &ex->request, false,
+                                                       ex->signals.data_class);
 }
 
 void situation_read(struct exchange *ex, const struct route *route)

@@ -182,7 +182,10 @@ enum td_status consistency_open(const struct consistency_options *options, struc
     memcpy(c->key, options->key, sizeof c->key);
     uint32_t bad = 0;
     enum td_status status = allocate(c, options->entries_max, err);
-    if (status == TD_OK && options->path)
+    if (status == TD_OK && options->path && options->read_only)
+        status =
+            consistency_file_read(options->path, c->key, c->slots, c->slot_max, &bad, &c->day, err);
+    else if (status == TD_OK && options->path)
         status = consistency_file_open(options->path, c->key, c->slots, c->slot_max, &bad, &c->day,
                                        &c->fd, err);
     if (status != TD_OK) {

@@ -28,6 +28,7 @@ struct consistency;
 
 struct consistency_options {
     const char *path;             /* NULL: in memory alone */
+    bool read_only;               /* the file is another process's: what it holds now, in memory */
     uint8_t key[KEYED_KEY_BYTES]; /* of the installation */
     uint32_t entries_max;         /* 1..CONSISTENCY_ENTRIES_MAX */
     uint64_t ttl_s;               /* after the last use */

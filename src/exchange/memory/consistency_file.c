@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,11 +70,9 @@ bool consistency_slot_read(const uint8_t key[static KEYED_KEY_BYTES], uint64_t n
 
 static enum td_status write_at(int fd, const void *data, size_t len, off_t at, struct td_error *err)
 {
-    ssize_t written = pwrite(fd, data, len, at);
-    return written == (ssize_t)len
+    return file_write_at(fd, (struct td_str){data, len}, at)
                ? TD_OK
-               : error_set(err, TD_IO, "what starts where could not be kept: %s",
-                           written < 0 ? strerror(errno) : "the disk is full");
+               : error_set(err, TD_IO, "what starts where could not be kept: %s", strerror(errno));
 }
 
 /* The header's day, its mac numbered as no slot is. */
@@ -194,5 +193,23 @@ enum td_status consistency_file_open(const char *path, const uint8_t key[static 
         *fd_out = fd;
     else
         close(fd);
+    return status;
+}
+
+enum td_status consistency_file_read(const char *path, const uint8_t key[static KEYED_KEY_BYTES],
+                                     struct consistency_slot *slots, uint32_t slots_max,
+                                     uint32_t *bad, struct consistency_day *day,
+                                     struct td_error *err)
+{
+    bool fresh = true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *bad = 0;
+    *day = (struct consistency_day){0};
+    if (fd < 0)
+        return errno == ENOENT ? TD_OK : error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+    enum td_status status = read_header(fd, path, key, day, &fresh, err);
+    if (status == TD_OK && !fresh)
+        status = read_slots(fd, path, key, slots, slots_max, bad, err);
+    close(fd);
     return status;
 }

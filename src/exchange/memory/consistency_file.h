@@ -51,6 +51,12 @@ TD_MUST_CHECK enum td_status
 consistency_file_open(const char *path, const uint8_t key[static KEYED_KEY_BYTES],
                       struct consistency_slot *slots, uint32_t slots_max, uint32_t *bad,
                       struct consistency_day *day, int *fd_out, struct td_error *err);
+/* Reads the same, whoever has it, and changes nothing. A slot that is being written is not
+ * believed. TD_OK also when there is no file. */
+TD_MUST_CHECK enum td_status
+consistency_file_read(const char *path, const uint8_t key[static KEYED_KEY_BYTES],
+                      struct consistency_slot *slots, uint32_t slots_max, uint32_t *bad,
+                      struct consistency_day *day, struct td_error *err);
 TD_MUST_CHECK enum td_status consistency_file_put(int fd, const uint8_t key[static KEYED_KEY_BYTES],
                                                   uint32_t number,
                                                   const struct consistency_slot *slot,

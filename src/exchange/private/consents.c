@@ -33,7 +33,7 @@ struct entry {
 
 struct consents {
     pthread_mutex_t mutex;
-    char *path;
+    char *path; /* NULL = nothing is written */
     struct entry *entries;
     size_t count, capacity;
     bool hashes; /* instead of names */
@@ -242,6 +242,12 @@ enum td_status consents_open(const char *path, struct consents **out, struct td_
     else
         consents_close(consents);
     return status;
+}
+
+void consents_keep_in_memory(struct consents *consents)
+{
+    free(consents->path);
+    consents->path = NULL;
 }
 
 void consents_close(struct consents *consents)

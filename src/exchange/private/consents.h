@@ -42,6 +42,8 @@ struct consent {
  * (consents_close). */
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
+/* From now on nothing is written: the file is another process's. Before anything else. */
+void consents_keep_in_memory(struct consents *consents);
 void consents_close(struct consents *consents);
 /* From now on no user's name is kept, in the file and in memory, also of earlier consents. A hash
  * stands in its place, with a salt of its own for each consent. TD_IO: the file could not be

@@ -11,9 +11,13 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "privacy/pseudonym/vault_store.h"
+#include "privacy/scan/conversation.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* Tells the two classes of a conversation apart. */
+#define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
 
 static uint64_t hash_text(struct td_str text, uint64_t basis)
 {
@@ -35,18 +39,48 @@ static uint64_t hash_words(struct td_str text, uint64_t basis)
     return basis;
 }
 
+/* The first question; the first message where nobody asks. */
+static size_t first_question(const struct td_request *request)
+{
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].role == TD_ROLE_USER)
+            return i;
+    return 0;
+}
+
 uint64_t conversation_id_key(const struct td_request *request)
 {
     assert(request);
     /* The caller belongs to it: otherwise one client could raise the class of all who begin with
      * "hi". */
     uint64_t key = hash_text(str_from(request->caller), HASH_FNV1A64_BASIS);
-    size_t first = 0;
-    while (first < request->message_count && request->messages[first].role != TD_ROLE_USER)
-        first++;
-    if (first == request->message_count)
-        first = 0; /* nobody asks */
-    return request->message_count ? hash_words(request->messages[first].content, key) : key;
+    return request->message_count
+               ? hash_words(request->messages[first_question(request)].content, key)
+               : key;
+}
+
+/* Answers and further questions are of later turns; instructions may stand anywhere. */
+static bool goes_on(const struct td_request *request)
+{
+    size_t first = first_question(request);
+    for (size_t i = 0; i < request->message_count; i++) {
+        enum td_role role = request->messages[i].role;
+        if (i != first && role != TD_ROLE_SYSTEM && role != TD_ROLE_DEVELOPER)
+            return true;
+    }
+    return false;
+}
+
+enum td_data_class conversation_id_raise(struct conversation_classes *classes,
+                                         const struct td_request *request, bool masked,
+                                         enum td_data_class seen)
+{
+    const struct conversation conversation = {
+        .key = conversation_id_key(request) ^ (masked ? MASKED_KEY : 0),
+        .owner = request->caller,
+        .goes_on = goes_on(request),
+    };
+    return classes ? conversation_classes_raise(classes, &conversation, seen) : seen;
 }
 
 static void digest_text(struct crypto_sha256 *hash, struct td_str text)

@@ -1,25 +1,52 @@
 /* Remembers for each conversation the highest class above public that was seen, so that a class
- * only rises. The table is bounded. When it is full, entries of the lowest class leave first, the
- * least recently used before others. A newcomer of a class lower than all of them is not kept.
- * Thread-safe. */
+ * only rises.
+ *
+ * The table is bounded. When it is full, whoever has most entries gives one up: of his lowest
+ * class, the least recently used. So nobody can push out the conversations of somebody who has
+ * fewer. What was given up is still known by a filter (forgotten.h), which may take an unknown
+ * conversation for one that was given up, never the other way round. It is asked only for
+ * conversations that go on: one that begins has nothing to remember. Without memory for the filter,
+ * conversations that go on and are not known count as restricted. Thread-safe. */
 #ifndef PRIVACY_CONVERSATION_H
 #define PRIVACY_CONVERSATION_H
 
+#include "base/buf.h"
 #include "base/names.h"
 
 struct conversation_classes;
+
+struct conversation {
+    uint64_t key;
+    const char *owner; /* whose share of the table it takes: a caller; NULL = nobody's */
+    bool goes_on;      /* somebody has answered in it, or asked again */
+};
 
 /* In memory. **returns new**; NULL for no capacity, or without memory. */
 struct conversation_classes *conversation_classes_new(size_t capacity);
 void conversation_classes_free(struct conversation_classes *classes);
 
-/* Reads the file, if it exists, and writes it from now on: salted hashes of keys, and classes. Call
- * it before conversation_classes_raise. TD_CORRUPT, TD_IO. */
-TD_MUST_CHECK enum td_status conversation_classes_keep(struct conversation_classes *classes,
-                                                       const char *path, struct td_error *err);
-
 /* Raises the stored class to `seen` and returns the stored one. */
-enum td_data_class conversation_classes_raise(struct conversation_classes *classes, uint64_t key,
+enum td_data_class conversation_classes_raise(struct conversation_classes *classes,
+                                              const struct conversation *conversation,
                                               enum td_data_class seen);
+
+/* --- for class_file.h, which keeps it in a file --- */
+
+#define CONVERSATION_RECORD_BYTES 16
+
+/* Each rise is told, under the table's lock. */
+typedef void conversation_rose_fn(void *ctx,
+                                  const uint8_t record[static CONVERSATION_RECORD_BYTES]);
+void conversation_classes_watch(struct conversation_classes *classes, conversation_rose_fn *rose,
+                                void *ctx);
+/* Appends all that is known: salt, what was given up, and a record for each entry, of each class
+ * what was used last at the end. */
+void conversation_classes_write(struct conversation_classes *classes, struct buf *out);
+/* Takes what was written and records that were appended to it, before anything else. *damaged:
+ * records that were not believed; a loss of power leaves such. False: it is none of ours. */
+bool conversation_classes_read(struct conversation_classes *classes, struct td_str text,
+                               size_t *damaged);
+/* More records than this in a file are mostly superseded ones. */
+size_t conversation_classes_records_max(const struct conversation_classes *classes);
 
 #endif

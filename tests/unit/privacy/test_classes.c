@@ -1,12 +1,15 @@
-#include "privacy/scan/conversation.h"
+#include "base/keyed.h"
+#include "privacy/scan/class_file.h"
 #include "privacy/scan/privacy.h"
 
 #include "scanners.h"
 #include "test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void test_names_are_presidios(void)
 {
@@ -36,15 +39,37 @@ static void test_the_rule_for_every_class_and_place(void)
     CHECK(!privacy_may_reach(TD_CLASS_SENSITIVE, (enum td_place)9));
 }
 
+/* A turn of the conversation `key`, of an owner, that is its first one. */
+static enum td_data_class begin(struct conversation_classes *classes, const char *owner,
+                                uint64_t key, enum td_data_class seen)
+{
+    const struct conversation conversation = {.key = key, .owner = owner};
+    return conversation_classes_raise(classes, &conversation, seen);
+}
+
+/* A later turn. */
+static enum td_data_class go_on(struct conversation_classes *classes, const char *owner,
+                                uint64_t key, enum td_data_class seen)
+{
+    const struct conversation conversation = {.key = key, .owner = owner, .goes_on = true};
+    return conversation_classes_raise(classes, &conversation, seen);
+}
+
+static enum td_data_class see(struct conversation_classes *classes, uint64_t key,
+                              enum td_data_class seen)
+{
+    return begin(classes, NULL, key, seen);
+}
+
 static void test_a_class_only_rises(void)
 {
     struct conversation_classes *classes = conversation_classes_new(8);
     REQUIRE(classes != NULL);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_RESTRICTED) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_SENSITIVE) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+    CHECK(see(classes, 1, TD_CLASS_RESTRICTED) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 2, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
+    CHECK(see(classes, 1, TD_CLASS_SENSITIVE) == TD_CLASS_RESTRICTED);
     conversation_classes_free(classes);
 }
 
@@ -53,13 +78,13 @@ static void test_the_least_recently_used_conversation_leaves(void)
     struct conversation_classes *classes = conversation_classes_new(3);
     REQUIRE(classes != NULL);
     for (uint64_t key = 1; key <= 3; key++)
-        conversation_classes_raise(classes, key, TD_CLASS_RESTRICTED);
-    conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC); /* used: 2 is now the oldest */
-    conversation_classes_raise(classes, 4, TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 3, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 4, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        see(classes, key, TD_CLASS_RESTRICTED);
+    see(classes, 1, TD_CLASS_PUBLIC); /* used: 2 is now the oldest */
+    see(classes, 4, TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 3, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 4, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
     conversation_classes_free(classes);
 }
 
@@ -75,8 +100,7 @@ static void test_many_conversations_agree_with_a_plain_model(void)
         size_t key = (size_t)(x >> 33) % KEYS;
         uint8_t seen = (uint8_t)((x >> 20) % 3);
         model[key] = seen > model[key] ? seen : model[key];
-        CHECK(conversation_classes_raise(classes, key * 4096, (enum td_data_class)seen) ==
-              model[key]);
+        CHECK(see(classes, key * 4096, (enum td_data_class)seen) == model[key]);
     }
     conversation_classes_free(classes);
     CHECK(conversation_classes_new(0) == NULL);
@@ -87,16 +111,52 @@ static void test_lower_classes_leave_first_and_public_is_not_kept(void)
 {
     struct conversation_classes *classes = conversation_classes_new(4);
     REQUIRE(classes != NULL);
-    conversation_classes_raise(classes, 1, TD_CLASS_RESTRICTED);
-    conversation_classes_raise(classes, 2, TD_CLASS_CONTRACTUAL);
+    see(classes, 1, TD_CLASS_RESTRICTED);
+    see(classes, 2, TD_CLASS_CONTRACTUAL);
     for (uint64_t key = 10; key < 100; key++)
-        conversation_classes_raise(classes, key, key % 2 ? TD_CLASS_PUBLIC : TD_CLASS_SENSITIVE);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_CONTRACTUAL);
+        see(classes, key, key % 2 ? TD_CLASS_PUBLIC : TD_CLASS_SENSITIVE);
+    CHECK(see(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_CONTRACTUAL);
     for (uint64_t key = 200; key < 204; key++)
-        conversation_classes_raise(classes, key, TD_CLASS_RESTRICTED);
-    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
-    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        see(classes, key, TD_CLASS_RESTRICTED);
+    CHECK(see(classes, 2, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
+    CHECK(see(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+    conversation_classes_free(classes);
+}
+
+static void test_nobody_pushes_out_the_conversations_of_somebody_who_has_fewer(void)
+{
+    enum { CAPACITY = 64 };
+    struct conversation_classes *classes = conversation_classes_new(CAPACITY);
+    REQUIRE(classes != NULL);
+    for (uint64_t key = 1; key <= 8; key++)
+        begin(classes, "anna", key, TD_CLASS_RESTRICTED);
+    for (uint64_t key = 1000; key < 1000 + 100 * CAPACITY; key++)
+        begin(classes, "mallory", key, TD_CLASS_RESTRICTED);
+    for (uint64_t key = 1; key <= 8; key++) /* from the table: also where nothing goes on */
+        CHECK(begin(classes, "anna", key, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(go_on(classes, "anna", 99, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+    conversation_classes_free(classes);
+}
+
+static void test_what_was_given_up_is_known_when_it_goes_on(void)
+{
+    enum { CAPACITY = 64, MANY = 16 * CAPACITY };
+    static const enum td_data_class seen[] = {TD_CLASS_SENSITIVE, TD_CLASS_CONTRACTUAL,
+                                              TD_CLASS_RESTRICTED};
+    struct conversation_classes *classes = conversation_classes_new(CAPACITY);
+    REQUIRE(classes != NULL);
+    for (uint64_t key = 0; key < MANY; key++)
+        begin(classes, "anna", key, seen[key % 3]);
+    unsigned mistaken = 0, begun = 0;
+    for (uint64_t key = 1000000; key < 1002000; key++) {
+        begun += begin(classes, "anna", key, TD_CLASS_PUBLIC) != TD_CLASS_PUBLIC;
+        mistaken += go_on(classes, "anna", key, TD_CLASS_PUBLIC) != TD_CLASS_PUBLIC;
+    }
+    CHECK(begun == 0);      /* what begins has nothing to remember */
+    CHECK(mistaken < 1400); /* 1024 added to 4096 bits, three classes: about half */
+    for (uint64_t key = 0; key < MANY; key++)
+        CHECK(go_on(classes, "anna", key, TD_CLASS_PUBLIC) >= seen[key % 3]);
     conversation_classes_free(classes);
 }
 
@@ -106,43 +166,188 @@ static size_t bytes_of(const char *path)
     return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 }
 
+#define PATH "test_classes.bin"
+
+/* As a server opens it, and as its end, kill -9 included, leaves it. */
+struct kept {
+    struct conversation_classes *classes;
+    struct class_file *file;
+};
+
+static struct kept open_kept(size_t capacity)
+{
+    struct td_error err = {0};
+    struct kept kept = {.classes = conversation_classes_new(capacity)};
+    CHECK(kept.classes && class_file_open(PATH, kept.classes, &kept.file, &err) == TD_OK);
+    CHECK(err.message[0] == '\0'); /* also at the first start, without a file */
+    return kept;
+}
+
+static void close_kept(struct kept *kept)
+{
+    class_file_close(kept->file);
+    conversation_classes_free(kept->classes);
+}
+
+static void append(const char *text, size_t len)
+{
+    FILE *file = fopen(PATH, "ab");
+    REQUIRE(file && fwrite(text, 1, len, file) == len && fclose(file) == 0);
+}
+
+static void write_whole(const char *text, size_t len)
+{
+    (void)remove(PATH);
+    append(text, len);
+}
+
 static void test_classes_above_public_outlive_their_process(void)
 {
-    const char *path = "test_classes.bin";
-    struct td_error err = {0};
-    (void)remove(path);
+    (void)remove(PATH);
     for (int round = 0; round < 3; round++) {
-        struct conversation_classes *classes = conversation_classes_new(8);
-        REQUIRE(classes && conversation_classes_keep(classes, path, &err) == TD_OK);
-        CHECK(err.message[0] == '\0'); /* also at the first start, without a file */
-        CHECK(
-            conversation_classes_raise(classes, 1, round ? TD_CLASS_PUBLIC : TD_CLASS_RESTRICTED) ==
-            TD_CLASS_RESTRICTED);
-        CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        struct kept kept = open_kept(8);
+        CHECK(see(kept.classes, 1, round ? TD_CLASS_PUBLIC : TD_CLASS_RESTRICTED) ==
+              TD_CLASS_RESTRICTED);
+        CHECK(see(kept.classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
         for (uint64_t key = 100; key < 1000; key++)
-            conversation_classes_raise(classes, key, TD_CLASS_SENSITIVE);
-        CHECK(bytes_of(path) > 0 && bytes_of(path) < 1024); /* bounded */
-        conversation_classes_free(classes);
+            see(kept.classes, key, TD_CLASS_SENSITIVE);
+        CHECK(class_file_flush(kept.file, 10000, NULL) == TD_OK);
+        close_kept(&kept);
+        CHECK(bytes_of(PATH) > 0 && bytes_of(PATH) < 32768); /* bounded */
     }
-    FILE *file = fopen(path, "ab"); /* half a record, as a process that was killed leaves it */
-    REQUIRE(file && fputs("1234", file) >= 0 && fclose(file) == 0);
+    append("1234", 4); /* half a record, as a process that was killed leaves it */
+    struct kept kept = open_kept(8);
+    CHECK(see(kept.classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    close_kept(&kept);
+    (void)remove(PATH);
+}
+
+static void test_what_was_given_up_outlives_the_process_and_a_change_of_the_capacity(void)
+{
+    static const size_t capacities[] = {64, 1024, 16, 64};
+    (void)remove(PATH);
+    struct kept kept = open_kept(64);
+    for (uint64_t key = 0; key < 256; key++)
+        begin(kept.classes, "anna", key, TD_CLASS_RESTRICTED);
+    close_kept(&kept);
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+        kept = open_kept(capacities[i]);
+        for (uint64_t key = 0; key < 256; key++)
+            CHECK(go_on(kept.classes, "anna", key, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+        CHECK(begin(kept.classes, "bert", 5000, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        close_kept(&kept);
+    }
+    (void)remove(PATH);
+}
+
+static void test_a_record_that_power_took_is_dropped_and_those_after_it_are_read(void)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    (void)remove(PATH);
+    struct kept kept = open_kept(64);
+    close_kept(&kept);
+    const size_t before = bytes_of(PATH);
+    kept = open_kept(64);
+    for (uint64_t key = 1; key <= 3; key++)
+        see(kept.classes, key, TD_CLASS_RESTRICTED);
+    CHECK(class_file_flush(kept.file, 10000, NULL) == TD_OK);
+    REQUIRE(buf_read_file(&text, PATH, NULL) == TD_OK);
+    close_kept(&kept);
+    REQUIRE(text.len == before + 3 * (size_t)CONVERSATION_RECORD_BYTES);
+    memset(text.data + before + CONVERSATION_RECORD_BYTES, 0, CONVERSATION_RECORD_BYTES);
+    write_whole(text.data, text.len);
+    kept = open_kept(64);
+    CHECK(see(kept.classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(see(kept.classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+    CHECK(see(kept.classes, 3, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    close_kept(&kept);
+    buf_deinit(&text);
+    (void)remove(PATH);
+}
+
+static void test_a_file_of_something_else_is_refused_and_stays(void)
+{
+    struct td_error err = {0};
+    struct class_file *file = NULL;
     struct conversation_classes *classes = conversation_classes_new(8);
-    REQUIRE(classes && conversation_classes_keep(classes, path, &err) == TD_OK);
-    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
-    conversation_classes_free(classes);
-    file = fopen(path, "wb");
-    REQUIRE(file && fputs("something else", file) >= 0 && fclose(file) == 0);
-    classes = conversation_classes_new(8);
     REQUIRE(classes != NULL);
-    CHECK(conversation_classes_keep(classes, path, &err) == TD_CORRUPT);
+    write_whole("something else", 14);
+    CHECK(class_file_open(PATH, classes, &file, &err) == TD_CORRUPT);
+    CHECK(bytes_of(PATH) == 14);
     conversation_classes_free(classes);
-    (void)remove(path);
+    (void)remove(PATH);
+}
+
+static void test_the_first_version_of_the_file_is_read(void)
+{
+    char text[17 + 32 + 9 + 9] = "tandem classes 1\n";
+    uint8_t mac[KEYED_MAC_BYTES];
+    const uint64_t key = 7;
+    memset(text + 17, 5, 32);
+    keyed_mac((const uint8_t *)text + 17, &key, sizeof key, mac);
+    memcpy(text + 49, mac, 8);
+    text[57] = TD_CLASS_RESTRICTED;
+    write_whole(text, sizeof text - 4); /* the last one half */
+    for (int round = 0; round < 2; round++) {
+        struct kept kept = open_kept(8);
+        CHECK(begin(kept.classes, "anna", key, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+        CHECK(begin(kept.classes, "anna", 8, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        close_kept(&kept);
+    }
+    (void)remove(PATH);
+}
+
+static void test_a_file_that_is_removed_is_written_again(void)
+{
+    (void)remove(PATH);
+    struct kept kept = open_kept(8);
+    see(kept.classes, 1, TD_CLASS_RESTRICTED);
+    CHECK(class_file_check(kept.file, NULL) == TD_OK);
+    REQUIRE(remove(PATH) == 0);
+    CHECK(class_file_check(kept.file, NULL) == TD_IO);
+    for (int i = 0; i < 100 && class_file_check(kept.file, NULL) != TD_OK; i++)
+        usleep(100000);
+    CHECK(class_file_check(kept.file, NULL) == TD_OK);
+    close_kept(&kept);
+    kept = open_kept(8);
+    CHECK(see(kept.classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    close_kept(&kept);
+    (void)remove(PATH);
+}
+
+static void *rise_many(void *ctx)
+{
+    static atomic_uint_fast64_t next = 1;
+    for (int i = 0; i < 3000; i++)
+        see(ctx, atomic_fetch_add(&next, 1), TD_CLASS_RESTRICTED);
+    return NULL;
+}
+
+/* The thread rewrites the file all the time meanwhile. */
+static void test_no_rise_is_lost_while_the_file_is_rewritten(void)
+{
+    enum { KEYS = 4 * 3000 };
+    (void)remove(PATH);
+    struct kept kept = open_kept(64);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, rise_many, kept.classes) == 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    close_kept(&kept);
+    CHECK(bytes_of(PATH) < 65536);
+    kept = open_kept(64);
+    for (uint64_t key = 1; key <= KEYS; key++)
+        CHECK(go_on(kept.classes, NULL, key, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    close_kept(&kept);
+    (void)remove(PATH);
 }
 
 static void *raise_many(void *ctx)
 {
     for (uint64_t i = 0; i < 20000; i++)
-        conversation_classes_raise(ctx, i % 97, (enum td_data_class)(i % 3));
+        see(ctx, i % 97, (enum td_data_class)(i % 3));
     return NULL;
 }
 
@@ -155,7 +360,7 @@ static void test_threads_may_share_it(void)
         REQUIRE(pthread_create(&threads[i], NULL, raise_many, classes) == 0);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    CHECK(conversation_classes_raise(classes, 1000, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
+    CHECK(see(classes, 1000, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
     conversation_classes_free(classes);
 }
 
@@ -191,7 +396,15 @@ int main(void)
     RUN(test_the_least_recently_used_conversation_leaves);
     RUN(test_many_conversations_agree_with_a_plain_model);
     RUN(test_lower_classes_leave_first_and_public_is_not_kept);
+    RUN(test_nobody_pushes_out_the_conversations_of_somebody_who_has_fewer);
+    RUN(test_what_was_given_up_is_known_when_it_goes_on);
     RUN(test_classes_above_public_outlive_their_process);
+    RUN(test_what_was_given_up_outlives_the_process_and_a_change_of_the_capacity);
+    RUN(test_a_record_that_power_took_is_dropped_and_those_after_it_are_read);
+    RUN(test_a_file_of_something_else_is_refused_and_stays);
+    RUN(test_the_first_version_of_the_file_is_read);
+    RUN(test_a_file_that_is_removed_is_written_again);
+    RUN(test_no_rise_is_lost_while_the_file_is_rewritten);
     RUN(test_threads_may_share_it);
     RUN(test_what_stands_behind_escapes_counts);
     return test_finish();

@@ -1,6 +1,6 @@
-/* The memory of where questions started: its key, its file and its table of similar words. One
- * process owns the file. A second process keeps its memory to itself, so that a command beside a
- * server still answers. */
+/* The memory of where questions started: its key, its file and its table of similar words. A server
+ * owns the file. A command reads it and keeps what it adds to itself: a conversation in a terminal
+ * that was begun earlier must not bar a server from its file. */
 #include "app/setup/policy/consistency_setup.h"
 
 #include "app/setup/files/state_file.h"
@@ -9,7 +9,6 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "exchange/memory/consistency.h"
 
 #include <errno.h>
@@ -53,19 +52,24 @@ enum td_status installation_key(const struct config *config, uint8_t key[static 
     enum td_status status = state_file_path(config, "installation.key", path, err);
     if (status != TD_OK)
         return status;
+    struct td_error unmade = {0};
     if (access(path, F_OK) == 0)
         return read_key(path, key, err);
     status = crypto_random(key, KEYED_KEY_BYTES, err);
     if (status == TD_OK)
-        status = file_replace(path, (struct td_str){(const char *)key, KEYED_KEY_BYTES}, 0600, err);
-    return status;
+        status =
+            file_create(path, (struct td_str){(const char *)key, KEYED_KEY_BYTES}, 0600, &unmade);
+    if (status == TD_BUSY) /* another process was faster, and everybody uses its key */
+        return read_key(path, key, err);
+    return unmade.status == TD_OK ? status : error_set(err, status, "%s", unmade.message);
 }
 
-static enum td_status open_at(const struct config *config, const char *path,
+static enum td_status open_at(const struct config *config, const char *path, bool serves,
                               struct consistency **out, struct td_error *err)
 {
     struct consistency_options options = {
         .path = path,
+        .read_only = !serves,
         .entries_max = config->router.consistency.entries_max,
         .ttl_s = (uint64_t)config->router.consistency.ttl_days * DAY_S,
     };
@@ -76,24 +80,17 @@ static enum td_status open_at(const struct config *config, const char *path,
     return status;
 }
 
-enum td_status consistency_setup_open(const struct config *config, struct consistency **out,
-                                      struct td_error *err)
+enum td_status consistency_setup_open(const struct config *config, bool serves,
+                                      struct consistency **out, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     *out = NULL;
     if (!config->router.consistency.on || config->privacy.zero_retention)
         return TD_OK;
     if (!config->state_dir)
-        return open_at(config, NULL, out, err);
+        return open_at(config, NULL, serves, out, err);
     enum td_status status = state_file_path(config, "consistency.bin", path, err);
-    if (status == TD_OK)
-        status = open_at(config, path, out, err);
-    if (status != TD_BUSY)
-        return status;
-    log_event(LOG_LEVEL_INFO, "consistency_in_memory", "file=%s reason=\"another process has it\"",
-              path);
-    *err = (struct td_error){0};
-    return open_at(config, NULL, out, err);
+    return status == TD_OK ? open_at(config, path, serves, out, err) : status;
 }
 
 enum td_status consistency_setup_forget(const struct config *config, const char *user,
@@ -107,7 +104,7 @@ enum td_status consistency_setup_forget(const struct config *config, const char 
     enum td_status status = state_file_path(config, "consistency.bin", path, err);
     if (status != TD_OK || (access(path, F_OK) != 0 && errno == ENOENT))
         return status;
-    status = open_at(config, path, &consistency, err);
+    status = open_at(config, path, true, &consistency, err);
     if (status == TD_OK)
         status = consistency_forget(consistency, NULL, user, erased, err);
     consistency_close(consistency);

@@ -16,9 +16,9 @@ TD_MUST_CHECK enum td_status installation_key(const struct config *config,
                                               uint8_t key[static KEYED_KEY_BYTES],
                                               struct td_error *err);
 
-/* *out is NULL when router.consistency is off or nothing may be kept. When another process owns
- * the file, the memory of this one is not saved. **returns new** (consistency_close). */
-TD_MUST_CHECK enum td_status consistency_setup_open(const struct config *config,
+/* *out is NULL when router.consistency is off or nothing may be kept. Only a server's memory is
+ * saved. **returns new** (consistency_close). */
+TD_MUST_CHECK enum td_status consistency_setup_open(const struct config *config, bool serves,
                                                     struct consistency **out, struct td_error *err);
 /* Erases a user in the file when no server runs; TD_BUSY when one does. */
 TD_MUST_CHECK enum td_status consistency_setup_forget(const struct config *config, const char *user,

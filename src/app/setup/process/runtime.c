@@ -14,6 +14,7 @@
 #include "app/setup/process/model_loading.h"
 #include "app/setup/process/restart_keys.h"
 #include "app/setup/process/services_setup.h"
+#include "app/setup/process/storage.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -35,6 +36,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* How long a server that starts waits for another one to let go of the state folder. A supervisor
+ * may start the new one while the old one still ends. */
+#define OWNER_WAIT_MS 5000
+
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
     struct snapshot *current;
@@ -44,6 +49,7 @@ struct runtime {
     struct model_loading *loading;
     atomic_bool forget_retired; /* a user is forgotten: closed models' texts are due, too */
     struct services_parts services;
+    struct storage *storage; /* of a server; else NULL */
 };
 
 /* --- opening --- */
@@ -163,7 +169,9 @@ static enum td_status open_parts(struct runtime *runtime, const struct config *c
 {
     const struct runtime_options *options = &runtime->options;
     enum td_status status =
-        services_setup_memory(config, options->confined, &runtime->services, err);
+        options->serves ? storage_open(config, OWNER_WAIT_MS, &runtime->storage, err) : TD_OK;
+    if (status == TD_OK)
+        status = services_setup_memory(config, options->confined, &runtime->services, err);
     if (status == TD_OK && !options->confined)
         status = privacy_setup(config, scanner, err);
     if (status == TD_OK && !(runtime->loading = model_loading_new()))
@@ -173,6 +181,8 @@ static enum td_status open_parts(struct runtime *runtime, const struct config *c
     if (status != TD_OK || options->confined)
         return status;
     status = services_setup_files(config, options->serves, &runtime->services, err);
+    if (status == TD_OK && runtime->storage)
+        storage_watch(runtime->storage, &runtime->services);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
@@ -254,6 +264,7 @@ void runtime_close(struct runtime *runtime)
     model_loading_free(runtime->loading);
     engine_setup_close(&runtime->engine);
     services_setup_close(&runtime->services);
+    storage_close(runtime->storage); /* last: until now the files are written */
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
@@ -309,15 +320,26 @@ void runtime_release(void *ctx, struct exchange_services *services)
         crypto_wipe_stack(); /* of the loop that ran the exchange */
 }
 
-/* A runtime that could be opened can answer: its ledger is open, and some tier was usable. */
+/* A runtime that could be opened can answer: its ledger is open, and some tier was usable. Since
+ * then both may have changed. */
 bool runtime_ready(void *ctx, const char **why_not)
 {
     struct exchange_services *services = runtime_acquire(ctx);
     bool usable = is_usable(services);
     runtime_release(ctx, services);
-    if (!usable)
-        *why_not = "no tier is usable: there is no local model and no key for any other";
-    return usable;
+    *why_not = usable ? storage_fault(((struct runtime *)ctx)->storage)
+                      : "no tier is usable: there is no local model and no key for any other";
+    return *why_not == NULL;
+}
+
+void runtime_look_at_storage(struct runtime *runtime)
+{
+    storage_look(runtime->storage);
+}
+
+void runtime_tell_address(struct runtime *runtime, const char *url)
+{
+    storage_tell_address(runtime->storage, url);
 }
 
 /* Phrases, reactions and computed prompts are not stored by user: all of them go. */
@@ -466,6 +488,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         config_free(config);
         return status;
     }
+    if (runtime->storage)
+        storage_watch(runtime->storage, &runtime->services);
     bool same = engine_setup_keep(config, &options, &runtime->engine, &engine);
     struct config *held = config_hold(config);
     status = change(runtime, config, &engine, err);

@@ -54,6 +54,10 @@ struct prober *runtime_prober(const struct runtime *runtime);                /* 
 struct exchange_services *runtime_acquire(void *ctx);
 void runtime_release(void *ctx, struct exchange_services *services);
 bool runtime_ready(void *ctx, const char **why_not);
+/* Of a server: looks whether its files can be written (app/setup/process/storage.h), and says at
+ * which address it listens to others who want the state folder. */
+void runtime_look_at_storage(struct runtime *runtime);
+void runtime_tell_address(struct runtime *runtime, const char *url);
 struct api_forget;
 struct api_forgotten;
 void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgotten *out);

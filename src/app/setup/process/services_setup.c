@@ -24,7 +24,7 @@
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
-#include "privacy/scan/conversation.h"
+#include "privacy/scan/class_file.h"
 
 #include <assert.h>
 
@@ -68,31 +68,37 @@ static enum td_status open_ledger(const struct config *config, struct snapshot_b
     return status == TD_OK ? token_counts_restore(config, base->token_counts, err) : status;
 }
 
-static enum td_status open_consents(const struct config *config, struct snapshot_base *base,
-                                    struct td_error *err)
+/* A command beside a server knows the consents, and does not write them. */
+static enum td_status open_consents(const struct config *config, bool serves,
+                                    struct snapshot_base *base, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     if (!config->state_dir)
         return consents_open(NULL, &base->consents, err);
     enum td_status status = state_file_path(config, "consents.json", path, err);
-    return status == TD_OK ? consents_open(path, &base->consents, err) : status;
+    if (status == TD_OK)
+        status = consents_open(path, &base->consents, err);
+    if (status == TD_OK && !serves)
+        consents_keep_in_memory(base->consents);
+    return status;
 }
 
 /* Only a server has conversations: a request from the command line stands alone. */
 static enum td_status open_classes(const struct config *config, bool serves,
-                                   struct snapshot_base *base, struct td_error *err)
+                                   struct services_parts *parts, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     if (!config->state_dir || !serves)
         return TD_OK;
     enum td_status status = state_file_path(config, "classes.bin", path, err);
-    return status == TD_OK ? conversation_classes_keep(base->classes, path, err) : status;
+    return status == TD_OK ? class_file_open(path, parts->base.classes, &parts->class_file, err)
+                           : status;
 }
 
-static enum td_status open_consistency(const struct config *config, struct services_parts *parts,
-                                       struct td_error *err)
+static enum td_status open_consistency(const struct config *config, bool serves,
+                                       struct services_parts *parts, struct td_error *err)
 {
-    enum td_status status = consistency_setup_open(config, &parts->base.consistency, err);
+    enum td_status status = consistency_setup_open(config, serves, &parts->base.consistency, err);
     if (status == TD_OK && parts->base.consistency)
         status = similarity_setup_open(config->router.consistency.table, &parts->similarity, err);
     parts->base.similarity = parts->similarity ? parts->similarity : &similarity_plain;
@@ -137,11 +143,11 @@ enum td_status services_setup_files(const struct config *config, bool serves,
     struct snapshot_base *base = &parts->base;
     enum td_status status = open_ledger(config, base, err);
     if (status == TD_OK)
-        status = open_consents(config, base, err);
+        status = open_consents(config, serves, base, err);
     if (status == TD_OK)
-        status = open_classes(config, serves, base, err);
+        status = open_classes(config, serves, parts, err);
     if (status == TD_OK)
-        status = open_consistency(config, parts, err);
+        status = open_consistency(config, serves, parts, err);
     if (status == TD_OK)
         status = services_setup_update(config, serves, parts, err);
     return status == TD_OK && serves ? open_for_server(config, base, err) : status;
@@ -161,6 +167,7 @@ void services_setup_close(struct services_parts *parts)
         ledger_close(base->ledger);
     watch_free(base->watch);
     egress_log_close(base->egress);
+    class_file_close(parts->class_file);
     conversation_classes_free(base->classes);
     spending_free(base->spending);
     hedge_allowance_free(base->hedge_allowance);

@@ -5,8 +5,11 @@
 
 #include "app/setup/process/snapshot.h"
 
+struct class_file;
+
 struct services_parts {
     struct snapshot_base base;     /* its model, scheduler and sandbox belong to the caller */
+    struct class_file *class_file; /* of base.classes; NULL = they are in memory only */
     struct similarity *similarity; /* behind base.similarity; NULL = similarity_plain */
 };
 

@@ -212,6 +212,7 @@ static void on_tick(void *ctx)
     watch_keep(keeper->watch, &keeper->kept);
     tell(keeper, config);
     runtime_release(keeper->runtime, services);
+    runtime_look_at_storage(keeper->runtime);
     if (clock_monotonic_ms(NULL) >= keeper->write_ms ||
         keeper->kept.alarms.number != keeper->written.alarms.number) {
         keeper->write_ms = clock_monotonic_ms(NULL) + WRITE_MS;

@@ -8,6 +8,7 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/vault_keep.h"
+#include "app/setup/process/storage.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -124,15 +125,20 @@ static enum td_status forget(const struct config *config, const char *url, const
     *by_server = status == TD_OK;
     if (status == TD_OK || code != 0 || url)
         return status;
+    struct td_error held = {0};
+    struct storage *storage = NULL;
     *err = (struct td_error){0};
-    status = erase_file(config, user, out, err);
-    if (status != TD_BUSY)
-        return status;
-    *err = (struct td_error){0};
-    return error_set(err, TD_BUSY,
-                     "a server is running but does not answer at %s: name its address with --url, "
-                     "or stop it first",
-                     base);
+    status = storage_open(config, 0, &storage, &held);
+    if (status == TD_OK) {
+        status = erase_file(config, user, out, &held);
+        storage_close(storage);
+    }
+    if (status == TD_BUSY)
+        return error_set(err, TD_BUSY,
+                         "a server is running but does not answer at %s: name its address with "
+                         "--url, or stop it first (%s)",
+                         base, held.message);
+    return status == TD_OK ? TD_OK : error_set(err, status, "%s", held.message);
 }
 
 static int cmd_forget(int argc, char **argv)

@@ -149,16 +149,19 @@ static bool is_without_key(const struct config_tier *tier)
     return tier->api_key_env && (!key || !*key);
 }
 
-static void print_ready(const struct serve *serve, bool json)
+static void write_url(const struct serve *serve, char *url, size_t size)
 {
-    const struct config *config = runtime_config(serve->runtime);
-    const char *host = config->server.host;
+    const char *host = runtime_config(serve->runtime)->server.host;
     if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
         host = "127.0.0.1"; /* an address that can be typed into a client */
     bool v6 = strchr(host, ':') != NULL;
-    char url[300];
-    snprintf(url, sizeof url, "http://%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "",
+    snprintf(url, size, "http://%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "",
              worker_port(serve->workers[0]));
+}
+
+static void print_ready(const struct serve *serve, const char *url, bool json)
+{
+    const struct config *config = runtime_config(serve->runtime);
     if (json) {
         printf("{\"event\":\"ready\",\"url\":\"%s\",\"port\":%u,\"pid\":%ld}\n", url,
                worker_port(serve->workers[0]), (long)getpid());
@@ -279,7 +282,10 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status == TD_OK)
         status = start_workers(serve, err);
     if (status == TD_OK) {
-        print_ready(serve, json);
+        char url[300];
+        write_url(serve, url, sizeof url);
+        runtime_tell_address(serve->runtime, url);
+        print_ready(serve, url, json);
         wait_for_end(serve);
     } else {
         drain_all(serve, 0);
