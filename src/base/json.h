@@ -25,6 +25,11 @@ enum json_kind {
     JSON_KIND_OBJECT
 };
 
+/* For a program's start: allocations that fail inside the JSON library count as shortages
+ * (base/shortage.h), and a text that it had no memory for is TD_NO_MEMORY. It holds for the whole
+ * process, so a library must not do it. */
+void json_watch_memory(void);
+
 /* **returns new** (json_free). TD_INVALID with line and column. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
@@ -32,6 +37,9 @@ TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
  * duplicate keys do no harm. *kind: of the whole text. */
 TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind,
                                         struct td_error *err);
+/* Whether a text is JSON by its grammar. json_parse may refuse it all the same: for NUL, half a
+ * surrogate pair or bytes that are no UTF-8 in a string, for a name that stands twice. */
+bool json_is_grammatical(struct td_str text);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);

@@ -18,7 +18,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/str.h"
+#include "net/client_failure.h"
 #include "net/loop_event.h"
 #include "net/loopback.h"
 
@@ -62,7 +64,7 @@ struct client_transfer {
     bool to_add;    /* started inside libcurl */
     bool cancelled; /* cancelled inside libcurl */
     bool finished;  /* inside on_done */
-    bool connected, answered;
+    bool connected, answered, head_ended;
     uint64_t start_ns, connected_ns, last_byte_ns;
     size_t body_bytes;
     struct td_error err; /* why we stopped it */
@@ -109,45 +111,33 @@ static void transfer_finish(struct client_transfer *transfer, enum td_status sta
     transfer_free(transfer);
 }
 
-static void fail(struct client_transfer *transfer, enum td_status status, const char *text)
+/* secret: what only the log may have of a discreet transfer. */
+static void set_error(struct client_transfer *transfer, enum td_status status, const char *text,
+                      const char *secret)
 {
+    if (!transfer->request.discreet) {
+        error_set(&transfer->err, status, "%s: %s", transfer->host, secret);
+        return;
+    }
+    error_set(&transfer->err, status, "%s", text);
+    log_event(LOG_LEVEL_INFO, "upstream_failed", "host=%s error=\"%s\"", transfer->host, secret);
+}
+
+static void fail(struct client_transfer *transfer, enum td_status status, const char *text,
+                 const char *secret)
+{
+    if (transfer->err.status == TD_OK)
+        set_error(transfer, status, text, secret);
     struct td_error err = transfer->err;
-    error_set(&err, status, "%s: %s", transfer->host, text);
     transfer_finish(transfer, err.status, &err);
 }
 
-static enum td_status status_of(CURLcode code)
+static void fail_by(struct client_transfer *transfer, CURLcode code)
 {
-    switch (code) {
-    case CURLE_OUT_OF_MEMORY:
-        return TD_NO_MEMORY;
-    case CURLE_OPERATION_TIMEDOUT:
-        return TD_TIMEOUT;
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL: /* an answer in HTTP/0.9, which we refuse */
-    case CURLE_BAD_CONTENT_ENCODING:
-        return TD_CORRUPT;
-    case CURLE_SSL_CACERT_BADFILE:
-        return TD_INVALID;
-    default:
-        return TD_UNAVAILABLE;
-    }
-}
-
-static const char *words_of(const struct client_transfer *transfer, CURLcode code)
-{
-    switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return "the host name does not resolve";
-    case CURLE_GOT_NOTHING:
-        return "the connection was closed without an answer";
-    case CURLE_PARTIAL_FILE:
-        return "the answer was cut off";
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        return "the server's public key is not a pinned one: nothing was sent to it";
-    default:
-        return transfer->curl_error[0] ? transfer->curl_error : curl_easy_strerror(code);
-    }
+    struct client_failure failure;
+    bool in_head = transfer->connected && !transfer->head_ended;
+    client_failure_read(code, transfer->curl_error, in_head, &failure);
+    fail(transfer, failure.status, failure.words, failure.secret);
 }
 
 /* Ends the transfers that libcurl has finished. Callbacks may start and cancel others meanwhile;
@@ -162,11 +152,11 @@ static void take_finished(struct client *client)
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
         struct client_transfer *transfer = (void *)private;
         if (transfer->err.status != TD_OK)
-            fail(transfer, transfer->err.status, "");
+            fail(transfer, transfer->err.status, "", "");
         else if (code == CURLE_OK)
             transfer_finish(transfer, TD_OK, NULL);
         else
-            fail(transfer, status_of(code), words_of(transfer, code));
+            fail_by(transfer, code);
     }
 }
 
@@ -175,8 +165,7 @@ static void transfer_add(struct client_transfer *transfer)
     transfer->to_add = false;
     CURLMcode code = curl_multi_add_handle(transfer->client->multi, transfer->easy);
     if (code != CURLM_OK)
-        error_set(&transfer->err, TD_NO_MEMORY, "%s: %s", transfer->host,
-                  curl_multi_strerror(code));
+        set_error(transfer, TD_NO_MEMORY, curl_multi_strerror(code), curl_multi_strerror(code));
 }
 
 /* Carries out what was noted while libcurl was on the stack. */
@@ -198,8 +187,7 @@ static void fail_all(struct client *client, CURLMcode code)
 {
     struct client_transfer *transfer;
     for (transfer = client->transfers; transfer; transfer = transfer->next) {
-        error_set(&transfer->err, TD_NO_MEMORY, "%s: %s", transfer->host,
-                  curl_multi_strerror(code));
+        set_error(transfer, TD_NO_MEMORY, curl_multi_strerror(code), curl_multi_strerror(code));
         event_active(transfer->timer, EV_TIMEOUT, 1);
     }
 }
@@ -238,7 +226,7 @@ static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64
 static void watch_time(struct client_transfer *transfer)
 {
     if (transfer->err.status != TD_OK) { /* out of memory: see fail_all, transfer_add */
-        fail(transfer, transfer->err.status, "");
+        fail(transfer, transfer->err.status, "", "");
         return;
     }
     const struct client_request *request = &transfer->request;
@@ -259,7 +247,7 @@ static void watch_time(struct client_transfer *transfer)
     if (late) {
         char text[80];
         snprintf(text, sizeof text, "%s %u ms", late, limit_ms);
-        fail(transfer, TD_TIMEOUT, text);
+        fail(transfer, TD_TIMEOUT, text, text);
         return;
     }
     if (left_ns == UINT64_MAX)
@@ -268,7 +256,7 @@ static void watch_time(struct client_transfer *transfer)
     struct timeval delay = {.tv_sec = (time_t)(left_us / 1000000),
                             .tv_usec = (suseconds_t)(left_us % 1000000)};
     if (evtimer_add(transfer->timer, &delay) != 0)
-        fail(transfer, TD_NO_MEMORY, "no memory for a timer");
+        fail(transfer, TD_NO_MEMORY, "no memory for a timer", "no memory for a timer");
 }
 
 static void on_transfer_timer(evutil_socket_t fd, short what, void *ctx)
@@ -295,11 +283,18 @@ static int on_connected(void *ctx, char *peer, char *local, int peer_port, int l
 
 static void note_bytes(struct client_transfer *transfer)
 {
-    transfer->last_byte_ns = clock_monotonic_ns(NULL);
+    if (!transfer->answered || !transfer->request.notes_progress)
+        transfer->last_byte_ns = clock_monotonic_ns(NULL);
     if (!transfer->answered) {
         transfer->answered = true;
         event_active(transfer->timer, EV_TIMEOUT, 1);
     }
+}
+
+void client_note_progress(struct client_transfer *transfer)
+{
+    assert(transfer != NULL && transfer->answered);
+    transfer->last_byte_ns = clock_monotonic_ns(NULL);
 }
 
 static void headers_ended(struct client_transfer *transfer)
@@ -308,8 +303,9 @@ static void headers_ended(struct client_transfer *transfer)
     char *content_type = NULL;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &content_type);
-    if (code < 200 || transfer->request.on_headers == NULL)
-        return; /* an interim answer such as 100 Continue */
+    transfer->head_ended = code >= 200; /* not with an interim answer such as 100 Continue */
+    if (!transfer->head_ended || transfer->request.on_headers == NULL)
+        return;
     transfer->request.on_headers(transfer->request.ctx, (int)code, content_type,
                                  transfer->retry_after[0] ? transfer->retry_after : NULL);
 }
@@ -327,7 +323,8 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *ctx)
         headers_ended(transfer);
     } else if (str_equal_nocase(str_slice(line, 0, name.len), name)) {
         struct td_str value = str_trim(str_slice(line, name.len, line.len));
-        snprintf(transfer->retry_after, sizeof transfer->retry_after, STR_FMT, STR_ARG(value));
+        if (value.len < sizeof transfer->retry_after) /* half of a number is another one */
+            snprintf(transfer->retry_after, sizeof transfer->retry_after, STR_FMT, STR_ARG(value));
     }
     return transfer->cancelled ? 0 : len;
 }
@@ -341,8 +338,9 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     note_bytes(transfer);
     size_t bytes_max = transfer->request.response_bytes_max;
     if (bytes_max > 0 && len > bytes_max - transfer->body_bytes) {
-        error_set(&transfer->err, TD_LIMIT, "%s: the answer is larger than %zu bytes",
-                  transfer->host, bytes_max);
+        char text[80];
+        snprintf(text, sizeof text, "the answer is larger than %zu bytes", bytes_max);
+        set_error(transfer, TD_LIMIT, text, text);
         return 0;
     }
     transfer->body_bytes += len;

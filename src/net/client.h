@@ -22,7 +22,10 @@ struct client_request {
     const char *const *headers; /* "Name: value", NULL-terminated; copied */
     struct td_str body;         /* copied */
     bool allow_http;
-    bool direct; /* without a proxy, as for loopback addresses */
+    bool direct;   /* without a proxy, as for loopback addresses */
+    bool discreet; /* messages are for strangers: no host, no address; the log has them */
+    /* Bytes alone are no answer: only the first one and client_note_progress end a silence. */
+    bool notes_progress;
     const char *ca_file;
     const char *pinned_key; /* "sha256//BASE64;...": accept only these public keys */
     /* Time-outs; 0 = none. connect: name, TCP and TLS. first: from there to the first byte of the
@@ -36,9 +39,9 @@ struct client_request {
     void (*on_headers)(void *ctx, int code, const char *content_type, const char *retry_after);
     void (*on_body)(void *ctx, struct td_str bytes);
     /* Called exactly once unless cancelled, and never inside client_start. TD_OK: a complete
-     * response arrived, with any code. Otherwise TD_TIMEOUT, TD_LIMIT, TD_CORRUPT (not HTTP) or
-     * TD_UNAVAILABLE (name, connection, TLS), with a message that names the host. The transfer is
-     * gone afterwards. */
+     * response arrived, with any code. Otherwise TD_TIMEOUT, TD_LIMIT, TD_CORRUPT (not HTTP, or a
+     * head too large to hold) or TD_UNAVAILABLE (name, connection, TLS), with a message that names
+     * the host unless it is discreet. The transfer is gone afterwards. */
     void (*on_done)(void *ctx, enum td_status status, int code, const struct td_error *err);
     void *ctx;
 };
@@ -46,6 +49,8 @@ struct client_request {
 TD_MUST_CHECK enum td_status client_start(struct client *client,
                                           const struct client_request *request,
                                           struct client_transfer **out, struct td_error *err);
+/* Something of an answer came, inside on_body: with notes_progress, a silence begins anew. */
+void client_note_progress(struct client_transfer *transfer);
 /* No callback comes afterwards. Accepts NULL. */
 void client_cancel(struct client_transfer *transfer);
 

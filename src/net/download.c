@@ -246,7 +246,7 @@ static enum td_status plan(struct download *download, struct td_error *err)
         download_part_plan(&download->part, download->identity, place->total,
                            place->ranges ? place->validator : "", &download->resumed_bytes, err);
     if (status == TD_OK)
-        status = download_part_check_space(&download->part, err);
+        status = download_part_check_space(&download->part, options->bytes_max, err);
     if (status != TD_OK)
         return status;
     free(download->taken);
@@ -397,7 +397,7 @@ enum td_status download_file(const struct download_options *options, struct down
     assert(options != NULL && result != NULL);
     assert(options->url != NULL && options->path != NULL);
     struct download download = {.options = options};
-    *result = (struct download_result){0};
+    *result = (struct download_result){.part_fd = -1};
     for (uint32_t i = 0; i < DOWNLOAD_STREAMS_MAX; i++)
         download.streams[i].download = &download;
     enum td_status status = download_part_open(&download.part, options->path, err);
@@ -415,6 +415,8 @@ enum td_status download_file(const struct download_options *options, struct down
         result->resumed_bytes = download.resumed_bytes;
         result->streams = download.stream_count;
         memcpy(result->sha256, download.place.sha256, sizeof result->sha256);
+        result->part_fd = download.part.fd;
+        download.part.fd = -1;
     }
     for (uint32_t i = 0; i < DOWNLOAD_STREAMS_MAX; i++)
         download_request_deinit(&download.streams[i].request);

@@ -26,6 +26,7 @@ struct download_options {
     const char *bearer;        /* token, or NULL */
     const char *bearer_origin; /* URL whose origin (scheme, host, port) may see it, over https */
     const char *ca_file;       /* NULL = the system's certificates */
+    uint64_t bytes_max;        /* of the file; 0 = what the disk has room for */
     uint32_t streams;          /* at most DOWNLOAD_STREAMS_MAX; 0 = 4 */
     uint32_t connect_timeout_ms, idle_timeout_ms; /* 0 = 15 000, 30 000 */
     uint32_t retry_count;      /* failures in a row without a byte; then it gives up */
@@ -35,6 +36,7 @@ struct download_options {
 };
 
 struct download_result {
+    int part_fd; /* PATH.part, still locked; the caller closes it. -1 after a failure */
     uint64_t bytes, resumed_bytes;
     uint32_t streams;                     /* 1 if the server has no ranges */
     char sha256[DOWNLOAD_SHA256_HEX + 1]; /* as the server says; "" = it says nothing */

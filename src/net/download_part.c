@@ -36,6 +36,9 @@
 #define STATE_VERSION 1
 /* Room left on the disk, so that other programs do not fail. */
 #define SPACE_LEFT_BYTES (UINT64_C(1) << 20)
+/* The same for a body without a length, which may have no end: a tenth of the room, at most so
+ * many. */
+#define SPACE_LEFT_ENDLESS_BYTES (UINT64_C(1) << 30)
 
 static char *with_suffix(const char *path, const char *suffix)
 {
@@ -85,10 +88,11 @@ enum td_status download_part_open(struct download_part *part, const char *path,
 void download_part_close(struct download_part *part)
 {
     struct stat file;
+    bool endless = part->piece_count > 0 && part->total == UINT64_MAX;
     /* Our file was locked since it was opened, but another file may have its name now. */
-    if (part->fd >= 0 && fstat(part->fd, &file) == 0 && file.st_size == 0 &&
+    if (part->fd >= 0 && fstat(part->fd, &file) == 0 && (file.st_size == 0 || endless) &&
         still_named(part->fd, part->path)) {
-        unlink(part->path); /* no bytes came, so no file stays */
+        unlink(part->path); /* no bytes came, or none that are of use */
         unlink(part->state_path);
     }
     if (part->fd >= 0)
@@ -144,12 +148,25 @@ uint64_t download_part_done_bytes(const struct download_part *part)
     return sum;
 }
 
+static enum td_status fail_no_room(const struct download_part *part, struct td_error *err)
+{
+    const char *text = "the server names no length, and more came than";
+    double room = (double)part->room / 1e6;
+    if (part->room_of == 0)
+        return error_set(err, TD_LIMIT, "%s: %s the %.1f MB that models.file_mb_max allows",
+                         part->path, text, room);
+    return error_set(err, TD_LIMIT, "%s: %s %.1f MB, while the file system had %.1f MB free",
+                     part->path, text, room, (double)part->room_of / 1e6);
+}
+
 enum td_status download_part_write(struct download_part *part, uint32_t piece, const void *data,
                                    size_t len, struct td_error *err)
 {
     assert(piece < part->piece_count && part->fd >= 0);
     if (len > download_part_piece_bytes(part, piece) - part->done[piece])
         return error_set(err, TD_CORRUPT, "the server sent more bytes than it was asked for");
+    if (part->total == UINT64_MAX && len > part->room - part->done[piece])
+        return fail_no_room(part, err);
     const char *bytes = data;
     while (len > 0) {
         off_t at = (off_t)(piece * part->piece_bytes + part->done[piece]);
@@ -285,16 +302,32 @@ enum td_status download_part_save(struct download_part *part, struct td_error *e
 
 /* --- space --- */
 
-enum td_status download_part_check_space(const struct download_part *part, struct td_error *err)
+static bool free_bytes_of(const struct download_part *part, uint64_t *out)
 {
     struct statvfs system;
+    return fstatvfs(part->fd, &system) == 0 &&
+           !__builtin_mul_overflow((uint64_t)system.f_bavail, (uint64_t)system.f_frsize, out);
+}
+
+enum td_status download_part_check_space(struct download_part *part, uint64_t bytes_max,
+                                         struct td_error *err)
+{
     struct stat file;
-    if (part->total == UINT64_MAX || fstatvfs(part->fd, &system) != 0 ||
-        fstat(part->fd, &file) != 0)
-        return TD_OK; /* a write will show it */
-    uint64_t free_bytes, there = (uint64_t)file.st_blocks * 512;
-    if (__builtin_mul_overflow((uint64_t)system.f_bavail, (uint64_t)system.f_frsize, &free_bytes))
+    uint64_t free_bytes = UINT64_MAX;
+    bool known = free_bytes_of(part, &free_bytes);
+    uint64_t left = free_bytes / 10;
+    left = left < SPACE_LEFT_ENDLESS_BYTES ? left : SPACE_LEFT_ENDLESS_BYTES;
+    bool is_disk = !bytes_max || bytes_max > free_bytes - left;
+    part->room = is_disk ? free_bytes - left : bytes_max;
+    part->room_of = is_disk ? free_bytes : 0;
+    if (part->total == UINT64_MAX)
         return TD_OK;
+    if (bytes_max && part->total > bytes_max)
+        return error_set(err, TD_LIMIT, "the file has %.1f MB; models.file_mb_max allows %.1f MB",
+                         (double)part->total / 1e6, (double)bytes_max / 1e6);
+    if (!known || fstat(part->fd, &file) != 0)
+        return TD_OK; /* a write will show it */
+    uint64_t there = (uint64_t)file.st_blocks * 512;
     uint64_t missing = part->total > there ? part->total - there : 0;
     if (missing == 0 || (free_bytes > SPACE_LEFT_BYTES && missing <= free_bytes - SPACE_LEFT_BYTES))
         return TD_OK;

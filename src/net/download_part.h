@@ -10,6 +10,9 @@ struct download_part {
     char *path, *state_path; /* PATH.part, PATH.part.json */
     int fd;
     uint64_t total; /* bytes of the file; UINT64_MAX = unknown */
+    /* Bytes that may be written while the total is unknown: of so many free ones, or (0) by the
+     * configuration. */
+    uint64_t room, room_of;
     uint64_t piece_bytes;
     uint32_t piece_count;
     uint64_t *done; /* [piece_count] bytes present of each piece, from its front */
@@ -27,8 +30,8 @@ TD_MUST_CHECK enum td_status download_part_lock(const char *part_path, bool crea
  * download_part_close in any case. */
 TD_MUST_CHECK enum td_status download_part_open(struct download_part *part, const char *path,
                                                 struct td_error *err);
-/* Removes the file when it is empty. A process removes or renames a part only while it holds the
- * lock. */
+/* Removes the file when it is empty, or can never be continued. A process removes or renames a part
+ * only while it holds the lock. */
 void download_part_close(struct download_part *part);
 
 /* Continues the existing bytes when they belong to the same URL (borrowed until close), size and
@@ -38,9 +41,10 @@ TD_MUST_CHECK enum td_status download_part_plan(struct download_part *part, cons
                                                 uint64_t total, const char *validator,
                                                 uint64_t *resumed, struct td_error *err);
 
-/* TD_LIMIT, with the numbers, when the file system has no room for the missing bytes. */
-TD_MUST_CHECK enum td_status download_part_check_space(const struct download_part *part,
-                                                       struct td_error *err);
+/* TD_LIMIT, with the numbers, when the file is larger than bytes_max (0 = no limit) or the file
+ * system has no room for the missing bytes. Without a total, writing stops with it there. */
+TD_MUST_CHECK enum td_status download_part_check_space(struct download_part *part,
+                                                       uint64_t bytes_max, struct td_error *err);
 
 uint64_t download_part_piece_bytes(const struct download_part *part, uint32_t piece);
 uint64_t download_part_done_bytes(const struct download_part *part);

@@ -58,5 +58,7 @@ TD_MUST_CHECK enum td_status door_send(const struct door *door, const struct egr
 
 /* "host:port" of an http or https URL. **returns new** (free); NULL without memory. */
 char *door_host(const char *url);
+/* Of what door_host made: without the port. **borrows** */
+struct td_str door_host_name(const char *host);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * The attempts themselves tell whether a tier works. That nobody can be reached is a fact about the
  * tier: the first request that finds it out is the last one that waits. One error of a server may
- * be about one request, so only three in a row or more than half of the last ones let it rest. A
- * server that asks for a pause gets it from everybody.
+ * be about one request, so only three in a row or more than half of the last ones let it rest. All
+ * errors of one caller may be about what it asks, so they do not count while most others are
+ * answered. A server that asks for a pause gets it from everybody.
  *
  * Requests that are connecting wait together: when the sum of their waiting comes to what one of
  * them may wait, all that can go elsewhere do. So a black hole costs one connect time-out, however
@@ -12,6 +13,7 @@
 
 #include "base/crypto.h"
 #include "tier/tier.h"
+#include "tier/witness.h"
 
 #include <assert.h>
 #include <math.h>
@@ -71,6 +73,7 @@ struct record {
     uint64_t since_ms, until_ms, length_ms;
     uint64_t trial_until_ms;     /* somebody tries it alone until then; 0 = nobody */
     uint32_t failures, refusals; /* in a row */
+    struct witnesses witnesses;  /* of both */
     double counted, failed;      /* lately */
     uint64_t faded_ms;
 
@@ -229,11 +232,11 @@ bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms
     return state.reachable;
 }
 
-bool tier_health_enter(struct tier_health *health, size_t tier, uint32_t prompt_tokens,
+bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why)
 {
     struct record *record = lock(health, tier);
-    *ticket = (struct tier_ticket){.since_ms = now_ms};
+    *ticket = (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller};
     if (!record)
         return true;
     ticket->inside = look_locked(record, now_ms, why);
@@ -243,7 +246,7 @@ bool tier_health_enter(struct tier_health *health, size_t tier, uint32_t prompt_
         record->wanted_ms = now_ms;
         record->inside++;
         minute_add(&record->requests, 1, now_ms);
-        minute_add(&record->tokens, prompt_tokens, now_ms);
+        minute_add(&record->tokens, entry->prompt_tokens, now_ms);
         retry_budget_pay(&record->retries);
     }
     bool inside = ticket->inside;
@@ -381,19 +384,30 @@ static void slow_locked(struct record *record)
     record->ceiling = fmax(1, (record->inside + 1) / 2.0);
 }
 
+/* Whether a failure counts for all callers, and not only for this one. */
+static bool is_witnessed_locked(struct record *record, uint64_t caller, uint64_t now_ms)
+{
+    witnesses_add(&record->witnesses, caller, true, now_ms);
+    return !witnesses_contradict(&record->witnesses, caller, now_ms);
+}
+
 /* Only what says something about the tier is looked at: a request that it refused does not, nor
- * does an answer that nobody waited for. */
+ * does an answer that nobody waited for, or one of which nothing can be made. */
 static void judge_locked(struct tier_health *health, struct record *record,
                          const struct tier_ticket *ticket, const struct tier_result *result,
                          uint64_t now_ms)
 {
     int http = result->http_status;
-    if (result->reach == TIER_NOT_AWAITED)
+    if (result->reach == TIER_NOT_AWAITED || result->own_fault)
         return;
     bool overloaded = http == 429 || http == 503 || http == 529;
     bool failed = result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT ||
-                  result->status == TD_CORRUPT || result->status == TD_IO || http == 429;
-    if (failed || result->status == TD_OK)
+                  result->status == TD_CORRUPT || http == 429; /* TD_IO is this machine's */
+    bool refused = http == 401 || http == 403 || http == 404;
+    bool counts = !(failed || refused) || is_witnessed_locked(record, ticket->caller, now_ms);
+    if (result->status == TD_OK)
+        witnesses_add(&record->witnesses, ticket->caller, false, now_ms);
+    if (counts && (failed || result->status == TD_OK))
         count_locked(record, failed, now_ms);
     if (http == 429)
         slow_locked(record);
@@ -404,9 +418,9 @@ static void judge_locked(struct tier_health *health, struct record *record,
         unreached_locked(health, record, true, now_ms);
     else if (overloaded && result->retry_after_ms > 0)
         asked_locked(record, http, result->retry_after_ms, now_ms);
-    else if (failed)
+    else if (failed && counts)
         failed_locked(record, http, now_ms);
-    else if (http == 401 || http == 403 || http == 404)
+    else if (refused && counts)
         refused_locked(record, http, now_ms);
 }
 

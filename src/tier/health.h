@@ -43,10 +43,14 @@ void tier_health_note_network(struct tier_health *health, enum td_network networ
 struct tier_ticket {
     bool inside;
     bool alone; /* tries a tier that rested: it is not to be repeated */
-    uint64_t since_ms;
+    uint64_t since_ms, caller;
+};
+struct tier_entry {
+    uint64_t caller; /* a hash of who asks: the failures of one alone do not count for all */
+    uint32_t prompt_tokens;
 };
 /* False when the tier may not be asked; *why then says it as tier_health_look does. */
-bool tier_health_enter(struct tier_health *health, size_t tier, uint32_t prompt_tokens,
+bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why);
 /* The first of an answer has come: whoever tried the tier alone need not end before others may. */
 void tier_health_answered(struct tier_health *health, size_t tier, struct tier_ticket *ticket,

@@ -17,6 +17,7 @@
 #include "tier/health.h"
 #include "tier/openai_headers.h"
 #include "tier/openai_probe.h"
+#include "tier/openai_usage.h"
 #include "tier/openai_wire.h"
 
 #include <assert.h>
@@ -27,7 +28,6 @@
 #define RESPONSE_BYTES_MAX (64 * 1024 * 1024)
 #define ERROR_BODY_BYTES_MAX (16 * 1024)
 #define RETRIES_MAX 1
-#define KEY_BYTES_MIN 8    /* shorter texts are no secrets */
 #define BACKOFF_MS_MIN 200 /* outlasts a hiccup; short compared with a first token */
 #define BACKOFF_MS_SPAN 200
 #define RETRY_AFTER_MS_MAX 2000 /* for longer waits, the next tier is the better choice */
@@ -62,17 +62,20 @@ struct tier_attempt {
     int http_status;
     uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
     uint32_t retry_count, prompt_estimate;
+    uint32_t limit; /* on completion tokens, that the server was told; 0 = none */
     uint64_t egress_bytes;
     double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
     uint64_t connected_ms;
     enum tier_reach reach;
     struct td_error err; /* the result for PENDING_FINISH */
     bool completion;     /* a completion of a text, not a chat */
+    bool media;          /* the prompt has images or files */
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
     bool connecting;       /* health knows that it waits for a connection */
     bool passed_on;        /* the sink has a piece of the answer */
+    bool too_large;        /* more came than is read of an answer */
     bool in_callback, dead;
 };
 
@@ -134,36 +137,30 @@ static bool openai_unbilled(const struct tier_attempt *attempt)
 
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
+    const struct tier_facts *facts = &attempt->tier->tier.facts;
+    const struct usage_evidence evidence = {
+        .sent_bytes = attempt->body.len,
+        .text_bytes = attempt->stream.text_bytes,
+        .shown_bytes = attempt->stream.shown_bytes,
+        .took_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .limit = attempt->limit,
+        .context_tokens = facts->context_tokens,
+        .media = attempt->media,
+    };
     struct tier_usage usage = attempt->stream.usage;
-    /* A text of no tokens: the count belongs to an earlier moment, or is untrue. */
-    if (usage.exact && usage.completion_tokens == 0 && attempt->stream.text_bytes > 0)
-        usage = (struct tier_usage){.refused = true};
+    openai_usage_check(&usage, &evidence);
+    usage.most = attempt->limit;
     if (usage.refused)
         log_event(LOG_LEVEL_WARN, "usage_refused",
-                  "tier=%s told a usage that cannot be true; what it costs is estimated",
-                  attempt->tier->tier.facts.name);
+                  "tier=%s reason=\"%s\" told a usage that cannot be true; what it costs is "
+                  "estimated",
+                  facts->name, usage.refused);
     if (usage.exact || openai_unbilled(attempt))
         return usage;
     /* Four bytes per token is the rule of thumb for English. The record marks it as an estimate. */
     usage.prompt_tokens = attempt->prompt_estimate;
     usage.completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4);
     return usage;
-}
-
-/* Hides our API key in a peer's message, which goes to the client: peers repeat keys that they
- * refuse. A part of the key at the end of the message is hidden too, because the message may have
- * been cut there. */
-static void hide_key(const struct tier_attempt *attempt, char *message)
-{
-    struct td_str key = secret_reveal(attempt->tier->options.api_key);
-    size_t len = strlen(message);
-    for (size_t at = 0; key.len >= KEY_BYTES_MIN && at < len; at++) {
-        size_t same = 0;
-        while (same < key.len && at + same < len && message[at + same] == key.data[same])
-            same++;
-        if (same == key.len || (same >= KEY_BYTES_MIN && at + same == len))
-            memset(message + at, '*', same);
-    }
 }
 
 /* A whole answer shows that the server gives none. One without text shows nothing: few servers give
@@ -201,8 +198,10 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .reach = err->status == TD_OK ? TIER_REACHED : attempt->reach,
         .retry_after_ms = attempt->retry_after_ms == UINT64_MAX ? 0 : attempt->retry_after_ms,
         .unbilled = openai_unbilled(attempt),
+        .own_fault = attempt->stream.own_fault || attempt->too_large,
     };
-    hide_key(attempt, result.err.message);
+    openai_hide(secret_reveal(attempt->tier->options.api_key), result.err.message);
+    openai_hide(door_host_name(attempt->tier->host), result.err.message);
     if (result.status == TD_OK)
         learn_logprobs(attempt);
     struct tier_sink sink = attempt->sink;
@@ -341,10 +340,13 @@ static void on_body(void *ctx, struct td_str bytes)
         return;
     }
     attempt->in_callback = true;
+    uint64_t before = openai_stream_progress(&attempt->stream);
     enum td_status status = openai_stream_feed(&attempt->stream, bytes, &attempt->err);
     attempt->in_callback = false;
     if (attempt->dead)
         return;
+    if (openai_stream_progress(&attempt->stream) != before)
+        client_note_progress(attempt->transfer);
     if (status != TD_OK)
         later(attempt, PENDING_FINISH, 0);
     else if (attempt->stream.done)
@@ -356,8 +358,9 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
 {
     bool whole = attempt->stream.finished || attempt->stream.done;
     if (attempt->pending == PENDING_FINISH || (status != TD_OK && whole))
-        return;             /* decided before, or cut after the complete answer */
-    if (status == TD_LIMIT) /* the size of an answer is the peer's fault */
+        return;                              /* decided before, or cut after the complete answer */
+    attempt->too_large = status == TD_LIMIT; /* which is the peer's fault */
+    if (status == TD_LIMIT)
         status = TD_CORRUPT;
     if (status != TD_OK)
         error_set(&attempt->err, status, "%s",
@@ -433,6 +436,8 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
         .idle_timeout_ms = options->idle_timeout_ms,
         .total_timeout_ms = options->total_timeout_ms,
         .response_bytes_max = RESPONSE_BYTES_MAX,
+        .discreet = true,
+        .notes_progress = true,
         .on_connected = on_connected,
         .on_headers = on_headers,
         .on_body = on_body,
@@ -535,7 +540,9 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
+    attempt->media = request->media.kinds != 0;
     attempt->prompt_estimate = tier_estimate_prompt(request);
+    attempt->limit = openai_usage_limit(request, tier->facts.prefill);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
     attempt->kind = logprob_kind_of(request);
@@ -624,16 +631,6 @@ static char *url_of(const char *base_url, const char *path)
     return asprintf(&url, STR_FMT "/%s", STR_ARG(base), path) < 0 ? NULL : url;
 }
 
-/* A key with a line break would add headers of its own to the request. */
-static bool key_is_clean(const struct secret *key)
-{
-    struct td_str text = secret_reveal(key);
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f)
-            return false;
-    return true;
-}
-
 static uint32_t or_default(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;
@@ -645,7 +642,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
 {
     assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
-    if (status == TD_OK && !key_is_clean(options->api_key))
+    if (status == TD_OK && !openai_key_is_clean(options->api_key))
         status = error_set(err, TD_INVALID, "the API key has a space or control character");
     if (status != TD_OK) {
         error_prefix(err, "tier %s", facts->name);

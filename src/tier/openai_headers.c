@@ -57,3 +57,28 @@ void openai_headers_wipe(struct openai_headers *headers)
     buf_deinit(&headers->authorization);
     buf_deinit(&headers->tracing);
 }
+
+bool openai_key_is_clean(const struct secret *key)
+{
+    struct td_str text = secret_reveal(key);
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f)
+            return false;
+    return true;
+}
+
+#define SECRET_BYTES_MIN 8 /* shorter texts are no secrets */
+
+/* A part of it at the end of the message is hidden too, because the message may have been cut
+ * there. */
+void openai_hide(struct td_str secret, char *message)
+{
+    size_t len = strlen(message);
+    for (size_t at = 0; secret.len >= SECRET_BYTES_MIN && at < len; at++) {
+        size_t same = 0;
+        while (same < secret.len && at + same < len && message[at + same] == secret.data[same])
+            same++;
+        if (same == secret.len || (same >= SECRET_BYTES_MIN && at + same == len))
+            memset(message + at, '*', same);
+    }
+}

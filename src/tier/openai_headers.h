@@ -1,5 +1,5 @@
-/* The headers that a server with OpenAI's API is sent. They hold the key: initialise and wipe them
- * around the call that copies them. */
+/* The headers that a server with OpenAI's API is sent, and its key. The headers hold the key:
+ * initialise and wipe them around the call that copies them. */
 #ifndef TIER_OPENAI_HEADERS_H
 #define TIER_OPENAI_HEADERS_H
 
@@ -19,5 +19,11 @@ struct openai_headers {
 bool openai_headers_init(struct openai_headers *headers, const struct secret *key, bool body,
                          const struct egress_pass *pass, uint32_t try_number);
 void openai_headers_wipe(struct openai_headers *headers);
+
+/* Whether a key can be sent in a header: with a line break it would add headers of its own. */
+bool openai_key_is_clean(const struct secret *key);
+/* Hides the key, or the server's own name, in a peer's message, which goes to the client: peers
+ * repeat keys that they refuse. */
+void openai_hide(struct td_str secret, char *message);
 
 #endif

@@ -8,26 +8,36 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "base/str.h"
+#include "tier/openai_cut.h"
 #include "tier/openai_delta.h"
 #include "tier/openai_token_stats.h"
+#include "tier/openai_usage.h"
 
 #include <assert.h>
 #include <math.h>
 
 /* One event carries a few tokens; a megabyte is a tool call with very long arguments. */
 #define EVENT_BYTES_MAX (1024 * 1024)
+#define EVENT_TEXT "1 MiB"
 /* A whole answer of 16k tokens with log-probabilities. */
 #define WHOLE_BYTES_MAX (8 * 1024 * 1024)
-/* More than any model's window, and what the largest request that we send has at four bytes a
- * token. */
-#define USAGE_TOKENS_MAX (8 * 1024 * 1024)
+#define WHOLE_TEXT "8 MiB"
 /* The end, the marks of a call or of a thought: far fewer in one chunk. */
 #define TOKENS_WITHOUT_TEXT_MAX 64
 
+/* The server does not speak as it should. */
 static enum td_status malformed(struct openai_stream *stream, const char *what)
 {
     return error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", what);
+}
+
+/* It does, but nothing can be made of what it said: that may be due to what it was asked. */
+static enum td_status unusable(struct openai_stream *stream, const char *what)
+{
+    stream->own_fault = true;
+    return malformed(stream, what);
 }
 
 static bool is(const struct json *value, enum json_kind kind)
@@ -35,39 +45,13 @@ static bool is(const struct json *value, enum json_kind kind)
     return json_kind_of(value) == kind;
 }
 
-/* False for what is no number of tokens. Money follows from these numbers, so nothing is made of a
- * text or a fraction. */
-static bool read_count(const struct json *value, uint32_t *out)
-{
-    int64_t count = json_int(value, -1);
-    bool plausible = is(value, JSON_KIND_INT) && count >= 0 && count <= USAGE_TOKENS_MAX;
-    *out = plausible ? (uint32_t)count : 0;
-    return plausible;
-}
-
-/* Prompt tokens that the server had in its cache. OpenAI and those after it say so in the details,
- * DeepSeek and Moonshot beside the other counts. */
-static const struct json *cached_of(const struct json *usage)
-{
-    const struct json *cached = json_get(json_get(usage, "prompt_tokens_details"), "cached_tokens");
-    if (json_absent(cached))
-        cached = json_get(usage, "prompt_cache_hit_tokens");
-    return json_absent(cached) ? json_get(usage, "cached_tokens") : cached;
-}
-
-/* A usage that cannot be true does not make the answer untrue: an estimate takes its place. Tokens
- * of reasoning are part of completion_tokens. */
+/* A usage that cannot be true does not make the answer untrue: an estimate takes its place. */
 static void read_usage(struct openai_stream *stream, const struct json *usage)
 {
-    if (json_absent(usage))
-        return;
-    struct tier_usage told = {.exact = true};
-    const struct json *cached = cached_of(usage);
-    bool credible = read_count(json_get(usage, "prompt_tokens"), &told.prompt_tokens) &&
-                    read_count(json_get(usage, "completion_tokens"), &told.completion_tokens) &&
-                    (json_absent(cached) || read_count(cached, &told.cached_tokens)) &&
-                    told.cached_tokens <= told.prompt_tokens;
-    stream->usage = credible ? told : (struct tier_usage){.refused = true};
+    if (stream->usage_was_cut)
+        stream->usage = (struct tier_usage){.refused = "it is not JSON"};
+    else if (!json_absent(usage))
+        stream->usage = openai_usage_read(usage);
 }
 
 static void read_finish(struct openai_stream *stream, const struct json *reason)
@@ -105,16 +89,16 @@ static size_t bytes_of(const struct json *choice, struct td_str text)
     size_t bytes = text.len;
     openai_delta_read(&reader, choice);
     while (openai_delta_next(&reader, &part))
-        bytes += part.text.len + part.function.len + part.arguments.len;
+        bytes += part.text.len + part.function.len + part.arguments.len +
+                 (part.kind == DELTA_OTHER ? json_count(part.value) : 0);
     return bytes;
 }
 
 /* A token has a byte at least, but for a few that end or divide an answer. What a server sends
  * beyond that is not counted. */
-static void bound_stats(struct openai_stream *stream, const struct json *choice, struct td_str text,
-                        struct token_stats_list *list)
+static void bound_stats(struct openai_stream *stream, size_t bytes, struct token_stats_list *list)
 {
-    size_t most = bytes_of(choice, text) + TOKENS_WITHOUT_TEXT_MAX;
+    size_t most = bytes + TOKENS_WITHOUT_TEXT_MAX;
     if (list->count <= most)
         return;
     stream->surplus_count += list->count - most;
@@ -151,7 +135,9 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
 {
     const struct json *logprobs = json_get(choice, "logprobs");
     struct token_stats_list list = openai_token_stats_open(logprobs);
-    bound_stats(stream, choice, text, &list);
+    size_t bytes = bytes_of(choice, text);
+    bound_stats(stream, bytes, &list);
+    stream->shown_bytes += bytes;
     bool own = stream->own_logprobs;
     bool hides = own && !json_absent(logprobs);
     struct json *bare = more && hides ? without_logprobs(choice) : NULL;
@@ -160,7 +146,7 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
         piece.raw_delta = bare ? bare : choice;
     for (size_t i = 0; i < list.count || (i == 0 && (text.len > 0 || piece.raw_delta)); i++) {
         if (!read_stats(stream, &list, i, &piece)) {
-            malformed(stream, "a logprobs entry has no logprob");
+            unusable(stream, "a logprobs entry has no logprob");
             break;
         }
         stream->text_bytes += piece.text.len;
@@ -192,9 +178,9 @@ static void check_logprobs(struct openai_stream *stream, const struct json *logp
         return;
     const struct json *content = json_get(logprobs, "content");
     if (!is(logprobs, JSON_KIND_OBJECT))
-        malformed(stream, "logprobs is not an object");
+        unusable(stream, "logprobs is not an object");
     else if (!json_absent(content) && !is(content, JSON_KIND_ARRAY))
-        malformed(stream, "logprobs.content is not an array");
+        unusable(stream, "logprobs.content is not an array");
 }
 
 static void read_choice(struct openai_stream *stream, const struct json *choice)
@@ -278,20 +264,48 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
         read_usage(stream, json_get(root, "usage"));
 }
 
-/* NULL when it is no JSON. A text may be JSON but for log-probabilities that only we asked for:
- * some servers write -Infinity. Its tokens then count as impossible. **returns new** */
+/* The text without its usage, its log-probabilities or both. **returns new**; NULL when that is no
+ * JSON either. */
+static struct json *parse_without(struct td_str text, bool usage, bool logprobs)
+{
+    struct buf once, twice;
+    struct json *root = NULL;
+    buf_init(&once, WHOLE_BYTES_MAX);
+    buf_init(&twice, WHOLE_BYTES_MAX);
+    bool cut = openai_cut_member(text, usage ? STR("usage") : STR("logprobs"), &once);
+    if (cut && usage && logprobs)
+        cut = openai_cut_member(buf_view(&once), STR("logprobs"), &twice);
+    if (cut && json_parse(buf_view(usage && logprobs ? &twice : &once), &root, NULL) != TD_OK)
+        root = NULL;
+    buf_deinit(&once);
+    buf_deinit(&twice);
+    return root;
+}
+
+/* NULL when it is no JSON. A text may be JSON but for a usage, which is then refused, or for
+ * log-probabilities that only we asked for, whose tokens then count as impossible: some servers
+ * write -Infinity. **returns new** */
 static struct json *parse(struct openai_stream *stream, struct td_str text)
 {
     struct json *root = NULL;
-    stream->chunk_was_cut = false;
-    if (json_parse(text, &root, NULL) == TD_OK || !stream->own_logprobs)
+    stream->chunk_was_cut = stream->usage_was_cut = false;
+    if (json_parse(text, &root, NULL) == TD_OK)
         return root;
-    struct buf cut;
-    buf_init(&cut, WHOLE_BYTES_MAX);
-    stream->chunk_was_cut =
-        openai_token_stats_cut(text, &cut) && json_parse(buf_view(&cut), &root, NULL) == TD_OK;
-    buf_deinit(&cut);
+    for (unsigned without = 1; !root && without <= (stream->own_logprobs ? 3u : 1u); without++) {
+        stream->usage_was_cut = without & 1;
+        stream->chunk_was_cut = without & 2;
+        root = parse_without(text, stream->usage_was_cut, stream->chunk_was_cut);
+    }
     return root;
+}
+
+/* A text that is no JSON, or JSON that nobody can read. */
+static void refuse_text(struct openai_stream *stream, struct td_str text, const char *what)
+{
+    if (json_is_grammatical(text))
+        unusable(stream, "a text is no Unicode, or a name stands twice");
+    else
+        malformed(stream, what);
 }
 
 static void on_event(void *ctx, struct td_str event, struct td_str data)
@@ -306,7 +320,7 @@ static void on_event(void *ctx, struct td_str event, struct td_str data)
     }
     struct json *root = parse(stream, data);
     if (!root)
-        error_set(&stream->err, TD_CORRUPT, "malformed answer: a chunk is not JSON");
+        refuse_text(stream, data, "a chunk is not JSON");
     else
         read_chunk(stream, root);
     json_free(root);
@@ -387,15 +401,30 @@ static enum openai_form form_of(struct td_str bytes)
     return text.data[0] == '{' ? OPENAI_FORM_WHOLE : OPENAI_FORM_EVENTS;
 }
 
+uint64_t openai_stream_progress(const struct openai_stream *stream)
+{
+    return stream->shown_bytes + stream->stats_count + stream->whole.len + stream->finished +
+           stream->usage.exact + stream->done;
+}
+
 static enum td_status failure(const struct openai_stream *stream, struct td_error *err)
 {
     return error_set(err, stream->err.status, "%s", stream->err.message);
+}
+
+/* A piece that memory was short for is not the peer's fault, and may have had a hole. */
+static enum td_status conclude(struct openai_stream *stream, uint32_t shortages,
+                               struct td_error *err)
+{
+    stream->err.status = shortage_judge(shortages, stream->err.status, &stream->err);
+    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
 }
 
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                   struct td_error *err)
 {
     assert(stream->on_piece != NULL);
+    uint32_t shortages = shortage_count();
     if (stream->err.status != TD_OK)
         return failure(stream, err);
     if (stream->form == OPENAI_FORM_UNKNOWN)
@@ -403,22 +432,21 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
     if (stream->form == OPENAI_FORM_WHOLE) {
         buf_append_str(&stream->whole, bytes);
         if (stream->whole.failed)
-            error_set(&stream->err, TD_CORRUPT, "malformed answer: larger than %d bytes",
-                      WHOLE_BYTES_MAX);
+            unusable(stream, "larger than " WHOLE_TEXT);
     } else if (sse_reader_feed(&stream->events, bytes, on_event, stream, NULL) != TD_OK) {
-        error_set(&stream->err, TD_CORRUPT, "malformed answer: an event is larger than %d bytes",
-                  EVENT_BYTES_MAX);
+        unusable(stream, "an event is larger than " EVENT_TEXT);
     }
-    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+    return conclude(stream, shortages, err);
 }
 
 enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err)
 {
     assert(stream->on_piece != NULL);
+    uint32_t shortages = shortage_count();
     if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
         struct json *root = parse(stream, buf_view(&stream->whole));
         if (!root)
-            malformed(stream, "the body is not JSON");
+            refuse_text(stream, buf_view(&stream->whole), "the body is not JSON");
         else
             read_whole(stream, root);
         json_free(root);
@@ -426,5 +454,5 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
     }
     if (stream->err.status == TD_OK && !stream->finished && !stream->done)
         error_set(&stream->err, TD_CORRUPT, "the answer was cut before its end");
-    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+    return conclude(stream, shortages, err);
 }

@@ -5,7 +5,6 @@
 #ifndef TIER_OPENAI_TOKEN_STATS_H
 #define TIER_OPENAI_TOKEN_STATS_H
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "tandem/engine.h"
 
@@ -19,9 +18,5 @@ struct token_stats_list openai_token_stats_open(const struct json *logprobs);
 /* Log-probability and margin of token `at` (0 when fewer than two alternatives came). The entropy
  * cannot be known from a few alternatives and stays 0. */
 struct td_token_stats openai_token_stats_read(const struct token_stats_list *list, size_t at);
-
-/* Appends the text of a chunk with null in the place of each member `logprobs`, for a server that
- * writes numbers which are no JSON there (NaN, -Infinity, 1e999). False when there is none. */
-bool openai_token_stats_cut(struct td_str chunk, struct buf *out);
 
 #endif

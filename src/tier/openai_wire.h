@@ -40,7 +40,7 @@ TD_MUST_CHECK enum td_status openai_pad_body(struct buf *body, uint32_t multiple
 /* The status for an HTTP error, and the peer's message: bounded, without control characters. */
 enum td_status openai_status_of_http(int code);
 void openai_read_error(int code, struct td_str body, struct td_error *err);
-/* Reads "2" as 2000, and the date of HTTP as the time until then; a day at most. UINT64_MAX when
+/* Reads "2" as 2000, and the date of HTTP as the time until then; an hour at most. UINT64_MAX when
  * the value is neither. */
 uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms);
 
@@ -63,11 +63,14 @@ struct openai_stream {
     enum td_finish finish;
     struct tier_usage usage; /* exact if the peer sent it */
     uint64_t text_bytes;     /* of content, for an estimate of the usage */
+    uint64_t shown_bytes;    /* of that, of calls and of what stands beside the answer */
     uint64_t stats_count;    /* pieces with stats */
     uint64_t identity;       /* hash of the model and build that the server names; 0 = not yet */
     uint64_t surplus_count;  /* log-probabilities beyond what the text can have tokens */
     bool chunk_was_cut;      /* the log-probabilities of the chunk at hand are no JSON */
+    bool usage_was_cut;      /* its usage is none */
     struct td_error err;     /* the first failure; later bytes are ignored */
+    bool own_fault;          /* it is about this answer, not about the server */
 };
 
 /* completion: the answer continues a text, it is not a message of a chat. */
@@ -76,6 +79,8 @@ void openai_stream_init(struct openai_stream *stream, bool completion, openai_pi
 void openai_stream_deinit(struct openai_stream *stream);
 TD_MUST_CHECK enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                                 struct td_error *err);
+/* Grows with what comes of the answer. Comments, empty chunks and the like are nothing. */
+uint64_t openai_stream_progress(const struct openai_stream *stream);
 /* Called at the end of the body. TD_OK when the answer is complete. */
 TD_MUST_CHECK enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err);
 

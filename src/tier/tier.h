@@ -34,8 +34,9 @@ struct tier_piece {
 
 struct tier_usage {
     uint32_t prompt_tokens, completion_tokens, cached_tokens;
-    bool exact;   /* false: the tier sent none, this is our estimate */
-    bool refused; /* the tier sent one that cannot be true */
+    bool exact;          /* false: the tier sent none, this is our estimate */
+    const char *refused; /* the tier sent one that cannot be true, because ...; else NULL */
+    uint32_t most; /* completion tokens that the tier was told to write at most; 0 = any number */
 };
 
 enum tier_reach {
@@ -57,6 +58,7 @@ struct tier_result {
     enum tier_reach reach;
     uint64_t retry_after_ms; /* how long the server wants to be left alone; 0 = it did not say */
     bool unbilled;           /* it never reached the server, or the server refused it */
+    bool own_fault;          /* what came is this exchange's alone: it says nothing of the tier */
 };
 
 struct tier_sink {

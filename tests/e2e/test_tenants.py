@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -316,6 +317,43 @@ def test_without_keys_everybody_on_this_machine_is_the_operator():
         assert code == 0 and b"1 exchanges" in out, (out, err)
 
 
+@case
+def test_a_request_is_its_keys_whoever_else_asks_while_its_body_comes():
+    config = SERVER.replace("server: {", "server: {workers: 1, ")
+    with serve(config) as tandem:
+        body = json.dumps(chat_body("nobody")).encode()
+        head = (
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            f"Authorization: Bearer {KEYS['a']}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", tandem.port), timeout=20) as connection:
+            connection.sendall(head.encode() + body[:9])
+            for who in ("b", "boss"):
+                equal(tandem.get("/v1/models", headers=key(who)).status, 200)
+                equal(tandem.chat("Hello.", key(who), max_tokens=2).status, 200)
+            connection.sendall(body[9:])
+            answer = b""
+            while more := connection.recv(65536):
+                answer += more
+        exchange = re.search(rb"(?i)x-tandem-exchange: (\S+)", answer)
+        assert exchange, answer[:300]
+        path = f"/tandem/v1/exchanges/{exchange[1].decode()}"
+        equal(tandem.get(path, headers=key("a")).status, 200)
+        equal(tandem.get(path, headers=key("b")).status, 404)
+
+
+@case
+def test_under_zero_retention_an_exchange_is_still_its_tenants():
+    with serve(SERVER.split("ledger")[0] + "privacy: {zero_retention: true}\n") as tandem:
+        own = tandem.chat("Hello.", key("a"), user=USER, max_tokens=2).headers["x-tandem-exchange"]
+        path = f"/tandem/v1/exchanges/{own}"
+        equal(tandem.get(path, headers=key("a")).json["user"], None)
+        equal(tandem.get(path, headers=key("b")).status, 404)
+        body = {"id": own, "ok": True}
+        equal(tandem.request("POST", "/tandem/v1/feedback", body, key("b")).status, 404)
+        equal(tandem.request("POST", "/tandem/v1/feedback", body, key("a")).status, 200)
+
+
 # --- what is remembered ---
 
 
@@ -421,16 +459,39 @@ def test_keys_of_one_name_share_and_rows_of_before_are_the_operators():
 
 
 @case
-def test_a_server_that_others_can_reach_wants_keys_or_a_word():
-    for listen in ("0.0.0.0:0", "[::]:0", ":0"):
-        code, _, err = run("serve", "--listen", listen, env={"TANDEM_STATE_DIR": "/nonexistent"})
-        assert code != 0, listen
+def test_a_reload_reads_names_and_keys_and_the_keys_even_of_a_broken_file():
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "tandem.yaml"
-        environment = {"TANDEM_STATE_DIR": folder, "TANDEM_CONFIG": str(file)}
-        file.write_text("")
-        code, _, err = run("serve", "--listen", "0.0.0.0:0", env=environment)
-        assert code != 0 and "server.api_keys_env" in err and "without_keys: true" in err, err
+        file = Path(folder) / "keys"
+        file.write_text(f"{KEYS['a']}\n{KEYS['b']}\n")
+        config = f"server: {{api_keys_file: {file}}}\n"
+        apps = "apps:\n- {name: x, key_env: X, tenant: t}\n- {name: y, key_env: Y, tenant: t}\n"
+        with Tandem(config, env={"X": KEYS["a"], "Y": KEYS["b"]}) as tandem:
+            equal(tandem.get("/metrics", headers=key("a")).status, 403)
+            tandem.config.write_text(config + apps)
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(  # now they are one tenant
+                lambda: tandem.get("/metrics", headers=key("a")).status == 200, 20, "the name"
+            )
+            own = tandem.chat("Hello.", key("a"), max_tokens=2).headers["x-tandem-exchange"]
+            equal(tandem.get(f"/tandem/v1/exchanges/{own}", headers=key("b")).status, 200)
+            tandem.config.write_text(config + "nonsense: true\n")
+            file.write_text(f"{KEYS['a']}\n")
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(
+                lambda: tandem.get("/v1/models", headers=key("b")).status == 401, 20, "the refusal"
+            )
+            assert any("config_rejected" in line for line in tandem.log), tandem.log
+
+
+@case
+def test_a_server_that_others_can_reach_wants_keys_or_a_word():
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"TANDEM_STATE_DIR": folder}
+        for listen in ("0.0.0.0:0", "[::]:0", ":0"):
+            code, _, err = run("serve", "--listen", listen, env=environment)
+            assert code != 0 and "server.api_keys_env" in err and "without_keys: true" in err, err
+        code, out, _ = run("doctor", env={**environment, "TANDEM_LISTEN": "0.0.0.0:0"})
+        assert code == 1 and b"without_keys: true" in out, out
     for config in ("server: {without_keys: true}\n", "server: {api_keys_env: KEYS}\n"):
         with serve(config, TANDEM_LISTEN="0.0.0.0:0") as tandem:
             equal(tandem.get("/healthz").status, 200)

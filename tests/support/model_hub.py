@@ -1,14 +1,21 @@
 """A server of files that can do what real ones do: ranges or none, redirects, cut connections,
-changed files, wrong lengths. What it saw is in `requests`."""
+changed files, wrong lengths. What it saw is in `requests`. And a folder that models are pulled
+to."""
 
 import hashlib
 import http.server
+import json
 import re
 import ssl
+import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
+
+from check import equal
+from tandem import BINARY, clean_environment, run
 
 
 class Blob:
@@ -174,3 +181,61 @@ class Hub:
                 return
         if not blob.length:
             handler.wfile.write(b"0\r\n\r\n")
+
+
+class Folder:
+    """A model folder of its own."""
+
+    def __init__(self, path: str | Path | None = None, **env: object) -> None:
+        self.temporary = None if path else tempfile.TemporaryDirectory(prefix="tandem-models-")
+        self.path = Path(path or (self.temporary.name if self.temporary else "")) / "models"
+        self.env = clean_environment(TANDEM_MODELS=self.path, **env)
+        for name in ("HF_TOKEN", "HF_ENDPOINT"):
+            if name not in env:
+                self.env.pop(name, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.temporary:
+            self.temporary.cleanup()
+
+    def pull(
+        self, *arguments: object, timeout: float = 60
+    ) -> tuple[int, list[dict[str, Any]], str]:
+        code, out, err = run("models", "pull", *arguments, "--json", env=self.env, timeout=timeout)
+        return code, [json.loads(line) for line in out.splitlines()], err
+
+    def pulled(self, *arguments: object) -> dict[str, Any]:
+        """Pulls, and gives the last event."""
+        code, events, err = self.pull(*arguments)
+        equal(code, 0, err)
+        equal(events[-1]["event"], "pulled")
+        return events[-1]
+
+    def refused(self, *arguments: object, words: str | tuple[str, ...] = ()) -> str:
+        """A pull that must fail, with these words, and leave no model."""
+        code, events, err = self.pull(*arguments)
+        equal(code, 1, err)
+        for word in [words] if isinstance(words, str) else words:
+            assert word in err, (word, err)
+        assert err.count("\n") == 1, err
+        equal(self.models(), [], "models after a failed pull")
+        assert not any(event["event"] == "pulled" for event in events), events
+        return err
+
+    def models(self) -> list[str]:
+        return sorted(path.name for path in self.path.glob("*.gguf")) if self.path.exists() else []
+
+    def parts(self) -> list[str]:
+        return sorted(path.name for path in self.path.glob("*.part*")) if self.path.exists() else []
+
+    def start(self, *arguments: object) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [str(BINARY), "models", "pull", *map(str, arguments)],
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )

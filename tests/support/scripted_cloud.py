@@ -56,10 +56,14 @@ class Script:
     usage: bool = True
     usage_times: int = 1  # a tokenizer that makes so many times as many tokens
     usage_members: dict | None = None  # over what the usage says, true or not
+    usage_text: str | None = None  # in its place, JSON or not
     ignore_stream: bool = False  # a JSON answer to a streaming request
     byte_by_byte: bool = False  # every byte in a packet of its own
     crlf: bool = False  # SSE lines end with CR LF
     comments: bool = False  # SSE comments between events
+    drips: bytes | None = None  # after `drips_after` pieces, ten times a second without an end
+    drips_after: int = 0
+    drips_head: bool = False  # the same before the head is whole
     echo: bool = False  # the answer is the last message's text, or the prompt
     echo_whole: bool = False  # with echo: the whole request, as JSON
     echo_tool: bool = False  # with echo: as the argument "text" of a call of the first tool
@@ -254,7 +258,8 @@ class ScriptedCloud:
         script = self._echoing(self._going_on(script, wants), wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)
-        return self._send_json(connection, 200, self._completion(script, wants))
+        body = self._with_usage(script, self._completion(script, wants))
+        return self._send_body(connection, 200, body)
 
     def _going_on(self, script: Script, wants: dict[str, Any]) -> Script:
         begun = begun_in(wants, script.text) if script.goes_on else ""
@@ -298,6 +303,12 @@ class ScriptedCloud:
             "total_tokens": prompt + completion,
             **(script.usage_members or {}),
         }
+
+    def _with_usage(self, script: Script, value: dict[str, Any]) -> bytes:
+        if script.usage_text is None:
+            return json.dumps(value).encode()
+        text = json.dumps({**value, "usage": "THE USAGE"})
+        return text.replace('"THE USAGE"', script.usage_text).encode()
 
     def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> Any:
         if script.logprobs is not None:
@@ -348,7 +359,11 @@ class ScriptedCloud:
     def _send_json(
         self, connection: socket.socket, status: int, value: Any, extra: Sequence[str] = ()
     ) -> bool:
-        body = json.dumps(value).encode()
+        return self._send_body(connection, status, json.dumps(value).encode(), extra)
+
+    def _send_body(
+        self, connection: socket.socket, status: int, body: bytes, extra: Sequence[str] = ()
+    ) -> bool:
         head = [
             f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}",
             "Content-Type: application/json",
@@ -359,10 +374,12 @@ class ScriptedCloud:
         return True
 
     def _stream(self, connection: socket.socket, script: Script, wants: dict[str, Any]) -> bool:
-        connection.sendall(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-            b"Transfer-Encoding: chunked\r\n\r\n"
-        )
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+        while script.drips is not None and script.drips_head:
+            connection.sendall(head + script.drips)
+            head = b""
+            self._wait(connection, 0.1)
+        connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
 
         def send(data: bytes) -> None:
             if script.crlf:
@@ -397,6 +414,9 @@ class ScriptedCloud:
         for number, piece in enumerate(self._pieces(script)):
             if script.stall_after == number:
                 self._wait(connection, 3600)
+            while script.drips is not None and script.drips_after == number:
+                send(script.drips)
+                self._wait(connection, 0.1)
             if script.cut_after == number:
                 return self._reset(connection)
             if script.garbage_after == number:
@@ -428,7 +448,7 @@ class ScriptedCloud:
                 "choices": [],
                 "usage": self._usage(script, wants),
             }
-            send(b"data: " + json.dumps(value).encode() + b"\n\n")
+            send(b"data: " + self._with_usage(script, value) + b"\n\n")
         send(b"data: [DONE]\n\n")
         connection.sendall(b"0\r\n\r\n")
         return True

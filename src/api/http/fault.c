@@ -2,6 +2,7 @@
 #include "api/http/fault.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -19,13 +20,13 @@ struct status_row {
 
 /* Indexed by td_status. TD_LIMIT is the prompt that fits no tier (OpenAI's
  * context_length_exceeded); TD_DENIED is a rule of the policy, which a retry would only hit
- * again. */
+ * again. Where the code is 500, something of this server is broken. */
 static const struct status_row status_rows[] = {
     [TD_OK] = {500, "server_error", "internal_error", true, 0},
     [TD_INVALID] = {400, "invalid_request_error", "invalid_value", true, 0},
     [TD_NOT_FOUND] = {404, "invalid_request_error", "not_found", true, 0},
     [TD_UNSUPPORTED] = {400, "invalid_request_error", "unsupported", true, 0},
-    [TD_CORRUPT] = {502, "server_error", "bad_upstream_answer", false, 0},
+    [TD_CORRUPT] = {500, "server_error", "damaged_file", false, 0},
     [TD_LIMIT] = {400, "invalid_request_error", "context_length_exceeded", true, 0},
     [TD_BUSY] = {429, "rate_limit_error", "queue_full", false, 1},
     [TD_NO_MEMORY] = {503, "server_error", "out_of_memory", false, 5},
@@ -87,6 +88,15 @@ void fault_set(struct fault *fault, int code, const char *type, const char *erro
     va_end(args);
 }
 
+/* Messages about this server's own files name them, with their folder. That is for its log. */
+static const char *for_clients(const struct status_row *row, const char *message)
+{
+    if (row->code != 500 || !message || !*message)
+        return message;
+    log_event(LOG_LEVEL_WARN, "own_fault", "code=%s error=\"%s\"", row->error_code, message);
+    return "this server could not use what it keeps; its log says more";
+}
+
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param)
 {
@@ -103,14 +113,17 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
     if (status == TD_NOT_FOUND && param && strcmp(param, "model") == 0)
         fault->error_code = "model_not_found";
     copy_text(fault->param, sizeof fault->param, param ? param : "");
+    message = for_clients(row, message);
     copy_text(fault->message, sizeof fault->message,
               message && *message ? message : td_status_name(status));
 }
 
-void fault_upstream_denied(struct fault *fault, const char *message)
+void fault_upstream(struct fault *fault, bool denied, const char *message)
 {
-    fault_from_status(fault, TD_CORRUPT, message, NULL); /* a gateway's fault: 502 */
-    fault->error_code = "upstream_denied";
+    assert(fault && message);
+    *fault = (struct fault){.code = 502, .type = "server_error"};
+    fault->error_code = denied ? "upstream_denied" : "bad_upstream_answer";
+    copy_text(fault->message, sizeof fault->message, message);
 }
 
 void fault_too_large(struct fault *fault)

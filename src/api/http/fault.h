@@ -25,12 +25,13 @@ bool fault_invalid_json(struct fault *fault, const struct td_error *err);
 /* Any code; type and error_code must be literals (error_code may be NULL). */
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...) TD_PRINTF(5, 6);
-/* What a failed exchange or call becomes. message and param are copied; param may be NULL. */
+/* What a failed exchange or call becomes. message and param are copied; param may be NULL. What
+ * broke of this server itself goes to its log, not into the message. */
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param);
-/* A tier's server refused this server's credentials: 502, because they are the operator's to mend
- * and 403 would tell the client that it may not ask. */
-void fault_upstream_denied(struct fault *fault, const char *message);
+/* A tier's server answered with nonsense, or refused this server's credentials: 502, because they
+ * are the operator's to mend and 403 would tell the client that it may not ask. */
+void fault_upstream(struct fault *fault, bool denied, const char *message);
 
 /* An answer that is larger than this server can send whole. */
 void fault_too_large(struct fault *fault);

@@ -165,6 +165,7 @@ static void on_complete(struct chat *chat, const struct exchange_summary *summar
         write_stream_end(chat, summary);
     else
         write_whole(chat, summary);
+    (void)api_call_is_whole(&chat->base, &chat->fault);
     if (chat->fault.code)
         exchange_reject(chat->exchange, chat->fault.error_code);
 }
@@ -236,6 +237,8 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
+    struct fault fault;
+    api_begin_event(chat->base.api);
     chat->in_event = event->kind != EXCHANGE_CANCELLED;
     switch (event->kind) {
     case EXCHANGE_START:
@@ -268,6 +271,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     chat->in_event = false;
     if (chat->stream.cut && chat->exchange)
         exchange_reject(chat->exchange, "chunk_too_large");
+    (void)api_call_is_whole(&chat->base, &fault);
     if (chat->stream.broken && chat->stream.http) {
         http_stream_end(chat->stream.http);
         chat_end(chat);
@@ -337,6 +341,7 @@ static void format_compiled(void *owner, enum td_status status, struct td_gramma
 {
     struct chat *chat = owner;
     struct fault fault = {0};
+    api_begin_event(chat->base.api);
     chat->compiling = NULL;
     if (openai_format_accept(status, grammar, err, &chat->request.td, &fault))
         begin_exchange(chat);
@@ -370,7 +375,8 @@ static void handle(struct api *api, struct http_request *request, const struct d
         return;
     }
     if (!dialect_read(dialect, http_request_body(request), access_find_header, request, chat->arena,
-                      &chat->request, &fault)) {
+                      &chat->request, &fault) ||
+        !api_has_memory(api, &fault)) { /* then a member may be missing */
         refuse(chat, &fault);
         return;
     }

@@ -158,8 +158,10 @@ void exchange_reply_refusal(enum td_status status, const struct td_error *err,
 
 void exchange_reply_fault(const struct exchange_event *event, struct fault *fault)
 {
-    if (event->upstream_denied)
-        fault_upstream_denied(fault, event->message);
+    if (event->upstream_denied || event->status == TD_CORRUPT)
+        fault_upstream(fault, event->upstream_denied, event->message);
     else
         fault_from_status(fault, event->status, event->message, event->param);
+    if (fault->retry_after_s && event->retry_after_s)
+        fault->retry_after_s = event->retry_after_s;
 }

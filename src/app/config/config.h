@@ -215,6 +215,7 @@ struct config {
         const char *dir;     /* always set after loading */
         const char *mirror;  /* NULL = huggingface.co */
         const char *ca_file; /* NULL = the system's certificates */
+        uint32_t file_mb_max;
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */

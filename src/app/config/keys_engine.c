@@ -67,5 +67,8 @@ static const struct config_key models_keys[] = {
      .help = "https address to use instead of https://huggingface.co. HF_ENDPOINT overrides it"},
     {"ca_file", CONFIG_KEY_TEXT, AT(models.ca_file), NULL,
      .help = "certificates to trust for downloads; default: the system's"},
+    {"file_mb_max", CONFIG_KEY_UINT, AT(models.file_mb_max), "1000000", 1, 4000000000.0,
+     .help = "largest file to download, in MB (1,000,000 bytes); a server that names no length is "
+             "also stopped before the disk is full"},
 };
 const struct config_section keys_models = KEYS_MAP(models_keys);

@@ -182,8 +182,9 @@ static enum td_status read_sections(const struct place *place, const struct conf
         return wrong(place, key, "smaller", NULL);
     size_t index = 0;
     for (const struct yaml_node *item = node->first; item; item = item->next, index++) {
-        char where[96];
-        snprintf(where, sizeof where, "%s[%zu]", key->name, index);
+        char where[160];
+        snprintf(where, sizeof where, "%s%s%s[%zu]", place->where, *place->where ? "." : "",
+                 key->name, index);
         char *at = items + index * section->bytes;
         if (item->kind != YAML_MAP)
             return error_set(place->err, TD_INVALID, "%s:%u: %s must be a map", place->label,

@@ -40,7 +40,7 @@ static const struct config_key timeout_keys[] = {
     {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "600000", 1, MINUTES_MS(60),
      .help = "longest time until the first byte of the answer"},
     {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "300000", 1, MINUTES_MS(60),
-     .help = "longest time between two bytes of the answer"},
+     .help = "longest time between two parts of the answer; comments are none"},
     {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
      .help = "longest time for the whole answer; 0 = no limit"},
 };

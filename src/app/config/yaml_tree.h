@@ -9,7 +9,7 @@
 
 #define YAML_BYTES_MAX (1u << 20)
 #define YAML_DEPTH_MAX 16
-#define YAML_NODES_MAX 4096
+#define YAML_NODES_MAX 16384 /* the longest list of words (CONFIG_WORDS_MAX), and the rest */
 
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 

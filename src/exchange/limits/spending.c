@@ -1,6 +1,10 @@
 /* An open-addressed table of sums. Its slots are at least twice as many as its entries, so that a
- * search always ends. A day's sums are set to zero when the first call of a new day comes, and
- * tokens lie in a ring of hours; no timer is needed. */
+ * search always ends. A day's sums are dropped when the first call of a new day comes, and tokens
+ * lie in a ring of hours; no timer is needed.
+ *
+ * Clients invent users, so a tenant could fill the table and leave its neighbours none. A newcomer
+ * gets an entry only while its tenant has fewer than are still free: a tenant alone may have half,
+ * and each further one half of the rest. */
 #include "exchange/limits/spending.h"
 
 #include "base/clock.h"
@@ -13,6 +17,7 @@
 #include <time.h>
 
 #define HOURS 24
+#define GROUPS 256 /* of tenants, by a hash; the first byte of a key */
 #define HOUR_MS 3600000u
 
 struct entry {
@@ -26,15 +31,15 @@ struct spending {
     int year, day; /* of the entries; local time */
     uint64_t hour; /* since the epoch; of tokens[hour % HOURS] */
     uint64_t tokens[HOURS];
-    uint32_t used, entries_max;
-    size_t slot_count; /* a power of two, at least twice entries_max */
+    uint32_t used, entries_max, used_by[GROUPS]; /* without the shared entries */
+    size_t slot_count;                           /* a power of two, at least twice entries_max */
     struct entry slots[];
 };
 
 struct spending *spending_new(const struct clock *clock, uint32_t entries_max)
 {
     size_t slots = 16;
-    while (slots < 2 * (size_t)entries_max)
+    while (slots < 2 * ((size_t)entries_max + GROUPS))
         slots *= 2;
     struct spending *spending = calloc(1, sizeof *spending + slots * sizeof spending->slots[0]);
     if (!spending)
@@ -66,14 +71,70 @@ bool spending_key_id(const char *key, char out[static SPENDING_KEY_ID_BYTES])
 uint64_t spending_key(const char *budget, const char *tenant, const char *whom)
 {
     assert(budget && whom);
-    uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS);
-    if (tenant)
+    uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS), group = 0;
+    if (tenant) {
+        group = hash_mix64(hash_fnv1a64(tenant, strlen(tenant), HASH_FNV1A64_BASIS)) % GROUPS;
         key = hash_fnv1a64(tenant, strlen(tenant) + 1, key);
-    key = hash_mix64(hash_fnv1a64(whom, strlen(whom), key));
-    return key ? key : 1;
+    }
+    key = hash_mix64(hash_fnv1a64(whom, strlen(whom), key)) / GROUPS;
+    return group << 56 | (key > GROUPS ? key : key + GROUPS + 1);
+}
+
+static struct entry *find_locked(struct spending *spending, uint64_t key)
+{
+    size_t at = key & (spending->slot_count - 1);
+    while (spending->slots[at].key && spending->slots[at].key != key)
+        at = (at + 1) & (spending->slot_count - 1);
+    return &spending->slots[at]; /* there is always a free one: they are twice as many as entries */
+}
+
+/* Its own entry, or where its tenant may have no more, the one that all newcomers share who have
+ * the same first byte. */
+static struct entry *entry_locked(struct spending *spending, uint64_t key)
+{
+    size_t group = key >> 56;
+    struct entry *entry = find_locked(spending, key);
+    if (entry->key)
+        return entry;
+    if (spending->used_by[group] < spending->entries_max - spending->used) {
+        spending->used++;
+        spending->used_by[group]++;
+    } else {
+        key = group + 1;
+        entry = find_locked(spending, key);
+    }
+    entry->key = key;
+    return entry;
 }
 
 /* A new day begins with nothing spent; what was promised before midnight stays promised. */
+static void begin_day_locked(struct spending *spending)
+{
+    size_t promised = 0, count = 0;
+    for (size_t i = 0; i < spending->slot_count; i++) {
+        promised += spending->slots[i].promised_usd > 0;
+        if (spending->slots[i].key)
+            spending->slots[i].spent_usd = 0;
+    }
+    struct entry *kept = calloc(promised + 1, sizeof *kept);
+    if (!kept)
+        return; /* all keep their places */
+    for (size_t i = 0; i < spending->slot_count; i++)
+        if (spending->slots[i].promised_usd > 0)
+            kept[count++] = spending->slots[i];
+    memset(spending->slots, 0, spending->slot_count * sizeof *spending->slots);
+    memset(spending->used_by, 0, sizeof spending->used_by);
+    spending->used = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool shared = kept[i].key <= GROUPS;
+        struct entry *entry =
+            shared ? find_locked(spending, kept[i].key) : entry_locked(spending, kept[i].key);
+        entry->key = shared ? kept[i].key : entry->key;
+        entry->promised_usd += kept[i].promised_usd;
+    }
+    free(kept);
+}
+
 static void turn_day_locked(struct spending *spending)
 {
     time_t now = (time_t)(clock_wall_ms(spending->clock) / 1000);
@@ -83,42 +144,7 @@ static void turn_day_locked(struct spending *spending)
         return;
     spending->year = local.tm_year;
     spending->day = local.tm_yday;
-    for (size_t i = 0; i < spending->slot_count; i++)
-        spending->slots[i].spent_usd = 0;
-}
-
-/* NULL when there is none, and when a new one does not fit. */
-static struct entry *find_locked(struct spending *spending, uint64_t key, bool make)
-{
-    for (size_t at = key & (spending->slot_count - 1);;
-         at = (at + 1) & (spending->slot_count - 1)) {
-        struct entry *entry = &spending->slots[at];
-        if (entry->key == key)
-            return entry;
-        if (entry->key)
-            continue;
-        if (!make || spending->used >= spending->entries_max)
-            return NULL;
-        spending->used++;
-        entry->key = key;
-        return entry;
-    }
-}
-
-/* The entry, or that which all share who came when the table was full. */
-static struct entry *entry_locked(struct spending *spending, uint64_t key)
-{
-    static const uint64_t shared_key = 2;
-    struct entry *entry = find_locked(spending, key, true);
-    if (entry)
-        return entry;
-    entry = find_locked(spending, shared_key, false);
-    if (!entry) { /* there is always a free slot: they are twice as many as entries */
-        spending->entries_max++;
-        entry = find_locked(spending, shared_key, true);
-        spending->entries_max--;
-    }
-    return entry;
+    begin_day_locked(spending);
 }
 
 double spending_today(struct spending *spending, uint64_t key)

@@ -384,6 +384,7 @@ void answer_fail(struct exchange *ex)
         .summary = &ex->answer.summary,
         .status = status,
         .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
+        .retry_after_s = disclosure_retry_after_s(ex),
         .message = ex->answer.message,
         .param = param,
     };

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
@@ -64,7 +65,8 @@ static enum td_status enter_tier(struct exchange *ex, struct attempt *attempt, s
 {
     struct tier_state *state = &ex->states[attempt->tier];
     char why[REASON_TEXT_BYTES];
-    if (tier_health_enter(ex->services->health, attempt->tier, state->prompt_tokens,
+    const struct tier_entry entry = {exchange_caller(ex), state->prompt_tokens};
+    if (tier_health_enter(ex->services->health, attempt->tier, &entry,
                           (uint64_t)exchange_now_ms(ex), &attempt->ticket, state))
         return TD_OK;
     plan_rest_text(state, why);
@@ -88,9 +90,21 @@ static void settle_cost(const struct lane *lane, const struct tier_usage *told)
         token_counts_read(ex->services->token_counts, facts, &ratio);
         attempt->usage = cost_usage_seen(&seen, &ratio);
         attempt->usage.refused = told->refused;
+        if (told->most && attempt->usage.completion_tokens > told->most)
+            attempt->usage.completion_tokens = told->most;
     }
     attempt->cost_usd = cost_usd(facts, &attempt->usage);
     attempt->estimated = attempt->cost_usd > 0 && !told->exact;
+}
+
+/* A server that tells what cannot be true should be known. */
+static void explain_usage(struct exchange *ex, const struct attempt *attempt)
+{
+    const char *tier = ex->facts[attempt->tier].name;
+    if (attempt->usage.refused)
+        plan_add_reason(&ex->plan, REASON_USAGE_REFUSED, tier,
+                        "%s told a usage that cannot be true (%s): its cost is an estimate", tier,
+                        attempt->usage.refused);
 }
 
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
@@ -107,6 +121,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
     if (result) {
         attempt->status = result->status;
         attempt->http_status = result->http_status;
+        attempt->retry_after_ms = result->retry_after_ms;
         attempt->finish = result->finish;
         attempt->waited_ms = result->waited_ms;
         attempt->unbilled = result->unbilled;
@@ -116,6 +131,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                  result->err.message);
     }
     settle_cost(lane, result ? &result->usage : &(struct tier_usage){0});
+    explain_usage(ex, attempt);
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",
               "exchange=%s trace=%s span=%s tier=%s outcome=%s status=%s total_ms=%.1f "
               "completion_tokens=%u",
@@ -193,8 +209,9 @@ static bool is_only_stats(const struct tier_piece *piece)
 static void take_piece(struct exchange *ex, const struct tier_piece *piece)
 {
     struct tier_piece fresh;
+    uint32_t shortages = shortage_count();
     if (!continuation_piece(ex, &piece, &fresh))
-        climb_refuse(ex);
+        climb_refuse(ex, shortage_judge(shortages, TD_UNSUPPORTED, NULL));
     else if (piece)
         answer_add(ex, piece);
 }

@@ -34,7 +34,8 @@ struct attempt {
     uint32_t retry_count;
     enum td_status status;
     int http_status;
-    char error[256]; /* for the client; may quote the tier's server */
+    uint64_t retry_after_ms; /* that the server asked for; 0 = none */
+    char error[256];         /* for the client; may quote the tier's server */
     enum td_finish finish;
     double confidence; /* NAN = none */
     double start_ms;   /* since the exchange began */

@@ -33,8 +33,9 @@ static void add_separator(char *text, size_t size)
 static const char *verb_of(enum td_status status, int http_status)
 {
     switch (status) {
-    case TD_UNAVAILABLE:
     case TD_IO:
+        return "could not be asked";
+    case TD_UNAVAILABLE:
         return http_status ? "failed" : "could not be reached";
     case TD_TIMEOUT:
         return "did not answer in time";
@@ -306,6 +307,30 @@ bool disclosure_upstream_denied(const struct exchange *ex)
         if (ex->attempts[i].status == TD_DENIED && ex->attempts[i].http_status)
             return true;
     return false;
+}
+
+/* A tier that failed in passing and asked for nothing may be asked again soon. */
+static double wait_after(const struct attempt *attempt)
+{
+    bool passing = attempt->status == TD_BUSY || attempt->status == TD_UNAVAILABLE ||
+                   attempt->status == TD_TIMEOUT;
+    return attempt->retry_after_ms ? (double)attempt->retry_after_ms : passing ? 0 : INFINITY;
+}
+
+/* The first tier that comes back is the one to wait for. */
+uint32_t disclosure_retry_after_s(const struct exchange *ex)
+{
+    double wait_ms = INFINITY;
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].status != TD_OK)
+            wait_ms = fmin(wait_ms, wait_after(&ex->attempts[i]));
+    for (size_t i = 0; i < ex->plan.reason_count; i++) {
+        const struct reason *reason = &ex->plan.reasons[i];
+        const struct tier_facts *facts = facts_of(ex, reason->tier);
+        if (reason->code == REASON_REMOVED_OFFLINE && facts)
+            wait_ms = fmin(wait_ms, ex->states[facts - ex->facts].rest_ms);
+    }
+    return isfinite(wait_ms) ? (uint32_t)ceil(wait_ms / 1000) : 0;
 }
 
 enum td_status disclosure_failure(const struct exchange *ex, char message[static MESSAGE_BYTES],

@@ -21,6 +21,8 @@ enum td_status disclosure_failure(const struct exchange *exchange,
                                   char message[static MESSAGE_BYTES], const char **param);
 /* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
 bool disclosure_upstream_denied(const struct exchange *exchange);
+/* When it makes sense to ask again, as far as servers and rests say it; 0 = they do not. */
+uint32_t disclosure_retry_after_s(const struct exchange *exchange);
 
 /* Is the attempt's tier one that stands in for a better one that is busy? */
 bool disclosure_stands_in(const struct exchange *exchange, const struct attempt *attempt);

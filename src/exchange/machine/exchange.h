@@ -192,6 +192,7 @@ struct exchange_event {
     const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
     enum td_status status;                  /* FAILED */
     bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
+    uint32_t retry_after_s;                 /* FAILED; when a tier may be asked again; 0 = soon */
     const char *message;                    /* FAILED; for people */
     const char *param;                      /* FAILED; request member at fault, or NULL */
 };

@@ -156,6 +156,7 @@ static void begin(const struct exchange *ex, size_t tier, enum shadow_place plac
         .tier = tier,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),
         .request = outgoing_plain(ex, &ex->facts[tier]),
+        .caller = exchange_caller(ex),
         .prompt_tokens = ex->states[tier].prompt_tokens,
         .shown = buf_view(&ex->answer.text),
     };

@@ -17,6 +17,12 @@ static bool is_on_device(const struct exchange *ex, size_t tier)
     return ex->facts[tier].place == TD_PLACE_DEVICE;
 }
 
+/* Each API key has a cap of its own, also where several belong to one tenant. */
+static const char *caller_of(const struct exchange *ex)
+{
+    return ex->request.key ? ex->request.key : ex->request.caller;
+}
+
 /* Its application's, else everybody's. */
 static uint32_t cap_of_caller(const struct exchange *ex)
 {
@@ -33,7 +39,7 @@ static void prepare(struct exchange *ex, void *state, const struct route *route)
     own->per_hour = watch ? cap_of_caller(ex) : 0;
     if (own->per_hour == 0)
         return;
-    own->reserved = watch_reserve(watch, ex->request.caller, own->per_hour);
+    own->reserved = watch_reserve(watch, caller_of(ex), own->per_hour);
     if (!own->reserved)
         ex->signals.capped_at = own->per_hour;
 }
@@ -69,7 +75,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         return;
     tell_limits(ex, watch);
     struct watch_exchange seen = {
-        .caller = ex->request.caller, .could_stay = could_stay(ex), .confidence = NAN};
+        .caller = caller_of(ex), .could_stay = could_stay(ex), .confidence = NAN};
     for (size_t i = 0; i < ex->attempt_count; i++) {
         const struct attempt *attempt = &ex->attempts[i];
         seen.escalated = seen.escalated || !is_on_device(ex, attempt->tier);
@@ -83,7 +89,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     }
     watch_add(watch, &seen);
     if (own->reserved && !seen.escalated)
-        watch_give_back(watch, ex->request.caller, own->per_hour);
+        watch_give_back(watch, caller_of(ex), own->per_hour);
 }
 
 const struct exchange_part part_watch = {

@@ -22,6 +22,7 @@ struct shadow_task {
     size_t tier; /* that is asked */
     enum td_data_class data_class;
     const struct td_request *request;
+    uint64_t caller; /* of the exchange */
     uint32_t prompt_tokens;
     struct td_str shown;                   /* the answer to compare with */
     const struct route *ramp_route;        /* whose ramp's two tiers are compared; else NULL */

@@ -357,6 +357,19 @@ static enum td_status give_again(struct entry *entry, const struct consent *cons
     return TD_OK;
 }
 
+/* No caller may take all the room: it may have as many as it leaves free. */
+static bool has_room_locked(const struct consents *consents, const char *caller)
+{
+    char whose[CALLER_CHARS + 1];
+    size_t own = 0;
+    if (consents->count < CONSENTS_MAX / 2)
+        return true;
+    hash_caller(caller, whose);
+    for (size_t i = 0; i < consents->count; i++)
+        own += strcmp(consents->entries[i].caller, whose) == 0;
+    return consents->count < CONSENTS_MAX && own < CONSENTS_MAX - consents->count;
+}
+
 static enum td_status grant_locked(struct consents *consents, const struct consent *consent,
                                    uint64_t now_ms, const char *id, struct td_error *err)
 {
@@ -366,11 +379,14 @@ static enum td_status grant_locked(struct consents *consents, const struct conse
         status = give_again(entry, consent, now_ms, err);
         return status == TD_OK ? save_locked(consents, err) : status;
     }
-    if (consents->count >= CONSENTS_MAX)
+    if (!has_room_locked(consents, consent->caller))
         drop_expired_locked(consents, now_ms);
-    entry = add_locked(consents);
+    entry = has_room_locked(consents, consent->caller) ? add_locked(consents) : NULL;
     if (!entry)
-        return error_set(err, TD_LIMIT, "there are %u consents, which is the most", CONSENTS_MAX);
+        return error_set(err, TD_LIMIT,
+                         "there is no room for another consent of this caller until some have "
+                         "expired; a server keeps %u",
+                         CONSENTS_MAX);
     snprintf(entry->id, sizeof entry->id, "%s", id);
     snprintf(entry->scope, sizeof entry->scope, "%s", consent->scope);
     snprintf(entry->user, sizeof entry->user, "%s", consent->user ? consent->user : "");

@@ -12,7 +12,7 @@
 
 #define CONSENT_ID_BYTES_MAX 64
 #define CONSENT_SCOPE_BYTES_MAX 64
-#define CONSENTS_MAX 10000u
+#define CONSENTS_MAX 20000u /* of all callers; a caller may have as many as are still free */
 #define CONSENT_SECONDS_MAX (366u * 86400u)
 
 struct consents;

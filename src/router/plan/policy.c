@@ -67,6 +67,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_HEDGE_REFUSED] = "hedge_refused",
         [REASON_NOT_GIVEN] = "not_given",
         [REASON_CONTINUED] = "continued",
+        [REASON_USAGE_REFUSED] = "usage_refused",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }

@@ -292,7 +292,7 @@ static void clear_health(void)
     const struct tier_result good = {.status = TD_OK};
     struct tier_ticket ticket;
     struct tier_state why;
-    CHECK(tier_health_enter(services.health, 0, 0, now_ms, &ticket, &why));
+    CHECK(tier_health_enter(services.health, 0, &(struct tier_entry){0}, now_ms, &ticket, &why));
     tier_health_leave(services.health, 0, &ticket, &good, now_ms);
 }
 

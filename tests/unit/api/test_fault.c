@@ -16,7 +16,8 @@ static void test_every_status_has_a_code_and_openais_shape(void)
         struct json *body = NULL;
         REQUIRE(json_parse(buf_view(&out), &body, NULL) == TD_OK);
         const struct json *error = json_get(body, "error");
-        CHECK(strcmp(json_cstr(json_get(error, "message")), "it \"broke\"") == 0);
+        bool told = strcmp(json_cstr(json_get(error, "message")), "it \"broke\"") == 0;
+        CHECK(told == (fault.code != 500)); /* what broke here is for the log */
         CHECK(strcmp(json_cstr(json_get(error, "param")), "messages[1]") == 0);
         CHECK(json_cstr(json_get(error, "type")));
         CHECK(json_count(error) == 4);
@@ -31,9 +32,10 @@ static void test_statuses_map_as_clients_expect(void)
         enum td_status status;
         int code;
         bool no_retry;
-    } cases[] = {{TD_INVALID, 400, true},  {TD_LIMIT, 400, true},        {TD_NOT_FOUND, 404, true},
-                 {TD_DENIED, 403, true},   {TD_BUSY, 429, false},        {TD_TIMEOUT, 504, false},
-                 {TD_CORRUPT, 502, false}, {TD_UNAVAILABLE, 503, false}, {TD_INTERNAL, 500, false}};
+    } cases[] = {{TD_INVALID, 400, true},  {TD_LIMIT, 400, true}, {TD_NOT_FOUND, 404, true},
+                 {TD_DENIED, 403, true},   {TD_BUSY, 429, false}, {TD_TIMEOUT, 504, false},
+                 {TD_CORRUPT, 500, false}, {TD_IO, 500, false},   {TD_UNAVAILABLE, 503, false},
+                 {TD_INTERNAL, 500, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fault fault;
         fault_from_status(&fault, cases[i].status, NULL, NULL);
@@ -46,6 +48,24 @@ static void test_statuses_map_as_clients_expect(void)
     CHECK(busy.retry_after_s > 0);
     fault_from_status(&unknown, TD_NOT_FOUND, "no such model", "model");
     CHECK(strcmp(unknown.error_code, "model_not_found") == 0);
+}
+
+static void test_what_a_server_answered_is_told_from_what_broke_here(void)
+{
+    static const enum td_status own[] = {TD_CORRUPT, TD_IO, TD_INTERNAL};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        struct fault fault;
+        fault_from_status(&fault, own[i], "cannot read /var/lib/tandem/ledger.db", NULL);
+        CHECK(fault.code == 500 && !strchr(fault.message, '/') && fault.message[0]);
+        CHECK(!strstr(fault.error_code, "upstream"));
+    }
+    for (int denied = 0; denied < 2; denied++) {
+        struct fault fault;
+        fault_upstream(&fault, denied, "cloud: nonsense");
+        CHECK(fault.code == 502 && strcmp(fault.message, "cloud: nonsense") == 0);
+        CHECK(strcmp(fault.error_code, denied ? "upstream_denied" : "bad_upstream_answer") == 0);
+        CHECK(!fault.no_retry);
+    }
 }
 
 static void test_long_messages_are_cut_between_characters(void)
@@ -63,6 +83,7 @@ int main(void)
 {
     RUN(test_every_status_has_a_code_and_openais_shape);
     RUN(test_statuses_map_as_clients_expect);
+    RUN(test_what_a_server_answered_is_told_from_what_broke_here);
     RUN(test_long_messages_are_cut_between_characters);
     return test_finish();
 }

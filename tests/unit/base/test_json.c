@@ -160,8 +160,49 @@ static void test_members_are_walked_in_order(void)
     json_free(value);
 }
 
+static void test_the_grammar_is_told_from_what_strings_hold(void)
+{
+    static const struct {
+        const char *text;
+        bool parses, grammatical;
+    } cases[] = {
+        {"{\"a\":[1,\"\\ud83d\\ude00\"]}", true, true},
+        {"\"\\u0000\"", false, true},
+        {"{\"\\u0000\":1}", false, true},
+        {"\"\\ud800\"", false, true},
+        {"\"\\udc00x\"", false, true},
+        {"\"\\uD83D\\u0041\"", false, true},
+        {"\"\xff\xc0\"", false, true},
+        {"\"\\\\u0000\"", true, true}, /* a backslash, and then letters */
+        {"{\"a\":1,\"a\":2}", false, true},
+        {"\"\\u00\"", false, false},
+        {"\"\\u00zz\"", false, false},
+        {"\"\\", false, false},
+        {"\"\\u0000", false, false},
+        {"\"\\x\"", false, false},
+        {"\xff", false, false},
+        {"{\xff}", false, false},
+        {"NaN", false, false},
+        {"", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* In memory of its own length, so that a sanitizer sees what is read behind it. */
+        size_t len = strlen(cases[i].text);
+        char *copy = malloc(len ? len : 1);
+        REQUIRE(copy);
+        memcpy(copy, cases[i].text, len);
+        struct td_str text = {copy, len};
+        struct json *value = NULL;
+        CHECK((json_parse(text, &value, NULL) == TD_OK) == cases[i].parses);
+        CHECK(json_is_grammatical(text) == cases[i].grammatical);
+        json_free(value);
+        free(copy);
+    }
+}
+
 int main(void)
 {
+    RUN(test_the_grammar_is_told_from_what_strings_hold);
     RUN(test_malformed_texts_are_refused);
     RUN(test_well_formed_texts_are_read);
     RUN(test_what_is_only_handed_on_is_checked_for_its_form);

@@ -190,6 +190,26 @@ static void test_a_caller_forgets_what_it_gave_itself(void)
     consents_close(consents);
 }
 
+static void test_no_caller_takes_all_the_room(void)
+{
+    struct consents *consents = NULL;
+    struct consent consent = {.scope = "*", .expires_ms = NOW + HOUR, .caller = "one"};
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    struct td_error err = {0};
+    uint32_t given = 0;
+    REQUIRE(consents_open(NULL, &consents, NULL) == TD_OK);
+    while (consents_grant(consents, &consent, NOW, id, &err) == TD_OK)
+        given++;
+    CHECK(given == CONSENTS_MAX / 2 && err.status == TD_LIMIT);
+    consent.caller = "two";
+    CHECK(consents_grant(consents, &consent, NOW, id, NULL) == TD_OK);
+    consent.caller = "one";
+    consent.expires_ms = NOW + 3 * HOUR;
+    CHECK(consents_grant(consents, &consent, NOW, id, NULL) == TD_LIMIT);
+    CHECK(consents_grant(consents, &consent, NOW + 2 * HOUR, id, NULL) == TD_OK); /* expired */
+    consents_close(consents);
+}
+
 static void test_a_malformed_consent_or_file_is_refused(void)
 {
     struct consents *consents = NULL;
@@ -234,6 +254,7 @@ int main(void)
     RUN(test_a_consent_is_its_callers_alone);
     RUN(test_where_names_are_not_kept_a_hash_says_whose_a_consent_is);
     RUN(test_a_caller_forgets_what_it_gave_itself);
+    RUN(test_no_caller_takes_all_the_room);
     RUN(test_a_malformed_consent_or_file_is_refused);
     unlink(path);
     return test_finish();

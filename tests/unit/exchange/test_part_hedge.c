@@ -501,7 +501,8 @@ static void test_a_tier_that_rests_is_not_hedged_to(void)
     const struct tier_result nobody = {.status = TD_UNAVAILABLE, .reach = TIER_UNREACHED};
     struct tier_ticket ticket;
     struct tier_state why;
-    CHECK(tier_health_enter(w.services.health, OTHER, 0, w.loop.now_ms, &ticket, &why));
+    CHECK(tier_health_enter(w.services.health, OTHER, &(struct tier_entry){0}, w.loop.now_ms,
+                            &ticket, &why));
     tier_health_leave(w.services.health, OTHER, &ticket, &nobody, w.loop.now_ms);
     virtual_loop_run(&w.loop, 100000);
     CHECK(w.tiers[OTHER].start_count == 0 && strcmp(w.text, "Slow answer") == 0);

@@ -53,13 +53,19 @@ static struct ramp_view view_of(struct ramp_table *ramps)
     return view;
 }
 
-static bool takes(struct ramp_table *ramps, const struct route *route, const char *user)
+static bool takes_of(struct ramp_table *ramps, const struct route *route, const char *tenant,
+                     const char *user)
 {
     struct ramp_signal signal;
-    const struct td_request request = {.user = user};
+    const struct td_request request = {.tenant = tenant, .user = user};
     ramp_table_read(ramps, route, &request, &signal);
     CHECK(signal.on);
     return signal.taken;
+}
+
+static bool takes(struct ramp_table *ramps, const struct route *route, const char *user)
+{
+    return takes_of(ramps, route, NULL, user);
 }
 
 static void judge_pairs(struct ramp_table *ramps, const struct route *route, double taken_loss,
@@ -98,6 +104,26 @@ static void test_a_user_stays_where_he_is_over_restarts_and_larger_shares(void)
         snprintf(user, sizeof user, "user%d", i);
         CHECK(!before[i] || takes(ramps, &world.route, user));
     }
+    ramp_table_close(ramps);
+    world_deinit(&world);
+}
+
+static void test_users_of_one_name_with_two_tenants_are_drawn_apart(void)
+{
+    struct world world;
+    char user[16];
+    int both = 0, first = 0;
+    world_init(&world);
+    set_route(&world);
+    struct ramp_table *ramps = open_ramps(NULL, NULL);
+    ramp_table_set_policy(ramps, &world.policy);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(user, sizeof user, "user%d", i);
+        bool a = takes_of(ramps, &world.route, "a", user);
+        first += a;
+        both += a && takes_of(ramps, &world.route, "b", user);
+    }
+    CHECK(first > 100 && both < first / 2); /* about 200, and 20 */
     ramp_table_close(ramps);
     world_deinit(&world);
 }
@@ -245,6 +271,98 @@ static void test_files_that_are_something_else_are_refused_or_not_believed(void)
     CHECK(view_of(ramps).step == 0);
     ramp_table_close(ramps);
     world_deinit(&world);
+}
+
+static void change_tier(struct route *route)
+{
+    route->ramp_to = "backup";
+}
+
+static void change_start(struct route *route)
+{
+    route->start = "backup";
+}
+
+static void change_first_step(struct route *route)
+{
+    route->ramp.steps[0] = 5;
+}
+
+static void change_last_step(struct route *route)
+{
+    route->ramp.steps[2] = 90;
+}
+
+static void change_step_count(struct route *route)
+{
+    route->ramp.step_count = 2;
+}
+
+static void change_judged(struct route *route)
+{
+    route->ramp.judged_min++;
+}
+
+static void change_disagreement(struct route *route)
+{
+    route->ramp.disagreement_max = 0.3;
+}
+
+static void change_margin(struct route *route)
+{
+    route->ramp.loss_margin = 0.2;
+}
+
+static void change_objective(struct route *route)
+{
+    route->ramp_slo_ms = 900;
+}
+
+static void change_agreement(struct route *route)
+{
+    route->ramp.needs_agreement = true;
+}
+
+/* What was judged under another plan says nothing about this one, by file as by reload. */
+static void test_a_plan_that_changed_in_anything_begins_anew(void)
+{
+    static void (*const changes[])(struct route *) = {NULL,
+                                                      change_tier,
+                                                      change_start,
+                                                      change_first_step,
+                                                      change_last_step,
+                                                      change_judged,
+                                                      change_disagreement,
+                                                      change_margin,
+                                                      change_objective,
+                                                      change_agreement,
+                                                      change_step_count};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        for (int restart = 0; restart < 2; restart++) {
+            struct world world;
+            char name[32];
+            world_init(&world);
+            set_route(&world);
+            snprintf(name, sizeof name, "changed%zu-%d.json", i, restart);
+            struct ramp_table *ramps = open_ramps(path_of(name), NULL);
+            ramp_table_set_policy(ramps, &world.policy);
+            while (view_of(ramps).step == 0)
+                judge_pairs(ramps, &world.route, 0, 1);
+            if (restart) {
+                ramp_table_close(ramps);
+                ramps = open_ramps(path_of(name), NULL);
+            }
+            if (changes[i])
+                changes[i](&world.route);
+            ramp_table_set_policy(ramps, &world.policy);
+            bool anew = view_of(ramps).step == 0;
+            if (anew != (changes[i] != NULL))
+                printf("change %zu, restart %d\n", i, restart);
+            CHECK(anew == (changes[i] != NULL));
+            (void)takes(ramps, &world.route, "user1"); /* it is on */
+            ramp_table_close(ramps);
+            world_deinit(&world);
+        }
 }
 
 /* Users until one is (not) taken. */
@@ -515,11 +633,13 @@ int main(void)
         return 1;
     log_set_level(LOG_LEVEL_ERROR);
     RUN(test_a_user_stays_where_he_is_over_restarts_and_larger_shares);
+    RUN(test_users_of_one_name_with_two_tenants_are_drawn_apart);
     RUN(test_what_stopped_stays_stopped_until_it_is_restarted_and_alarms_meanwhile);
     RUN(test_a_stop_that_could_not_be_written_is_written_later);
     RUN(test_somebody_who_repeats_himself_is_heard_once);
     RUN(test_feedback_on_another_ramp_or_of_an_earlier_step_is_not_heard);
     RUN(test_files_that_are_something_else_are_refused_or_not_believed);
+    RUN(test_a_plan_that_changed_in_anything_begins_anew);
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
     RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);

@@ -68,7 +68,7 @@ static void test_who_comes_to_a_full_table_shares_an_entry(void)
 {
     struct hands hands;
     hands_init(&hands);
-    struct spending *spending = spending_new(&hands.clock, 10);
+    struct spending *spending = spending_new(&hands.clock, 20);
     for (int i = 0; i < 1000; i++) {
         char name[16];
         snprintf(name, sizeof name, "u%d", i);
@@ -76,6 +76,22 @@ static void test_who_comes_to_a_full_table_shares_an_entry(void)
     }
     CHECK(near(spending_today(spending, spending_key("day", NULL, "u3")), 1));
     CHECK(near(spending_today(spending, spending_key("day", NULL, "u999")), 990));
+    /* A neighbour has room all the same, and none of those who share is its user. */
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "u%d", i);
+        spending_settle(spending, spending_key("day", "t1", name), 0, 1);
+    }
+    CHECK(near(spending_today(spending, spending_key("day", "t1", "u4")), 1));
+    CHECK(near(spending_today(spending, spending_key("day", "t1", "u99")), 95));
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u999")), 990));
+    /* A new day has room again; what is promised stays, with its own. */
+    spending_promise(spending, spending_key("day", NULL, "u3"), 2);
+    hands.wall_ms += DAY_MS;
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u3")), 2));
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u999")), 0));
+    spending_settle(spending, spending_key("day", NULL, "u999"), 0, 1);
+    CHECK(near(spending_today(spending, spending_key("day", NULL, "u998")), 0));
     spending_free(spending);
 }
 

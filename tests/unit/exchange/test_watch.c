@@ -125,6 +125,41 @@ static void test_late_answers_burn_and_chance_alone_does_not(void)
     watch_free(watch);
 }
 
+/* Half a day's worth of a month's misses in an hour, still going on, and not by a few alone. */
+static void test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do(void)
+{
+    static const struct {
+        int hits_before, missed_before, hits_now, missed_now;
+        bool burns;
+    } cases[] = {
+        {0, 0, 0, 4, false},      {0, 0, 0, 5, true},        {0, 0, 30, 5, false},
+        {0, 0, 29, 5, true},      {1000, 0, 0, 50, false}, /* a moment of a good hour */
+        {200, 0, 0, 50, true},    {0, 500, 100, 5, false}, /* it is over */
+        {0, 500, 20, 5, true},    {0, 500, 0, 4, false},     {0, 500, 0, 0, false},
+        {1000, 200, 10, 5, true}, {1000, 0, 1000, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct watch *watch = watch_new(&test_clock);
+        struct watch_numbers numbers;
+        for (int k = 0; k < cases[i].hits_before; k++)
+            watch_add_objective(watch, false);
+        for (int k = 0; k < cases[i].missed_before; k++)
+            watch_add_objective(watch, true);
+        now_ms += 20 * 60000;
+        for (int k = 0; k < cases[i].hits_now; k++)
+            watch_add_objective(watch, false);
+        for (int k = 0; k < cases[i].missed_now; k++)
+            watch_add_objective(watch, true);
+        watch_tick(watch);
+        watch_numbers(watch, &numbers);
+        if (numbers.active[WATCH_OBJECTIVE_BURN] != cases[i].burns)
+            printf("row %zu: %g in five minutes, %g in an hour\n", i, numbers.burn[0],
+                   numbers.burn[1]);
+        CHECK(numbers.active[WATCH_OBJECTIVE_BURN] == cases[i].burns);
+        watch_free(watch);
+    }
+}
+
 static void test_one_callers_rise_is_its_own_alarm(void)
 {
     struct watch *watch = watch_new(&test_clock);
@@ -286,6 +321,7 @@ int main(void)
     RUN(test_the_share_is_the_mean_of_all_while_there_are_few);
     RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
     RUN(test_late_answers_burn_and_chance_alone_does_not);
+    RUN(test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do);
     RUN(test_one_callers_rise_is_its_own_alarm);
     RUN(test_what_could_not_stay_says_nothing);
     RUN(test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong);

@@ -132,8 +132,8 @@ static inline void handle_slow(struct fixture *fixture, struct http_request *req
         exchange = exchange_new(fixture, request, on_tick);
         http_request_on_gone(request, on_gone, exchange);
         http_stream_start(request, 200, "text/event-stream");
-        if (strcmp(path, "/stream") == 0) {
-            exchange->left = 5;
+        if (strcmp(path, "/stream") == 0 || strcmp(path, "/drip") == 0) {
+            exchange->left = path[1] == 's' ? 5 : 1000000;
             loop_timer_start(fixture->loop, exchange->timer, 10);
         } else if (strcmp(path, "/big") == 0) {
             exchange->left = BIG_BYTES;
@@ -146,7 +146,8 @@ static inline void handle_slow(struct fixture *fixture, struct http_request *req
 
 static inline bool is_slow(const char *path)
 {
-    static const char *const slow[] = {"/late", "/hang", "/careless", "/stream", "/big", "/quiet"};
+    static const char *const slow[] = {"/late", "/hang",  "/careless", "/stream",
+                                       "/big",  "/quiet", "/drip"};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         if (strcmp(path, slow[i]) == 0)
             return true;

@@ -120,6 +120,41 @@ static int listen_on(uint16_t *port, int backlog)
     return fd;
 }
 
+static void note_progress(struct call *call)
+{
+    if (call->body.len <= 240)
+        client_note_progress(call->transfer);
+}
+
+/* The stream has 12 bytes every 10 ms, and no end. */
+static void test_with_notes_of_progress_bytes_alone_do_not_end_a_silence(void)
+{
+    struct call deaf = {0}, noting = {0}, bytes = {0};
+    loop_begin();
+    struct client_request request = request_for(&deaf, url_of("/drip"));
+    request.idle_timeout_ms = 300;
+    request.total_timeout_ms = 5000;
+    request.notes_progress = request.discreet = true;
+    call_start(&deaf, &request);
+    request.ctx = &noting;
+    buf_init(&noting.body, 4096);
+    noting.while_body = note_progress;
+    call_start(&noting, &request);
+    request.ctx = &bytes;
+    buf_init(&bytes.body, 4096);
+    request.notes_progress = false;
+    request.total_timeout_ms = 1500;
+    call_start(&bytes, &request);
+    loop_until_all_ended();
+    loop_end();
+    CHECK(deaf.status == TD_TIMEOUT &&
+          strcmp(deaf.err.message, "the answer was silent for 300 ms") == 0);
+    CHECK(noting.status == TD_TIMEOUT && strstr(noting.err.message, "silent for 300 ms"));
+    CHECK(bytes.status == TD_TIMEOUT && strstr(bytes.err.message, "no complete answer"));
+    CHECK(deaf.body.len > 0 && deaf.body.len < noting.body.len && noting.body.len < bytes.body.len);
+    buf_deinit(&deaf.body), buf_deinit(&noting.body), buf_deinit(&bytes.body);
+}
+
 static void test_a_connection_that_is_not_accepted_times_out(void)
 {
     uint16_t port;
@@ -177,6 +212,12 @@ static void *rude_thread(void *ctx)
     int fd = accept(rude->fd, NULL, NULL);
     receive(fd, request, sizeof request, "\r\n\r\n", 2000, NULL);
     send_text(fd, rude->text);
+    /* A head without an end: one long line, or many. */
+    bool line = str_ends_with(str_from(rude->text), STR("X: "));
+    bool lines = str_ends_with(str_from(rude->text), STR("OK\r\n"));
+    for (int i = 0; (line || lines) && i < 40000; i++)
+        if (send(fd, line ? "aaaaaaaaaa" : "A: aaaaa\r\n", 10, MSG_NOSIGNAL) < 0)
+            break;
     sleep_ms(30);
     if (rude->reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
@@ -199,7 +240,13 @@ static void test_broken_answers_have_their_status(void)
         {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", true, TD_UNAVAILABLE, ": "},
         {"", false, TD_UNAVAILABLE, "closed without an answer"},
         {"", true, TD_UNAVAILABLE, ": "},
-        {"this is not HTTP at all\r\n\r\n", false, TD_CORRUPT, ": "},
+        {"this is not HTTP at all\r\n\r\n", false, TD_CORRUPT, "not HTTP"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n0\r\n\r\n", false,
+         TD_CORRUPT, "chunks"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nlonger\r\n0\r\n\r\n", false,
+         TD_CORRUPT, "chunks"},
+        {"HTTP/1.1 200 OK\r\nX: ", false, TD_CORRUPT, "head of the answer is too large"},
+        {"HTTP/1.1 200 OK\r\n", false, TD_CORRUPT, "head of the answer is too large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint16_t port;
@@ -556,6 +603,7 @@ int main(void)
     RUN(test_300_streams_at_once);
     RUN(test_a_slow_answer_holds_up_no_other);
     RUN(test_each_timeout_says_what_was_late);
+    RUN(test_with_notes_of_progress_bytes_alone_do_not_end_a_silence);
     RUN(test_a_connection_that_is_not_accepted_times_out);
     RUN(test_unreachable_hosts_are_unavailable);
     RUN(test_broken_answers_have_their_status);

@@ -311,7 +311,7 @@ static void test_what_the_disk_cannot_hold_is_refused_with_the_sum(void)
     struct td_error err = {0};
     struct download_part part = open_part(UINT64_C(1) << 60, "\"v\"", &resumed);
     CHECK(part.piece_count <= 65536);
-    CHECK(download_part_check_space(&part, &err) == TD_LIMIT);
+    CHECK(download_part_check_space(&part, 0, &err) == TD_LIMIT);
     CHECK(strstr(err.message, "1152921504606.8 MB are missing") != NULL);
     download_part_close(&part);
 }

@@ -101,7 +101,7 @@ static void test_without_a_pass_or_detectors_nothing_leaves(void)
 static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
 {
     sent_count = 0;
-    for (int purpose = EGRESS_ATTEMPT; purpose <= EGRESS_HEALTH_CHECK; purpose++)
+    for (int purpose = EGRESS_ATTEMPT; purpose <= EGRESS_CONTINUATION; purpose++)
         for (int c = TD_CLASS_SENSITIVE; c <= TD_CLASS_RESTRICTED; c++) {
             const struct egress_pass pass = {.purpose = (enum egress_purpose)purpose,
                                              .data_class = (enum td_data_class)c,
@@ -111,6 +111,34 @@ static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
     const struct egress_pass check = {.purpose = EGRESS_HEALTH_CHECK};
     CHECK(send_with(NULL, &check, NULL) == TD_DENIED); /* it has a body */
     CHECK(sent_count == 0);
+}
+
+/* Whether a scan was done, whether there is a body: for each purpose. */
+static void test_every_purpose_needs_the_detectors(void)
+{
+    enum { ABSENT, UNREADY, READY };
+    const struct door door = {&cloud, "api.example.com:443", NULL};
+    for (int purpose = EGRESS_ATTEMPT; purpose <= EGRESS_CONTINUATION; purpose++)
+        for (int readiness = ABSENT; readiness <= READY; readiness++)
+            for (int body = 0; body < 2; body++) {
+                const struct egress_pass pass = {.purpose = (enum egress_purpose)purpose,
+                                                 .data_class = TD_CLASS_PUBLIC,
+                                                 .scanned = readiness == READY};
+                const struct client_request asked = {.url = "https://192.0.2.2/v1",
+                                                     .body = {"{}", body ? 2 : 0}};
+                bool check = purpose == EGRESS_HEALTH_CHECK;
+                bool leaves = readiness != ABSENT && (check ? !body : readiness == READY);
+                struct client_transfer *transfer = NULL;
+                struct td_error err = {0};
+                sent_count = 0;
+                enum td_status status = door_send(&door, readiness == ABSENT ? NULL : &pass, NULL,
+                                                  &asked, &transfer, &err);
+                CHECK(status == (leaves ? TD_OK : TD_DENIED) && sent_count == leaves);
+                CHECK(leaves || check || strstr(err.message, readiness ? "detectors" : "class"));
+                if (sent_count != leaves)
+                    fprintf(stderr, "  purpose %d readiness %d body %d\n", purpose, readiness,
+                            body);
+            }
 }
 
 static void test_the_device_is_a_loopback_address(void)
@@ -191,6 +219,7 @@ int main(void)
     RUN(test_by_class_and_place);
     RUN(test_without_a_pass_or_detectors_nothing_leaves);
     RUN(test_a_class_above_the_place_is_refused_for_every_purpose);
+    RUN(test_every_purpose_needs_the_detectors);
     RUN(test_the_device_is_a_loopback_address);
     RUN(test_it_is_on_record_before_it_is_sent);
     RUN(test_hosts_have_ports);

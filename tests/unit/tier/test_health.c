@@ -22,11 +22,14 @@ static enum tier_rest rest_of(struct tier_health *health, uint64_t now_ms)
     return state.rest;
 }
 
+static uint64_t caller; /* of those who enter */
+
 static struct tier_ticket enter(struct tier_health *health, uint64_t now_ms)
 {
     struct tier_ticket ticket;
     struct tier_state why;
-    tier_health_enter(health, 0, 10, now_ms, &ticket, &why);
+    const struct tier_entry entry = {caller, 10};
+    tier_health_enter(health, 0, &entry, now_ms, &ticket, &why);
     return ticket;
 }
 
@@ -107,6 +110,72 @@ static void test_rests_double_to_thirty_seconds_and_start_over_after_a_success(v
     now_ms += 600000; /* what was counted has faded */
     ask_times(health, &failed, 3, now_ms);
     CHECK(!tier_health_usable(health, 0, now_ms) && tier_health_usable(health, 0, now_ms + 1000));
+    tier_health_free(health);
+}
+
+/* --- one caller and the others --- */
+
+static bool ask_as(struct tier_health *health, uint64_t who, const struct tier_result *result,
+                   uint64_t now_ms)
+{
+    caller = who;
+    bool inside = ask(health, result, now_ms);
+    caller = 0;
+    return inside;
+}
+
+static void test_the_failures_of_one_caller_count_where_nobody_else_is_answered(void)
+{
+    static const struct tier_result *const results[] = {&failed, &refused};
+    for (size_t i = 0; i < 2; i++) {
+        struct tier_health *health = tier_health_new(1, NULL, NULL);
+        REQUIRE(health);
+        CHECK(ask_as(health, 2, &good, 1000));
+        for (int n = 0; n < 50; n++) /* another has been answered lately */
+            CHECK(ask_as(health, 1, results[i], 2000));
+        CHECK(ask_as(health, 2, &good, 3000));
+        for (int n = 0; n < 50; n++)
+            CHECK(ask_as(health, 1, results[i], 33000));
+        for (int n = 0; n < 2 - (int)i; n++) /* that was too long ago */
+            CHECK(ask_as(health, 1, results[i], 33001));
+        CHECK(tier_health_usable(health, 0, 33001));
+        CHECK(ask_as(health, 1, results[i], 33001) && !tier_health_usable(health, 0, 33001));
+        tier_health_free(health);
+    }
+}
+
+static void test_failures_of_most_callers_count(void)
+{
+    struct tier_health *health = tier_health_new(1, NULL, NULL);
+    REQUIRE(health);
+    for (uint64_t who = 1; who <= 7; who++)
+        CHECK(ask_as(health, who, &good, 1000));
+    int asked = 0;
+    for (; asked < 100 && tier_health_usable(health, 0, 1100); asked++)
+        ask_as(health, 1 + (uint64_t)asked % 7, &failed, 1100);
+    CHECK(asked >= 4 && asked <= 7);
+    tier_health_free(health);
+}
+
+static void test_one_callers_many_failures_are_no_share_of_the_answers(void)
+{
+    struct tier_health *health = tier_health_new(1, NULL, NULL);
+    REQUIRE(health);
+    for (int i = 0; i < 400; i++)
+        CHECK(ask_as(health, i % 8 ? 1 : 2, i % 8 ? &failed : &good, 1000 + (uint64_t)i));
+    tier_health_free(health);
+}
+
+static void test_a_trial_that_one_caller_alone_fails_does_not_lengthen_the_rest(void)
+{
+    struct tier_health *health = tier_health_new(1, NULL, NULL);
+    REQUIRE(health);
+    for (uint64_t who = 1; who <= 3; who++)
+        CHECK(ask_as(health, who, &failed, 1000));
+    CHECK(!tier_health_usable(health, 0, 1999));
+    CHECK(ask_as(health, 1, &good, 2000) && ask_as(health, 2, &good, 2000));
+    for (uint64_t now_ms = 2000; now_ms < 2100; now_ms++)
+        CHECK(ask_as(health, 3, &failed, now_ms) && tier_health_usable(health, 0, now_ms));
     tier_health_free(health);
 }
 
@@ -225,6 +294,8 @@ static void test_what_says_nothing_about_the_tier_is_ignored(void)
         {.status = TD_LIMIT, .http_status = 413},
         {.status = TD_BUSY},
         {.status = TD_UNAVAILABLE, .reach = TIER_NOT_AWAITED},
+        {.status = TD_IO}, /* this machine could not record what would have left */
+        {.status = TD_CORRUPT, .http_status = 200, .own_fault = true},
     };
     struct tier_health *health = tier_health_new(1, NULL, NULL);
     REQUIRE(health);
@@ -549,6 +620,10 @@ int main(void)
     RUN(test_a_success_between_failures_clears);
     RUN(test_more_than_half_of_the_answers_failing_rests_a_tier);
     RUN(test_rests_double_to_thirty_seconds_and_start_over_after_a_success);
+    RUN(test_the_failures_of_one_caller_count_where_nobody_else_is_answered);
+    RUN(test_failures_of_most_callers_count);
+    RUN(test_one_callers_many_failures_are_no_share_of_the_answers);
+    RUN(test_a_trial_that_one_caller_alone_fails_does_not_lengthen_the_rest);
     RUN(test_late_failures_of_before_the_rest_do_not_lengthen_it);
     RUN(test_after_a_rest_one_tries_alone_and_is_not_repeated);
     RUN(test_one_that_tries_alone_bars_nobody_once_it_is_answered_left_or_silent);

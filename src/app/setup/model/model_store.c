@@ -1,6 +1,7 @@
 /* A download lies in PATH.part with a lock; its name is given last, after the hash and the
  * contents were checked and the bytes are on the disk. So a model that can be named is always
- * whole. Beside each model stands a record of where it came from, which only people read. */
+ * whole. The lock goes from who wrote the bytes to who checks and names them, so that nobody
+ * puts other bytes in their place. */
 #include "app/setup/model/model_store.h"
 
 #include "base/ascii.h"
@@ -25,7 +26,6 @@
 
 #define PATH_BYTES 4400
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define RECORD_BYTES_MAX (64u << 10)
 
 bool model_name_is_plain(const char *name)
 {
@@ -91,7 +91,7 @@ static bool cancelled(const atomic_bool *cancel)
 
 /* --- checking and naming --- */
 
-static enum td_status hash_file(const struct model_check *check, int fd, char *sha256,
+static enum td_status hash_open(const struct model_check *check, int fd, char *sha256,
                                 struct td_error *err)
 {
     struct stat file;
@@ -104,7 +104,7 @@ static enum td_status hash_file(const struct model_check *check, int fd, char *s
     if (!block || !hash)
         status = error_set(err, TD_NO_MEMORY, "no memory to check a file");
     else if (fstat(fd, &file) != 0)
-        status = error_set(err, TD_IO, "%s.part: %s", check->path, strerror(errno));
+        status = error_set(err, TD_IO, "%s: %s", check->path, strerror(errno));
     while (status == TD_OK && (count = pread(fd, block, BLOCK_BYTES, (off_t)done)) > 0) {
         crypto_sha256_feed(hash, block, (size_t)count);
         done += (uint64_t)count;
@@ -115,7 +115,7 @@ static enum td_status hash_file(const struct model_check *check, int fd, char *s
                 error_set(err, TD_CANCELLED, "interrupted; the same command takes it up again");
     }
     if (status == TD_OK && count < 0)
-        status = error_set(err, TD_IO, "%s.part: %s", check->path, strerror(errno));
+        status = error_set(err, TD_IO, "%s: %s", check->path, strerror(errno));
     if (hash)
         crypto_sha256_end(hash, digest);
     if (status == TD_OK)
@@ -124,27 +124,14 @@ static enum td_status hash_file(const struct model_check *check, int fd, char *s
     return status;
 }
 
-static void write_record(const struct model_check *check, const char *sha256, uint64_t bytes)
+enum td_status model_store_hash(const struct model_check *check, char *sha256, struct td_error *err)
 {
-    char path[PATH_BYTES];
-    struct json *record = json_new_object();
-    struct buf text;
-    buf_init(&text, RECORD_BYTES_MAX);
-    json_put(record, "source", json_new_cstr(check->source));
-    if (check->source_cut) /* a query may be a secret */
-        json_put(record, "source_cut", json_new_bool(true));
-    json_put(record, "sha256", json_new_cstr(sha256));
-    json_put(record, "bytes", json_new_int((int64_t)bytes));
-    json_write(record, &text);
-    buf_append_char(&text, '\n');
-    json_free(record);
-    /* Only for people and `models info`: without it the model is as good. */
-    FILE *file = !text.failed && with_suffix(path, check->path, ".json") ? fopen(path, "we") : NULL;
-    if (file) {
-        fwrite(text.data, 1, text.len, file);
-        fclose(file);
-    }
-    buf_deinit(&text);
+    int fd = open(check->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, TD_IO, "%s: %s", check->path, strerror(errno));
+    enum td_status status = hash_open(check, fd, sha256, err);
+    close(fd);
+    return status;
 }
 
 /* Both by who holds the part's lock, before the lock or the name is given away. */
@@ -165,12 +152,35 @@ static void remove_part(const char *path)
         unlink(part);
 }
 
-/* The name last: after the bytes are on the disk, and with the folder's entry too. */
-static enum td_status give_name(const char *part, const char *path, int fd, struct td_error *err)
+/* False with errno: EEXIST when there is a model that must stay. A file system that cannot look and
+ * rename at once does the two after each other. */
+static bool rename_part(const char *part, const char *path, bool replace)
+{
+    if (replace)
+        return rename(part, path) == 0;
+    if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    errno = EEXIST;
+    return access(path, F_OK) != 0 && rename(part, path) == 0;
+}
+
+/* The name last: after the bytes are on the disk, and with the folder's entry too. In between there
+ * is no record: that of the model before must not stand beside this one. */
+static enum td_status give_name(const struct model_check *check, const char *part,
+                                struct td_error *err)
 {
     char dir[PATH_BYTES];
-    if (fsync(fd) != 0 || rename(part, path) != 0)
-        return error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+    const char *path = check->path;
+    if (fsync(check->part_fd) != 0)
+        return error_set(err, TD_IO, "%s: %s", part, strerror(errno));
+    if (check->replace && with_suffix(dir, path, ".json"))
+        unlink(dir);
+    if (!rename_part(part, path, check->replace))
+        return errno == EEXIST
+                   ? error_set(err, TD_BUSY, "%s was pulled by another process meanwhile", path)
+                   : error_set(err, TD_IO, "%s: %s", path, strerror(errno));
     snprintf(dir, sizeof dir, "%s", path);
     char *slash = strrchr(dir, '/');
     if (slash)
@@ -206,31 +216,29 @@ static enum td_status check_contents(const struct model_check *check, const char
     return TD_OK;
 }
 
-enum td_status model_store_install(const struct model_check *check, char *sha256,
+enum td_status model_store_install(const struct model_check *check, struct model_origin *origin,
                                    struct td_error *err)
 {
-    assert(check->path && check->source && check->sha256_wanted);
+    assert(check->path && check->sha256_wanted && check->part_fd >= 0);
     char part[PATH_BYTES];
     uint64_t bytes = 0;
     if (!with_suffix(part, check->path, ".part"))
         return error_set(err, TD_INVALID, "the model's path is too long");
-    int fd; /* locked until the name is given: nobody else writes what has been checked */
-    enum td_status status = download_part_lock(part, false, &fd, err);
-    if (status != TD_OK)
-        return status;
-    status = hash_file(check, fd, sha256, err);
+    enum td_status status = hash_open(check, check->part_fd, origin->sha256, err);
     if (status == TD_OK)
-        status = check_contents(check, part, sha256, &bytes, err);
+        status = check_contents(check, part, origin->sha256, &bytes, err);
     if (status == TD_CORRUPT)
         remove_part(check->path);
     if (status == TD_OK) {
         remove_state(check->path);
-        status = give_name(part, check->path, fd, err);
+        status = give_name(check, part, err);
     }
-    if (status == TD_OK)
-        write_record(check, sha256, bytes);
-    close(fd);
-    return status;
+    if (status == TD_BUSY)
+        remove_part(check->path);
+    if (status != TD_OK)
+        return status;
+    origin->bytes = (int64_t)bytes;
+    return model_origin_write(check->path, origin, err);
 }
 
 /* --- copying --- */
@@ -249,12 +257,13 @@ static enum td_status copy_bytes(int from, int to, const atomic_bool *cancel, st
 }
 
 enum td_status model_store_copy(const char *from, const char *path, const atomic_bool *cancel,
-                                struct td_error *err)
+                                int *part_fd, struct td_error *err)
 {
     char part[PATH_BYTES];
     struct stat file;
     struct statvfs system;
     enum td_status status = TD_OK;
+    *part_fd = -1;
     if (!with_suffix(part, path, ".part"))
         return error_set(err, TD_INVALID, "the model's path is too long");
     int in = open(from, O_RDONLY | O_CLOEXEC);
@@ -276,10 +285,12 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
     if (status == TD_OK)
         status = copy_bytes(in, out, cancel, err);
     close(in);
-    if (status != TD_OK && out >= 0)
+    if (status != TD_OK && out >= 0) {
         remove_part(path);
-    if (out >= 0)
         close(out);
+        out = -1;
+    }
+    *part_fd = out;
     return status;
 }
 
@@ -319,28 +330,6 @@ enum td_status model_store_remove(const char *dir, const char *name, uint64_t *b
                          "there is no model '%.100s' in %.300s; 'tandem models list' shows them",
                          name, dir);
     return TD_OK;
-}
-
-static void take_text(const struct json *record, const char *key, char *out, size_t size)
-{
-    struct td_str text = json_text(json_get(record, key));
-    snprintf(out, size, STR_FMT, STR_ARG(str_slice(text, 0, size - 1)));
-}
-
-void model_store_record(const char *path, char *sha256, char *source, size_t size)
-{
-    char beside[PATH_BYTES];
-    struct buf text;
-    struct json *record = NULL;
-    *sha256 = *source = '\0';
-    buf_init(&text, RECORD_BYTES_MAX);
-    if (with_suffix(beside, path, ".json") && buf_read_file(&text, beside, NULL) == TD_OK &&
-        json_parse(buf_view(&text), &record, NULL) == TD_OK) {
-        take_text(record, "sha256", sha256, size);
-        take_text(record, "source", source, size);
-    }
-    json_free(record);
-    buf_deinit(&text);
 }
 
 enum td_status model_store_walk(const char *dir, model_store_fn *visit, void *ctx,

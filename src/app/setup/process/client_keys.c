@@ -12,10 +12,13 @@
 #include "base/str.h"
 #include "net/loopback.h"
 
-static enum td_status check_reach(const struct config *config, struct td_error *err)
+enum td_status client_keys_check_reach(const struct config *config, struct td_error *err)
 {
     const char *host = config->server.host;
-    if (config->server.without_keys || strcmp(host, "::1") == 0 || loopback_is_host(str_from(host)))
+    bool keys = config->server.api_keys_env || config->server.api_keys_file ||
+                config->server.operator_keys_env || config->server.operator_keys_file;
+    if (keys || config->server.without_keys || strcmp(host, "::1") == 0 ||
+        loopback_is_host(str_from(host)))
         return TD_OK;
     return error_set(err, TD_DENIED,
                      "%s can be reached from other machines, and no key is needed: whoever comes "
@@ -77,7 +80,7 @@ enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, str
         status = read_source("operator_keys", config->server.operator_keys_env,
                              config->server.operator_keys_file, &operators, err);
     if (status == TD_OK && !clients && !operators)
-        return check_reach(config, err);
+        return client_keys_check_reach(config, err);
     struct auth_keys keys = {.clients = clients ? secret_reveal(clients) : (struct td_str){0},
                              .operators =
                                  operators ? secret_reveal(operators) : (struct td_str){0}};

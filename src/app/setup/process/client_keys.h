@@ -6,12 +6,16 @@
 #include "tandem/types.h"
 
 struct auth;
+struct config;
 struct runtime;
 
+/* TD_DENIED: nobody needs a key, other machines can reach the server, and the configuration does
+ * not say that this is wanted. */
+TD_MUST_CHECK enum td_status client_keys_check_reach(const struct config *config,
+                                                     struct td_error *err);
+
 /* Reads the keys into *auth, which is made when there is none yet (auth_free) and stays NULL where
- * the configuration names no keys. On failure the keys of before stay. TD_DENIED: nobody needs a
- * key, other machines can reach the server, and the configuration does not say that this is
- * wanted. */
+ * the configuration names no keys. On failure the keys of before stay. TD_DENIED: as above. */
 TD_MUST_CHECK enum td_status client_keys_read(struct runtime *runtime, struct auth **auth,
                                               struct td_error *err);
 

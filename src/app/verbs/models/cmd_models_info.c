@@ -150,15 +150,16 @@ static struct json *types_to_json(const struct gguf *gguf)
 
 static bool print_json(const struct gguf *gguf, const struct needs *needs)
 {
-    char fingerprint[17], sha256[128], source[128];
+    char fingerprint[17];
+    struct model_origin origin;
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
              (unsigned long long)gguf_fingerprint(gguf));
-    model_store_record(gguf_path(gguf), sha256, source, sizeof sha256);
+    model_origin_read(gguf_path(gguf), &origin);
     struct json *object = json_new_object();
     json_put(object, "path", json_new_cstr(gguf_path(gguf)));
     json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
     json_put(object, "fingerprint", json_new_cstr(fingerprint));
-    json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
+    json_put(object, "sha256", origin.known ? json_new_cstr(origin.sha256) : json_new_null());
     json_put(object, "kind", json_new_cstr(needs->is_adapter ? "adapter" : "model"));
     json_put(object, "usable", json_new_bool(needs->info || needs->is_adapter));
     if (needs->info) {
@@ -212,14 +213,17 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs)
 {
     struct td_str key;
     enum gguf_type type;
-    char value[96], sha256[128], source[128];
+    char value[96];
+    struct model_origin origin;
     struct type_sum sums[TENSOR_TYPE_COUNT];
     printf("%s\n%llu bytes, %zu tensors, fingerprint %016llx\n", gguf_path(gguf),
            (unsigned long long)gguf_file_bytes(gguf), gguf_tensor_count(gguf),
            (unsigned long long)gguf_fingerprint(gguf));
-    model_store_record(gguf_path(gguf), sha256, source, sizeof sha256);
-    if (*sha256)
-        printf("sha256 %s, from %s\n", sha256, source);
+    model_origin_read(gguf_path(gguf), &origin);
+    if (origin.known)
+        printf("sha256 %s, from %s\n", origin.sha256, origin.source);
+    else if (origin.changed)
+        printf("changed since it was pulled from %s\n", origin.source);
     if (needs->info)
         print_needs(needs);
     else if (needs->is_adapter)

@@ -82,7 +82,7 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
 {
     struct listing *listing = ctx;
     struct stat file;
-    char sha256[128], source[128];
+    struct model_origin origin;
     struct json *object = json_new_object();
     json_put(object, "name", json_new_text(str_slice(str_from(name), 0, strlen(name) - 5)));
     json_put(object, "path", json_new_cstr(path));
@@ -92,8 +92,8 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
                  json_new_int(part ? (int64_t)file.st_blocks * 512 : file.st_size));
     json_put(object, "partial", json_new_bool(part));
     if (!part) {
-        model_store_record(path, sha256, source, sizeof sha256);
-        json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
+        model_origin_read(path, &origin);
+        json_put(object, "sha256", origin.known ? json_new_cstr(origin.sha256) : json_new_null());
         describe(path, object);
     }
     listing->count++;

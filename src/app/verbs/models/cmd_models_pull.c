@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define RETRIES_DEFAULT 8
@@ -36,10 +37,10 @@ struct pull {
     char path[4096 + MODEL_NAME_BYTES];
     const char *endpoint;
     const char *token_origin; /* whose HF_TOKEN is */
-    char *shown_source;       /* without what may be a secret */
-    bool source_cut;
+    struct model_origin origin;
     char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
     struct download_result result;
+    int part_fd; /* -1 = none */
     double begin_ms, hash_report_ms;
     bool bar_shown;
 };
@@ -139,6 +140,27 @@ static bool take_sha256(void *digest, const char *text)
     return download_sha256_parse(str_from(text), digest);
 }
 
+/* A file is known by its whole path, whatever folder the command runs in. */
+static enum td_status fill_origin(struct pull *pull, struct td_error *err)
+{
+    struct model_origin *origin = &pull->origin;
+    const char *where = pull->source.where;
+    char *shown = pull->source.is_file ? realpath(where, NULL)
+                                       : download_url_public(where, &origin->source_cut);
+    char *identity = pull->source.is_file ? NULL : download_url_identity(where);
+    enum td_status status = TD_OK;
+    if (!shown || (!identity && !pull->source.is_file))
+        status = error_set(err, TD_INVALID, "the source is not a valid URL or file");
+    if (status == TD_OK)
+        status = path_format(origin->source, sizeof origin->source, err, "%s", shown);
+    if (status == TD_OK)
+        status = path_format(origin->identity, sizeof origin->identity, err, "%s",
+                             identity ? identity : shown);
+    free(shown);
+    free(identity);
+    return status;
+}
+
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
 {
     enum td_status status = config_load(pull->config_path, NULL, NULL, &pull->config, err);
@@ -148,11 +170,9 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
     status = model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
     if (status != TD_OK)
         return status;
-    pull->shown_source = pull->source.is_file
-                             ? strdup(pull->source.where)
-                             : download_url_public(pull->source.where, &pull->source_cut);
-    if (pull->shown_source == NULL)
-        return error_set(err, TD_INVALID, "the source is not a valid URL");
+    status = fill_origin(pull, err);
+    if (status != TD_OK)
+        return status;
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     status = path_join(pull->path, sizeof pull->path, dir, pull->source.name, err);
     return status == TD_OK ? model_store_make(dir, err) : status;
@@ -161,7 +181,7 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
 static enum td_status fetch(struct pull *pull, struct td_error *err)
 {
     if (pull->source.is_file)
-        return model_store_copy(pull->source.where, pull->path, &interrupted, err);
+        return model_store_copy(pull->source.where, pull->path, &interrupted, &pull->part_fd, err);
     const char *token = getenv("HF_TOKEN");
     struct download_options options = {
         .url = pull->source.where,
@@ -169,6 +189,7 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
         .bearer = token && *token ? token : NULL,
         .bearer_origin = pull->token_origin,
         .ca_file = pull->ca_file ? pull->ca_file : pull->config->models.ca_file,
+        .bytes_max = (uint64_t)pull->config->models.file_mb_max * 1000000,
         .streams = pull->streams,
         .retry_count = pull->retries,
         .cancel = &interrupted,
@@ -178,16 +199,18 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     /* A token with a line end in it would write further headers. */
     if (options.bearer && strpbrk(options.bearer, "\r\n"))
         return error_set(err, TD_INVALID, "HF_TOKEN contains a line end; set it again without one");
-    return download_file(&options, &pull->result, err);
+    enum td_status status = download_file(&options, &pull->result, err);
+    pull->part_fd = pull->result.part_fd;
+    return status;
 }
 
-static enum td_status install(struct pull *pull, char *sha256, struct td_error *err)
+static enum td_status install(struct pull *pull, struct td_error *err)
 {
     bool given = *pull->digest != '\0';
     struct model_check check = {
         .path = pull->path,
-        .source = pull->shown_source,
-        .source_cut = pull->source_cut,
+        .part_fd = pull->part_fd,
+        .replace = pull->force,
         .sha256_wanted = given ? pull->digest : pull->result.sha256,
         .sha256_from = given ? "--sha256" : "the server",
         .cancel = &interrupted,
@@ -195,11 +218,12 @@ static enum td_status install(struct pull *pull, char *sha256, struct td_error *
         .ctx = pull,
     };
     pull->begin_ms = clock_monotonic_ms(NULL);
-    return model_store_install(&check, sha256, err);
+    return model_store_install(&check, &pull->origin, err);
 }
 
-static bool print_done(const struct pull *pull, const char *event, const char *sha256)
+static bool print_done(const struct pull *pull, const char *event)
 {
+    const char *sha256 = pull->origin.sha256;
     struct adapter_file adapter;
     bool is_adapter = adapter_file_read(pull->path, &adapter);
     if (!pull->json) {
@@ -222,57 +246,85 @@ static bool print_done(const struct pull *pull, const char *event, const char *s
         json_put(object, "adapter", adapter_file_to_json(&adapter));
     json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
     json_put(object, "verified", json_new_bool(*pull->digest || *pull->result.sha256));
-    json_put(object, "source", json_new_cstr(pull->shown_source));
-    if (pull->source_cut)
+    json_put(object, "source",
+             *pull->origin.source ? json_new_cstr(pull->origin.source) : json_new_null());
+    if (pull->origin.source_cut)
         json_put(object, "source_cut", json_new_bool(true));
     json_put(object, "resumed_bytes", json_new_int((int64_t)pull->result.resumed_bytes));
     return command_print_json(object);
 }
 
-/* A model that is there is left alone, unless it is known to be another one. */
-static enum td_status check_present(const struct pull *pull, char *sha256, bool *present,
-                                    struct td_error *err)
+static enum td_status refuse_present(const struct pull *pull, const char *why, const char *which,
+                                     struct td_error *err)
 {
-    char source[4096];
-    *present = !pull->force && access(pull->path, F_OK) == 0;
-    if (!*present)
-        return TD_OK;
-    model_store_record(pull->path, sha256, source, DOWNLOAD_SHA256_HEX + 1);
+    return error_set(err, TD_INVALID,
+                     "%s exists and %s%.300s; replace it with --force, or choose another name with "
+                     "--name",
+                     pull->path, why, which);
+}
+
+static enum td_status hash_of(const char *path, char *sha256, struct td_error *err)
+{
+    const struct model_check check = {.path = path, .cancel = &interrupted};
+    return model_store_hash(&check, sha256, err);
+}
+
+/* A model that is there is left alone when it is the one that is asked for: the same source, and
+ * the content that this source had; or the content that --sha256 asks for, wherever it came from.
+ * *pull then says where the present one came from. */
+static enum td_status check_present(struct pull *pull, struct td_error *err)
+{
+    struct model_origin there;
+    char sha256[DOWNLOAD_SHA256_HEX + 1] = "";
+    enum td_status status = TD_OK;
+    model_origin_read(pull->path, &there);
+    if (*pull->digest || pull->source.is_file)
+        status = hash_of(*pull->digest ? pull->path : pull->source.where, sha256, err);
+    if (status != TD_OK)
+        return status;
     if (*pull->digest && strcmp(sha256, pull->digest) != 0)
-        return error_set(
-            err, TD_INVALID,
-            "%s exists and has the SHA-256 %s; replace it with --force, or choose another name "
-            "with --name",
-            pull->path, *sha256 ? sha256 : "unknown");
+        return refuse_present(pull, "has the SHA-256 ", sha256, err);
+    if (!*pull->digest && there.changed)
+        return refuse_present(pull, "has changed since it was pulled from ", there.source, err);
+    if (!*pull->digest && !there.known)
+        return refuse_present(pull, "where it came from is not known", "", err);
+    if (!*pull->digest && strcmp(there.identity, pull->origin.identity) != 0)
+        return refuse_present(pull, "came from ", there.source, err);
+    if (!*pull->digest && *sha256 && strcmp(sha256, there.sha256) != 0)
+        return refuse_present(pull, "its source holds another file now: ", there.source, err);
+    pull->origin = there;
+    if (*sha256)
+        memcpy(pull->origin.sha256, sha256, sizeof sha256);
     return TD_OK;
 }
 
 static enum td_status run(struct pull *pull, const char *text, bool *printed, struct td_error *err)
 {
-    char sha256[DOWNLOAD_SHA256_HEX + 1] = "";
-    bool present;
     enum td_status status = prepare(pull, text, err);
-    if (status == TD_OK)
-        status = check_present(pull, sha256, &present, err);
+    bool present = status == TD_OK && !pull->force && access(pull->path, F_OK) == 0;
+    if (present)
+        status = check_present(pull, err);
     if (status != TD_OK)
         return status;
     if (present) {
-        *printed = print_done(pull, "present", sha256);
+        *printed = print_done(pull, "present");
         return TD_OK;
     }
     pull->begin_ms = clock_monotonic_ms(NULL);
     status = fetch(pull, err);
     if (status == TD_OK)
-        status = install(pull, sha256, err);
+        status = install(pull, err);
+    if (pull->part_fd >= 0)
+        close(pull->part_fd);
     end_bar(pull);
     if (status == TD_OK)
-        *printed = print_done(pull, "pulled", sha256);
+        *printed = print_done(pull, "pulled");
     return status;
 }
 
 static int cmd_models_pull(int argc, char **argv)
 {
-    struct pull pull = {.retries = RETRIES_DEFAULT};
+    struct pull pull = {.retries = RETRIES_DEFAULT, .part_fd = -1};
     struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
@@ -317,7 +369,6 @@ static int cmd_models_pull(int argc, char **argv)
     bool printed = true;
     enum td_status status = run(&pull, source[0], &printed, &err);
     config_free(pull.config);
-    free(pull.shown_source);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }
 

@@ -11,6 +11,7 @@
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
+#include "app/setup/process/client_keys.h"
 #include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
@@ -261,7 +262,11 @@ static void check_retention(struct doctor *doctor)
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
+    struct td_error err = {0};
     char port[8];
+    if (client_keys_check_reach(config, &err) != TD_OK)
+        add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come", "%s",
+            err.message);
     snprintf(port, sizeof port, "%u", config->server.port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
     if (getaddrinfo(config->server.host, port, &hints, &list) != 0) {
