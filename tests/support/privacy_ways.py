@@ -526,3 +526,39 @@ CLEAN: list[tuple[str, str]] = [
     ("a mail's header", "=?UTF-8?Q?Hello_world?= and a =20 b"),
     ("long words", "internationalisation1 characterisation22 CVE-2021-22884 RFC9110"),
 ]
+
+
+def is_whole(kind: str, value: str) -> bool:
+    """Does the value have the right check digit? Of some only a part was found."""
+    places = enumerate(reversed([int(c) for c in value if c.isdigit()]))
+    doubled = sum(d if i % 2 == 0 else 2 * d - 9 * (d > 4) for i, d in places)
+    return kind != "CREDIT_CARD" or doubled % 10 == 0
+
+
+def forms_of(kind: str, value: str) -> list[str]:
+    """The value in forms of the tables above, of those that are kept for its kind."""
+    bare = value.replace(" ", "").replace("-", "")
+    out = [
+        in_base64(value),
+        in_base32(value),
+        codes("{:02x}", "", value),
+        codes("\\x{:02x}", "", value),
+        codes("\\u{{{:x}}}", "", value),
+        codes("\\{:03o}", "", value),
+        codes("={:02X}", "", value),
+        codes("%{:02X}", "", value),
+        codes("&#{};", "", value),
+        tags(value),
+        each("\u200b", value),
+    ]
+    groups = {"CREDIT_CARD": (4, 4, 4, 4), "US_SSN": (3, 2, 4), "IBAN_CODE": (4, 4, 4, 4, 4, 2)}
+    if kind not in groups:
+        return out
+    for joint in ("|", " | ", "/", "\t", "_", ", ", "**", "`", "<br>", '", "', "•"):
+        out.append(spread(joint, groups[kind], bare))
+    out += [digits(from_list(forms), bare) for forms in (CIRCLED, SUPER)]
+    out += [digits(from_zero(zero), bare) for zero in (0xFF10, 0x660, 0xE50, 0x2080)]
+    if kind != "IBAN_CODE":
+        out += [digits(from_list(CJK), bare), each("\ufe0f\u20e3", bare) + "\ufe0f\u20e3"]
+        out.append({"CREDIT_CARD": "Visa", "US_SSN": "SSN"}[kind] + bare)
+    return out
