@@ -176,6 +176,7 @@ static void reply_unknown_path(struct api *api, struct http_request *request)
 void api_handle(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
+    api_begin_event(api);
     tracing_begin(api, request);
     if (!access_check_origin(api, request))
         return;

@@ -4,6 +4,7 @@
 #include "app/cli/config_help.h"
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
+#include "base/json.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -107,6 +108,7 @@ static void keep_memory_private(void)
 
 int main(int argc, char **argv)
 {
+    json_watch_memory();
     keep_memory_private();
     if (argc < 2) {
         print_overview(stderr);

@@ -4,6 +4,8 @@
  * for, without rounding, so that it means the same on every machine. */
 #include "base/arena.h"
 
+#include "base/shortage.h"
+
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -49,8 +51,10 @@ static struct chunk *chunk_add(struct arena *arena, size_t bytes)
 {
     size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
     struct chunk *chunk = calloc(1, sizeof *chunk + capacity);
-    if (chunk == NULL)
+    if (chunk == NULL) {
+        shortage_note();
         return NULL;
+    }
     chunk->capacity = capacity;
     chunk->next = arena->chunks;
     arena->chunks = chunk;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include "base/error.h"
+#include "base/shortage.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -51,6 +52,7 @@ static bool buf_reserve(struct buf *buf, size_t more)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
+        shortage_note();
         buf->failed = true;
         return false;
     }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include "base/error.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -11,6 +12,7 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* struct json is never defined: a struct json * is a json_t * under another name. */
@@ -42,13 +44,103 @@ static bool too_deep(json_t *value, int depth_left)
     return false;
 }
 
+/* --- reading without memory ---
+ *
+ * The library (2.14) ignores that it had no memory for a character of a string, and looks for the
+ * string's end beyond what it kept. So the first allocation of a reading that fails gets a block
+ * that was set aside, large enough for any string of the text, and then the text ends before its
+ * next quotation mark: no later string is ever complete. */
+
+static _Thread_local struct {
+    void *block; /* NULL: there is none, or it was given away */
+    size_t bytes;
+} reserve;
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (memory)
+        return memory;
+    shortage_note();
+    if (bytes <= reserve.bytes) {
+        memory = reserve.block;
+        reserve.block = NULL;
+        reserve.bytes = 0;
+    }
+    return memory;
+}
+
+/* An upper bound: a mark after a backslash may end a string or not. */
+static size_t longest_string(struct td_str text)
+{
+    size_t longest = 0, begin = 0;
+    for (size_t at = 0; at < text.len; at++) {
+        const char *mark = memchr(text.data + at, '"', text.len - at);
+        at = mark ? (size_t)(mark - text.data) : text.len;
+        if (mark && at > 0 && text.data[at - 1] == '\\')
+            continue;
+        longest = at - begin > longest ? at - begin : longest;
+        begin = at;
+    }
+    return longest;
+}
+
+/* The library doubles its buffer for a string. */
+static bool set_aside(struct td_str text)
+{
+    reserve.bytes = 2 * longest_string(text) + 64;
+    reserve.block = malloc(reserve.bytes);
+    return reserve.block != NULL;
+}
+
+static void give_back(void)
+{
+    free(reserve.block);
+    reserve.block = NULL;
+    reserve.bytes = 0;
+}
+
+void json_watch_memory(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
+
+/* What is still to be given to the library's reader. */
+struct source {
+    struct td_str rest;
+    uint32_t shortages; /* before it */
+};
+
+/* A piece ends before a quotation mark. */
+static size_t give_piece(void *buffer, size_t size, void *ctx)
+{
+    struct source *source = ctx;
+    if (shortage_since(source->shortages) || source->rest.len == 0)
+        return 0;
+    size_t len = source->rest.len < size ? source->rest.len : size;
+    const char *mark = memchr(source->rest.data + 1, '"', len - 1);
+    if (mark)
+        len = (size_t)(mark - source->rest.data);
+    memcpy(buffer, source->rest.data, len);
+    source->rest.data += len;
+    source->rest.len -= len;
+    return len;
+}
+
 static enum td_status load(struct td_str text, size_t flags, struct json **out,
                            struct td_error *err)
 {
     json_error_t error;
+    struct source source = {text, shortage_count()};
     *out = NULL;
-    json_t *value =
-        json_loadb(text.data ? text.data : "", text.len, flags | JSON_DECODE_ANY, &error);
+    if (!set_aside(text))
+        return error_set(err, TD_NO_MEMORY, "no memory for JSON of %zu bytes", text.len);
+    json_t *value = json_load_callback(give_piece, &source, flags | JSON_DECODE_ANY, &error);
+    give_back();
+    if (shortage_since(source.shortages)) {
+        json_decref(value);
+        return error_set(err, TD_NO_MEMORY, "no memory for JSON of %zu bytes", text.len);
+    }
     if (value == NULL)
         return error_set(err, TD_INVALID, "malformed JSON at line %d, column %d: %s", error.line,
                          error.column, error.text);

@@ -25,6 +25,11 @@ enum json_kind {
     JSON_KIND_OBJECT
 };
 
+/* For a program's start: allocations that fail inside the JSON library count as shortages
+ * (base/shortage.h), and a text that it had no memory for is TD_NO_MEMORY. It holds for the whole
+ * process, so a library must not do it. */
+void json_watch_memory(void);
+
 /* **returns new** (json_free). TD_INVALID with line and column. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);

@@ -3,6 +3,7 @@
  * another one. URLs are read by libcurl, as they will be when it connects. */
 #include "net/loopback.h"
 
+#include "base/shortage.h"
 #include "base/str.h"
 
 #include <arpa/inet.h>
@@ -27,6 +28,8 @@ bool loopback_is_url(struct td_str url)
 {
     char *text = url.len ? strndup(url.data, url.len) : NULL, *host = NULL;
     CURLU *parts = text ? curl_url() : NULL;
+    if (url.len > 0 && !parts)
+        shortage_note();
     bool yes = parts && curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK &&
                curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                loopback_is_host(str_from(host));

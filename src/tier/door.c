@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "net/loopback.h"
 #include "router/plan/reach.h"
@@ -78,6 +79,7 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     assert(door != NULL && door->facts != NULL && door->host != NULL);
     assert(request != NULL && out != NULL);
     struct td_error cause = {0};
+    uint32_t shortages = shortage_count();
     enum td_status status = judge(door, pass, request, &cause);
     bool recorded = true;
     if (status == TD_OK) {
@@ -89,6 +91,7 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
     sent.direct = door->facts->place == TD_PLACE_DEVICE || door->facts->place == TD_PLACE_PREMISES;
     if (status == TD_OK)
         return client_start(client, &sent, out, err);
+    status = shortage_judge(shortages, status, &cause); /* what was found may not be so */
     log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
               pass && pass->exchange ? pass->exchange : "-", door->facts->name,
               pass ? purpose_name(pass->purpose) : "-", cause.message);

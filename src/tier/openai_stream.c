@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "tier/openai_cut.h"
 #include "tier/openai_delta.h"
@@ -411,10 +412,19 @@ static enum td_status failure(const struct openai_stream *stream, struct td_erro
     return error_set(err, stream->err.status, "%s", stream->err.message);
 }
 
+/* A piece that memory was short for is not the peer's fault, and may have had a hole. */
+static enum td_status conclude(struct openai_stream *stream, uint32_t shortages,
+                               struct td_error *err)
+{
+    stream->err.status = shortage_judge(shortages, stream->err.status, &stream->err);
+    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+}
+
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                   struct td_error *err)
 {
     assert(stream->on_piece != NULL);
+    uint32_t shortages = shortage_count();
     if (stream->err.status != TD_OK)
         return failure(stream, err);
     if (stream->form == OPENAI_FORM_UNKNOWN)
@@ -426,12 +436,13 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
     } else if (sse_reader_feed(&stream->events, bytes, on_event, stream, NULL) != TD_OK) {
         unusable(stream, "an event is larger than " EVENT_TEXT);
     }
-    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+    return conclude(stream, shortages, err);
 }
 
 enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err)
 {
     assert(stream->on_piece != NULL);
+    uint32_t shortages = shortage_count();
     if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
         struct json *root = parse(stream, buf_view(&stream->whole));
         if (!root)
@@ -443,5 +454,5 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
     }
     if (stream->err.status == TD_OK && !stream->finished && !stream->done)
         error_set(&stream->err, TD_CORRUPT, "the answer was cut before its end");
-    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+    return conclude(stream, shortages, err);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "net/loopback.h"
@@ -217,11 +218,14 @@ static void ask_for_logprobs(struct json *body, bool completion)
         json_put(body, "top_logprobs", json_new_int(2));
 }
 
-static enum td_status check_size(const struct buf *body, struct td_error *err)
+/* Without memory a member may be missing. */
+static enum td_status check_body(const struct buf *body, uint32_t shortages, struct td_error *err)
 {
-    return body->failed
-               ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
-               : TD_OK;
+    enum td_status status =
+        body->failed
+            ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
+            : TD_OK;
+    return shortage_judge(shortages, status, err);
 }
 
 bool openai_offers_tool(const struct json *tools, struct td_str name)
@@ -236,9 +240,10 @@ bool openai_offers_tool(const struct json *tools, struct td_str name)
 
 enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_error *err)
 {
+    uint32_t shortages = shortage_count();
     while (multiple > 0 && body->len % multiple != 0 && !body->failed)
         buf_append_char(body, ' ');
-    return check_size(body, err);
+    return check_body(body, shortages, err);
 }
 
 enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
@@ -246,6 +251,7 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
 {
     assert(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
     assert(request->member_count > 0 || !request->completion);
+    uint32_t shortages = shortage_count();
     struct json *body =
         request->member_count > 0 ? body_from_members(request) : body_from_messages(request);
     if (!body)
@@ -260,12 +266,13 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     ask_for_stream(body);
     json_write(body, out);
     json_free(body);
-    return check_size(out, err);
+    return check_body(out, shortages, err);
 }
 
 enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err)
 {
     struct json *root = NULL;
+    uint32_t shortages = shortage_count();
     enum td_status status = json_parse(buf_view(body), &root, err);
     if (status != TD_OK)
         return status;
@@ -274,7 +281,7 @@ enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err)
     buf_clear(body);
     json_write(root, body);
     json_free(root);
-    return check_size(body, err);
+    return check_body(body, shortages, err);
 }
 
 /* --- refusals --- */

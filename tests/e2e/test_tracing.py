@@ -171,8 +171,10 @@ routes:
             equal(answer.status, 200, answer.body.decode())
             long = {"traceparent": PARENT, "tracestate": "vendor=" + "1" * 600}
             equal(tandem.chat("Say hi.", long, model=route).status, 200)
-        equal([r["headers"].get("tracestate") for r in near.requests], ["vendor=17", None])
-        equal([r["headers"].get("tracestate") for r in far.requests], [None, None])
+            private = {"traceparent": PARENT, "tracestate": "v=DE89370400440532013000"}
+            equal(tandem.chat("Say hi.", private, model=route).status, 200)
+        equal([r["headers"].get("tracestate") for r in near.requests], ["vendor=17", None, None])
+        equal([r["headers"].get("tracestate") for r in far.requests], [None, None, None])
 
 
 @case

@@ -27,6 +27,9 @@ struct api {
     const struct api_endpoint *endpoints; /* [endpoint_count] */
     size_t endpoint_count;
     uint32_t shard; /* this loop's index for the metrics */
+    /* When the request or event that is handled now began (base/shortage.h): a fault that is found
+     * after an allocation failed is ours. */
+    uint32_t shortages;
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;
     struct auth_who who;          /* asks the request whose handler runs (http/access.h) */

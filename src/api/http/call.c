@@ -5,6 +5,7 @@
 #include "api/http/call.h"
 
 #include "api/http/metrics.h"
+#include "api/http/reply.h"
 
 #include <assert.h>
 
@@ -39,6 +40,14 @@ void api_call_end(struct api_call *call)
     if (call->next)
         call->next->previous = call->previous;
     count(api, call, -1);
+}
+
+bool api_call_is_whole(struct api_call *call, struct fault *fault)
+{
+    call->holed |= !api_has_memory(call->api, fault);
+    if (call->holed)
+        fault_from_status(fault, TD_NO_MEMORY, "out of memory", NULL);
+    return !call->holed;
 }
 
 void api_call_stop_all(struct api *api)

@@ -12,12 +12,16 @@ struct api_call {
     /* The server stops: cancels the work, replies if nobody did, ends the call and frees it. */
     void (*stop)(struct api_call *call);
     bool is_exchange; /* counts as work in flight */
+    bool holed;       /* there was no memory for a part of its answer */
 };
 
 /* The call is zero or not yet begun; it stays in api->calls until api_call_end. */
 void api_call_begin(struct api *api, struct api_call *call, void (*stop)(struct api_call *call),
                     bool is_exchange);
 void api_call_end(struct api_call *call);
+/* False when there was no memory for a part of the answer, in this event or an earlier one, with
+ * the fault. Events that make such a part end with it. */
+bool api_call_is_whole(struct api_call *call, struct fault *fault);
 /* Stops every call, the youngest first. */
 void api_call_stop_all(struct api *api);
 

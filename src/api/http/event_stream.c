@@ -134,15 +134,16 @@ static const struct buf *frame_to_send(struct event_stream *stream)
     return &stream->padded;
 }
 
-/* What follows a piece that does not fit would be an answer with a hole in it. */
-static void end_too_large(struct event_stream *stream, const char *exchange)
+/* What follows a piece that does not fit, or had no memory, would be an answer with a hole. */
+static void end_with_hole(struct event_stream *stream, const char *exchange)
 {
     struct fault fault;
     size_t bytes_max = stream->form->frame_bytes_max;
-    log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%zu", exchange, bytes_max);
-    fault_set(&fault, 502, "server_error", "chunk_too_large",
-              "a piece of the answer is larger than the %zu bytes that a chunk may have",
-              bytes_max);
+    if (api_has_memory(stream->api, &fault))
+        fault_set(&fault, 502, "server_error", "chunk_too_large",
+                  "a piece of the answer is larger than the %zu bytes that a chunk may have",
+                  bytes_max);
+    log_event(LOG_LEVEL_WARN, fault.error_code, "exchange=%s limit=%zu", exchange, bytes_max);
     stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
     http_stream_write(stream->http, buf_view(frame_to_send(stream)));
     event_stream_done(stream);
@@ -153,8 +154,9 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
     if (!stream->http)
         return;
     const struct buf *events = frame_to_send(stream);
-    if (events->failed) {
-        end_too_large(stream, exchange);
+    struct fault fault;
+    if (events->failed || !api_has_memory(stream->api, &fault)) {
+        end_with_hole(stream, exchange);
         return;
     }
     if (events->len == 0)

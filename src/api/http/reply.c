@@ -6,12 +6,17 @@
 
 #include "api/http/metrics.h"
 #include "base/json.h"
+#include "base/shortage.h"
 #include "base/str.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 #define FAULT_BYTES_MAX 16384
+/* When there is none for a fault either. */
+#define OUT_OF_MEMORY                                                                     \
+    "{\"error\":{\"message\":\"out of memory\",\"type\":\"server_error\",\"param\":null," \
+    "\"code\":\"out_of_memory\"}}"
 
 void api_count_code(struct api *api, int code)
 {
@@ -27,6 +32,19 @@ void api_reply_text(struct api *api, struct http_request *request, int code, con
     assert(request);
     api_count_code(api, code);
     http_reply(request, code, type, body);
+}
+
+void api_begin_event(struct api *api)
+{
+    api->shortages = shortage_count();
+}
+
+bool api_has_memory(const struct api *api, struct fault *fault)
+{
+    if (!shortage_since(api->shortages))
+        return true;
+    fault_from_status(fault, TD_NO_MEMORY, "out of memory", NULL);
+    return false;
 }
 
 void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body)
@@ -64,6 +82,9 @@ void api_reply_fault(struct api *api, struct http_request *request, const struct
 {
     assert(request && fault->code);
     struct buf body;
+    struct fault own;
+    if (!api_has_memory(api, &own))
+        fault = &own; /* what else was found may not be so */
     buf_init(&body, FAULT_BYTES_MAX);
     api_fault_form(api, http_request_path(request))->write(fault, &body);
     if (fault->no_retry)
@@ -73,7 +94,8 @@ void api_reply_fault(struct api *api, struct http_request *request, const struct
         snprintf(seconds, sizeof seconds, "%u", fault->retry_after_s);
         http_reply_header(request, "retry-after", seconds);
     }
-    api_reply_text(api, request, fault->code, "application/json", buf_view(&body));
+    api_reply_text(api, request, fault->code, "application/json",
+                   body.failed ? STR(OUT_OF_MEMORY) : buf_view(&body));
     buf_deinit(&body);
 }
 

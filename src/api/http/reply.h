@@ -8,6 +8,11 @@ struct json;
 
 void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
                     struct td_str body);
+/* Where the handling of a request or of an event begins. */
+void api_begin_event(struct api *api);
+/* False when an allocation has failed since, with the fault: what was made then has a hole. */
+bool api_has_memory(const struct api *api, struct fault *fault);
+
 /* A body that failed becomes an error of its own. */
 void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body);
 /* 200 with the value, which it **takes**, written in at most bytes_max. */

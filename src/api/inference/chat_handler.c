@@ -157,6 +157,7 @@ static void finish_whole(struct chat *chat, const struct exchange_summary *summa
     buf_init(&body, 4 * chat->base.api->host->answer_bytes_max + repeated + 65536);
     if (!chat->dialect->write_answer(&chat->reply, summary, &body, &fault))
         body.failed = true;
+    (void)api_call_is_whole(&chat->base, &fault);
     exchange_reply_headers(chat->stream.http, summary);
     if (fault.code)
         api_reply_fault(chat->base.api, chat->stream.http, &fault);
@@ -215,6 +216,8 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
+    struct fault fault;
+    api_begin_event(chat->base.api);
     chat->in_event = event->kind != EXCHANGE_CANCELLED;
     switch (event->kind) {
     case EXCHANGE_START:
@@ -245,6 +248,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         return; /* whoever cancelled goes on */
     }
     chat->in_event = false;
+    (void)api_call_is_whole(&chat->base, &fault);
     if (chat->stream.broken && chat->stream.http) {
         http_stream_end(chat->stream.http);
         chat_end(chat);
@@ -314,6 +318,7 @@ static void format_compiled(void *owner, enum td_status status, struct td_gramma
 {
     struct chat *chat = owner;
     struct fault fault = {0};
+    api_begin_event(chat->base.api);
     chat->compiling = NULL;
     if (openai_format_accept(status, grammar, err, &chat->request.td, &fault))
         begin_exchange(chat);
@@ -347,7 +352,8 @@ static void handle(struct api *api, struct http_request *request, const struct d
         return;
     }
     if (!dialect_read(dialect, http_request_body(request), access_find_header, request, chat->arena,
-                      &chat->request, &fault)) {
+                      &chat->request, &fault) ||
+        !api_has_memory(api, &fault)) { /* then a member may be missing */
         refuse(chat, &fault);
         return;
     }

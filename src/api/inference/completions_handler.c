@@ -161,6 +161,7 @@ static size_t choices_bytes_max(const struct completion_call *call)
 static void finish_whole(struct completion_call *call, const struct exchange_summary *summary)
 {
     struct buf body;
+    struct fault fault;
     buf_init(&body, choices_bytes_max(call) + 65536);
     completion_write_head(&call->writer, summary, &body);
     buf_append_str(&body, STR(",\"choices\":["));
@@ -177,7 +178,10 @@ static void finish_whole(struct completion_call *call, const struct exchange_sum
         exchange_reply_headers(call->stream.http, summary);
     }
     buf_append_char(&body, '}');
-    api_reply_json(call->base.api, call->stream.http, 200, &body);
+    if (api_call_is_whole(&call->base, &fault))
+        api_reply_json(call->base.api, call->stream.http, 200, &body);
+    else
+        api_reply_fault(call->base.api, call->stream.http, &fault);
     buf_deinit(&body);
     call_end(call);
 }
@@ -210,7 +214,8 @@ static void on_done(struct completion_call *call, struct choice *choice,
     if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
                            &choice->written)) {
         struct fault fault;
-        fault_too_large(&fault);
+        if (api_call_is_whole(&call->base, &fault))
+            fault_too_large(&fault);
         fail(call, &fault);
         return;
     }
@@ -225,6 +230,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct choice *choice = ctx;
     struct completion_call *call = choice->call;
     struct fault fault;
+    api_begin_event(call->base.api);
     switch (event->kind) {
     case EXCHANGE_TEXT:
         if (call->request.common.td.streamed)
@@ -254,6 +260,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_START:
         break;
     }
+    (void)api_call_is_whole(&call->base, &fault);
     if (call->stream.broken && call->stream.http) {
         http_stream_end(call->stream.http);
         event_stream_forget(&call->stream);
@@ -306,6 +313,7 @@ static void step(void *ctx)
 {
     struct completion_call *call = ctx;
     struct fault fault = {0};
+    api_begin_event(call->base.api);
     if (call->over) {
         call_free(call);
         return;
@@ -370,7 +378,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         return;
     }
     call->services = api->host->acquire(api->host->ctx);
-    if (!read_request(call, request, &fault)) {
+    if (!read_request(call, request, &fault) || !api_has_memory(api, &fault)) {
         api_reply_fault(api, request, &fault);
         event_stream_forget(&call->stream);
         call_free(call);

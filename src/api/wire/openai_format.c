@@ -99,6 +99,10 @@ bool openai_format_accept(enum td_status status, struct td_grammar *grammar,
     request->grammar = grammar;
     if (status == TD_OK)
         return true;
+    if (status == TD_NO_MEMORY) {
+        fault_from_status(fault, status, err->message, NULL);
+        return false;
+    }
     if (request->format == TD_FORMAT_GRAMMAR)
         return fault_request(fault, "grammar", "%s", err->message);
     bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;

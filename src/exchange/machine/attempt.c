@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/shortage.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
@@ -208,8 +209,9 @@ static bool is_only_stats(const struct tier_piece *piece)
 static void take_piece(struct exchange *ex, const struct tier_piece *piece)
 {
     struct tier_piece fresh;
+    uint32_t shortages = shortage_count();
     if (!continuation_piece(ex, &piece, &fresh))
-        climb_refuse(ex);
+        climb_refuse(ex, shortage_judge(shortages, TD_UNSUPPORTED, NULL));
     else if (piece)
         answer_add(ex, piece);
 }

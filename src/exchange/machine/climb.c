@@ -312,15 +312,15 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
 }
 
 /* What the tier goes on with is not the answer that the client holds. */
-void climb_refuse(struct exchange *ex)
+void climb_refuse(struct exchange *ex, enum td_status status)
 {
+    const char *why = status == TD_NO_MEMORY ? "out of memory" : CONTINUATION_REFUSED;
     struct attempt *attempt = ex->current;
     lane_stop(ex->lane, ATTEMPT_FAILED);
-    attempt->status = TD_UNSUPPORTED;
+    attempt->status = status;
     attempt->why_left = REASON_LEFT_ERROR;
-    snprintf(attempt->error, sizeof attempt->error, "%s", CONTINUATION_REFUSED);
-    plan_add_reason(&ex->plan, attempt->why_left, ex->facts[attempt->tier].name, "%s",
-                    CONTINUATION_REFUSED);
+    snprintf(attempt->error, sizeof attempt->error, "%s", why);
+    plan_add_reason(&ex->plan, attempt->why_left, ex->facts[attempt->tier].name, "%s", why);
     advance(ex, OUTCOME_FAILED);
 }
 

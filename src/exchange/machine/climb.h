@@ -3,6 +3,8 @@
 #ifndef EXCHANGE_CLIMB_H
 #define EXCHANGE_CLIMB_H
 
+#include "tandem/types.h"
+
 #include <stdbool.h>
 
 struct exchange;
@@ -11,9 +13,10 @@ struct tier_result;
 void climb_begin(struct exchange *exchange);
 /* After a token of the current attempt: true when a gate said to leave it, and it was left. */
 bool climb_look(struct exchange *exchange);
-/* The current attempt does not go on with what was shown: it is stopped, and the next one tried. */
+/* The current attempt does not go on with what was shown: it is stopped, and the next one tried.
+ * status: TD_UNSUPPORTED, or TD_NO_MEMORY for what could not be compared. */
 #define CONTINUATION_REFUSED "it began another answer instead of going on"
-void climb_refuse(struct exchange *exchange);
+void climb_refuse(struct exchange *exchange, enum td_status status);
 /* The current attempt has ended by itself. */
 void climb_after(struct exchange *exchange, const struct tier_result *result);
 /* The exchange's time is over: what still runs is stopped. */

@@ -8,6 +8,7 @@
 #include "exchange/machine/continuation.h"
 
 #include "base/json.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
 #include "tier/openai_delta.h"
@@ -151,6 +152,7 @@ bool continuation_begin(struct exchange *ex, const struct tier_facts *facts)
     struct continuation *own = &ex->continuation;
     struct td_str shown = buf_view(&ex->answer.text);
     const struct td_completion *completion = ex->request.completion;
+    uint32_t shortages = shortage_count();
     forget_request(own);
     overlap_init(&own->overlap, shown, facts->prefill != PREFILL_NONE || completion);
     if (shown.len == 0)
@@ -164,7 +166,7 @@ bool continuation_begin(struct exchange *ex, const struct tier_facts *facts)
     size_t tier = ex->current->tier; /* it reads, and may charge for, what was shown as well */
     ex->states[tier].prompt_tokens =
         tier_count_prompt(ex->services->tiers[tier], outgoing_plain(ex, facts));
-    return true;
+    return !shortage_since(shortages); /* or something is missing in what was read and masked */
 }
 
 /* --- the answer --- */

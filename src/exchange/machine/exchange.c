@@ -9,6 +9,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
@@ -148,8 +149,10 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
     ex->answer.keeps_text = (services->store_prompts && !ex->request.keep_nothing) ||
                             !exchange_takes_back(ex); /* another tier may have to go on */
+    /* What memory was short for is missing in the text that was scanned, masked or left out. */
+    uint32_t shortages = shortage_count();
     make_plan(ex, route);
-    return TD_OK;
+    return shortage_judge(shortages, TD_OK, err);
 }
 
 enum td_status exchange_start(struct exchange_services *services, struct loop *loop,

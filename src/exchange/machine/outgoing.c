@@ -87,12 +87,16 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
                  (int)sizeof ex->outgoing.masking_error - 1, err.message);
         log_event(LOG_LEVEL_WARN, "masking_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
-        return;
     }
-    enum td_data_class left = classify_higher(declared, pseudonyms_class(ex->outgoing.pseudonyms));
+    /* What could not be masked is left as it is, also for the rest of the conversation. */
+    enum td_data_class left = classify_higher(
+        declared, ex->outgoing.pseudonyms ? pseudonyms_class(ex->outgoing.pseudonyms)
+                                          : ex->signals.data_class);
+    left = conversation_id_raise(ex->services->classes, &ex->request, true, left);
+    if (!ex->outgoing.pseudonyms)
+        return;
     ex->signals.masked = true;
-    ex->signals.masked_class =
-        conversation_id_raise(ex->services->classes, &ex->request, true, left);
+    ex->signals.masked_class = left;
 }
 
 void outgoing_continue(struct exchange *ex, const struct td_request *request)

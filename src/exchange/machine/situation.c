@@ -4,18 +4,30 @@
 #include "exchange/machine/situation.h"
 
 #include "base/device.h"
+#include "base/str.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
+#include "privacy/scan/privacy.h"
 #include "router/plan/signals.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
+/* A trace's state is text of the client, which tiers of the house would get: only if it is
+ * public. It may be left out whole. */
+static void read_trace_state(struct exchange *ex)
+{
+    const char *state = ex->request.trace_state;
+    if (state && privacy_classify(ex->services->scanner, str_from(state), NULL) > TD_CLASS_PUBLIC)
+        ex->request.trace_state = NULL;
+}
+
 static void read_signals(struct exchange *ex, const struct route *route)
 {
+    read_trace_state(ex);
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);

@@ -33,13 +33,15 @@ static bool fold_with_gaps(const struct vault_entry *entry, bool split, struct b
         if (spell_is_significant(&sign)) {
             char bytes[4];
             buf_append(folded, bytes, utf8_encode(sign.c, bytes));
+            if (folded->failed)
+                return false;
             gaps[folded->len - 1] = entry->form == SURROGATE_LOOSE;
         } else if (sign.kind == SIGN_GAP && folded->len > 0 && entry->form != SURROGATE_WORD) {
             gaps[folded->len - 1] = true;
         }
         sign = next;
     }
-    return !folded->failed && folded->len > 0;
+    return folded->len > 0;
 }
 
 /* Where the first letter or digit begins, and where the last one ends. */

@@ -274,8 +274,12 @@ static enum td_status add_pair(const struct vault_job *job, const char *space,
     if (!block || vault->originals.failed ||
         !vault_map_put(&vault->by_original, key_of(space, entry->original), index) ||
         !vault_map_put(&vault->by_family, family, index) ||
-        !vault_map_put(&vault->by_surrogate, alike, index))
+        !vault_map_put(&vault->by_surrogate, alike, index)) {
+        if (block) /* it cannot be found: the value gets another one when there is memory again */
+            vault_retire(vault, index);
+        vault->originals.failed = false;
         return error_set(job->err, TD_NO_MEMORY, "no memory for a vault");
+    }
     return vault_use(job, index);
 }
 
