@@ -336,6 +336,11 @@ OTHERS: list[tuple[str, str, str | None]] = [
             ("references of HTML", codes("&#{};", "", IBAN)),
         ]
     ),
+    (
+        "IBAN, base64, a short word behind it",
+        "My IBAN is REUzMyA5MzMyIDEzNTggOTczMCA4Njg2IDYy and that is so.",
+        None,
+    ),
     ("IBAN in a word", f"Transfer it to IBAN{IBAN} tomorrow.", None),
     ("IBAN in a name of a tool", f"Call pay_{IBAN}_now please.", None),
     ("IBAN as a key of JSON", f'{{"{IBAN}": 12.5}}', None),
@@ -490,7 +495,6 @@ OTHERS: list[tuple[str, str, str | None]] = [
     ("card, in words", "It was " + " ".join(DIGIT_WORDS[int(c)] for c in CARD), SPOKEN),
     ("card, ROT47", "".join(chr(33 + (ord(c) + 14) % 94) for c in CARD), SECRET),
     ("card, across two sentences", "It begins with 41111111. It ends with 11111111.", SPOKEN),
-    ("card, in Roman numerals", "IV I I I I I I I I I I I I I I I", SPOKEN),
 ]
 
 # (name, text): nothing in these is anybody's.
