@@ -88,6 +88,40 @@ def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
     equal(len(cloud.requests), 0, "requests that reached the cloud")
 
 
+CLASSES = ("public", "sensitive", "contractual", "restricted")
+TEXTS = {
+    "public": "set a timer",
+    "sensitive": "write to ann.lee@example.com",
+    "restricted": "My card is 4111 1111 1111 1111.",
+}
+
+
+@case
+def test_the_class_is_the_highest_of_server_caller_and_texts():
+    for of_server in CLASSES:
+        _, tandem = server(f"\nprivacy: {{data_class: {of_server}}}\n")
+        with tandem:
+            for declared in (None, *CLASSES):
+                for of_text, text in TEXTS.items():
+                    answer = embed(
+                        tandem,
+                        {"model": "auto", "input": ["hello", text]},
+                        headers={"x-tandem-data-class": declared} if declared else {},
+                    )
+                    equal(answer.status, 200)
+                    found = tandem.request(
+                        "GET", "/tandem/v1/exchanges/" + answer.headers["x-tandem-exchange"]
+                    ).json
+                    highest = max(CLASSES.index(of_server), CLASSES.index(of_text))
+                    if declared:
+                        highest = max(highest, CLASSES.index(declared))
+                    equal(
+                        found["data_class"],
+                        CLASSES[highest],
+                        f"server {of_server}, caller {declared}, text {of_text}",
+                    )
+
+
 @case
 def test_refusals_name_the_place():
     _, tandem = server()

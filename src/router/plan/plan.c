@@ -505,8 +505,10 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .rule = signals->rule,
         .late_ms_max = INFINITY,
     };
-    if (q.rule && q.rule->stays)
+    if (q.rule && q.rule->stays) {
         out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
+        out->gates.g2_abandon_under = 0;
+    }
     size_t permitted[RUNGS_MAX], permitted_count = permit(&q, tier_count, permitted, out);
     if (permitted_count == 0) {
         explain_denial(&q, out);

@@ -457,6 +457,12 @@ static void test_rules_of_classes_that_cannot_hold_are_refused_with_their_line(v
         {"{class: sensitive, tiers: [nobody]}", "no tier is named 'nobody'"},
         {"{class: sensitive}\n    - {class: sensitive}", "has a rule already, in line 5"},
         {"{class: contractual, places: [cloud]}", "see contractual data but not sensitive data"},
+        {"{class: public, places: [device]}\n    - {class: sensitive, places: [device, cloud]}",
+         "see sensitive data but not public data"},
+        {"{class: public, places: [device]}\n    - {class: sensitive, places: [device, cloud]}\n"
+         "    - {class: contractual, places: [device, cloud]}",
+         "see sensitive data but not public data"},
+        {"{class: restricted, tiers: [far], places: [cloud]}", "never leaves the device"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct td_error err = {0};
@@ -473,6 +479,46 @@ static void test_rules_of_classes_that_cannot_hold_are_refused_with_their_line(v
         if (strstr(err.message, wrong[i].words) == NULL)
             fprintf(stderr, "%s: %s\n", wrong[i].rule, err.message);
         CHECK(strstr(err.message, wrong[i].words) != NULL);
+    }
+}
+
+/* A shadow that can never be drawn: by the tiers, by the route's retention or by the server's. */
+static void test_a_shadow_that_could_never_be_drawn_is_refused(void)
+{
+    static const struct {
+        const char *tiers, *shadow, *more, *privacy, *words; /* words NULL: it is right */
+    } cases[] = {
+        {"[local, openai]", "{edge_share: 0.1}", "", "", NULL},
+        {"[local, openai]", "{cloud_share: 0.1}", "", "", NULL},
+        {"[openai]", "{edge_share: 0.1}", "", "", NULL}, /* the device's tier is on no route */
+        {"[openai]", "{cloud_share: 0.1}", "", "", "needs a tier on the device and one elsewhere"},
+        {"[local]", "{edge_share: 0.1}", "", "",
+         "needs a tier on the device, and a tier elsewhere"},
+        {"[local]", "{cloud_share: 0.1}", "", "", "needs a tier on the device and one elsewhere"},
+        {"[local, openai]", "{edge_share: 0.1}", ", zero_retention: true", "",
+         "nothing to compare"},
+        {"[local, openai]", "{cloud_share: 0.1}", ", zero_retention: true", "",
+         "nothing to compare"},
+        {"[local, openai]", "{edge_share: 0.1}", "", "true", "nothing to compare"},
+        {"[local, openai]", "{cloud_share: 0.1}", "", "true", "nothing to compare"},
+        {"[local, openai]", "{edge_share: 0}", ", zero_retention: true", "true", NULL},
+        {"[local, openai]", "{cloud_share: 0}", ", zero_retention: true", "true", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_error err;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "privacy: {zero_retention: %s}\nroutes:\n  - {name: auto, kind: hybrid, tiers: "
+                 "%s, shadow: %s%s}\n",
+                 *cases[i].privacy ? cases[i].privacy : "false", cases[i].tiers, cases[i].shadow,
+                 cases[i].more);
+        struct config *config = parse(text, NULL, &err);
+        bool right = cases[i].words ? config == NULL && strstr(err.message, cases[i].words) != NULL
+                                    : config != NULL;
+        if (!right)
+            fprintf(stderr, "row %zu: %s\n", i, err.message);
+        CHECK(right);
+        config_free(config);
     }
 }
 
@@ -527,6 +573,7 @@ int main(void)
     RUN(test_the_examples_load);
     RUN(test_the_example_policies_say_who_sees_what);
     RUN(test_rules_of_classes_that_cannot_hold_are_refused_with_their_line);
+    RUN(test_a_shadow_that_could_never_be_drawn_is_refused);
     RUN(test_help_names_every_key);
     RUN(test_help_of_a_section_has_what_stands_in_it);
     return test_finish();

@@ -38,6 +38,25 @@ static void test_fd_is_readable_exactly_while_items_wait(void)
     queue_free(queue);
 }
 
+/* Who watches the descriptor learns of the end, however much was taken before and after it. */
+static void test_a_closed_queue_stays_readable(void)
+{
+    for (int pushed = 0; pushed <= 3; pushed++)
+        for (int taken = 0; taken <= pushed; taken++) {
+            struct queue *queue = queue_new(3);
+            int item;
+            for (int i = 0; i < pushed; i++)
+                CHECK(queue_push(queue, &item));
+            for (int i = 0; i < taken; i++)
+                CHECK(queue_pop(queue) == &item);
+            queue_close(queue);
+            for (int i = taken; i < pushed; i++)
+                CHECK(is_readable(queue) && queue_pop(queue) == &item);
+            CHECK(is_readable(queue) && queue_pop(queue) == NULL && is_readable(queue));
+            queue_free(queue);
+        }
+}
+
 static void test_wait_ends_by_time_and_by_close(void)
 {
     struct queue *queue = queue_new(2);
@@ -99,6 +118,7 @@ int main(void)
 {
     RUN(test_a_full_queue_says_so);
     RUN(test_fd_is_readable_exactly_while_items_wait);
+    RUN(test_a_closed_queue_stays_readable);
     RUN(test_wait_ends_by_time_and_by_close);
     RUN(test_every_item_arrives_exactly_once);
     return test_finish();

@@ -292,6 +292,44 @@ static void test_penalties_count_the_answer_and_not_the_prompt(void)
     sampler_deinit(&sampler);
 }
 
+/* A token's bias counts always, its penalties only when it was written. */
+static void test_biases_and_penalties_add_up_for_each_token(void)
+{
+    static const struct {
+        float bias, presence, frequency;
+        int written;
+        float change; /* of the logit */
+    } cases[] = {
+        {0, 0, 0, 3, 0},     {2, 0, 0, 0, 2},    {2, 0, 0, 3, 2},    {0, 1, 0, 0, 0},
+        {0, 1, 0, 1, -1},    {0, 1, 0, 3, -1},   {0, 0, 1, 0, 0},    {0, 0, 1, 3, -3},
+        {2, 1, 0, 0, 2},     {2, 1, 0, 1, 1},    {2, 0, 0.5f, 0, 2}, {2, 0, 0.5f, 2, 1},
+        {2, 1, 0.5f, 0, 2},  {2, 1, 0.5f, 2, 0}, {-2, 1, 1, 0, -2},  {-2, -1, -1, 1, 0},
+        {1, -1, 0.5f, 2, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int side = -1; side <= 1; side += 2) { /* a rival a little below, a little above */
+            fill_logits(12);
+            logits[5] = 20;
+            logits[6] = 20 + cases[i].change + 0.1f * (float)side;
+            struct td_logit_bias bias = {5, cases[i].bias};
+            struct td_sampling sampling = td_sampling_default();
+            sampling.temperature = 0;
+            sampling.presence_penalty = cases[i].presence;
+            sampling.frequency_penalty = cases[i].frequency;
+            sampling.biases = &bias;
+            sampling.bias_count = cases[i].bias != 0;
+            struct sampler sampler = make_sampler(sampling);
+            for (int k = 0; k < cases[i].written; k++)
+                sampler_accept_answer(&sampler, 5);
+            int32_t chosen = choose(&sampler).id;
+            if (chosen != (side < 0 ? 5 : 6))
+                printf("row %zu, %d: token %d\n", i, side, chosen);
+            CHECK(chosen == (side < 0 ? 5 : 6));
+            CHECK(logits[5] == 20); /* put back */
+            sampler_deinit(&sampler);
+        }
+}
+
 static void test_biases_ban_and_force_tokens(void)
 {
     fill_logits(13);
@@ -407,6 +445,7 @@ static void run_all(void)
     RUN(test_repetition_penalty_covers_the_last_64_tokens);
     RUN(test_typical_p_keeps_what_is_near_the_entropy);
     RUN(test_penalties_count_the_answer_and_not_the_prompt);
+    RUN(test_biases_and_penalties_add_up_for_each_token);
     RUN(test_biases_ban_and_force_tokens);
     RUN(test_mirostat_keeps_the_surprise_at_its_target);
     RUN(test_settings_out_of_range_are_refused_by_name);

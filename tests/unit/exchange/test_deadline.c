@@ -124,6 +124,81 @@ static void test_a_clients_patience_is_a_deadline_less_a_margin(void)
     }
 }
 
+/* Who streams waits so long for the first text; who does not, for all of it. */
+static void test_patience_is_for_the_first_text_of_a_stream_and_else_for_the_whole(void)
+{
+    static const struct {
+        bool streamed;
+        uint32_t patience_ms;
+        double ends_ms;
+        const char *text;
+    } cases[] = {{true, 1000, 1210, "abcd"},
+                 {true, 400, 1210, "abcd"},
+                 {false, 1000, 950, "abc"},
+                 {false, 800, 750, "ab"},
+                 {false, 5000, 1210, "abcd"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        world_init(&w);
+        w.request.mode = TD_MODE_ONLY_LOCAL;
+        world_script(&w, LOCAL, dripping);
+        w.request.streamed = cases[i].streamed;
+        w.request.client_timeout_ms = cases[i].patience_ms;
+        double ms = ended_after_ms(&w);
+        if (!(ms >= cases[i].ends_ms && ms < cases[i].ends_ms + 10))
+            printf("row %zu: %g ms, %s\n", i, ms, w.text);
+        CHECK(ms >= cases[i].ends_ms && ms < cases[i].ends_ms + 10);
+        CHECK(strcmp(w.text, cases[i].text) == 0);
+        world_deinit(&w);
+    }
+}
+
+/* Each objective: what was asked, when the first text and the end came, and how it ended. */
+static void test_who_leaves_before_the_time_is_up_says_nothing_of_it(void)
+{
+    static const struct {
+        bool streamed;
+        uint32_t ttft_ms, total_ms, leaves_ms; /* leaves_ms 0: stays to the end, at 1210 ms */
+        enum objective_result ttft, total;
+    } cases[] = {
+        {true, 0, 0, 0, OBJECTIVE_NONE, OBJECTIVE_NONE},
+        {true, 310, 1300, 0, OBJECTIVE_HIT, OBJECTIVE_HIT},
+        {true, 200, 0, 0, OBJECTIVE_MISSED, OBJECTIVE_NONE},
+        {true, 500, 2000, 100, OBJECTIVE_NONE, OBJECTIVE_NONE},
+        {true, 500, 2000, 400, OBJECTIVE_HIT, OBJECTIVE_NONE},
+        {true, 0, 2000, 1100, OBJECTIVE_NONE, OBJECTIVE_NONE},
+        {true, 0, 0, 1100, OBJECTIVE_NONE, OBJECTIVE_NONE},
+        /* Text is held back, and the client leaves before it sees any. */
+        {false, 200, 2000, 150, OBJECTIVE_NONE, OBJECTIVE_NONE},
+        {false, 200, 2000, 700, OBJECTIVE_MISSED, OBJECTIVE_NONE},
+        {false, 200, 0, 700, OBJECTIVE_MISSED, OBJECTIVE_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        struct td_error err = {0};
+        world_init(&w);
+        w.request.mode = cases[i].streamed ? TD_MODE_ONLY_LOCAL : TD_MODE_AUTO;
+        if (cases[i].streamed)
+            world_script(&w, LOCAL, dripping);
+        else
+            world_script(&w, LOCAL, brooding);
+        w.request.streamed = cases[i].streamed;
+        w.request.slo_ttft_ms = cases[i].ttft_ms;
+        w.request.slo_ms = cases[i].total_ms;
+        REQUIRE(world_start(&w, &err) == TD_OK);
+        virtual_loop_run(&w.loop, cases[i].leaves_ms ? cases[i].leaves_ms : 1300);
+        if (cases[i].leaves_ms)
+            exchange_cancel(w.exchange);
+        if (w.summary.objective_ttft != cases[i].ttft ||
+            w.summary.objective_total != cases[i].total)
+            printf("row %zu: %d %d\n", i, (int)w.summary.objective_ttft,
+                   (int)w.summary.objective_total);
+        CHECK(w.summary.objective_ttft == cases[i].ttft);
+        CHECK(w.summary.objective_total == cases[i].total);
+        world_deinit(&w);
+    }
+}
+
 static void test_a_rung_that_would_come_too_late_is_passed_over(void)
 {
     struct world w;
@@ -173,6 +248,8 @@ int main(void)
     RUN(test_what_has_come_at_the_deadline_is_the_answer);
     RUN(test_the_first_text_is_shown_at_its_deadline_to_a_client_that_streams);
     RUN(test_a_clients_patience_is_a_deadline_less_a_margin);
+    RUN(test_patience_is_for_the_first_text_of_a_stream_and_else_for_the_whole);
+    RUN(test_who_leaves_before_the_time_is_up_says_nothing_of_it);
     RUN(test_a_rung_that_would_come_too_late_is_passed_over);
     RUN(test_an_attempt_that_was_cut_counts_as_longer_than_it_was_waited_for);
     return test_finish();

@@ -273,6 +273,98 @@ static void test_files_that_are_something_else_are_refused_or_not_believed(void)
     world_deinit(&world);
 }
 
+static void change_tier(struct route *route)
+{
+    route->ramp_to = "backup";
+}
+
+static void change_start(struct route *route)
+{
+    route->start = "backup";
+}
+
+static void change_first_step(struct route *route)
+{
+    route->ramp.steps[0] = 5;
+}
+
+static void change_last_step(struct route *route)
+{
+    route->ramp.steps[2] = 90;
+}
+
+static void change_step_count(struct route *route)
+{
+    route->ramp.step_count = 2;
+}
+
+static void change_judged(struct route *route)
+{
+    route->ramp.judged_min++;
+}
+
+static void change_disagreement(struct route *route)
+{
+    route->ramp.disagreement_max = 0.3;
+}
+
+static void change_margin(struct route *route)
+{
+    route->ramp.loss_margin = 0.2;
+}
+
+static void change_objective(struct route *route)
+{
+    route->ramp_slo_ms = 900;
+}
+
+static void change_agreement(struct route *route)
+{
+    route->ramp.needs_agreement = true;
+}
+
+/* What was judged under another plan says nothing about this one, by file as by reload. */
+static void test_a_plan_that_changed_in_anything_begins_anew(void)
+{
+    static void (*const changes[])(struct route *) = {NULL,
+                                                      change_tier,
+                                                      change_start,
+                                                      change_first_step,
+                                                      change_last_step,
+                                                      change_judged,
+                                                      change_disagreement,
+                                                      change_margin,
+                                                      change_objective,
+                                                      change_agreement,
+                                                      change_step_count};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        for (int restart = 0; restart < 2; restart++) {
+            struct world world;
+            char name[32];
+            world_init(&world);
+            set_route(&world);
+            snprintf(name, sizeof name, "changed%zu-%d.json", i, restart);
+            struct ramp_table *ramps = open_ramps(path_of(name), NULL);
+            ramp_table_set_policy(ramps, &world.policy);
+            while (view_of(ramps).step == 0)
+                judge_pairs(ramps, &world.route, 0, 1);
+            if (restart) {
+                ramp_table_close(ramps);
+                ramps = open_ramps(path_of(name), NULL);
+            }
+            if (changes[i])
+                changes[i](&world.route);
+            ramp_table_set_policy(ramps, &world.policy);
+            bool anew = view_of(ramps).step == 0;
+            if (anew != (changes[i] != NULL))
+                printf("change %zu, restart %d\n", i, restart);
+            CHECK(anew == (changes[i] != NULL));
+            (void)takes(ramps, &world.route, "user1"); /* it is on */
+            ramp_table_close(ramps);
+            world_deinit(&world);
+        }
+}
+
 /* Users until one is (not) taken. */
 static const char *user_who(struct ramp_table *ramps, const struct route *route, bool taken)
 {
@@ -547,6 +639,7 @@ int main(void)
     RUN(test_somebody_who_repeats_himself_is_heard_once);
     RUN(test_feedback_on_another_ramp_or_of_an_earlier_step_is_not_heard);
     RUN(test_files_that_are_something_else_are_refused_or_not_believed);
+    RUN(test_a_plan_that_changed_in_anything_begins_anew);
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
     RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);

@@ -1,6 +1,8 @@
 /* The watch alone, and what an exchange tells it and is told by it. */
 #include "base/log.h"
+#include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/watch.h"
+#include "exchange/parts/shadow_pool.h"
 #include "world.h"
 
 static struct watch_alarm alarms[WATCH_ALARMS_MAX];
@@ -123,6 +125,41 @@ static void test_late_answers_burn_and_chance_alone_does_not(void)
     CHECK(isnan(numbers.burn[0]) && fabs(numbers.burn[1] - 100) < 1e-6);
     CHECK(numbers.active[WATCH_OBJECTIVE_BURN] == 0 && numbers.begun[WATCH_OBJECTIVE_BURN] == 1);
     watch_free(watch);
+}
+
+/* Half a day's worth of a month's misses in an hour, still going on, and not by a few alone. */
+static void test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do(void)
+{
+    static const struct {
+        int hits_before, missed_before, hits_now, missed_now;
+        bool burns;
+    } cases[] = {
+        {0, 0, 0, 4, false},      {0, 0, 0, 5, true},        {0, 0, 30, 5, false},
+        {0, 0, 29, 5, true},      {1000, 0, 0, 50, false}, /* a moment of a good hour */
+        {200, 0, 0, 50, true},    {0, 500, 100, 5, false}, /* it is over */
+        {0, 500, 20, 5, true},    {0, 500, 0, 4, false},     {0, 500, 0, 0, false},
+        {1000, 200, 10, 5, true}, {1000, 0, 1000, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct watch *watch = watch_new(&test_clock);
+        struct watch_numbers numbers;
+        for (int k = 0; k < cases[i].hits_before; k++)
+            watch_add_objective(watch, false);
+        for (int k = 0; k < cases[i].missed_before; k++)
+            watch_add_objective(watch, true);
+        now_ms += 20 * 60000;
+        for (int k = 0; k < cases[i].hits_now; k++)
+            watch_add_objective(watch, false);
+        for (int k = 0; k < cases[i].missed_now; k++)
+            watch_add_objective(watch, true);
+        watch_tick(watch);
+        watch_numbers(watch, &numbers);
+        if (numbers.active[WATCH_OBJECTIVE_BURN] != cases[i].burns)
+            printf("row %zu: %g in five minutes, %g in an hour\n", i, numbers.burn[0],
+                   numbers.burn[1]);
+        CHECK(numbers.active[WATCH_OBJECTIVE_BURN] == cases[i].burns);
+        watch_free(watch);
+    }
 }
 
 static void test_one_callers_rise_is_its_own_alarm(void)
@@ -279,6 +316,85 @@ static void test_above_its_cap_a_caller_keeps_local_answers_and_is_told(void)
     world_deinit(&w);
 }
 
+/* --- the ways off the device --- */
+
+static const struct script_step late[] = {
+    {.kind = SCRIPT_TOKEN, .delay_ms = 2000, .text = "Late.", .probability = 0.95}, DONE};
+static const struct script_step broken[] = {FAIL(TD_UNAVAILABLE, "broken")};
+static const struct script_step breaks_off[] = {TOKEN("Half ", 0.95), TOKEN("of", 0.95),
+                                                FAIL(TD_UNAVAILABLE, "broken")};
+static const struct script_step goes_on[] = {TEXT("Half of it"), DONE};
+
+/* Each leads a request of a caller without a cap to the cloud. */
+static const struct way {
+    const char *name;
+    const struct script_step *local, *cloud;
+    bool hedged, shadowed, shown;
+    enum td_mode mode;
+} ways[] = {
+    {.name = "a gate", .local = unsure, .cloud = cloudy},
+    {.name = "a hedge that wins", .local = late, .cloud = cloudy, .hedged = true},
+    {.name = "a hedge that loses", .local = late, .cloud = late, .hedged = true},
+    {.name = "a failure", .local = broken, .cloud = cloudy},
+    {.name = "what broke off", .local = breaks_off, .cloud = goes_on, .shown = true},
+    {.name = "a shadow", .local = sure, .cloud = cloudy, .shadowed = true},
+    {.name = "a mode", .local = sure, .cloud = cloudy, .mode = TD_MODE_PREFER_CLOUD},
+};
+
+static void way_begin(const struct way *way, struct world *w)
+{
+    world_init(w);
+    w->services.watch = watch_new(&w->loop.clock);
+    w->services.hedge_allowance = hedge_allowance_new();
+    w->services.shadow_pool = shadow_pool_new(1);
+    w->services.shadow_usd_per_day = 1;
+    w->request.caller = "key";
+    w->request.mode = way->mode;
+    w->route.shadow_cloud_share = way->shadowed ? 1 : 0;
+    w->route.hedge =
+        (struct hedge_settings){.on = way->hedged, .percentile = 95, .after_ms = 100, .share = 1};
+    if (way->shown)
+        w->route.gates = (struct gate_settings){.commit_tokens = 1};
+    world_script(w, LOCAL, way->local);
+    world_script(w, CLOUD, way->cloud);
+}
+
+static void way_end(struct world *w)
+{
+    watch_free(w->services.watch);
+    hedge_allowance_free(w->services.hedge_allowance);
+    shadow_pool_free(w->services.shadow_pool);
+    world_deinit(w);
+}
+
+static void test_above_its_cap_no_way_leads_a_caller_off_the_device(void)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct world w;
+        way_begin(&ways[i], &w);
+        world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == 1); /* the way is there */
+        w.services.escalations_per_hour = 1;
+        w.request.caller = "another"; /* shadows are the server's own doing: they use up nothing */
+        world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == 2);
+        if (ways[i].shadowed) {
+            world_script(&w, LOCAL, unsure);
+            world_run(&w);
+            CHECK(w.tiers[CLOUD].start_count == 3);
+            world_script(&w, LOCAL, sure);
+        }
+        int before = w.tiers[CLOUD].start_count;
+        for (int n = 0; n < 3; n++)
+            world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == before);
+        CHECK(world_has_reason(&w, REASON_REMOVED_CAPPED, "openai"));
+        if (w.tiers[CLOUD].start_count != before)
+            fprintf(stderr, "  by %s\n", ways[i].name);
+        way_end(&w);
+    }
+}
+
 int main(void)
 {
     log_set_level(LOG_LEVEL_OFF);
@@ -286,6 +402,7 @@ int main(void)
     RUN(test_the_share_is_the_mean_of_all_while_there_are_few);
     RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
     RUN(test_late_answers_burn_and_chance_alone_does_not);
+    RUN(test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do);
     RUN(test_one_callers_rise_is_its_own_alarm);
     RUN(test_what_could_not_stay_says_nothing);
     RUN(test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong);
@@ -293,5 +410,6 @@ int main(void)
     RUN(test_many_callers_and_alarms_stay_within_their_room);
     RUN(test_an_exchange_tells_where_it_went);
     RUN(test_above_its_cap_a_caller_keeps_local_answers_and_is_told);
+    RUN(test_above_its_cap_no_way_leads_a_caller_off_the_device);
     return test_finish();
 }

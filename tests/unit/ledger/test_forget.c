@@ -105,12 +105,53 @@ static void test_nobody_and_nowhere(void)
     CHECK(ledger_forget(fixture_path("none.db"), NULL, "eve", &gone, NULL) == TD_NOT_FOUND);
 }
 
+/* Each member that may name or quote somebody, alone in its row. */
+static void test_whatever_names_or_quotes_a_user_goes_alone_too(void)
+{
+#define MEMBER(name)                                  \
+    {                                                 \
+#name, offsetof(struct ledger_exchange, name) \
+    }
+    static const struct {
+        const char *name;
+        size_t offset;
+    } members[] = {MEMBER(prompt_text),    MEMBER(answer_text),  MEMBER(disclosure),
+                   MEMBER(signals_json),   MEMBER(reasons_json), MEMBER(trace_id),
+                   MEMBER(parent_span_id), MEMBER(request_id),   MEMBER(user)};
+#undef MEMBER
+    enum { COUNT = sizeof members / sizeof *members };
+    const char *path = fixture_path("members.db");
+    struct ledger *ledger = NULL;
+    struct ledger_forgotten gone;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        char id[16], canary[32];
+        snprintf(id, sizeof id, "ex_%zu", i);
+        snprintf(canary, sizeof canary, "canary-%zu", i);
+        struct ledger_exchange exchange = fixture_exchange(id, 1000);
+        exchange.user = "canary-8";
+        *(const char **)(void *)((char *)&exchange + members[i].offset) = canary;
+        CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_forget(path, NULL, "canary-8", &gone, NULL) == TD_OK);
+    CHECK(gone.exchanges == COUNT && gone.texts == 2 && gone.comments == 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        char canary[32];
+        snprintf(canary, sizeof canary, "canary-%zu", i);
+        if (on_disk(path, canary))
+            printf("%s is left\n", members[i].name);
+        CHECK(!on_disk(path, canary));
+    }
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_a_users_texts_are_gone_from_file_and_log_beside_the_writer);
     RUN(test_what_is_kept_names_nobody);
     RUN(test_a_user_is_forgotten_in_one_tenant_or_in_all);
+    RUN(test_whatever_names_or_quotes_a_user_goes_alone_too);
     RUN(test_nobody_and_nowhere);
     fixture_end();
     return test_finish();

@@ -155,11 +155,106 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
     ledger_reader_close(reader);
 }
 
+static void keep_tenants(void *ctx, const struct ledger_spent *spent)
+{
+    double *usd = ctx;
+    CHECK(strcmp(spent->user, "anna") == 0);
+    usd[!spent->tenant ? 2 : *spent->tenant - 'a'] += spent->cost_usd;
+}
+
+static void test_users_of_one_name_spend_for_themselves(void)
+{
+    static const char *const tenants[] = {"a", "b", NULL};
+    const char *path = fixture_path("tenants.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    double usd[3] = {0};
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (int i = 0; i < 3; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "ex_%d", i);
+        struct ledger_exchange x = fixture_exchange(id, 1000);
+        x.user = "anna";
+        x.tenant = tenants[i];
+        x.cost_usd = 1 << i;
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    CHECK(ledger_reader_spent(reader, 0, keep_tenants, usd, NULL) == TD_OK);
+    CHECK(fabs(usd[0] - 1) < 1e-9 && fabs(usd[1] - 2) < 1e-9 && fabs(usd[2] - 4) < 1e-9);
+    ledger_reader_close(reader);
+}
+
+/* What each reading makes of several judgements of one answer. */
+struct judged {
+    double history, outcomes, judged;
+};
+
+static enum td_status see_history(void *ctx, const struct ledger_history *row, struct td_error *err)
+{
+    (void)err;
+    ((struct judged *)ctx)->history = row->score;
+    return TD_OK;
+}
+
+static void see_outcome(void *ctx, const char *signals, double right)
+{
+    (void)signals;
+    ((struct judged *)ctx)->outcomes = right;
+}
+
+static enum td_status see_judged(void *ctx, const struct ledger_judged *judged,
+                                 struct td_error *err)
+{
+    (void)err;
+    ((struct judged *)ctx)->judged = judged->score;
+    return TD_OK;
+}
+
+static void test_of_several_judgements_the_newest_counts_in_every_reading(void)
+{
+    static const double orders[][3] = {{0, 0.5, 1}, {1, 0.5, 0}, {0.5, 0, 1}, {1, 0, 0.5}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "newest_%zu.db", i);
+        const char *path = fixture_path(name);
+        struct ledger *ledger = NULL;
+        struct ledger_reader *reader = NULL;
+        struct json *report = NULL;
+        struct judged judged = {NAN, NAN, NAN};
+        struct ledger_exchange x = fixture_exchange("ex_0", 1000);
+        const struct ledger_attempt answered = {
+            .tier = "local", .place = "device", .outcome = ATTEMPT_ANSWERED, .confidence = 0.9};
+        x.attempts = &answered;
+        x.attempt_count = 1;
+        REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+        for (size_t k = 0; k < 3; k++) { /* all in one millisecond */
+            const struct ledger_feedback feedback = {"ex_0", 2000, orders[i][k], NULL};
+            CHECK(ledger_put_feedback(ledger, &feedback, NULL) == TD_OK);
+        }
+        ledger_close(ledger);
+        REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+        CHECK(ledger_reader_history(reader, 0, see_history, &judged, NULL) == TD_OK);
+        CHECK(ledger_reader_outcomes(reader, 0, see_outcome, &judged, NULL) == TD_OK);
+        CHECK(ledger_reader_judged(reader, 0, see_judged, &judged, NULL) == TD_OK);
+        CHECK(ledger_reader_report(reader, 0, &report, NULL) == TD_OK);
+        double newest = orders[i][2], reported = json_number(json_get(report, "score"), -1);
+        CHECK(judged.history == newest && judged.outcomes == newest && judged.judged == newest);
+        CHECK(reported == newest && json_int(json_get(report, "feedback"), -1) == 1);
+        json_free(report);
+        ledger_reader_close(reader);
+    }
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_each_exchange_comes_once_with_all_its_attempts);
     RUN(test_what_was_spent_is_summed_by_whom_and_hour);
+    RUN(test_users_of_one_name_spend_for_themselves);
+    RUN(test_of_several_judgements_the_newest_counts_in_every_reading);
     fixture_end();
     return test_finish();
 }

@@ -577,6 +577,52 @@ static void test_a_mail_addresss_local_part_is_restored_alone(void)
     world_deinit(&world);
 }
 
+/* However a text has ended, the next one is read as if it were the first. */
+static void test_a_restorer_serves_another_text_after_whatever_end(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "Ask John Smith."));
+    const char *last = surrogate_of(&world, "Smith");
+    char half[64], whole[64];
+    snprintf(half, sizeof half, "so %.2s", last);
+    snprintf(whole, sizeof whole, "so %s", last);
+    const struct {
+        const char *first, *expected;
+    } ends[] = {
+        {"", ""},
+        {"in a wor", "in a wor"},
+        {"a word.", "a word."},
+        {"a gap   ", "a gap   "},
+        {"C:\\", "C:\\"},
+        {"C:\\n", "C:\\n"},
+        {half, half},
+        {whole, "so Smith"},
+        {"caf\xc3", "caf\xc3"},
+        {"a \xe2\x80", "a \xe2\x80"},
+        {"\xe4\xb8\xad", "\xe4\xb8\xad"},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (int json = 0; json < 2; json++) {
+            struct restorer restorer;
+            struct buf out;
+            buf_init(&out, 4096);
+            REQUIRE(restorer_init(&restorer, world.table, json));
+            restorer_feed(&restorer, view(ends[i].first), &out);
+            restorer_end(&restorer, &out);
+            CHECK(str_equal(buf_view(&out), view(ends[i].expected)));
+            CHECK(restorer_held(&restorer) == 0);
+            buf_clear(&out);
+            restorer_feed(&restorer, view(last), &out);
+            restorer_end(&restorer, &out);
+            if (!str_equal(buf_view(&out), STR("Smith")))
+                printf("after \"%s\": " STR_FMT "\n", ends[i].first, STR_ARG(buf_view(&out)));
+            CHECK(str_equal(buf_view(&out), STR("Smith")));
+            restorer_deinit(&restorer);
+            buf_deinit(&out);
+        }
+    world_deinit(&world);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -597,6 +643,7 @@ int main(void)
     RUN(test_a_date_that_is_written_otherwise_is_restored_where_the_day_is_certain);
     RUN(test_a_value_with_quotes_is_escaped_in_json);
     RUN(test_only_what_may_be_a_surrogates_beginning_is_held_back);
+    RUN(test_a_restorer_serves_another_text_after_whatever_end);
     RUN(test_a_surrogate_is_never_a_word_of_the_text);
     RUN(test_the_same_value_keeps_its_surrogate);
     RUN(test_escaped_values_are_masked_whole);

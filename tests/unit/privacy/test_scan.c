@@ -330,6 +330,75 @@ static void test_what_escapes_and_disguises_hide_is_found_where_it_stands(void)
     }
 }
 
+/* Each character of a value in turn, and all of them, in each notation that texts have for one. */
+static void test_a_character_in_any_notation_hides_nothing(void)
+{
+    static const char *const notations[] = {"&#%u;",  "&#%05u;",  "&#x%x;",  "&#x%X;",
+                                            "&#X%x;", "&#X%04X;", "\\u%04x", "\\u%04X"};
+    static const struct {
+        enum privacy_kind kind;
+        const char *value;
+    } values[] = {{PRIVACY_CARD, "4111 1111 1111 1111"},
+                  {PRIVACY_US_SSN, "536-22-1234"},
+                  {PRIVACY_EMAIL, "john@example.com"},
+                  {PRIVACY_IP, "83.20.30.40"}};
+    for (size_t n = 0; n < sizeof notations / sizeof *notations; n++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+            for (size_t at = 0; at <= strlen(values[v].value); at++) { /* the last: all of them */
+                char text[256] = "it is ";
+                size_t begin = strlen(text), len = begin;
+                for (size_t i = 0; values[v].value[i]; i++)
+                    len += (size_t)snprintf(text + len, sizeof text - len,
+                                            i == at || !values[v].value[at] ? notations[n] : "%c",
+                                            (unsigned)values[v].value[i]);
+                size_t end = len;
+                len += (size_t)snprintf(text + len, sizeof text - len, ", right");
+                struct privacy_span spans[4];
+                size_t count = scan_private((struct td_str){text, len}, spans, 4);
+                bool covered = count == 1 && spans[0].kind == values[v].kind &&
+                               spans[0].begin == begin && spans[0].end == end;
+                if (!covered)
+                    fprintf(stderr, "%s: %zu findings\n", text, count);
+                CHECK(covered);
+            }
+}
+
+static size_t write_base64(struct td_str bytes, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t len = 0;
+    for (size_t i = 0; i + 3 <= bytes.len; i += 3) {
+        unsigned three = (unsigned)(unsigned char)bytes.data[i] << 16 |
+                         (unsigned)(unsigned char)bytes.data[i + 1] << 8 |
+                         (unsigned char)bytes.data[i + 2];
+        for (int shift = 18; shift >= 0; shift -= 6)
+            out[len++] = digits[three >> shift & 63];
+    }
+    return len;
+}
+
+/* Long encoded texts are read in pieces: a value is found on every place of a piece's border. */
+static void test_a_value_anywhere_in_a_long_base64_text_is_found(void)
+{
+    enum { BYTES = 9600, STEP = 7 };
+    static const char value[] = " john.doe@example.com, ";
+    char plain[BYTES], encoded[BYTES / 3 * 4];
+    for (size_t at = 0; at + sizeof value < BYTES; at += STEP) {
+        for (size_t i = 0; i < BYTES; i++)
+            plain[i] = "so it goes, "[i % 12];
+        memcpy(plain + at, value, sizeof value - 1);
+        struct td_str text = {encoded, write_base64((struct td_str){plain, BYTES}, encoded)};
+        struct privacy_span spans[4];
+        size_t count = scan_private(text, spans, 4);
+        bool covered = count == 1 && spans[0].kind == PRIVACY_EMAIL &&
+                       spans[0].begin <= (at + 1) * 4 / 3 + 1 &&
+                       spans[0].end >= (at + sizeof value - 3) * 4 / 3;
+        if (!covered)
+            fprintf(stderr, "base64 of a value at byte %zu: %zu findings\n", at, count);
+        CHECK(covered);
+    }
+}
+
 /* What typographers and programmers write is read once and hides nothing. */
 static void test_usual_signs_are_no_disguise(void)
 {
@@ -419,6 +488,8 @@ int main(void)
     RUN(test_hostile_megabytes_are_read_to_their_end);
     RUN(test_a_finding_has_whole_characters);
     RUN(test_what_escapes_and_disguises_hide_is_found_where_it_stands);
+    RUN(test_a_character_in_any_notation_hides_nothing);
+    RUN(test_a_value_anywhere_in_a_long_base64_text_is_found);
     RUN(test_usual_signs_are_no_disguise);
     RUN(test_escapes_all_along_a_text_hide_nothing);
     RUN(test_a_long_value_is_covered_to_its_end);

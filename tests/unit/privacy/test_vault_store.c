@@ -184,12 +184,32 @@ static void test_what_leaves_is_wiped(void)
     vault_store_free(store);
 }
 
+/* Once forbidden is forbidden, whoever uses the vault afterwards, and only for that vault. */
+static void test_a_vault_that_may_not_be_kept_is_written_nowhere(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    for (uint32_t i = 0; i < 6; i++)
+        use(store, i, 10);
+    for (uint32_t i = 1; i < 6; i += 2) {
+        struct vault_hold *hold = take(store, i, 20);
+        vault_hold_forbid_keeping(hold);
+        CHECK(count_of(store) == 6 - (i + 1) / 2);
+        vault_hold_drop(hold);
+    }
+    for (uint32_t i = 0; i < 6; i++)
+        use(store, i, 30);
+    CHECK(count_of(store) == 3);
+    CHECK(values_of(store, 1, 40) == 1); /* it is there all the same */
+    vault_store_free(store);
+}
+
 int main(void)
 {
     RUN(test_a_vault_that_nobody_uses_leaves_when_its_time_is_over);
     RUN(test_a_sweep_is_bounded_and_says_that_more_is_due);
     RUN(test_nothing_of_an_expired_vault_is_known_though_nobody_swept);
     RUN(test_a_restart_does_not_begin_a_new_time);
+    RUN(test_a_vault_that_may_not_be_kept_is_written_nowhere);
     RUN(test_an_exchange_keeps_its_vault_until_it_ends);
     RUN(test_what_leaves_is_wiped);
     return test_finish();

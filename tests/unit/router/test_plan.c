@@ -152,6 +152,31 @@ static void test_context_boundary_counts_the_requested_answer(void)
     }
 }
 
+/* Whatever would leave the start: each alone, and all together. */
+static void test_a_rule_that_stays_leaves_no_gate_on(void)
+{
+    static const struct gate_settings on[] = {
+        {.g1_on = true, .g1_probe_min = 0.5},
+        {.g2_on = true, .g2_tokens = 1, .g2_confidence_min = 0.35},
+        {.g2_abandon_under = 0.2, .g2_every = 8},
+        {.g3_on = true, .g3_confidence_min = 0.55},
+        {.g1_on = true, .g2_on = true, .g3_on = true, .g2_abandon_under = 0.2, .g2_every = 8},
+    };
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++)
+        for (int stays = 0; stays < 2; stays++) {
+            struct scene s;
+            scene_init(&s);
+            s.route.gates = on[i];
+            s.rule = (struct routing_rule){.name = "r", .start = RULE_START_NONE, .stays = stays};
+            s.signals.rule = &s.rule;
+            scene_plan(&s);
+            const struct gate_settings *gates = &s.plan.gates;
+            bool leaves =
+                gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0;
+            CHECK(leaves == !stays);
+        }
+}
+
 static void test_a_tier_without_the_asked_for_capability_is_removed(void)
 {
     struct scene s;
@@ -568,6 +593,7 @@ int main(void)
     RUN(test_the_routes_class_counts_although_signals_forgot_it);
     RUN(test_context_limit_names_prompt_tier_and_limit);
     RUN(test_context_boundary_counts_the_requested_answer);
+    RUN(test_a_rule_that_stays_leaves_no_gate_on);
     RUN(test_a_tier_without_the_asked_for_capability_is_removed);
     RUN(test_an_unknown_context_is_not_checked);
     RUN(test_route_kinds_prune);

@@ -154,6 +154,48 @@ static void test_what_is_left_to_the_model_is_not_sent(void)
                            "\"stream\":true}"));
 }
 
+/* What the client allows is allowed in whichever member it said so; who may begin anew is allowed
+ * the whole. */
+static void test_a_tier_that_goes_on_is_allowed_what_is_left(void)
+{
+    static const struct {
+        enum prefill prefill;
+        const char *body, *wanted;
+        uint32_t left;
+    } cases[] = {
+#define BODY(more) "{\"messages\":[{\"role\":\"assistant\",\"content\":\"So\"}]" more "}"
+        {PREFILL_MESSAGE, BODY(",\"max_tokens\":90"), "\"max_tokens\":40", 40},
+        {PREFILL_MESSAGE, BODY(",\"max_completion_tokens\":90"), "\"max_completion_tokens\":40",
+         40},
+        {PREFILL_MESSAGE, BODY(",\"max_tokens\":90,\"max_completion_tokens\":80"),
+         "\"max_tokens\":40,\"max_completion_tokens\":40", 40},
+        {PREFILL_PREFIX, BODY(",\"max_tokens\":90"), "\"max_tokens\":40", 40},
+        {PREFILL_PREFIX, BODY(",\"max_completion_tokens\":90"), "\"max_completion_tokens\":40", 40},
+        {PREFILL_FINAL, BODY(",\"max_tokens\":90"), "\"max_tokens\":40", 40},
+        {PREFILL_FINAL, BODY(",\"max_completion_tokens\":90"), "\"max_completion_tokens\":40", 40},
+        {PREFILL_NONE, BODY(",\"max_tokens\":90"), "\"max_tokens\":90", 40},
+        {PREFILL_NONE, BODY(",\"max_completion_tokens\":90"), "\"max_completion_tokens\":90", 40},
+        {PREFILL_MESSAGE, BODY(",\"max_tokens\":90"), "\"max_tokens\":90", 0}, /* unknown */
+#undef BODY
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wire_members wire;
+        struct td_request request = {.continues = true, .tokens_max = cases[i].left};
+        struct tier_facts server = facts;
+        struct buf out;
+        server.prefill = cases[i].prefill;
+        buf_init(&out, 1 << 16);
+        wire_members_init(&wire, cases[i].body, &request);
+        CHECK(openai_write_body(&request, &server, false, &out, NULL) == TD_OK);
+        buf_append_char(&out, '\0');
+        if (!strstr(out.data, cases[i].wanted))
+            printf("row %zu: %s\n", i, out.data);
+        CHECK(strstr(out.data, cases[i].wanted));
+        wire_members_deinit(&wire);
+        buf_deinit(&out);
+    }
+}
+
 static void test_a_body_over_the_limit_is_an_error(void)
 {
     struct td_message message = {TD_ROLE_USER, STR("a rather long message for a small buffer")};
@@ -237,6 +279,7 @@ int main(void)
     RUN(test_a_judged_answer_is_asked_for_with_logprobs_and_asked_for_without);
     RUN(test_a_refusal_may_speak_of_logprobs);
     RUN(test_what_is_left_to_the_model_is_not_sent);
+    RUN(test_a_tier_that_goes_on_is_allowed_what_is_left);
     RUN(test_a_body_over_the_limit_is_an_error);
     RUN(test_http_codes_say_what_to_do);
     RUN(test_error_messages_are_found_bounded_and_clean);
