@@ -8,23 +8,26 @@ notebooks skip (white space, signs, and the common words that spaCy's patterns s
 well. Types that mean the same are mapped to one (MAPPED). An own set (--own) has more kinds, made
 by generate().
 
-privacy_variants.py writes the set's values in ways that cheaply hide them. Presidio runs beside us
-on the same texts where PRESIDIO_PYTHON names a Python that has it (presidio_peer.py); else its
-published figures are printed, and said to be that. Speed is texts a second of processor time: ours
-with the program's start, Presidio's without its own.
+privacy_ways.py lists some hundred ways of writing a value, which are tried one by one, and texts
+that look like them; the sets of prose, sums and code count false alarms. privacy_variants.py writes
+the set's values in ways that cheaply hide them. Presidio runs beside us on the same texts where
+PRESIDIO_PYTHON names a Python that has it (presidio_peer.py); else its published figures are
+printed, and said to be that. Speed is texts a second of processor time: ours with the program's
+start, Presidio's without its own.
 
 WNUT17's test split (names in posts of people who do not mind capitals) is measured by tokens too,
 and by whole entities as its task does. PUPA (prompts of real people, with what in them is private)
 asks how much of that is still in the text when all that was found is taken out, and how much of the
 text that was.
 
-    bench/bench_privacy.py [--tandem build/tandem] [--set presidio|hidden|wnut|pupa] [--data FILE]
-    [--errors TYPE] [--min-score X] [--json]
+    bench/bench_privacy.py [--tandem build/tandem] [--set ways|clean|presidio|hidden|wnut|pupa]
+    [--data FILE] [--errors TYPE] [--min-score X] [--json]
 """
 
 import argparse
 import collections
 import csv
+import gzip
 import json
 import os
 import re
@@ -36,7 +39,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 import privacy_variants
+import privacy_ways
 from table import heading
 from table import row as print_goal
 from tandem import Tandem
@@ -69,6 +74,10 @@ GOAL_ALL, GOAL_STRUCTURED, GOAL_NAMES, GOAL_HIDDEN = (
     (None, 0.80),
 )
 GOAL_PUPA = 0.075  # units left
+GOAL_WAYS, GOAL_OTHERS = 110, 190
+# Texts of each set that are kept, as it was before numbers in unusual groups were looked for. Some
+# do hold what looks like somebody's.
+GOAL_CLEAN = {"HumanEval": 1, "GSM8K": 46, "BBH": 18, "banking77": 0, "CLINC150": 15, "src/base": 1}
 POINTS = (0.35, 0.2, 0.1)  # of privacy.names.min_score, beside the default
 
 
@@ -544,7 +553,100 @@ def print_pupa(report: Any) -> None:
         )
 
 
+def ways(args: argparse.Namespace) -> dict:
+    """Which of the ways of writing a value are kept, and which texts that only look like them."""
+    return {
+        name: [
+            {
+                "name": row[0],
+                "kept": found["class"] != "public",
+                "why": row[2] if len(row) > 2 else "",
+            }
+            for row, found in zip(rows, results(args.tandem, [row[1] for row in rows]))
+        ]
+        for name, rows in (
+            ("card", privacy_ways.WAYS),
+            ("other", privacy_ways.OTHERS),
+            ("clean", privacy_ways.CLEAN),
+        )
+    }
+
+
+def print_ways(report: Any) -> None:
+    for part in ("card", "other"):
+        for row in report[part]:
+            print(f"{row['name']:44} {'kept' if row['kept'] else 'leaves: ' + (row['why'] or '?')}")
+    for part, what, least in (
+        ("card", "134 ways of writing a card that are kept", GOAL_WAYS),
+        ("other", "200 others", GOAL_OTHERS),
+    ):
+        kept = sum(row["kept"] for row in report[part])
+        print_goal(what, str(kept), f"goal >= {least}", kept >= least)
+    wrong = [row["name"] for row in report["clean"] if row["kept"]]
+    print_goal(
+        f"kept of {len(report['clean'])} texts that look like these",
+        str(len(wrong)),
+        "goal 0",
+        not wrong,
+    )
+
+
+def results(tandem: Tandem, texts: list[str]) -> list:
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    done = subprocess.run(
+        [tandem, "scan", "--jsonl"], input=lines.encode(), capture_output=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def clean_texts() -> dict[str, list[str]]:
+    """Prose, sums and code in which hardly anything is private, by the set's name."""
+    data = SHARED / "data"
+    with gzip.open(data / "humaneval" / "HumanEval.jsonl.gz") as file:
+        code = [json.loads(line) for line in file]
+    with open(data / "banking77" / "train.csv", newline="") as file:
+        questions = [row[0] for row in csv.reader(file)]
+    sums = (data / "gsm8k" / "train.jsonl").read_text().splitlines()
+    return {
+        "HumanEval": [row["prompt"] + row["canonical_solution"] + row["test"] for row in code],
+        "GSM8K": [row["question"] + "\n" + row["answer"] for row in map(json.loads, sums)],
+        "BBH": [
+            example["input"]
+            for path in sorted((data / "bbh").glob("*.json"))
+            for example in json.loads(path.read_text())["examples"]
+        ],
+        "banking77": questions,
+        "CLINC150": [
+            text
+            for text, _ in json.loads((data / "clinc150" / "data_full.json").read_text())["train"]
+        ],
+        "src/base": [path.read_text() for path in sorted((ROOT / "src" / "base").glob("*.[ch]"))],
+    }
+
+
+def clean(args: argparse.Namespace) -> dict:
+    return {
+        name: {
+            "texts": len(texts),
+            "kept": sum(row["class"] != "public" for row in results(args.tandem, texts)),
+        }
+        for name, texts in clean_texts().items()
+    }
+
+
+def print_clean(report: Any) -> None:
+    for name, row in report.items():
+        print_goal(
+            f"{name}, of {row['texts']} texts kept",
+            str(row["kept"]),
+            f"goal <= {GOAL_CLEAN[name]}",
+            row["kept"] <= GOAL_CLEAN[name],
+        )
+
+
 SETS = {
+    "ways": (ways, print_ways, "Values in unusual forms"),
+    "clean": (clean, print_clean, "False alarms"),
     "presidio": (presidio, print_presidio, "synth_dataset_v2, by tokens"),
     "hidden": (hidden, print_hidden, "The same values, hidden"),
     "wnut": (wnut, print_wnut, "WNUT17 test, by tokens"),

@@ -105,6 +105,7 @@ struct client *__wrap_client_of_loop(struct loop *loop);
 enum td_status __wrap_client_start(struct client *client, const struct client_request *request,
                                    struct client_transfer **out, struct td_error *err);
 void __wrap_client_cancel(struct client_transfer *transfer);
+void __wrap_client_note_progress(struct client_transfer *transfer);
 
 struct client *__wrap_client_of_loop(struct loop *loop)
 {
@@ -266,6 +267,11 @@ void __wrap_client_cancel(struct client_transfer *transfer)
         transfer->cancelled = true;
     else if (transfer)
         recorded_transfer_free(transfer);
+}
+
+void __wrap_client_note_progress(struct client_transfer *transfer)
+{
+    (void)transfer; /* it is never silent */
 }
 
 /* --- a loop in haste --- */

@@ -153,14 +153,14 @@ TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_
 void ledger_reader_close(struct ledger_reader *reader);
 
 /* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). tenant: a
- * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a trace or request id, whose newest exchange it is then. **returns
- * new** (json_free). TD_NOT_FOUND; TD_INVALID when several
- * exchanges match. Members without a value are null:
+ * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a
+ * trace or request id, whose newest exchange it is then. **returns new** (json_free). TD_NOT_FOUND;
+ * TD_INVALID when several exchanges match. Members without a value are null:
  *
- *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model, tier, model,
- *    place, data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,
- *    total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed,
- *    disclosure, trace_id, span_id, parent_span_id, request_id,
+ *   {id, time (ISO 8601, UTC), wall_ms, tenant, user, route, policy_version, requested_model,
+ *    tier, model, place, data_class, status, finish, confidence, prompt_tokens,
+ *    completion_tokens, ttft_ms, total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis,
+ *    standing, degraded, streamed, disclosure, trace_id, span_id, parent_span_id, request_id,
  *    same_trace: [ids of others, newest first, at most 20],
  *    signals and reasons (as they were put), prompt and answer (only if stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,

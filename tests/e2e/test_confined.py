@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -351,6 +352,29 @@ def test_a_worker_that_hangs_is_ended_and_only_its_answer_fails():
         assert logged(tandem, "confined_worker_hangs", f"pid={worker}"), tandem.log
         assert logged(tandem, "confined_worker_ended", f"pid={worker}", "signal=9"), tandem.log
         equal(tandem.chat(SECRET).status, 200)
+
+
+@case
+def test_a_worker_whose_engine_hangs_ends_itself():
+    if not inject.can_inject():
+        raise Skip("to hold threads of another process needs root")
+    config = edge_first("http://127.0.0.1:9/v1").replace(
+        "kind: local\n", "kind: local\n    timeouts: {idle_ms: 2000}\n", 1
+    )
+    with Tandem(config, env=KEY) as tandem:
+        asked = Asking(tandem, SECRET)
+        (worker,) = workers(tandem)
+        held = inject.Held(worker)
+        wait_until(held.gone, what="the worker's end")
+        text = asked.end()
+        assert BROKE_OFF in text, text[-600:]
+        assert logged(tandem, "confined_worker_stuck", "idle_ms=2000"), tandem.log
+        equal(tandem.chat(SECRET).status, 200)
+        # An idle worker moves nothing either, and stays.
+        (worker,) = workers(tandem)
+        time.sleep(4)
+        equal(tandem.chat(SECRET).status, 200)
+        equal(workers(tandem), [worker])
 
 
 @case

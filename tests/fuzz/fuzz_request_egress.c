@@ -1,7 +1,7 @@
 /* The way from HTTP bytes to what leaves: a request that the input shapes, with private values in
- * it, goes through the real parser, dialects, scan, plan and door to tiers that record. Whatever the
- * request looks like and however the tiers fail, no planted value reaches a place that may not see
- * it, and every request is answered.
+ * it, goes through the real parser, dialects, scan, plan and door to tiers that record. Whatever
+ * the request looks like and however the tiers fail, no planted value reaches a place that may not
+ * see it, and every request is answered.
  *
  * The input chooses the dialect, the messages and members with their texts, where values are
  * planted and how they are written, the headers, the framing, and the tiers' answers. */

@@ -1,5 +1,5 @@
-/* Private values as somebody may write them: in clear, and in each disguise of which docs/privacy.md
- * ("What hides nothing") says that it hides nothing. */
+/* Private values as somebody may write them: in clear, and in each disguise of which
+ * docs/privacy.md ("What hides nothing") says that it hides nothing. */
 #ifndef FUZZ_PLANTED_H
 #define FUZZ_PLANTED_H
 

@@ -1,6 +1,6 @@
 /* Requests of every dialect as an input of a search may shape them: JSON with ' for its quotation
- * marks, and places that are filled. %S is a text, %N a name, %K a name that no other member has, %D
- * a number, %J JSON in a string, %H a header's value. */
+ * marks, and places that are filled. %S is a text, %N a name, %K a name that no other member has,
+ * %D a number, %J JSON in a string, %H a header's value. */
 #ifndef FUZZ_REQUEST_FORMS_H
 #define FUZZ_REQUEST_FORMS_H
 

@@ -270,19 +270,40 @@ SENDERS = {
     "socketpair": {"src/tier/sandbox_worker.c": "the same"},
 }
 
+# Another program would inherit the environment, which has keys in it.
+STARTERS = {
+    "fork": {"src/base/confine.c": "tries a filter on a child, which then ends"},
+    "execv": {"src/app/setup/privacy/retention.c": "this program again, before it has read a text"},
+    "posix_spawn": {"src/tier/sandbox_worker.c": "the confined worker, with chosen variables"},
+    "vfork": {},
+    "execve": {},
+    "execvp": {},
+    "execl": {},
+    "posix_spawnp": {},
+    "popen": {},
+}
 
-def ways_out_beside_the_door():
-    """No file but those named calls what sends."""
+
+def calls_beside(named, reason):
+    """No file but those named calls these functions."""
     for path in sorted(SRC.rglob("*.[ch]")):
         name = str(path.relative_to(ROOT))
         text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", path.read_text(), flags=re.S)
-        for function, allowed in SENDERS.items():
+        for function, allowed in named.items():
             if re.search(rf"(?<![\w.>]){function}\b", text) and name not in allowed:
-                yield f"{name}: uses {function}: bytes for a tier go through tier/door.h"
-    for function, allowed in SENDERS.items():
+                yield f"{name}: uses {function}: {reason}"
+    for function, allowed in named.items():
         for name in allowed:
             if function not in (ROOT / name).read_text():
-                yield f"{name} no longer uses {function}: take it out of SENDERS"
+                yield f"{name} no longer uses {function}: take it out of the list"
+
+
+def ways_out_beside_the_door():
+    return calls_beside(SENDERS, "bytes for a tier go through tier/door.h")
+
+
+def programs_that_inherit_keys():
+    return calls_beside(STARTERS, "a program that is started would inherit keys")
 
 
 def objects_beside_the_door():
@@ -402,6 +423,7 @@ def main():
     check("no include runs up a level", arrows_that_run_up)
     check("every room has its place in the order", rooms_without_a_place)
     check("every byte for a tier passes the door", ways_out_beside_the_door)
+    check("no other program is started with keys", programs_that_inherit_keys)
     check("no object calls what sends beside the door", objects_beside_the_door)
     check("the drawing of the rooms is up to date", drawing_out_of_date)
     check("a request and an answer are parsed once", second_parses)

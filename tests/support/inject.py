@@ -60,3 +60,22 @@ def call(pid: int, number: int, seconds: float = 10) -> None:
             return
         time.sleep(0.001)
     raise AssertionError(f"process {pid} never waited in the kernel")
+
+
+class Held:
+    """Threads of another process that do not run any more: all but its first, as if each were in a
+    loop without an end."""
+
+    def __init__(self, pid: int) -> None:
+        self.threads = [int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid]
+        for thread in self.threads:
+            _ptrace(ATTACH, thread)
+            os.waitpid(thread, 0x40000000)
+
+    def gone(self) -> bool:
+        """Whether the process has ended. Only who traces them can say that its threads have."""
+        for thread in list(self.threads):
+            ended, how = os.waitpid(thread, 0x40000000 | os.WNOHANG)
+            if ended and (os.WIFSIGNALED(how) or os.WIFEXITED(how)):
+                self.threads.remove(thread)
+        return not self.threads

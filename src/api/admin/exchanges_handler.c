@@ -1,5 +1,5 @@
 /* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID explain exchanges from the ledger.
- * GET /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here. A tenant's
+ * /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here. A tenant's
  * look-up finds its own exchanges, as if no others were there.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there

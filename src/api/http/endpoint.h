@@ -1,5 +1,5 @@
-/* A path, who may ask for it, the function that answers it, and the form of its errors. The table is
- * api.c's. */
+/* A path, who may ask for it, the function that answers it, and the form of its errors. The table
+ * is api.c's. */
 #ifndef API_ENDPOINT_H
 #define API_ENDPOINT_H
 

@@ -88,8 +88,8 @@ static struct entry *find_locked(struct spending *spending, uint64_t key)
     return &spending->slots[at]; /* there is always a free one: they are twice as many as entries */
 }
 
-/* Its own entry, or where its tenant may have no more, the one that all newcomers share who have the
- * same first byte. */
+/* Its own entry, or where its tenant may have no more, the one that all newcomers share who have
+ * the same first byte. */
 static struct entry *entry_locked(struct spending *spending, uint64_t key)
 {
     size_t group = key >> 56;

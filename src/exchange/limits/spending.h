@@ -1,9 +1,9 @@
 /* What was spent today, by budget and by whom, and how many tokens went through in the last 24
  * hours.
  *
- * It is kept in memory; a server fills it from its ledger when it starts. Its size is bounded: where
- * there is no room for a tenant's newcomers, they share one entry for all budgets, so that nobody
- * spends uncounted. A day begins at local midnight. One for the process; any thread. */
+ * It is kept in memory; a server fills it from its ledger when it starts. Its size is bounded:
+ * where there is no room for a tenant's newcomers, they share one entry for all budgets, so that
+ * nobody spends uncounted. A day begins at local midnight. One for the process; any thread. */
 #ifndef EXCHANGE_SPENDING_H
 #define EXCHANGE_SPENDING_H
 

@@ -1,9 +1,9 @@
 /* The ramps of all routes: who is taken, what was judged, and what it came to.
  *
  * When a ramp advances or stops is decided by router/watch/ramp_statistics.h. A user is taken by a
- * keyed hash of its name, tenant and route, and a caller without a user by how its conversation begins.
- * So each stays where it is until the share changes, also after a restart. The states lie in one
- * file, which is written after a step, a stop and some judgements, and at the end.
+ * keyed hash of its name, tenant and route, and a caller without a user by how its conversation
+ * begins. So each stays where it is until the share changes, also after a restart. The states lie
+ * in one file, which is written after a step, a stop and some judgements, and at the end.
  *
  * One for the process, shared by all loops; any thread. */
 #ifndef EXCHANGE_RAMP_TABLE_H

@@ -109,6 +109,7 @@ struct detect_memory {
     struct stretch path; /* characters of a URL's path; addresses may stand within another's */
     struct stretch host; /* the last host name */
     size_t decoded_end;  /* of the base64 or %-escaped text that the pass has looked into */
+    unsigned level;      /* how often this text was decoded */
     bool names;          /* names of people, places and firms are looked for, */
     enum td_data_class name_class; /* and are findings of this class */
     const struct reading *reading; /* whose text it is; NULL: one text */

@@ -10,11 +10,14 @@
 /* Characters that are judged; a finding covers all that follow. The longest key forms show what
  * they are within these, and a text of nothing but `pwd=pwd=` costs this much for each sign. */
 #define VALUE_MAX 64
+#define COOKIE_REACH 256 /* bytes between "Cookie:" and one of several */
 
 enum strength {
     PASSWORD, /* people choose them: short and readable */
     SECRET,   /* 8 characters or more, looks random */
-    TOKEN     /* machines make them; the word has other meanings, so 16 or more */
+    TOKEN,    /* machines make them; the word has other meanings, so 16 or more */
+    COOKIE,   /* the same, and only where cookies are spoken of: logs have sessions, too */
+    WEB_KEY   /* in quotes, in an object that is one */
 };
 
 #define NAME(text, strength)            \
@@ -26,16 +29,41 @@ static const struct {
     size_t len;
     enum strength strength;
 } names[] = {
-    NAME("password", PASSWORD),   NAME("passwd", PASSWORD),     NAME("pwd", PASSWORD),
-    NAME("passphrase", PASSWORD), NAME("passcode", PASSWORD),   NAME("passwort", PASSWORD),
-    NAME("motdepasse", PASSWORD), NAME("secret", SECRET),       NAME("secretkey", SECRET),
-    NAME("apikey", SECRET),       NAME("accesskey", SECRET),    NAME("privatekey", SECRET),
-    NAME("accountkey", SECRET),   NAME("signingkey", SECRET),   NAME("encryptionkey", SECRET),
-    NAME("authkey", SECRET),      NAME("apitoken", SECRET),     NAME("accesstoken", SECRET),
-    NAME("authtoken", SECRET),    NAME("refreshtoken", SECRET), NAME("apisecret", SECRET),
-    NAME("clientsecret", SECRET), NAME("credential", SECRET),   NAME("credentials", SECRET),
-    NAME("token", TOKEN),         NAME("authorization", TOKEN), NAME("bearer", TOKEN),
+    NAME("password", PASSWORD),
+    NAME("passwd", PASSWORD),
+    NAME("pwd", PASSWORD),
+    NAME("passphrase", PASSWORD),
+    NAME("passcode", PASSWORD),
+    NAME("passwort", PASSWORD),
+    NAME("motdepasse", PASSWORD),
+    NAME("secret", SECRET),
+    NAME("secretkey", SECRET),
+    NAME("apikey", SECRET),
+    NAME("accesskey", SECRET),
+    NAME("privatekey", SECRET),
+    NAME("accountkey", SECRET),
+    NAME("signingkey", SECRET),
+    NAME("encryptionkey", SECRET),
+    NAME("authkey", SECRET),
+    NAME("apitoken", SECRET),
+    NAME("accesstoken", SECRET),
+    NAME("authtoken", SECRET),
+    NAME("refreshtoken", SECRET),
+    NAME("apisecret", SECRET),
+    NAME("clientsecret", SECRET),
+    NAME("credential", SECRET),
+    NAME("credentials", SECRET),
+    NAME("token", TOKEN),
+    NAME("authorization", TOKEN),
+    NAME("bearer", TOKEN),
     NAME("auth", TOKEN),
+    NAME("phpsessid", TOKEN),
+    NAME("jsessionid", TOKEN),
+    NAME("aspnetsessionid", TOKEN),
+    NAME("connectsid", TOKEN),
+    NAME("session", COOKIE),
+    NAME("sessionid", COOKIE),
+    NAME("sid", COOKIE),
 };
 
 /* The name that ends before `at`, lower case, without "-_. " and quotes, written backwards into
@@ -138,8 +166,30 @@ static bool contains_nocase(struct td_str text, const char *const *words)
     return false;
 }
 
+/* `password=config.password2`, `password=userPassword1`: a secret's name in the value is how code
+ * names the variable that holds it. A password that somebody chose has signs, or digits in its
+ * middle; and what is given to a name in capitals is a setting of the environment, not code. */
+static bool names_itself(struct td_str value, bool shouted)
+{
+    static const char *const own_names[] = {"password", "passwd",  "token", "secret",
+                                            "apikey",   "api_key", NULL};
+    if (!contains_nocase(value, own_names))
+        return false;
+    size_t letters = value.len;
+    while (letters > 0 && ascii_is_digit((unsigned char)value.data[letters - 1]))
+        letters--;
+    bool plain = true;
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.data[i];
+        if (c == '.' || c == '_' || c == '/' || c == '(' || c == '[' || c == ':' || c == '>')
+            return true;
+        plain &= ascii_is_letter(c) || i >= letters;
+    }
+    return plain && !shouted;
+}
+
 /* $VAR, <your key>, {{ key }}, ********, os.environ[...], getenv(...), self.password: no secret. */
-static bool is_reference(struct td_str value, bool quoted, bool code)
+static bool is_reference(struct td_str value, bool quoted, bool code, bool shouted)
 {
     if (strchr("$<{%*(", value.data[0]) != NULL)
         return true;
@@ -149,10 +199,6 @@ static bool is_reference(struct td_str value, bool quoted, bool code)
         return true;
     if (quoted)
         return false;
-    static const char *const own_names[] = {"password", "passwd",  "token", "secret",
-                                            "apikey",   "api_key", NULL};
-    if (contains_nocase(value, own_names))
-        return true;
     bool identifier = true;
     for (size_t i = 0; i < value.len; i++) {
         unsigned char c = (unsigned char)value.data[i];
@@ -160,6 +206,8 @@ static bool is_reference(struct td_str value, bool quoted, bool code)
             return true;
         identifier &= ascii_is_alnum(c) || c == '_' || c == '.';
     }
+    if (names_itself(value, shouted))
+        return true;
     return code && identifier && value.len < 16; /* `password = user2` */
 }
 
@@ -173,8 +221,10 @@ static bool has_symbol(struct td_str text)
 
 static bool is_secret(const struct value *value, enum strength strength)
 {
-    static const size_t len_min[] = {[PASSWORD] = 6, [SECRET] = 8, [TOKEN] = 16};
-    static const double bits_min[] = {[PASSWORD] = 2.0, [SECRET] = 2.75, [TOKEN] = 3.0};
+    static const size_t len_min[] = {
+        [PASSWORD] = 6, [SECRET] = 8, [TOKEN] = 16, [COOKIE] = 16, [WEB_KEY] = 16};
+    static const double bits_min[] = {
+        [PASSWORD] = 2.0, [SECRET] = 2.75, [TOKEN] = 3.0, [COOKIE] = 3.0, [WEB_KEY] = 3.0};
     struct td_str text = {value->text, value->len};
     if (value->len < len_min[strength])
         return false;
@@ -183,18 +233,41 @@ static bool is_secret(const struct value *value, enum strength strength)
     return entropy_bits_per_char(text) >= bits_min[strength]; /* the dearest question last */
 }
 
+#define WEB_KEY_BYTES 2048 /* of a JSON web key: RSA's numbers stand before "d" */
+
+/* "d" and "k" of a JSON web key (RFC 7518, 6): in an object that has "kty". */
+static bool is_of_web_key(struct td_str text, size_t at)
+{
+    if (at < 3 || plain_at(text, at).c != ':' || text.data[at - 1] != '"' ||
+        text.data[at - 3] != '"' || (text.data[at - 2] != 'd' && text.data[at - 2] != 'k'))
+        return false;
+    size_t begin = at > WEB_KEY_BYTES ? at - WEB_KEY_BYTES : 0;
+    return str_find(str_slice(text, begin, at + WEB_KEY_BYTES), STR("\"kty\""), 0) != SIZE_MAX;
+}
+
+static bool speaks_of_cookies(struct td_str text, size_t at)
+{
+    static const char *const words[] = {"cookie", "set-cookie", NULL};
+    return context_before(text, at, COOKIE_REACH, words);
+}
+
 static bool find_assignment(const struct place *place, struct privacy_span *out)
 {
     enum strength strength = TOKEN;
     if (script_announces(place, CONTEXT_PASSWORD))
         strength = PASSWORD;
-    else if (!name_strength(place->text, place->begin, &strength))
+    else if (is_of_web_key(place->text, place->begin))
+        strength = WEB_KEY;
+    else if (!name_strength(place->text, place->begin, &strength) ||
+             (strength == COOKIE && !speaks_of_cookies(place->text, place->begin)))
         return false;
     struct value value;
     read_value(place->text, plain_at(place->text, place->begin).end, &value);
-    bool code = plain_at(place->text, place->begin).c == '=' && place->before == ' ';
-    if (value.len == 0 || !is_secret(&value, strength) ||
-        is_reference((struct td_str){value.text, value.len}, value.quote != 0, code))
+    bool equals = plain_at(place->text, place->begin).c == '=';
+    bool code = equals && place->before == ' ', shouted = equals && ascii_is_upper(place->before);
+    bool web_key = strength == WEB_KEY && value.quote == 0; /* the code that makes one */
+    if (value.len == 0 || web_key || !is_secret(&value, strength) ||
+        is_reference((struct td_str){value.text, value.len}, value.quote != 0, code, shouted))
         return false;
     struct plain next = plain_at(place->text, value.end);
     for (; value.len == VALUE_MAX && in_value(next.c, value.quote);

@@ -71,6 +71,17 @@ static size_t separator_at(const struct window *window, size_t i)
     return c == ' ' || c == '-' || c == '.' ? 1 : 0;
 }
 
+/* Does a fraction follow at i that is more than a program's ".0"? */
+static bool is_decimal(const struct window *window, size_t i)
+{
+    size_t at = i + 1;
+    if (window->c[i] != '.' || window_digits(window, at) == 0)
+        return false;
+    while (at < window->count && window->c[at] == '0')
+        at++;
+    return at - i > 7 || ascii_is_digit(window->c[at]) || is_word(window->c[at]);
+}
+
 #define WRAPPED_DIGITS 16
 
 /* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of
@@ -145,9 +156,9 @@ static bool find_card(const struct place *place, struct privacy_span *out)
         int next = window->c[i];
         size_t len = separator_at(window, i);
         bool goes_on = len > 0 && i + len < window->count && ascii_is_digit(window->c[i + len]);
-        bool decimal = next == '.' && goes_on;
-        if (count >= (small ? SMALL_GROUPS_MIN : CARD_MIN) && !is_word(next) && !decimal &&
-            !(small && (goes_on || group > first_group)) && window_luhn_holds(window, i)) {
+        if (count >= (small ? SMALL_GROUPS_MIN : CARD_MIN) && !is_word(next) &&
+            !is_decimal(window, i) && !(small && (goes_on || group > first_group)) &&
+            window_luhn_holds(window, i)) {
             lengths = announced ? UINT32_MAX : lengths ? lengths : brand_lengths(window);
             if (lengths >> count & 1)
                 found_end = window->end[i - 1];

@@ -120,6 +120,25 @@ static bool is_monero(struct td_str text)
     return (text.data[0] == '4' || text.data[0] == '8') && is_base58(text);
 }
 
+#define ETHEREUM_KEY_DIGITS 64
+
+/* A private key of Ethereum has the form of any hash of 32 bytes, so a word must say what it is. */
+static bool is_ethereum_key(const struct place *place, struct td_str word)
+{
+    static const char *const keys[] = {"private", "privkey", "priv",    "secret",
+                                       "seed",    "wallet",  "signing", NULL};
+    static const char *const hashes[] = {"hash",   "tx",    "sha",      "digest", "transaction",
+                                         "public", "block", "checksum", NULL};
+    size_t begin = word.len > 2 && (word.data[1] | 0x20) == 'x' ? 2 : 0;
+    if (word.len - begin != ETHEREUM_KEY_DIGITS)
+        return false;
+    for (size_t i = begin; i < word.len; i++)
+        if (!ascii_is_hex((unsigned char)word.data[i]))
+            return false;
+    return context_before(place->text, place->begin, REACH, keys) &&
+           !context_before(place->text, place->begin, REACH, hashes);
+}
+
 static bool read_address(const struct place *place, struct privacy_span *out)
 {
     size_t word_end = place->run_end;
@@ -139,6 +158,10 @@ static bool read_address(const struct place *place, struct privacy_span *out)
         holds = place_context(place, PRIVACY_CRYPTO, REACH) && is_base58(word);
     if (!holds && first == '0')
         holds = is_ethereum(word);
+    if (!holds && is_ethereum_key(place, word)) {
+        *out = span_of(PRIVACY_PRIVATE_KEY, place->begin, word_end, 0.9f);
+        return true;
+    }
     if (!holds)
         return false;
     *out = (struct privacy_span){
@@ -209,7 +232,7 @@ static bool find_crypto(const struct place *place, struct privacy_span *out)
 }
 
 const struct detector detector_crypto = {
-    .kinds = {PRIVACY_CRYPTO, PRIVACY_API_KEY, KINDS_END},
+    .kinds = {PRIVACY_CRYPTO, PRIVACY_API_KEY, PRIVACY_PRIVATE_KEY, KINDS_END},
     .triggers = ON(RUN),
     .any = WORD_25_ON | WORD_JOINT,
     .find = find_crypto,

@@ -155,13 +155,25 @@ static bool is_dot_word(struct td_str text, const struct word *word)
     return word_in(text, word, "dot punkt punto point ponto");
 }
 
+/* The word with those that hyphens join to its front: "acme-corp". */
+static struct word with_hyphens(struct td_str text, struct word word)
+{
+    while (word.begin > 1 && word.end > word.begin && text.data[word.begin - 1] == '-') {
+        struct word front = spelled_before(text, word.begin - 1, 0);
+        if (front.begin == front.end || front.end != word.begin - 1)
+            break;
+        word.begin = front.begin;
+    }
+    return word;
+}
+
 /* At "dot" between two words, of which the second can be a top-level domain: back over more of them
  * to "at", and over the name before it. */
 static bool find_spelled(const struct place *place, struct privacy_span *out)
 {
     size_t word_end = place->word_end;
     struct td_str text = place->text;
-    struct word host = spelled_before(text, place->begin, 3),
+    struct word host = with_hyphens(text, spelled_before(text, place->begin, 3)),
                 top = spelled_after(text, word_end, 3);
     if (host.begin == host.end || top.begin == top.end || top.end - top.begin < 2 ||
         !domain_is_top_level((struct td_str){text.data + top.begin, top.end - top.begin}))
@@ -172,7 +184,7 @@ static bool find_spelled(const struct place *place, struct privacy_span *out)
         return false; /* "at one point in time", "at this point do" */
     struct word mark = spelled_before(text, host.begin, 3);
     for (int labels = 0; labels < 3 && is_dot_word(text, &mark); labels++) {
-        host = spelled_before(text, mark.begin, 3);
+        host = with_hyphens(text, spelled_before(text, mark.begin, 3));
         mark = spelled_before(text, host.begin, 3);
     }
     struct word name = spelled_before(text, mark.begin, 3);

@@ -1,7 +1,11 @@
 /* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One to
  * three spaces, dashes and dots may stand between groups of any size, for the check is strong;
- * letters may be small, or another script's that look the same. */
+ * between groups of four the same signs of any kind. Letters may be small, or another script's that
+ * look the same. */
 #include "privacy/detect/detect.h"
+
+#include "base/str.h"
+#include "privacy/text/joint.h"
 
 #define IBAN_MAX 34
 
@@ -87,6 +91,19 @@ static inline struct plain character_at(struct td_str text, size_t offset)
     return next.c == PLAIN_LETTER ? plain_look_alike(text, next) : next;
 }
 
+/* Where the number goes on after the signs between its groups of four; 0: it does not. */
+static size_t after_joint(struct td_str text, size_t offset, size_t count, struct td_str *joint)
+{
+    size_t end = count >= 4 && count % 4 == 0 && !is_word(plain_at(text, offset).c)
+                     ? joint_end(text, offset)
+                     : 0;
+    struct td_str own = str_slice(text, offset, end);
+    if (end == 0 || (joint->data != NULL && !str_equal(own, *joint)))
+        return 0;
+    *joint = own;
+    return end;
+}
+
 static bool read_iban(const struct place *place, struct privacy_span *out)
 {
     int number[IBAN_MAX];
@@ -94,6 +111,7 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
     unsigned country = 0;
     size_t digits = 0;
     bool grouped = false, wrapped = false;
+    struct td_str joint = {NULL, 0};
     while (count < length) {
         size_t line = !wrapped && count >= 4 && count % 4 == 0
                           ? after_line_end(place->text, offset)
@@ -103,6 +121,12 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
         for (int k = 0; k < 3 && count > 0 && (next.c == ' ' || next.c == '-' || next.c == '.');
              k++) {
             next = character_at(place->text, next.end);
+            grouped = true;
+        }
+        size_t joined =
+            ascii_is_alnum(next.c) ? 0 : after_joint(place->text, offset, count, &joint);
+        if (joined != 0) {
+            next = character_at(place->text, joined);
             grouped = true;
         }
         if (!ascii_is_alnum(next.c) || (count < 2 && !ascii_is_letter(next.c)) ||
@@ -132,6 +156,10 @@ static bool read_iban(const struct place *place, struct privacy_span *out)
 static bool is_possible(const struct place *place)
 {
     const unsigned char *bytes = (const unsigned char *)place->text.data;
+    size_t rest = place->text.len - place->begin;
+    if (rest > 4 && bytes[place->begin + 1] == ' ' && bytes[place->begin + 3] == ' ' &&
+        ascii_is_letter(bytes[place->begin + 2]) && ascii_is_digit(bytes[place->begin + 4]))
+        return true; /* "D E 8 9" */
     for (size_t k = 1; k <= 3; k++) {
         if (place->begin + k >= place->text.len)
             return false;

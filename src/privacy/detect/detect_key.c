@@ -205,6 +205,33 @@ static bool lacks_digit(struct digitless *row, struct td_str text, size_t offset
     return true;
 }
 
+#define BROKEN_MIN 4 /* characters of a body before a gap */
+#define GAPS_MAX 3
+#define PART_MIN 6 /* characters after a gap, letters and digits: no word of a sentence */
+
+/* Goes on with a key that somebody broke by a blank or a line's end: behind the `len` characters of
+ * the body that end at *end. Answers how many it has then. */
+static size_t read_broken(struct td_str text, enum charset charset, char *body, size_t len,
+                          size_t body_min, size_t body_max, size_t *end)
+{
+    size_t at = *end, first = len;
+    for (int gap = 0; gap < GAPS_MAX && len < body_min; gap++) {
+        size_t line = after_line_end(text, at), next = at;
+        if (line != 0)
+            next = line;
+        else if (plain_at(text, at).c == ' ')
+            next = plain_at(text, at).end;
+        size_t part = read_run(text, next, charset, body + len, body_max + 1 - len, &at);
+        bool fits = body_min == body_max && len + part == body_max && part > 0 && next > *end;
+        if (next == *end ||
+            (!fits && (part < PART_MIN || !entropy_is_mixed((struct td_str){body + len, part}))))
+            return first;
+        len += part;
+        *end = at;
+    }
+    return len;
+}
+
 static bool detect_prefixed(const struct place *place, int first, struct keys *keys,
                             struct privacy_span *out)
 {
@@ -220,6 +247,9 @@ static bool detect_prefixed(const struct place *place, int first, struct keys *k
             continue;
         size_t len = read_run(place->text, body_begin, formats[i].charset, body,
                               (size_t)formats[i].body_max + 1, &end);
+        if (len >= BROKEN_MIN && len < formats[i].body_min)
+            len = read_broken(place->text, formats[i].charset, body, len, formats[i].body_min,
+                              formats[i].body_max, &end);
         while (len > 0 && !ascii_is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
             len--; /* "sk-...-" or a full stop: punctuation of the sentence */
             end--;

@@ -6,6 +6,8 @@
  * from being asked. */
 #include "privacy/detect/detectors.h"
 
+#include "privacy/detect/seed_words.h"
+
 #include <assert.h>
 #include <pthread.h>
 
@@ -58,6 +60,7 @@ static void sort(void)
     size_t counts[TRIGGER_COUNT] = {0};
     lexicon_init();
     detect_national_init();
+    seed_words_init();
     for (const struct detector *const *at = detectors_all; *at != NULL; at++)
         for (int trigger = 0; trigger < TRIGGER_COUNT; trigger++)
             if ((*at)->triggers >> trigger & 1)

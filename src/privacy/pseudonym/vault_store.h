@@ -20,7 +20,8 @@ struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
 void vault_store_free(struct vault_store *store);
 
 /* Finds the vault of the conversation, or makes one. owner: digests for vault_store_forget. The
- * first VAULT_OWNER_USER_BYTES of it name the user, and the whole names the user of a tenant. *out **returns new** (vault_hold_drop). */
+ * first VAULT_OWNER_USER_BYTES of it name the user, and the whole names the user of a tenant. *out
+ * **returns new** (vault_hold_drop). */
 TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               const uint8_t key[static CRYPTO_SHA256_BYTES],
                                               const uint8_t owner[static CRYPTO_SHA256_BYTES],

@@ -1,83 +1,102 @@
-/* Finds private values in %-escapes and base64. Encoded text is decoded in pieces into a buffer on
- * the stack and scanned like any text; findings cover the encoded characters. Only one level is
- * decoded, because each further level would multiply the cost of a hostile text. */
+/* Finds private values in %-escapes, quoted-printable, base64, base32, hex and codes of characters.
+ * Encoded text is decoded in pieces into a buffer on the stack and scanned like any text; findings
+ * cover the encoded characters. */
 #include "privacy/scan/encoded.h"
 
 #include "base/str.h"
 #include "base/utf8.h"
-#include "privacy/scan/scan.h"
+#include "privacy/scan/piece.h"
 
 #include <assert.h>
 
-#define PIECE 3072       /* decoded bytes at a time */
-#define OVERLAP 96       /* of two pieces: longer than any finding but keys */
-#define BASE64_MIN 12    /* characters: nine bytes, the digits of a social security number */
+#define OVERLAP 96       /* bytes of two pieces: longer than any finding but keys */
+#define LINE_MIN 16      /* characters of a line of base64 that goes on in the next one */
+#define BLANKS_MAX 8     /* between two such lines, with the marks of a quotation */
 #define ESCAPED_BACK 128 /* bytes before the first escape that belong to the same value */
 #define ESCAPED_MAX 2048
+#define CODES_MIN 8      /* characters that are written as codes */
+#define CODE_JOINT_MAX 6 /* bytes between two codes */
 
-/* A piece of decoded text and where each of its bytes stands. */
-struct piece {
-    char data[PIECE];
-    uint32_t origin[PIECE + 1]; /* offset from base */
-    size_t len, base;
-    const struct place *place;
-    span_fn *emit;
-    void *ctx;
-};
+/* --- escapes: "%40", "=40" --- */
 
-static void emit_mapped(void *ctx, const struct privacy_span *span)
+static bool ends_value(unsigned char c, char sign)
 {
-    const struct piece *piece = ctx;
-    if (span->data_class == TD_CLASS_PUBLIC)
-        return;
-    struct privacy_span mapped = *span;
-    mapped.begin = piece->base + piece->origin[span->begin];
-    mapped.end = piece->base + piece->origin[span->end];
-    piece->emit(piece->ctx, &mapped);
+    return c <= ' ' || (c != (unsigned char)sign && strchr("\"'<>&=?;,`{}|", c) != NULL);
 }
 
-static bool ends_value(unsigned char c)
+static bool two_hex(struct td_str text, size_t at)
 {
-    return c <= ' ' || strchr("\"'<>&=?;,`{}|", c) != NULL;
+    return at + 1 < text.len && ascii_is_hex((unsigned char)text.data[at]) &&
+           ascii_is_hex((unsigned char)text.data[at + 1]);
 }
 
-static void scan_piece(struct piece *piece)
+static char byte_of(struct td_str text, size_t at)
 {
-    scan_plain((struct td_str){piece->data, piece->len}, piece->place, emit_mapped, piece);
+    return (char)(ascii_hex_value((unsigned char)text.data[at]) << 4 |
+                  ascii_hex_value((unsigned char)text.data[at + 1]));
+}
+
+/* Bytes of the escape at the place, also of one that was escaped again ("%2540"); 0: none. */
+static size_t escape_at(struct td_str text, size_t at, char sign, char *c)
+{
+    if (text.data[at] != sign || !two_hex(text, at + 1))
+        return 0;
+    size_t digits = at + 1;
+    while (sign == '%' && text.data[digits] == '2' && text.data[digits + 1] == '5' &&
+           two_hex(text, digits + 2))
+        digits += 2;
+    *c = byte_of(text, digits);
+    return digits + 2 - at;
+}
+
+/* Where the line goes on after quoted-printable's "=" at its end; 0: it does not end so. */
+static size_t after_soft_end(struct td_str text, size_t at, char sign)
+{
+    size_t end = at + 1 + (at + 1 < text.len && text.data[at + 1] == '\r');
+    return sign == '=' && text.data[at] == '=' && end < text.len && text.data[end] == '\n' ? end + 1
+                                                                                           : 0;
 }
 
 size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *emit, void *ctx)
 {
-    struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
-    assert(place->begin < place->text.len && floor <= place->text.len);
+    struct piece piece;
     struct td_str text = place->text;
-    size_t percent = place->begin, begin = percent, escapes = 0;
-    while (begin > floor && percent - begin < ESCAPED_BACK &&
-           !ends_value((unsigned char)text.data[begin - 1]))
+    assert(place->begin < text.len && floor <= text.len);
+    char sign = text.data[place->begin];
+    size_t begin = place->begin, escapes = 0;
+    while (begin > floor && place->begin - begin < ESCAPED_BACK &&
+           !ends_value((unsigned char)text.data[begin - 1], sign))
         begin--;
-    piece.base = begin;
+    piece_begin(&piece, place, begin, PIECE_ALL, emit, ctx);
     size_t at = begin;
-    while (at < text.len && at - begin < ESCAPED_MAX && !ends_value((unsigned char)text.data[at])) {
-        unsigned char c = (unsigned char)text.data[at];
-        size_t used = 1;
-        if (c == '%' && at + 2 < text.len &&
-            ascii_hex_value((unsigned char)text.data[at + 1]) >= 0 &&
-            ascii_hex_value((unsigned char)text.data[at + 2]) >= 0) {
-            c = (unsigned char)(ascii_hex_value((unsigned char)text.data[at + 1]) * 16 +
-                                ascii_hex_value((unsigned char)text.data[at + 2]));
-            used = 3;
-            escapes++;
-        } else if (c == '+') {
-            c = ' ';
-        }
-        piece.origin[piece.len] = (uint32_t)(at - begin);
-        piece.data[piece.len++] = (char)c;
-        at += used;
+    while (at < text.len && at - begin < ESCAPED_MAX) {
+        char c = text.data[at];
+        size_t used = escape_at(text, at, sign, &c), soft = after_soft_end(text, at, sign);
+        if (soft == 0 && used == 0 && ends_value((unsigned char)c, sign))
+            break;
+        escapes += used > 0;
+        if (soft == 0)
+            piece_put(&piece, sign == '%' && c == '+' && used == 0 ? ' ' : c, at);
+        at = soft ? soft : at + (used ? used : 1);
     }
-    piece.origin[piece.len] = (uint32_t)(at - begin);
-    if (escapes > 0)
-        scan_piece(&piece);
+    if (escapes <= (sign == '=')) /* "a=10" is no escape */
+        return place->begin;
+    piece_scan(&piece, at);
     return at;
+}
+
+/* --- alphabets of four, five and six bits --- */
+
+static int hex_value(unsigned char c)
+{
+    return ascii_hex_value(c);
+}
+
+static int base32_value(unsigned char c)
+{
+    if (ascii_is_letter(c))
+        return (c | 0x20) - 'a';
+    return c >= '2' && c <= '7' ? c - '2' + 26 : -1;
 }
 
 static int base64_value(unsigned char c)
@@ -91,31 +110,12 @@ static int base64_value(unsigned char c)
     return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }
 
-/* Decodes at most PIECE bytes from `at`; *next: after the last character. */
-static void decode_base64(struct td_str text, size_t at, struct piece *piece, size_t *next)
-{
-    uint32_t bits = 0;
-    unsigned held = 0;
-    piece->base = at;
-    piece->len = 0;
-    size_t i = at;
-    for (; i < text.len && piece->len < PIECE; i++) {
-        int value = base64_value((unsigned char)text.data[i]);
-        if (value < 0)
-            break;
-        if (held == 0)
-            piece->origin[piece->len] = (uint32_t)(i - at);
-        bits = bits << 6 | (uint32_t)value;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            piece->data[piece->len++] = (char)(bits >> held & 0xff);
-            piece->origin[piece->len] = (uint32_t)(i - at + (held == 0));
-        }
-    }
-    piece->origin[piece->len] = (uint32_t)(i - at);
-    *next = i;
-}
+static const struct alphabet {
+    unsigned bits, min; /* of a character; fewest characters: nine bytes, those of a number */
+    int (*value)(unsigned char);
+} alphabets[] = {[ENCODED_HEX] = {4, 18, hex_value},
+                 [ENCODED_BASE32] = {5, 15, base32_value},
+                 [ENCODED_BASE64] = {6, 12, base64_value}};
 
 /* Text has no control characters but white space, and is UTF-8 up to a character that is cut.
  * Answers the first byte that is none, data.len when all is. */
@@ -140,31 +140,170 @@ static bool is_text(const struct piece *piece, size_t *bad)
     return false;
 }
 
-enum encoded_base64 encoded_scan_base64(const struct place *place, size_t *end, span_fn *emit,
-                                        void *ctx)
+/* Is what was read from `from` on text up to its end, though it may begin inside a character? */
+static bool is_text_from(const struct piece *piece, size_t from)
 {
-    struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
+    struct td_str data = {piece->data, piece->len};
+    from = utf8_character_begin(data, from);
+    data = str_slice(data, from, piece->len);
+    return text_len(data) == data.len && utf8_valid_prefix(data) == data.len;
+}
+
+/* Where encoded text goes on after blanks, as mail wraps it; 0: it does not. */
+static size_t next_line(struct td_str text, size_t at, const struct alphabet *alphabet)
+{
+    size_t i = at;
+    while (i < text.len && i - at < BLANKS_MAX && strchr(" \t\r\n>", text.data[i]) != NULL)
+        i++;
+    return i > at && i < text.len && alphabet->value((unsigned char)text.data[i]) >= 0 ? i : 0;
+}
+
+/* Decodes as much as fits from `at`; *next: after the last character. A line that follows belongs
+ * to it as far as it is text. */
+static void decode(struct td_str text, size_t at, const struct alphabet *alphabet,
+                   struct piece *piece, size_t *next)
+{
+    uint32_t bits = 0;
+    unsigned held = 0;
+    size_t i = at, line = at, good = 0, good_end = 0;
+    piece->base = at;
+    piece->len = 0;
+    while (i < text.len && piece->len < PIECE_BYTES_MAX) {
+        int value = alphabet->value((unsigned char)text.data[i]);
+        if (value < 0) {
+            size_t begin = i - line >= LINE_MIN ? next_line(text, i, alphabet) : 0;
+            if (begin == 0 || !is_text_from(piece, good))
+                break;
+            good = piece->len;
+            good_end = i;
+            line = i = begin;
+            continue;
+        }
+        if (held == 0)
+            piece->origin[piece->len] = (uint32_t)(i - at);
+        bits = bits << alphabet->bits | (uint32_t)value;
+        held += alphabet->bits;
+        i++;
+        if (held >= 8) {
+            held -= 8;
+            piece->data[piece->len++] = (char)(bits >> held & 0xff);
+            piece->origin[piece->len] = (uint32_t)(i - at - (held != 0));
+        }
+    }
+    if (good > 0 && piece->len < PIECE_BYTES_MAX && !is_text_from(piece, good)) {
+        piece->len = good;
+        i = good_end;
+    }
+    piece->origin[piece->len] = (uint32_t)(i - at);
+    *next = i;
+}
+
+/* Hex and base32 fill a word, in letters of one case. What else they begin is another thing. */
+static bool fills_word(const struct place *place, const struct alphabet *alphabet)
+{
+    bool upper = false, lower = false;
+    for (size_t i = place->begin; i < place->run_end; i++) {
+        unsigned char c = (unsigned char)place->text.data[i];
+        if (alphabet->value(c) < 0)
+            return false;
+        upper |= ascii_is_upper(c);
+        lower |= ascii_is_lower(c);
+    }
+    return !(upper && lower);
+}
+
+enum encoded_result encoded_scan_alphabet(const struct place *place, enum encoded_alphabet which,
+                                          size_t *end, span_fn *emit, void *ctx)
+{
+    struct piece piece;
+    const struct alphabet *alphabet = &alphabets[which];
     assert(place->begin < place->text.len);
     struct td_str text = place->text;
     size_t begin = place->begin, at = begin, next;
+    piece_begin(&piece, place, begin, PIECE_ALL, emit, ctx);
     *end = begin;
+    if (which != ENCODED_BASE64 && !fills_word(place, alphabet))
+        return ENCODED_NO_TEXT;
     /* What is no text shows it early: a long piece is decoded when its beginning is text. */
-    for (size_t probe = BASE64_MIN; probe <= 16 * BASE64_MIN; probe *= 4) {
+    for (size_t probe = alphabet->min; probe <= 16 * alphabet->min; probe *= 4) {
         size_t until = begin + probe < text.len ? begin + probe : text.len;
-        decode_base64(str_slice(text, 0, until), begin, &piece, &next);
-        if (next - begin < BASE64_MIN || !is_text(&piece, end))
-            return BASE64_NO_TEXT;
+        decode(str_slice(text, 0, until), begin, alphabet, &piece, &next);
+        if (next - begin < alphabet->min || !is_text(&piece, end))
+            return ENCODED_NO_TEXT;
     }
     for (;;) {
-        decode_base64(text, at, &piece, &next);
+        decode(text, at, alphabet, &piece, &next);
         /* a piece may begin inside a character, so only the first must be text from its first byte
          */
         if (at == begin && !is_text(&piece, end))
-            return BASE64_NO_TEXT;
-        scan_piece(&piece);
+            return ENCODED_NO_TEXT;
+        bool full = piece.len == PIECE_BYTES_MAX;
+        piece_scan(&piece, next);
         *end = next;
-        if (piece.len < PIECE)
-            return BASE64_TEXT;
-        at = next - OVERLAP * 4 / 3;
+        if (!full)
+            return ENCODED_TEXT;
+        at = next - OVERLAP * 8 / alphabet->bits;
     }
+}
+
+/* --- codes of characters --- */
+
+/* The number of the base with so many digits at the place, behind an optional "0x"; -1: none. */
+static int code_at(struct td_str text, size_t *at, int base, size_t digits_min, size_t digits_max)
+{
+    int code = 0;
+    size_t i = *at, digits = 0;
+    if (base == 16 && i + 1 < text.len && text.data[i] == '0' && (text.data[i + 1] | 0x20) == 'x')
+        i += 2;
+    for (; i < text.len && ascii_is_alnum((unsigned char)text.data[i]); i++, digits++) {
+        int value = ascii_hex_value((unsigned char)text.data[i]);
+        if (value < 0 || value >= base || digits == digits_max)
+            return -1;
+        code = code * base + value;
+    }
+    *at = i;
+    bool shown = (code >= ' ' && code < 0x7f) || code == '\n' || code == '\t';
+    return digits >= digits_min && shown ? code : -1;
+}
+
+/* What stands between the first code and the next, an alphanumeric one. */
+static struct td_str code_joint(struct td_str text, size_t at)
+{
+    size_t end = at;
+    while (end < text.len && end - at < CODE_JOINT_MAX &&
+           !ascii_is_alnum((unsigned char)text.data[end]) && (unsigned char)text.data[end] < 0x80)
+        end++;
+    return str_slice(text, at, end);
+}
+
+size_t encoded_scan_codes(const struct place *place, span_fn *emit, void *ctx)
+{
+    static const struct {
+        uint8_t base, min, max;
+    } forms[] = {{16, 2, 2}, {10, 2, 3}, {8, 3, 3}, {2, 7, 8}};
+    struct td_str text = place->text;
+    size_t furthest = place->begin;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        struct piece piece;
+        struct td_str joint = {NULL, 0};
+        size_t at = place->begin, end = at;
+        piece_begin(&piece, place, at, PIECE_ALL, emit, ctx);
+        for (;;) {
+            size_t begin = at;
+            int code = code_at(text, &at, forms[f].base, forms[f].min, forms[f].max);
+            if (code < 0 || piece.len == PIECE_BYTES_MAX)
+                break;
+            piece_put(&piece, (char)code, begin);
+            end = at;
+            if (joint.data == NULL)
+                joint = code_joint(text, at);
+            if (joint.len == 0 || !str_equal(str_slice(text, at, at + joint.len), joint))
+                break;
+            at += joint.len;
+        }
+        if (piece.len >= CODES_MIN)
+            piece_scan(&piece, end);
+        furthest = end > furthest ? end : furthest;
+    }
+    return furthest;
 }

@@ -4,6 +4,7 @@
 #define PRIVACY_PASS_H
 
 #include "privacy/detect/detectors.h"
+#include "privacy/scan/piece.h"
 #include "privacy/scan/settle.h"
 
 /* Numbers that were read and the words next to them, so that a row of numbers is read once. */
@@ -20,10 +21,19 @@ struct pass {
     struct context context;
     struct detect_memory memory;
     struct numbers numbers;
-    bool decodes;        /* encoded text is looked into: not in what was decoded */
-    size_t no_base64[4]; /* up to where no base64 text begins, by offset modulo 4 */
-    size_t announced;    /* where the last word that announces anything ended, + 1; 0 none */
+    unsigned seed_checks;
+    struct privacy_span seed; /* the next seed phrase; begin: SIZE_MAX when there is none */
+    size_t no_base64[4];      /* up to where no base64 text begins, by offset modulo 4 */
+    size_t row_end;           /* of the numbers in a row that have been looked at */
+    size_t codes_end;         /* of the codes of characters */
+    size_t announced;         /* where the last word that announces anything ended, + 1; 0 none */
 };
+
+/* Is encoded text looked into? Not in what was decoded too often. */
+static inline bool pass_decodes(const struct pass *pass)
+{
+    return pass->memory.level < PIECE_LEVELS;
+}
 
 /* The rest of an ASCII word from some place on. */
 struct run {

@@ -5,6 +5,7 @@
  * a time. */
 #include "privacy/scan/scan.h"
 
+#include "privacy/detect/seed_words.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
 
@@ -56,19 +57,6 @@ static inline struct run read_run(struct td_str text, size_t begin)
     return run;
 }
 
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-
-/* How many of eight bytes, from the first, are ASCII letters. */
-static inline unsigned letters_of(uint64_t bytes)
-{
-    uint64_t low = (bytes | 0x20 * EACH_BYTE) & 0x7f * EACH_BYTE;
-    /* bit 7 of each byte: below 'a', above 'z', or beyond ASCII */
-    uint64_t others =
-        (~(low + (0x80 - 'a') * EACH_BYTE) | (low + (0x7f - 'z') * EACH_BYTE) | bytes) &
-        0x80 * EACH_BYTE;
-    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-}
-
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
 /* Is a word of one to three letters with a capital certainly not the beginning of a number?
@@ -90,10 +78,10 @@ static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
     while (text.len - i > 16 + 2) {
         uint64_t first, second = 0, hash;
         memcpy(&first, p + i, 8);
-        unsigned len = letters_of(first);
+        unsigned len = plain_letters_of(first);
         if (len == 8) {
             memcpy(&second, p + i + 8, 8);
-            len = letters_of(second);
+            len = plain_letters_of(second);
             hash = lexicon_mix(LEXICON_HASH_BASIS, first | LEXICON_FOLD);
             if (len > 0)
                 hash = lexicon_mix(hash, (second | LEXICON_FOLD) & ~UINT64_C(0) >> (64 - 8 * len));
@@ -106,8 +94,8 @@ static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
         }
         bool capital = !(p[i] & 0x20);
         if (lexicon_may_hold(hash) || len > PLAIN_WORD_MAX ||
-            (capital &&
-             (len == 8 || len == 11 || (len <= 3 && !short_is_plain(p + i, len, announced)))))
+            (capital && (len == 8 || len == 11 || (len > 8 && !(p[i + 1] & 0x20)) ||
+                         (len <= 3 && !short_is_plain(p + i, len, announced)))))
             return i;
         size_t at = i + len;
         at += p[at] == ',' || p[at] == '.' || p[at] == ';' || p[at] == '?' || p[at] == '!';
@@ -134,19 +122,24 @@ static enum detect_trigger trigger_of(int sign)
     }
 }
 
-static size_t scan_sign(struct pass *pass, int c)
+static void scan_escaped(struct pass *pass)
 {
     struct place *place = &pass->place;
     struct td_str text = place->text;
-    size_t begin = place->begin;
-    if (c == '%') {
-        size_t *decoded_end = &pass->memory.decoded_end;
-        if (pass->decodes && begin >= *decoded_end && begin + 2 < text.len &&
-            ascii_is_hex((unsigned char)text.data[begin + 1]) &&
-            ascii_is_hex((unsigned char)text.data[begin + 2]))
-            *decoded_end = encoded_scan_escaped(place, *decoded_end, settle_add, &pass->found);
+    size_t begin = place->begin, *decoded_end = &pass->memory.decoded_end;
+    if (pass_decodes(pass) && begin >= *decoded_end && begin + 2 < text.len &&
+        ascii_is_hex((unsigned char)text.data[begin + 1]) &&
+        ascii_is_hex((unsigned char)text.data[begin + 2]))
+        *decoded_end = encoded_scan_escaped(place, *decoded_end, settle_add, &pass->found);
+}
+
+static size_t scan_sign(struct pass *pass, int c)
+{
+    struct place *place = &pass->place;
+    if (c == '%' || c == '=')
+        scan_escaped(pass);
+    if (c == '%')
         return 0;
-    }
     place->shape = SHAPE_ALWAYS;
     return detectors_ask(trigger_of(c), place, settle_add, &pass->found);
 }
@@ -179,6 +172,21 @@ static size_t skip_rest(struct place *place, size_t i, size_t end)
     return end;
 }
 
+static void find_seed(struct pass *pass, size_t from)
+{
+    if (!seed_words_next(pass->place.text, from, &pass->seed_checks, &pass->seed))
+        pass->seed.begin = SIZE_MAX;
+}
+
+/* Adds the seed phrases that begin up to `offset`. */
+static void add_seeds(struct pass *pass, size_t offset)
+{
+    while (pass->seed.begin <= offset) {
+        settle_add(&pass->found, &pass->seed);
+        find_seed(pass, pass->seed.end);
+    }
+}
+
 /* Adds the names that begin up to `offset`. */
 static void add_names(struct pass *pass, struct name_source *names, size_t offset)
 {
@@ -206,7 +214,8 @@ static void take_announced(struct pass *pass, const struct place *around)
 
 static void pass_init(struct pass *pass, struct td_str text, const struct sources *sources)
 {
-    *pass = (struct pass){.decodes = sources->names != NULL};
+    *pass = (struct pass){0};
+    pass->memory.level = sources->around ? sources->around->memory->level + 1 : 0;
     pass->memory.reading = sources->beside.reading;
     if (sources->names != NULL) {
         pass->memory.names = sources->names->on;
@@ -253,12 +262,15 @@ static void scan_pass(struct td_str text, const struct sources *sources, span_fn
     pass.found.text = text;
     pass.found.emit = emit;
     pass.found.ctx = ctx;
+    find_seed(&pass, 0);
     while (i < text.len) {
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
             break;
         while (others_taken < other_count && others[others_taken].begin <= next.begin)
             settle_add(&pass.found, &others[others_taken++]);
+        if (pass.seed.begin <= next.begin)
+            add_seeds(&pass, next.begin);
         if (names != NULL && names->next.begin <= next.begin)
             add_names(&pass, names, next.begin);
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
@@ -296,6 +308,7 @@ static void scan_pass(struct td_str text, const struct sources *sources, span_fn
     }
     while (others_taken < other_count)
         settle_add(&pass.found, &others[others_taken++]);
+    add_seeds(&pass, text.len);
     if (names != NULL)
         add_names(&pass, names, text.len);
     settle_finish(&pass.found);

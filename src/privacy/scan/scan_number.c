@@ -3,6 +3,9 @@
  * all detectors and all numbers of a row. The shape, which is known at once, rules out most
  * detectors. */
 #include "privacy/scan/pass.h"
+#include "privacy/scan/regroup.h"
+
+#define ANNOUNCED_REACH 48 /* bytes between an announcing word and a row of numbers */
 
 static bool parts_numbers(int c)
 {
@@ -88,6 +91,10 @@ void scan_number(struct pass *pass, const struct run *run)
     place->next = &numbers->next;
     place->shape = shape_of(place);
     (void)detectors_ask(TRIGGER_NUMBER, place, settle_add, &pass->found);
+    if (place->begin >= pass->row_end && pass_decodes(pass)) {
+        bool announced = pass->announced != 0 && place->begin < pass->announced + ANNOUNCED_REACH;
+        pass->row_end = regroup_scan_row(place, announced, settle_add, &pass->found);
+    }
     place->window = NULL;
     place->previous = place->next = NULL;
 }

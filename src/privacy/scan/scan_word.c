@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
+#include "privacy/scan/regroup.h"
 
 #include <assert.h>
 
@@ -37,19 +38,49 @@ static uint32_t shape_of(const struct place *place, int first, int after, bool d
     return shape | (after < 0x80 ? by_sign[after] : WORD_OTHER);
 }
 
-/* A long word, or one that a sign of base64 follows, may be encoded text. */
+static bool decodes_as(struct pass *pass, enum encoded_alphabet alphabet, size_t *end)
+{
+    return encoded_scan_alphabet(&pass->place, alphabet, end, settle_add, &pass->found) ==
+           ENCODED_TEXT;
+}
+
+/* A long word, or one that a sign of base64 follows, may be encoded text. What begins a text shows
+ * in the first characters: hex of an ASCII letter or digit, base32 of the same. */
 static void look_into(struct pass *pass)
 {
     struct place *place = &pass->place;
     size_t begin = place->begin, len = place->run_end - begin, end;
     const uint32_t signs = WORD_HAS_DIGIT | WORD_DOT | WORD_COLON | WORD_DASH | WORD_JOINT;
-    if (!pass->decodes || len < BASE64_WORD_MIN || (len < 16 && !(place->shape & signs)) ||
-        begin < pass->memory.decoded_end || begin < pass->no_base64[begin % 4])
+    if (len < BASE64_WORD_MIN || (len < 16 && !(place->shape & signs)) ||
+        begin < pass->memory.decoded_end)
         return;
-    if (encoded_scan_base64(place, &end, settle_add, &pass->found) == BASE64_TEXT)
+    char first = place->text.data[begin];
+    if (len >= 15 && ((first >= '2' && first <= '7' && decodes_as(pass, ENCODED_HEX, &end)) ||
+                      ((first | 0x20) >= 'e' && (first | 0x20) <= 'p' &&
+                       decodes_as(pass, ENCODED_BASE32, &end))))
+        pass->memory.decoded_end = end;
+    else if (begin < pass->no_base64[begin % 4])
+        return;
+    else if (decodes_as(pass, ENCODED_BASE64, &end))
         pass->memory.decoded_end = end;
     else
         pass->no_base64[begin % 4] = end;
+}
+
+/* What the detectors do not read as it stands: codes of characters, numbers within words. */
+static void look_around(struct pass *pass, bool digits)
+{
+    struct place *place = &pass->place;
+    size_t len = place->run_end - place->begin;
+    look_into(pass);
+    if (!digits || place->begin < pass->memory.decoded_end)
+        return;
+    const uint32_t of_codes =
+        WORD_LENGTH(2) | WORD_LENGTH(3) | WORD_LENGTH(4) | WORD_LENGTH(7) | WORD_LENGTH(8);
+    if ((place->shape & of_codes) && place->begin >= pass->codes_end)
+        pass->codes_end = encoded_scan_codes(place, settle_add, &pass->found);
+    else if (len > 9)
+        regroup_scan_word(place, settle_add, &pass->found);
 }
 
 static void note_announced(struct pass *pass, int context, size_t end)
@@ -97,7 +128,8 @@ size_t scan_word(struct pass *pass, int first, const struct run *run)
     place->word_end = run->long_end;
     place->in_date = place->begin < pass->memory.date.end;
     place->shape = shape_of(place, first, after, run->digits);
-    look_into(pass);
+    if (pass_decodes(pass))
+        look_around(pass, run->digits);
     (void)detectors_ask(TRIGGER_RUN, place, settle_add, &pass->found);
     if (ascii_is_digit(first)) {
         scan_number(pass, run);

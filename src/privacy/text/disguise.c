@@ -108,6 +108,117 @@ static size_t next_bracket(struct td_str text, size_t from)
     return SIZE_MAX;
 }
 
+/* --- characters beyond ASCII --- */
+
+/* Digits that no detector knows: of further scripts, and those that Unicode draws. Each row counts
+ * up from `value`. In ascending order. */
+static const struct {
+    uint32_t first;
+    uint8_t count;
+    char value;
+} odd_digits[] = {
+    {0xB2, 2, '2'},    {0xB9, 1, '1'},     {0x7C0, 10, '0'},   {0xA66, 10, '0'},
+    {0xAE6, 10, '0'},  {0xB66, 10, '0'},   {0xBE6, 10, '0'},   {0xC66, 10, '0'},
+    {0xCE6, 10, '0'},  {0xD66, 10, '0'},   {0xDE6, 10, '0'},   {0xE50, 10, '0'},
+    {0xED0, 10, '0'},  {0xF20, 10, '0'},   {0x1040, 10, '0'},  {0x1090, 10, '0'},
+    {0x17E0, 10, '0'}, {0x1810, 10, '0'},  {0x1946, 10, '0'},  {0x19D0, 10, '0'},
+    {0x1A80, 10, '0'}, {0x1A90, 10, '0'},  {0x1B50, 10, '0'},  {0x1BB0, 10, '0'},
+    {0x1C40, 10, '0'}, {0x1C50, 10, '0'},  {0x2070, 1, '0'},   {0x2074, 6, '4'},
+    {0x2080, 10, '0'}, {0x2460, 9, '1'},   {0x2474, 9, '1'},   {0x2488, 9, '1'},
+    {0x24EA, 1, '0'},  {0x24F5, 9, '1'},   {0x24FF, 1, '0'},   {0x2776, 9, '1'},
+    {0x2780, 9, '1'},  {0x278A, 9, '1'},   {0x3007, 1, '0'},   {0x3021, 9, '1'},
+    {0x3220, 9, '1'},  {0x3280, 9, '1'},   {0xA620, 10, '0'},  {0xA8D0, 10, '0'},
+    {0xA900, 10, '0'}, {0xA9D0, 10, '0'},  {0xA9F0, 10, '0'},  {0xAA50, 10, '0'},
+    {0xABF0, 10, '0'}, {0x104A0, 10, '0'}, {0x1F101, 10, '0'}, {0x1FBF0, 10, '0'},
+};
+
+/* The digits of Chinese and Japanese texts, and those of cheques, by their value. */
+static int ideograph_digit(uint32_t code)
+{
+    static const uint16_t digits[][10] = {
+        {0x96F6, 0x4E00, 0x4E8C, 0x4E09, 0x56DB, 0x4E94, 0x516D, 0x4E03, 0x516B, 0x4E5D},
+        {0x96F6, 0x58F9, 0x8D30, 0x53C1, 0x8086, 0x4F0D, 0x9646, 0x67D2, 0x634C, 0x7396},
+        {0x96F6, 0x58F1, 0x8CB3, 0x53C3, 0x8086, 0x4F0D, 0x9678, 0x67D2, 0x634C, 0x7396}};
+    if (code < 0x4E00 || code > 0x96F6)
+        return 0;
+    for (size_t i = 0; i < sizeof digits / sizeof digits[0][0]; i++)
+        if (digits[i / 10][i % 10] == code)
+            return (int)(i % 10) + '0';
+    return 0;
+}
+
+/* The digit that the character is meant as; 0: none. */
+static int odd_digit(uint32_t code)
+{
+    size_t low = 0, high = sizeof odd_digits / sizeof *odd_digits;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code >= odd_digits[middle].first + odd_digits[middle].count)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < sizeof odd_digits / sizeof *odd_digits && code >= odd_digits[low].first)
+        return odd_digits[low].value + (int)(code - odd_digits[low].first);
+    return ideograph_digit(code);
+}
+
+#define TAG_FIRST 0xE0020 /* Unicode's tags copy ASCII, and nothing is drawn for them */
+#define TAG_LAST 0xE007E
+#define TAG_BYTES 4
+#define TAGS_MIN 8 /* in a row, that tell a model something; fewer are only in the way */
+
+static bool is_tag(struct td_str text, size_t at)
+{
+    size_t end = at;
+    if (at + TAG_BYTES > text.len)
+        return false;
+    uint32_t code = utf8_next(text, &end);
+    return code >= TAG_FIRST && code <= TAG_LAST;
+}
+
+static bool in_row_of_tags(struct td_str text, size_t at)
+{
+    size_t begin = at, end = at;
+    while (begin >= TAG_BYTES && at - begin < TAGS_MIN * TAG_BYTES &&
+           is_tag(text, begin - TAG_BYTES))
+        begin -= TAG_BYTES;
+    while (is_tag(text, end) && end - begin < TAGS_MIN * TAG_BYTES)
+        end += TAG_BYTES;
+    return end - begin >= TAGS_MIN * TAG_BYTES;
+}
+
+static int odd_form(struct td_str text, size_t at, uint32_t code, int form)
+{
+    if (form == 0 && code >= TAG_FIRST && code <= TAG_LAST && in_row_of_tags(text, at))
+        return (int)(code - TAG_FIRST + ' ');
+    int digit = form == PLAIN_OTHER ? odd_digit(code) : 0;
+    return digit ? digit : form;
+}
+
+/* The plain form of the character at the offset, also of what only hides (plain.h: 0 is
+ * invisible). */
+static inline int form_of(struct td_str text, size_t at, uint32_t code)
+{
+    int form = plain_form(code);
+    return form == 0 || form == PLAIN_OTHER ? odd_form(text, at, code, form) : form;
+}
+
+#define DIGITS_NEAR 3 /* an odd digit among others: "xÂ²" and "â  first" have one */
+
+/* Do more digits follow, each after one sign at most? */
+static bool digits_follow(struct td_str text, size_t at)
+{
+    int count = 1, signs = 0;
+    while (at < text.len && count < DIGITS_NEAR && signs < 2) {
+        uint32_t code = utf8_next(text, &at);
+        bool digit = code < 0x80 ? ascii_is_digit((int)code) : odd_digit(code) != 0;
+        count += digit;
+        signs = digit ? 0 : signs + 1;
+    }
+    return count == DIGITS_NEAR;
+}
+
 static bool ascii_word_at(struct td_str text, size_t at)
 {
     return at < text.len && ascii_is_alnum((unsigned char)text.data[at]);
@@ -126,7 +237,9 @@ static bool is_accent(struct td_str text, size_t begin, uint32_t code)
 static bool is_disguise(struct td_str text, size_t begin, size_t end, uint32_t code)
 {
     bool before = begin > 0 && ascii_word_at(text, begin - 1), after = ascii_word_at(text, end);
-    int form = plain_form(code);
+    int form = form_of(text, begin, code);
+    if (ascii_is_digit(form) && odd_digit(code))
+        return digits_follow(text, end);
     if (form == PLAIN_OTHER || (!before && !after && form < 0x80 && !ascii_is_alnum(form)))
         return false;
     if (form == 0)
@@ -198,7 +311,7 @@ static bool is_mixed_word(struct td_str text, size_t at, size_t *end)
     while (offset < text.len && offset - at < WORD_MAX) {
         size_t begin = offset;
         uint32_t code = utf8_next(text, &offset);
-        int form = code < 0x80 ? (int)code : plain_form(code);
+        int form = code < 0x80 ? (int)code : form_of(text, begin, code);
         struct plain letter = {form, begin, offset};
         if (form == PLAIN_LETTER)
             alike &= plain_look_alike(text, letter).c != PLAIN_LETTER;
@@ -234,7 +347,7 @@ static size_t read_character(struct td_str text, size_t at, bool mixed, char byt
     size_t end = at;
     code = utf8_next(text, &end);
     *used = end - at;
-    struct plain letter = {plain_form(code), at, end};
+    struct plain letter = {form_of(text, at, code), at, end};
     if (mixed)
         letter = plain_look_alike(text, letter);
     if (letter.c == 0 && !is_accent(text, at, code))

@@ -1,5 +1,6 @@
-/* Finds and reads JSON's escapes in a text. A \uXXXX may be half of a pair; both halves are read as
- * one character. An incomplete escape is copied, so that reading never loses a byte. */
+/* Finds and reads the escapes of JSON and of programs in a text. A \uXXXX may be half of a pair;
+ * both halves are read as one character. An incomplete escape is copied, so that reading never loses
+ * a byte. */
 #include "privacy/text/escaped.h"
 
 #include "base/ascii.h"
@@ -23,13 +24,52 @@ static uint32_t unit_at(struct td_str text, size_t at)
     return unit;
 }
 
+/* The number of so many digits at the place; *used: how many stand there. */
+static uint32_t number_at(struct td_str text, size_t at, unsigned base, size_t digits, size_t *used)
+{
+    uint32_t number = 0;
+    for (*used = 0; *used < digits && at + *used < text.len; ++*used) {
+        int digit = ascii_hex_value((unsigned char)text.data[at + *used]);
+        if (digit < 0 || digit >= (int)base)
+            break;
+        number = number * base + (uint32_t)digit;
+    }
+    return number;
+}
+
+/* An ASCII character as programs escape it: \x34, \u{34}, \U00000034, \064. Answers the bytes, 0:
+ * none. */
+static size_t ascii_at(struct td_str text, size_t at, uint32_t *character)
+{
+    static const struct {
+        const char *before;
+        uint8_t base, min, max;
+        char after;
+    } forms[] = {{"x", 16, 2, 2, 0}, {"u{", 16, 1, 6, '}'}, {"U", 16, 8, 8, 0}, {"", 8, 3, 3, 0}};
+    if (text.data[at] != '\\')
+        return 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct td_str before = str_from(forms[i].before);
+        size_t begin = at + 1 + before.len, used, end;
+        if (!str_equal(str_slice(text, at + 1, begin), before))
+            continue;
+        *character = number_at(text, begin, forms[i].base, forms[i].max, &used);
+        end = begin + used;
+        if (used < forms[i].min || *character < ' ' || *character >= 0x7f ||
+            (forms[i].after != 0 && (end >= text.len || text.data[end++] != forms[i].after)))
+            continue;
+        return end - at;
+    }
+    return 0;
+}
+
 /* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes:
  * none. */
 static size_t character_at(struct td_str text, size_t at, uint32_t *character)
 {
     uint32_t unit = unit_at(text, at), low;
     if (unit == UINT32_MAX)
-        return 0;
+        return ascii_at(text, at, character);
     *character = unit;
     if (unit < 0xd800 || unit >= 0xdc00 || (low = unit_at(text, at + 6)) < 0xdc00 || low >= 0xe000)
         return 6;
@@ -49,7 +89,8 @@ size_t escaped_next(struct td_str text, size_t from)
         if (found == NULL)
             break;
         size_t at = (size_t)(found - text.data);
-        if (unit_at(text, at) != UINT32_MAX ||
+        uint32_t character;
+        if (character_at(text, at, &character) > 0 ||
             (at + 2 < text.len && is_blank_escape(text.data[at + 1]) &&
              plain_is_word_byte((unsigned char)text.data[at + 2])))
             return at;

@@ -54,4 +54,17 @@ static inline bool plain_is_word_byte(unsigned char c)
     return plain_word_bytes[c];
 }
 
+#define PLAIN_EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* How many of eight bytes, from the first, are ASCII letters. */
+static inline unsigned plain_letters_of(uint64_t bytes)
+{
+    uint64_t low = (bytes | 0x20 * PLAIN_EACH_BYTE) & 0x7f * PLAIN_EACH_BYTE;
+    /* bit 7 of each byte: below 'a', above 'z', or beyond ASCII */
+    uint64_t others =
+        (~(low + (0x80 - 'a') * PLAIN_EACH_BYTE) | (low + (0x7f - 'z') * PLAIN_EACH_BYTE) | bytes) &
+        0x80 * PLAIN_EACH_BYTE;
+    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
 #endif

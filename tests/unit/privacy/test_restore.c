@@ -397,6 +397,81 @@ static void test_random_texts_come_back_whole(void)
     CHECK(restored == positions);
 }
 
+/* Pieces of an answer: surrogates as it may spell them, beginnings of them, and what may stand
+ * around them. %s: a surrogate. */
+static const char *const spellings[] = {
+    "%s",     "%s's",   "%ss",        "**%s**",         "`%s`", "\\n%s",         "\\u0020%s",
+    "C:\\%s", "%%20%s", "\xc3\xa9%s", "%s\xe2\x80\x8b", "%s.",  "(%s",           "%s-",
+    "/%s/",   "%s%%",   "%s\\",       "\\\\%s",         "%s@",  "\xe2\x80\x99%s"};
+static const char *const between[] = {
+    " ",  "",      "\n",     ", ",   "-",        "x", "\\",
+    "\"", "\\u00", "\\u004", "\xc3", "\xe2\x80", "4", "\xf0\x9f\x99\x82"};
+
+static size_t append_spelling(struct rng *rng, const struct world *world, char *out, size_t size)
+{
+    struct vault_entry entry =
+        vault_at(world->vault, (uint32_t)rng_below(rng, vault_count(world->vault)));
+    char surrogate[256], escaped[300];
+    size_t count = sizeof spellings / sizeof *spellings, len;
+    snprintf(surrogate, sizeof surrogate, STR_FMT, STR_ARG(entry.surrogate));
+    if (rng_below(rng, 4) == 0) /* only its beginning */
+        surrogate[1 + rng_below(rng, strlen(surrogate))] = '\0';
+    for (char *c = surrogate; *c && rng_below(rng, 5) == 0; c++)
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+    snprintf(escaped, sizeof escaped, "%s", surrogate);
+    if (rng_below(rng, 4) == 0)
+        snprintf(escaped, sizeof escaped, "\\u%04x%s", (unsigned char)surrogate[0], surrogate + 1);
+    const char *form = spellings[rng_below(rng, count)];
+    const char *at = strstr(form, "%s");
+    len = (size_t)snprintf(out, size, "%.*s%s%s", (int)(at - form), form, escaped, at + 2);
+    len += (size_t)snprintf(out + len, size - len, "%s",
+                            between[rng_below(rng, sizeof between / sizeof *between)]);
+    return len;
+}
+
+/* Wherever the stream is cut, also within an escape, a character or a surrogate, the same comes
+ * out, and the same is counted. */
+static void test_what_comes_out_does_not_depend_on_where_the_stream_is_cut(void)
+{
+    struct rng rng;
+    struct world world;
+    size_t differ = 0;
+    rng_init(&rng, 20261123);
+    REQUIRE(world_init(&world, letter));
+    for (int text = 0; text < 120; text++) {
+        char answer[700], whole[4096];
+        size_t len = 0;
+        struct restore_counts once = {0}, counts = {0};
+        bool json = text % 2;
+        for (int i = 0; i < 4; i++)
+            len += append_spelling(&rng, &world, answer + len, sizeof answer - len);
+        struct td_str all = {answer, len};
+        snprintf(whole, sizeof whole, "%s", restore(&world, all, SIZE_MAX, json, &once));
+        for (size_t cut = 1; cut < len; cut++) {
+            struct restorer restorer;
+            struct buf out;
+            buf_init(&out, 1 << 16);
+            REQUIRE(restorer_init(&restorer, world.table, json));
+            restorer_feed(&restorer, str_slice(all, 0, cut), &out);
+            restorer_feed(&restorer, str_slice(all, cut, len), &out);
+            restorer_end(&restorer, &out);
+            buf_append_char(&out, '\0');
+            bool same = strcmp(out.data, whole) == 0 && restorer.counts.seen == once.seen &&
+                        restorer.counts.restored == once.restored;
+            if (!same && differ++ < 3)
+                printf("cut at %zu: %s\n  gave  %s\n  whole %s\n", cut, answer, out.data, whole);
+            restorer_deinit(&restorer);
+            buf_deinit(&out);
+        }
+        for (size_t step = 1; step <= 7; step++) {
+            bool same = strcmp(restore(&world, all, step, json, &counts), whole) == 0;
+            differ += !same || counts.seen != once.seen || counts.restored != once.restored;
+        }
+    }
+    CHECK(differ == 0);
+    world_deinit(&world);
+}
+
 /* A surrogate as a text of the conversation's next turn could have it by chance. */
 static void date_as_iso(const char *surrogate, char *out, size_t size)
 {
@@ -576,6 +651,7 @@ int main(void)
     RUN(test_what_later_stands_in_a_text_is_no_surrogate_any_more);
     RUN(test_a_surrogate_is_no_day_of_the_text);
     RUN(test_a_mail_addresss_local_part_is_restored_alone);
+    RUN(test_what_comes_out_does_not_depend_on_where_the_stream_is_cut);
     RUN(test_random_texts_come_back_whole);
     privacy_scanner_free(with_names);
     return test_finish();

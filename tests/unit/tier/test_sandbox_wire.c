@@ -179,6 +179,7 @@ static void write_frames(struct buf *out)
                                  .usage = {.prompt_tokens = 9, .completion_tokens = 4}};
     buf_init(out, 1u << 20);
     sandbox_write_piece(&piece, out);
+    sandbox_write_beat(out);
     sandbox_write_done(&result, out);
     result.status = TD_LIMIT;
     snprintf(result.err.message, sizeof result.err.message, "too long");
@@ -201,6 +202,9 @@ static void test_frames_arrive_whole_and_in_order(void)
     sandbox_frame_deinit(&frame);
     at += used;
     struct td_str rest = str_slice(buf_view(&bytes), at, bytes.len);
+    REQUIRE(sandbox_read_frame(rest, &used, &frame, NULL) == TD_OK && used == 5);
+    CHECK(frame.kind == SANDBOX_BEAT);
+    rest = str_slice(rest, used, rest.len);
     REQUIRE(sandbox_read_frame(rest, &used, &frame, NULL) == TD_OK && used > 0);
     CHECK(frame.kind == SANDBOX_DONE && frame.result.status == TD_OK &&
           frame.result.finish == TD_FINISH_TOOL_CALLS && frame.result.usage.exact &&

@@ -5,11 +5,14 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/config.h"
 #include "app/setup/process/runtime.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/embedding/embedding_service.h"
+#include "engine/session/scheduler.h"
 #include "net/loop_event.h"
 #include "tier/sandbox.h"
 #include "tier/sandbox_wire.h"
@@ -26,6 +29,13 @@
 
 #define OUT_BYTES_MAX (64u << 20) /* of one answer that the server does not read */
 #define FLUSH_MS 5
+#define EXIT_STUCK 3
+
+/* What one scheduler had done when it was seen to move last. */
+struct progress {
+    uint64_t passes;
+    double moved_ms;
+};
 
 struct confined {
     struct runtime *runtime;
@@ -33,6 +43,7 @@ struct confined {
     struct loop_watch *control;
     struct loop_timer *beat; /* runs while there are answers */
     struct answer *answers;
+    struct progress progress[CONFIG_TIERS_MAX]; /* of the schedulers in their order */
     bool ended; /* the server takes no more answers but those that run */
 };
 
@@ -110,10 +121,42 @@ static void on_flush(void *ctx)
         flush(answer);
 }
 
+/* How long a local tier may do nothing for its answers; the longest, as a scheduler does not know
+ * its tier. */
+static uint32_t idle_max_ms(const struct config *config)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < config->tier_count; i++)
+        if (config->tiers[i].kind == CONFIG_TIER_LOCAL && config->tiers[i].idle_timeout_ms > most)
+            most = config->tiers[i].idle_timeout_ms;
+    return most;
+}
+
+/* Whether a scheduler has answers to go on with, and has not for too long. This loop would say for
+ * ever that they are under way. */
+static bool engine_hangs(struct confined *confined, const struct exchange_services *services)
+{
+    double now_ms = clock_monotonic_ms(NULL);
+    for (size_t i = 0; i < services->scheduler_count && i < CONFIG_TIERS_MAX; i++) {
+        struct progress *progress = &confined->progress[i];
+        struct scheduler_load load = scheduler_get_load(services->schedulers[i]);
+        if (load.running == 0 || load.passes != progress->passes || progress->moved_ms == 0)
+            *progress = (struct progress){load.passes, now_ms};
+        if (now_ms - progress->moved_ms > idle_max_ms(runtime_config(confined->runtime)))
+            return true;
+    }
+    return false;
+}
+
 /* Tells the server that this process lives. An answer that waits to be read says nothing more. */
 static void on_beat(void *ctx)
 {
     struct confined *confined = ctx;
+    if (confined->answers && engine_hangs(confined, confined->answers->services)) {
+        log_event(LOG_LEVEL_ERROR, "confined_worker_stuck", "idle_ms=%u",
+                  idle_max_ms(runtime_config(confined->runtime)));
+        _exit(EXIT_STUCK);
+    }
     for (struct answer *answer = confined->answers; answer; answer = answer->next) {
         if (answer->done || answer->out.len > 0)
             continue;
@@ -233,8 +276,10 @@ static void answer_begin(struct confined *confined, int request_fd, int answer_f
     answer->next = confined->answers;
     if (answer->next)
         answer->next->previous = answer;
-    if (!answer->next)
+    if (!answer->next) { /* nobody has looked at the schedulers since the last answer */
+        memset(confined->progress, 0, sizeof confined->progress);
         loop_timer_start(confined->loop, confined->beat, 0);
+    }
     confined->answers = answer;
     buf_init(&answer->out, OUT_BYTES_MAX);
     answer->flush = loop_timer_new(confined->loop, on_flush, answer);
