@@ -197,7 +197,7 @@ class Canary:
             form.encode() in raw
             for form in (
                 self.written,
-                *(json.dumps(self.written, ensure_ascii=a)[1:-1] for a in (0, 1)),
+                *(json.dumps(self.written, ensure_ascii=a)[1:-1] for a in (False, True)),
             )
         ):
             return True
