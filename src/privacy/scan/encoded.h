@@ -7,8 +7,8 @@
 #include "privacy/detect/detect.h"
 
 /* Scans the value with escapes around the place, where a '%' or (quoted-printable) a '=' with two
- * hex digits stands. The value begins at `floor` or later. Returns its end, or the place when it has
- * no escape. */
+ * hex digits stands. The value begins at `floor` or later. Returns its end, or the place when it
+ * has no escape. */
 size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *emit, void *ctx);
 
 enum encoded_alphabet { ENCODED_HEX, ENCODED_BASE32, ENCODED_BASE64 };
