@@ -130,7 +130,7 @@ class Link(ScriptedCloud):
         read on the way."""
         body, accept = request["body"], request["headers"].get("accept", "*/*")
         head = (
-            f"POST {request['path']} HTTP/1.1\r\nHost: link\r\nConnection: close\r\n"
+            f"POST {request['path']} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
             f"Content-Type: application/json\r\nAccept: {accept}\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )

@@ -73,7 +73,7 @@ def make(number: int, lots: random.Random) -> tuple[Result, dict[str, Any], dict
 
 async def send(port: int, result: Result, body: Any, headers: dict[str, str]) -> None:
     payload = json.dumps(body).encode()
-    lines = [f"POST {DIALECTS[result.dialect]} HTTP/1.1", "Host: x", "Connection: close"]
+    lines = [f"POST {DIALECTS[result.dialect]} HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
     lines += ["Content-Type: application/json", f"Content-Length: {len(payload)}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     begin = time.perf_counter()
