@@ -1,7 +1,7 @@
 /* The whole way of a request in one thread: a configuration's server on a loopback socket, with the
  * real HTTP parser, dialects, scan, plan, door and writer of requests, whose tiers record what
- * leaves and answer by a script. Only libcurl is missing: the linker redirects the three functions
- * of net/client.h that a tier calls to this file (RECORDED_LINK_ARGS in tests/meson.build).
+ * leaves and answer by a script. Only libcurl is missing: the linker redirects every function
+ * of net/client.h that a tier calls to this file (--wrap in the meson.build of each user).
  *
  * Nothing of a request outlives it: recorded_renew gives the next one fresh tiers, health, classes
  * and vaults. Time runs faster for exchanges than for the server: their timers are divided by

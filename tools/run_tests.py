@@ -37,7 +37,9 @@ THREADED = (
     *("client", "ledger", "loop", "hedge_allowance", "exchange/money", "ramp_table", "scanner"),
 )
 # What hostile input reaches.
-SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")
+SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy", "storm")
+# What has several workers and everything that they share.
+RACED_E2E = ("storm",)
 # End-to-end suites that judge how long something took: nothing else runs beside them.
 TIMED_E2E = ("e2e/test_confined", "e2e/test_failures", "e2e/test_hedging", "e2e/test_wire_tap")
 # Unit tests of more than two seconds each, and what stands for the end-to-end tests, in --quick.
@@ -204,6 +206,16 @@ def script_suites() -> Iterator[Suite]:
             yield suite
 
 
+def sanitized_e2e(label: str, names: tuple[str, ...], env: dict[str, str]) -> Iterator[Suite]:
+    """End-to-end tests against the program of a sanitized tree."""
+    tree = f"build-{label}"
+    environment = {"TANDEM_BINARY": str(ROOT / tree / "src/app/tandem"), **env}
+    for name in names:
+        phase = 2 if f"e2e/test_{name}" in TIMED_E2E else 1
+        script = [sys.executable, f"tests/e2e/test_{name}.py"]
+        yield Suite(f"{label}/e2e_{name}", script, environment, tree, "product", phase)
+
+
 def catalogue(cross: dict[str, str]) -> list[Suite]:
     """Every suite, those that compute longest first: what starts last decides when all is over."""
     trees.configure("build")
@@ -224,13 +236,8 @@ def catalogue(cross: dict[str, str]) -> list[Suite]:
         suites.append(Suite("fuzz/regressions", replay, tree="build-fuzz", target="fuzz"))
     suites += unit_suites("unit", "build", tests)
     suites += script_suites()
-    for name in SANITIZED_E2E:
-        environment = {"TANDEM_BINARY": str(ROOT / "build-asan/src/app/tandem"), **ASAN}
-        phase = 2 if f"e2e/test_{name}" in TIMED_E2E else 1
-        script = [sys.executable, f"tests/e2e/test_{name}.py"]
-        suites.append(
-            Suite(f"asan/e2e_{name}", script, environment, "build-asan", "product", phase)
-        )
+    suites += sanitized_e2e("asan", SANITIZED_E2E, ASAN)
+    suites += sanitized_e2e("tsan", RACED_E2E, TSAN)
     return suites
 
 

@@ -1,4 +1,5 @@
-/* The table of endpoints, and a request's way to its handler: origin, path, method, key.
+/* The table of endpoints, and a request's way to its handler: host, origin, path, method, key. All
+ * of it is in the head, so that nobody else's body is kept.
  *
  * An endpoint is a row here: method, path, handler, whose things it shows, and the form of its
  * errors where that is not OpenAI's. A handler that does not reply at once keeps a call
@@ -10,6 +11,7 @@
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
+#include "api/http/trim.h"
 #include "api/inference/handlers.h"
 #include "api/wire/messages_response.h"
 #include "base/str.h"
@@ -97,6 +99,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     api_cancel(api);
+    loop_timer_free(api->loop, api->trim);
     ledger_reader_close(api->reader);
     free(api);
 }
@@ -173,34 +176,78 @@ static void reply_unknown_path(struct api *api, struct http_request *request)
     api_reply_fault(api, request, &fault);
 }
 
-void api_handle(void *ctx, struct http_request *request)
+/* What a request's head was found to be; kept with the request until its body is there. */
+struct admission {
+    const struct api_endpoint *endpoint; /* NULL = refused */
+    const char *rest;
+    struct tracing tracing;
+    struct auth_who who;
+};
+
+/* The row for a request; NULL when it was refused and answered here. */
+static const struct api_endpoint *find_endpoint(struct api *api, struct http_request *request,
+                                                const char **rest)
 {
-    struct api *api = ctx;
-    api_begin_event(api);
-    tracing_begin(api, request);
-    if (!access_check_origin(api, request))
-        return;
     enum http_method method = http_request_method(request);
-    if (method == HTTP_OPTIONS) {
-        access_reply_preflight(api, request);
-        return;
-    }
     const struct api_endpoint *other = NULL;
     for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
         const struct api_endpoint *endpoint = &endpoints[i];
-        const char *rest;
-        if (!path_matches(endpoint->path, http_request_path(request), &rest))
+        if (!path_matches(endpoint->path, http_request_path(request), rest))
             continue;
-        if (endpoint->method != method && !(endpoint->method == HTTP_GET && method == HTTP_HEAD)) {
-            other = endpoint;
-            continue;
-        }
-        if (access_check_owner(api, request, endpoint->owner))
-            endpoint->handler(api, request, rest);
-        return;
+        if (endpoint->method == method || (endpoint->method == HTTP_GET && method == HTTP_HEAD))
+            return access_check_owner(api, request, endpoint->owner) ? endpoint : NULL;
+        other = endpoint;
     }
     if (other)
         reply_wrong_method(api, request, other->method);
     else
         reply_unknown_path(api, request);
+    return NULL;
+}
+
+static void reply_no_memory(struct api *api, struct http_request *request)
+{
+    struct fault fault;
+    fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    api_reply_fault(api, request, &fault);
+}
+
+enum http_body_use api_admit(void *ctx, struct http_request *request)
+{
+    struct api *api = ctx;
+    api_begin_event(api);
+    tracing_begin(api, request);
+    struct admission *admission = http_request_note(request, sizeof *admission);
+    if (!admission)
+        reply_no_memory(api, request);
+    if (!admission || !access_check_host(api, request) || !access_check_origin(api, request))
+        return HTTP_BODY_DROP;
+    if (http_request_method(request) == HTTP_OPTIONS) {
+        access_reply_preflight(api, request);
+        return HTTP_BODY_DROP;
+    }
+    admission->endpoint = find_endpoint(api, request, &admission->rest);
+    admission->tracing = api->tracing;
+    admission->who = api->who;
+    bool reads = admission->endpoint && admission->endpoint->method == HTTP_POST;
+    return reads ? HTTP_BODY_KEEP : HTTP_BODY_DROP;
+}
+
+void api_handle(void *ctx, struct http_request *request)
+{
+    struct api *api = ctx;
+    api_begin_event(api);
+    struct admission *admission = http_request_note(request, sizeof *admission);
+    if (!admission) {
+        reply_no_memory(api, request);
+        return;
+    }
+    assert(admission->endpoint); /* api_admit answers all others */
+    api->tracing = admission->tracing;
+    api->who = admission->who;
+    if (!trim_weigh(api, http_request_body(request).len)) {
+        reply_no_memory(api, request);
+        return;
+    }
+    admission->endpoint->handler(api, request, admission->rest);
 }

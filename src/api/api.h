@@ -17,6 +17,8 @@ void api_free(struct api *api);
 void api_cancel(struct api *api);
 uint32_t api_active(const struct api *api); /* exchanges not yet final on this loop */
 
+/* A server_head_fn: whoever may not ask is refused before a body is read. ctx is the struct api. */
+enum http_body_use api_admit(void *ctx, struct http_request *request);
 /* A server_fn; ctx is the struct api. */
 void api_handle(void *ctx, struct http_request *request);
 /* A server_refuse_fn: net/'s own refusals in OpenAI's shape. */

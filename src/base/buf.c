@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/shortage.h"
 
 #include <assert.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void buf_init(struct buf *buf, size_t bytes_max)
 {
@@ -101,12 +103,21 @@ void buf_printf(struct buf *buf, const char *format, ...)
 enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err)
 {
     const char *label = path ? path : "standard input";
-    FILE *file = path ? fopen(path, "rbe") : stdin;
-    if (!file)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", label,
-                         strerror(errno));
+    FILE *file = stdin;
+    if (path) {
+        int fd;
+        enum td_status status = file_open_regular(path, 0, &fd, NULL, err);
+        if (status != TD_OK)
+            return status;
+        file = fdopen(fd, "rb");
+        if (!file) {
+            close(fd);
+            return error_set(err, TD_NO_MEMORY, "%s: %s", label, strerror(errno));
+        }
+    }
     char block[16384];
     size_t count;
+    uint32_t shortages = shortage_count();
     while (!buf->failed && (count = fread(block, 1, sizeof block, file)) > 0)
         buf_append(buf, block, count);
     bool broken = ferror(file) != 0;
@@ -115,7 +126,9 @@ enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error 
     if (broken)
         return error_set(err, TD_IO, "%s: cannot be read", label);
     if (buf->failed)
-        return error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max);
+        return shortage_judge(
+            shortages, error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max),
+            err);
     return TD_OK;
 }
 

@@ -22,7 +22,8 @@ void buf_append_str(struct buf *buf, struct td_str text);
 void buf_append_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) TD_PRINTF(2, 3);
 
-/* Appends a whole file; with path NULL, standard input. TD_NOT_FOUND, TD_IO, TD_LIMIT. */
+/* Appends a whole file, which must be a regular one; with path NULL, standard input. TD_NOT_FOUND,
+ * TD_IO, TD_LIMIT. */
 TD_MUST_CHECK enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err);
 
 /* Goes back to an earlier length; `failed` stays. */

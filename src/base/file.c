@@ -13,7 +13,39 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum td_status file_open_regular(const char *path, int flags, int *fd, uint64_t *bytes,
+                                 struct td_error *err)
+{
+    assert(path && fd);
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    if (*fd < 0)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
+                         strerror(errno));
+    bool known = fstat(*fd, &info) == 0;
+    if (known && S_ISREG(info.st_mode)) {
+        if (bytes)
+            *bytes = (uint64_t)info.st_size;
+        return TD_OK;
+    }
+    error_set(err, TD_IO, "%s: %s", path, known ? "not a regular file" : strerror(errno));
+    close(*fd);
+    *fd = -1;
+    errno = EINVAL;
+    return TD_IO;
+}
+
+enum td_status file_check_regular(const char *path, struct td_error *err)
+{
+    int fd = -1;
+    enum td_status status = path ? file_open_regular(path, 0, &fd, NULL, err) : TD_OK;
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
 
 bool file_write_at(int fd, struct td_str text, off_t at)
 {

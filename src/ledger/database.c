@@ -11,6 +11,7 @@
 #include "ledger/database.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "ledger/schema_sql.h"
 
@@ -136,6 +137,7 @@ static enum td_status create(const char *path, struct td_error *err)
     if (status == TD_OK && !put_in_place(draft, path))
         status = error_set(err, TD_IO, "cannot create ledger %s: %s", path, strerror(errno));
     unlink(draft);
+    file_sync_folder(path);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
+#include "ledger/egress_mark.h"
 #include "ledger/egress_verify.h"
 
 #include <assert.h>
@@ -42,6 +43,8 @@ struct egress_log {
     off_t entries_bytes, heads_bytes;
     struct egress_head head; /* the last head; an empty date: none yet */
     off_t head_at;           /* where its line begins */
+    bool opened;
+    uint64_t marked; /* transfers in the last mark; UINT64_MAX = there is none of this boot */
     struct td_error failure; /* of the last transfer's record; status TD_OK = it was written */
 };
 
@@ -85,7 +88,7 @@ static enum td_status read_key(struct egress_log *log, const char *path, struct 
 {
     char hex[2 * CRYPTO_SIGN_KEY_BYTES + 1];
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return TD_NOT_FOUND;
     if (fd < 0)
@@ -328,9 +331,74 @@ static enum td_status verify_whole(const struct egress_log *log, struct td_error
                      verdict.problem);
 }
 
+static enum td_status append_locked(struct egress_log *log, const struct egress_entry *entry,
+                                    struct td_error *err);
+static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
+                                 const char *next, uint64_t wall_ms, struct td_error *err);
+
+/* Cuts off what power took: heads that count further than the entries go, and entries that do not
+ * follow. The last head is signed anew, and a line tells it. */
+static enum td_status mend_locked(struct egress_log *log, const struct egress_head *mark,
+                                  struct td_error *err)
+{
+    struct stat entries, heads;
+    const uint64_t now_ms = clock_wall_ms(NULL);
+    const struct egress_entry told = {.wall_ms = now_ms,
+                                      .purpose = "power_loss",
+                                      .tier = "-",
+                                      .place = "device",
+                                      .host = "-",
+                                      .data_class = "public"};
+    if (!egress_mark_follow(log->folder, mark, &log->chain, &log->entries_bytes) ||
+        !egress_mark_heads(log->folder, mark->key, log->chain.count, &log->head, &log->head_at,
+                           &log->heads_bytes))
+        return TD_CORRUPT;
+    if (fstat(log->entries_fd, &entries) != 0 || fstat(log->heads_fd, &heads) != 0 ||
+        ftruncate(log->entries_fd, log->entries_bytes) != 0 ||
+        ftruncate(log->heads_fd, log->heads_bytes) != 0)
+        return io_error(log, "write", err);
+    log_event(LOG_LEVEL_WARN, "egress_power_loss",
+              "folder=%s kept=%llu on_disk_for_sure=%llu cut_bytes=%lld", log->folder,
+              (unsigned long long)log->chain.count, (unsigned long long)mark->chain.count,
+              (long long)(entries.st_size - log->entries_bytes));
+    enum td_status status = write_head(log, &log->chain, EGRESS_NO_HASH, now_ms, err);
+    return status == TD_OK ? append_locked(log, &told, err) : status;
+}
+
+/* Puts a log in order that a loss of power has torn. err keeps what was wrong with it, if that is
+ * not what happened. */
+static enum td_status recover(struct egress_log *log, struct td_error *err)
+{
+    struct egress_head mark;
+    struct td_error cause = {0};
+    bool same_boot;
+    if (!egress_mark_read(log->folder, log->head.key, &mark, &same_boot) || same_boot)
+        return TD_CORRUPT;
+    if (!lock_files(log))
+        return TD_CORRUPT;
+    enum td_status status = mend_locked(log, &mark, &cause);
+    flock(log->entries_fd, LOCK_UN);
+    if (status == TD_OK && (status = verify_whole(log, &cause)) == TD_OK)
+        *err = (struct td_error){0};
+    return status;
+}
+
+/* Of an earlier boot the mark says nothing any more. */
+static enum td_status mark_this_boot(struct egress_log *log, struct td_error *err)
+{
+    struct egress_head mark;
+    bool same_boot;
+    log->marked = UINT64_MAX;
+    if (egress_mark_read(log->folder, log->head.key, &mark, &same_boot) && same_boot)
+        log->marked = mark.chain.count;
+    return egress_log_mark(log, err);
+}
+
 static enum td_status open_files(struct egress_log *log, struct td_error *err)
 {
-    if (mkdir(log->folder, 0700) != 0 && errno != EEXIST)
+    if (mkdir(log->folder, 0700) == 0)
+        file_sync_folder(log->folder);
+    else if (errno != EEXIST)
         return io_error(log, "make the folder", err);
     log->entries_fd = open_file(log, EGRESS_ENTRIES_FILE);
     log->heads_fd = open_file(log, EGRESS_HEADS_FILE);
@@ -342,7 +410,11 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
     if (status == TD_OK)
         status = look(log, true, err);
     flock(log->entries_fd, LOCK_UN);
-    return status == TD_OK ? verify_whole(log, err) : status;
+    if (status == TD_OK)
+        status = verify_whole(log, err);
+    if (status == TD_CORRUPT)
+        status = recover(log, err);
+    return status == TD_OK ? mark_this_boot(log, err) : status;
 }
 
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
@@ -357,6 +429,7 @@ enum td_status egress_log_open(const char *folder, struct egress_log **out, stru
     log->entries_fd = log->heads_fd = -1;
     pthread_mutex_init(&log->mutex, NULL);
     enum td_status status = open_files(log, err);
+    log->opened = status == TD_OK;
     if (status == TD_OK)
         *out = log;
     else
@@ -366,8 +439,11 @@ enum td_status egress_log_open(const char *folder, struct egress_log **out, stru
 
 void egress_log_close(struct egress_log *log)
 {
+    struct td_error err = {0};
     if (!log)
         return;
+    if (log->opened && egress_log_mark(log, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "egress_not_synced", "error=\"%s\"", err.message);
     if (log->entries_fd >= 0)
         close(log->entries_fd);
     if (log->heads_fd >= 0)
@@ -492,6 +568,33 @@ enum td_status egress_log_append(struct egress_log *log, const struct egress_ent
     note_locked(log, status, err);
     pthread_mutex_unlock(&log->mutex);
     return status;
+}
+
+enum td_status egress_log_sync(struct egress_log *log, struct td_error *err)
+{
+    return fdatasync(log->entries_fd) == 0 ? TD_OK : io_error(log, "flush", err);
+}
+
+enum td_status egress_log_mark(struct egress_log *log, struct td_error *err)
+{
+    pthread_mutex_lock(&log->mutex);
+    struct egress_head head = log->head;
+    head.chain = log->chain;
+    bool due = log->chain.count != log->marked && log->entries_bytes >= 0;
+    pthread_mutex_unlock(&log->mutex);
+    if (!due)
+        return TD_OK;
+    enum td_status status = egress_log_sync(log, err);
+    if (status == TD_OK && fsync(log->heads_fd) != 0)
+        status = io_error(log, "flush", err);
+    if (status == TD_OK)
+        status = egress_mark_write(log->folder, &head, log->seed, err);
+    if (status != TD_OK)
+        return status;
+    pthread_mutex_lock(&log->mutex);
+    log->marked = head.chain.count;
+    pthread_mutex_unlock(&log->mutex);
+    return TD_OK;
 }
 
 /* Whether there is room again, without a trace in the file. Where the file system cannot tell, the

@@ -14,8 +14,12 @@
  *                  the line's bytes before `,"signature":`. A head is signed before a line is
  *                  written, with the line's hash as `next`, and after it, with 64 zeros. So a line
  *                  that no head covers or announces is a forgery.
+ *   synced         how much of it is on the disk (egress_mark.h)
  *   key, key.pub   the private seed (0600) and the public key in hexadecimal digits, made at the
  *                  first start
+ *
+ * After a loss of power what had not reached the disk is gone, which is a second's transfers at
+ * most. Then a line with the purpose power_loss follows the last one that is there.
  *
  * Of a text only its hash is here, so nothing has to be erased. Any thread; processes may share a
  * folder (flock). A write that fails leaves the files as they were, and the transfer is refused. */
@@ -54,6 +58,11 @@ void egress_log_close(struct egress_log *log);
 /* TD_OK: the transfer is on record. TD_BUSY: another process held the files for 50 ms. */
 TD_MUST_CHECK enum td_status
 egress_log_append(struct egress_log *log, const struct egress_entry *entry, struct td_error *err);
+/* Has the disk take all that was recorded before. It may take long; others append meanwhile. */
+TD_MUST_CHECK enum td_status egress_log_sync(struct egress_log *log, struct td_error *err);
+/* The same, and the mark from which a loss of power is told apart from a cut (egress_mark.h). To be
+ * called once a second. Without new transfers it does nothing. */
+TD_MUST_CHECK enum td_status egress_log_mark(struct egress_log *log, struct td_error *err);
 /* Whether transfers can be recorded: the files are where they were, and the last record was
  * written. */
 TD_MUST_CHECK enum td_status egress_log_check(struct egress_log *log, struct td_error *err);

@@ -4,13 +4,13 @@
 #include "ledger/egress_read.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +92,8 @@ static int open_in(const struct folder *folder, const char *name)
     char path[PATH_MAX];
     if (path_join(path, sizeof path, folder->path, name, NULL) != TD_OK)
         return -1;
-    return open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
+    return file_open_regular(path, 0, &fd, NULL, NULL) == TD_OK ? fd : -1;
 }
 
 static bool lock_shared(int fd)
@@ -204,13 +205,12 @@ static enum td_status each_of_folder(const char *path, egress_line_fn *fn, void 
 static enum td_status each_of_file(const char *path, egress_line_fn *fn, void *ctx,
                                    struct td_error *err)
 {
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return read_error(path, err);
-    enum td_status status = fstat(fd, &info) != 0
-                                ? read_error(path, err)
-                                : each_line(fd, path, (uint64_t)info.st_size, fn, ctx, err);
+    int fd;
+    uint64_t bytes;
+    enum td_status status = file_open_regular(path, 0, &fd, &bytes, err);
+    if (status != TD_OK)
+        return status;
+    status = each_line(fd, path, bytes, fn, ctx, err);
     close(fd);
     return status;
 }

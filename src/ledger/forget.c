@@ -3,12 +3,14 @@
  * an emptied log make sure that the bytes are overwritten and not only unlinked. */
 #include "ledger/forget.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "ledger/database.h"
 
 #include <assert.h>
 #include <unistd.h>
 
+#define LOG_WAIT_MS 2000
 #define OF_USER " WHERE user = ?1 AND (?2 IS NULL OR tenant = ?2)"
 
 /* In this order, because comments are found by the user whom the rows still name. */
@@ -57,6 +59,18 @@ static int run_steps(sqlite3 *db, const char *tenant, const char *user,
     return code;
 }
 
+/* While the ledger's writer empties its log, SQLite says that it is busy without waiting. */
+static bool empty_log(sqlite3 *db)
+{
+    double begin = clock_monotonic_ms(NULL);
+    int code;
+    do
+        code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    while (code == SQLITE_BUSY && clock_monotonic_ms(NULL) - begin < LOG_WAIT_MS &&
+           sqlite3_sleep(20) > 0);
+    return code == SQLITE_OK;
+}
+
 enum td_status ledger_forget(const char *path, const char *tenant, const char *user,
                              struct ledger_forgotten *out, struct td_error *err)
 {
@@ -75,8 +89,7 @@ enum td_status ledger_forget(const char *path, const char *tenant, const char *u
         status = error_set(err, database_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
     if (!sqlite3_get_autocommit(db))
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    if (status == TD_OK &&
-        sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
+    if (status == TD_OK && !empty_log(db))
         status = error_set(err, TD_BUSY,
                            "ledger %s: erased, but a reader holds its log, which still has the "
                            "old bytes; try again",

@@ -57,7 +57,7 @@ struct ledger {
     struct writer_files files; /* as they were opened */
 
     /* Used by the writer thread alone. */
-    struct record *batch[BATCH_RECORDS];
+    struct record *batch[QUEUE_RECORDS]; /* beyond BATCH_RECORDS while commits fail */
     size_t batch_count;
     double checkpoint_ms, complaint_ms;
     bool dirty; /* commits since the last checkpoint */
@@ -122,21 +122,31 @@ static void release_batch(struct ledger *ledger, enum td_status status, const st
     pthread_mutex_unlock(&ledger->mutex);
 }
 
-/* Who was told that there is no record gets no answer, so the record that comes later says so. */
+/* Who is told that there is no record gives no answer, so the record that comes later says so. */
+static void tell(struct record *record, enum td_status status)
+{
+    struct ledger_exchange *exchange = &record->exchange;
+    if (!exchange->recorded)
+        return;
+    if (status != TD_OK) {
+        exchange->status = ENDED_FAILED;
+        exchange->finish = NULL;
+        exchange->standing = ANSWER_NONE;
+    }
+    exchange->recorded(exchange->recorded_ctx, status);
+    exchange->recorded = NULL;
+}
+
+/* After a failure those that wait in the queue are told as well, and held with the others. */
 static void tell_batch(struct ledger *ledger, enum td_status status)
 {
-    for (size_t i = 0; i < ledger->batch_count; i++) {
-        struct ledger_exchange *exchange = &ledger->batch[i]->exchange;
-        if (!exchange->recorded)
-            continue;
-        if (status != TD_OK) {
-            exchange->status = ENDED_FAILED;
-            exchange->finish = NULL;
-            exchange->standing = ANSWER_NONE;
-        }
-        exchange->recorded(exchange->recorded_ctx, status);
-        exchange->recorded = NULL;
-    }
+    struct record *record;
+    while (status != TD_OK && ledger->batch_count < QUEUE_RECORDS &&
+           (record = queue_pop(ledger->queue)) != NULL)
+        if (record != &wake_up)
+            ledger->batch[ledger->batch_count++] = record;
+    for (size_t i = 0; i < ledger->batch_count; i++)
+        tell(ledger->batch[i], status);
 }
 
 static enum td_status open_again(struct ledger *ledger, enum writer_place place,
@@ -234,8 +244,7 @@ static void abandon(struct ledger *ledger)
     ledger->batch_count = 0;
     for (struct record *record; (record = queue_pop(ledger->queue)) != NULL;)
         if (record != &wake_up) {
-            if (record->exchange.recorded)
-                record->exchange.recorded(record->exchange.recorded_ctx, TD_IO);
+            tell(record, TD_IO);
             free(record);
             lost++;
         }
@@ -437,6 +446,11 @@ enum td_status ledger_make_durable(struct ledger *ledger,
     ledger->before_commit = before;
     ledger->before_ctx = ctx;
     return writer_make_durable(&ledger->writer, err);
+}
+
+bool ledger_is_durable(const struct ledger *ledger)
+{
+    return ledger->durable;
 }
 
 enum td_status ledger_check(struct ledger *ledger, struct td_error *err)

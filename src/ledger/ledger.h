@@ -114,6 +114,8 @@ TD_MUST_CHECK enum td_status ledger_make_durable(struct ledger *ledger,
                                                                           struct td_error *err),
                                                  void *ctx, struct td_error *err);
 
+bool ledger_is_durable(const struct ledger *ledger);
+
 /* Copies the record into the queue. TD_BUSY: the queue is full. TD_INVALID: no id, or too many
  * attempts. TD_LIMIT: over 16 MiB. All three are counted as dropped. So is an id that exists
  * already: the writer finds and logs it, because history is not rewritten. NAN in a number is

@@ -72,7 +72,9 @@ struct http_request *request_new(struct server *server, struct conn *conn, struc
     request->head_text = text;
     request->server = server;
     request->conn = conn;
+    request->budget = server->options.budget;
     memcpy(request->peer, conn->peer, sizeof request->peer);
+    memcpy(request->local, conn->local, sizeof request->local);
     buf_init(&request->body, server->options.body_bytes_max);
     buf_init(&request->reply_headers, REPLY_HEADERS_BYTES_MAX);
     request->next = server->requests;
@@ -92,8 +94,10 @@ void request_free(struct http_request *request)
         if (request->next)
             request->next->previous = request->previous;
     }
+    body_budget_give(request->budget, request->held_bytes, request->dispatched);
     buf_deinit(&request->body);
     buf_deinit(&request->reply_headers);
+    free(request->note);
     free(request->head_text);
     free(request);
 }
@@ -209,6 +213,18 @@ const char *http_request_peer(const struct http_request *request)
     return request->peer;
 }
 
+const char *http_request_local(const struct http_request *request)
+{
+    return request->local;
+}
+
+void *http_request_note(struct http_request *request, size_t bytes)
+{
+    if (request->note == NULL)
+        request->note = calloc(1, bytes);
+    return request->note;
+}
+
 void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
 {
     assert(request != NULL && fn != NULL);
@@ -273,7 +289,8 @@ static void start_reply(struct http_request *request, int code, const char *cont
     request->bodyless = request->method == HTTP_HEAD || code == 204 || code == 304;
     if (conn == NULL)
         return;
-    if (!request->head.keep_alive || conn->server->stopping)
+    conn->body_unread = request->body_open;
+    if (!request->head.keep_alive || conn->server->stopping || conn->body_unread)
         conn->close_after = true;
     reply_put_head(conn, code, content_type);
     conn_put(conn, request->reply_headers.data, request->reply_headers.len);

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -491,7 +492,6 @@ def test_chat_answers_every_line_of_its_input():
 
 @case
 def test_the_stripped_program_is_at_most_2_mb():
-    import subprocess
 
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(
@@ -499,6 +499,62 @@ def test_the_stripped_program_is_at_most_2_mb():
         )
         size = Path(stripped.name).stat().st_size
     assert size <= 2_000_000, size
+
+
+# What each verb reads; "@" is the file in question.
+READERS = """
+policy check @ | policy check --config @ | policy test @ | policy pareto @
+router train @ -o out | router score -f @ | router score -m @ x | router tune @ --risk 0.1 -o out
+router tune lines --risk 0.1 --confidence @ -o out | router audit @ | router audit -m @ lines
+router confidence @ -o out | replay -p @ | probe train @ -o out | egress verify @ | scan @
+scan -c @ -p x | redact @ | redact -p x --vault @ | redact -p x --vault out --vault-key-file @
+perplexity -f @ | perplexity -m @ | score --labels @ | score -m @ -p x --labels lines
+embed -m @ x | template -m @ | logits --ids-file @ -o out | logits --ids 1 -m @ -o out
+logits --ids 1 --lora @ -o out | tokenize -m @ | detokenize -m @ | generate -p x -m @
+generate -p x --grammar @ | generate -p x --json-schema @ | generate -p x --speculate @
+generate -p x --lora @ | models info @ | models info -m @ | models pull @
+models pull https://127.0.0.1:1/x.gguf --ca-file @ | chat -c @ hi | chat -m @ hi | serve -c @
+serve -m @ | doctor -c @ | doctor -m @ | explain -c @ | forget -c @ u | report -c @
+"""
+# Configurations that name the file.
+NAMING = {
+    "keys": "server:\n  api_keys_file: @\n",
+    "names": "privacy:\n  names:\n    file: @\n",
+    "words": "privacy:\n  words:\n    - name: project\n      file: @\n",
+    "ledger": "ledger:\n  path: @\n",
+    "certificates": "tiers:\n  - name: cloud\n    kind: openai\n    model: m\n"
+    "    base_url: https://127.0.0.1:1/v1\n    place: cloud\n    ca_file: @\n",
+}
+
+
+@case
+def test_what_is_no_regular_file_is_refused_at_once_by_every_verb():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        fifo = folder / "fifo"
+        os.mkfifo(fifo)
+        (folder / "lines").write_text("{}\n")
+        for key, text in NAMING.items():
+            (folder / key).write_text(text.replace("@", str(fifo)))
+        environment = clean_environment(
+            TANDEM_STATE_DIR=folder / "state", TANDEM_LISTEN="127.0.0.1:0"
+        )
+        verbs = [line for line in READERS.replace("\n", " | ").split(" | ") if line]
+        for path, line in (
+            *((fifo, line) for line in verbs),
+            *((Path("/dev/zero"), line) for line in verbs),
+            *((folder / key, "serve -c @") for key in NAMING),
+        ):
+            places = {"@": path, "lines": folder / "lines", "out": folder / "out"}
+            try:
+                code, _, err = run(
+                    *(places.get(word, word) for word in line.split()), env=environment, timeout=30
+                )
+            except subprocess.TimeoutExpired:
+                raise AssertionError(f"{line} of {path} waits") from None
+            assert code > 0, (line, str(path), code, err)
+            said = ("regular", "not a readable file", "Not a directory", "")
+            assert any(words in err for words in said[: 4 if "doctor" in line else 3]), (line, err)
 
 
 if __name__ == "__main__":

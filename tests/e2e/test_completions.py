@@ -277,5 +277,34 @@ def test_an_adapter_that_is_not_there_is_named_by_the_member_that_asked_for_it()
             equal((answer.status, answer.json["error"]["param"]), (400, param), answer.body)
 
 
+@case
+def test_no_prompt_is_sent_when_another_one_fails_the_whole_request():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    config = edge_first(cloud.base_url, "    completions: true\n")
+    harmless = [f"harmless question {i}" for i in range(12)]
+    card = "my card is 4111 1111 1111 1111"
+    huge = "words " * 100000  # more than any tier's context
+    only_cloud = {"x-tandem-mode": "only-cloud"}
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for bad, code in ((card, 403), (huge, 400)):
+            for prompts in (
+                [harmless[0], bad],
+                [bad, harmless[0]],
+                [*harmless, bad],
+                [*harmless[:5], bad, *harmless[5:]],
+            ):
+                for extra in ({}, {"n": 2}, {"stream": True}):
+                    body = {"model": "auto", "prompt": prompts, "max_tokens": 5, **extra}
+                    answer = tandem.request("POST", "/v1/completions", body, only_cloud)
+                    equal((len(prompts), extra, answer.status), (len(prompts), extra, code))
+                    assert "choices" not in answer.json
+        equal(cloud.requests, [], "what reached the cloud")
+        # Without the bad one all are answered, in the order of the prompts.
+        body = {"model": "auto", "prompt": harmless, "max_tokens": 5, "echo": True}
+        answer = tandem.request("POST", "/v1/completions", body, only_cloud)
+        equal(answer.status, 200)
+        equal([choice["index"] for choice in answer.json["choices"]], list(range(12)))
+
+
 if __name__ == "__main__":
     main()

@@ -310,6 +310,7 @@ def test_no_other_process_of_the_user_reads_its_memory_or_a_core_file():
 
     def before():
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        os.umask(0)
         os.setgroups([])
         os.setgid(nobody)
         os.setuid(nobody)

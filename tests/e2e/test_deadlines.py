@@ -226,7 +226,7 @@ def test_a_model_that_thinks_for_half_a_minute_is_waited_for():
         {"model": "auto", "stream": True, "messages": [{"role": "user", "content": HARD}]}
     ).encode()
     head = (
-        b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         b"Content-Type: application/json\r\nx-tandem-mode: only-cloud\r\n"
         b"Content-Length: %d\r\n\r\n" % len(body)
     )

@@ -165,7 +165,8 @@ def leave(pair):
     )
     with socket.create_connection(("127.0.0.1", pair.tandem.port)) as client:
         client.sendall(
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+            "Content-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
         )
         wait_until(lambda: pair.first.requests and pair.second.requests, what="both are asked")

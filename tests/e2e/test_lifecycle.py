@@ -187,7 +187,9 @@ def test_a_slow_client_does_not_hold_up_others():
 
         slow = [socket.create_connection(("127.0.0.1", tandem.port)) for _ in range(50)]
         for connection in slow:
-            connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Le")
+            connection.sendall(
+                b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Le"
+            )
         equal(tandem.chat(EASY).status, 200)
         equal(select.select(slow, [], [], 0)[0], [], "answered before the others were given up")
         for connection in slow:

@@ -243,7 +243,10 @@ def mixed_traffic(tandem, cloud, second):
     body = json.dumps(
         {"model": "cloud", "messages": [{"role": "user", "content": HARD}], "stream": True}
     ).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: t\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
     tandem.raw(head.encode() + body, timeout=1)  # leaves in the middle of the answer
     return count + 1
 

@@ -189,6 +189,48 @@ rules:
         equal(tandem.chat("hello", {**cloudy, "x-tandem-user": "ben"}).tandem["tier"], "cloud")
 
 
+# What a first turn matches and a second one does not: (condition, headers, members).
+FIRST_TURN_ONLY: list[tuple[str, dict, dict]] = [
+    ("tag: legal", {"x-tandem-tags": "legal"}, {}),
+    ("messages_under: 2", {}, {}),
+    ("tokens_under: 30", {}, {}),
+    ("priority: batch", {"x-tandem-priority": "batch"}, {}),
+    ("device: {network: metered}", {"x-tandem-network": "metered"}, {}),
+    ("answer_tokens_under: 8", {}, {"max_tokens": 4}),
+]
+
+
+@case
+def test_a_class_that_a_rule_gave_holds_in_the_next_turn():
+    for data_class in ("sensitive", "contractual", "restricted"):
+        for number, (when, headers, members) in enumerate(FIRST_TURN_ONLY):
+            what = (data_class, when)
+            cloud, server = started(
+                f"rules: [{{name: first, when: {{{when}}}, then: {{class: {data_class}}}}}]\n"
+            )
+            with server as tandem:
+                opening = f"Hello from room {number}."
+                first = tandem.chat(opening, headers, **members)
+                equal((what, first.status, first.tandem["data_class"]), (what, 200, data_class))
+                turns = [
+                    {"role": "user", "content": opening},
+                    {"role": "assistant", "content": first.text},
+                    {"role": "user", "content": "And what should we do about the windows there?"},
+                ]
+                second = tandem.chat(turns, {"x-tandem-mode": "prefer-cloud"}, max_tokens=30)
+                equal((what, second.tandem["data_class"]), (what, data_class))
+                equal((what, second.tandem["tier"]), (what, "local"))
+                other = tandem.chat(
+                    "And what should we do about the windows there? They are all of glass, and nobody has"
+                    " cleaned them since the summer before last, when the roof was done.",
+                    {"x-tandem-mode": "prefer-cloud"},
+                    max_tokens=30,
+                )
+                matched = when == "messages_under: 2"
+                equal((what, other.tandem["tier"]), (what, "local" if matched else "cloud"))
+            equal((what, len(cloud.calls())), (what, 0 if matched else 1))
+
+
 @case
 def test_a_budget_by_key_cannot_be_got_around_and_outlives_a_restart():
     cloud = ScriptedCloud(Script(text="Cloud."))

@@ -2,9 +2,11 @@
 """What lies in files: one owner, nothing forgotten that protects somebody, honest when it cannot be
 written."""
 
+import http.client
 import json
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -380,6 +382,114 @@ def test_a_file_at_its_limit_kills_nothing_and_is_noticed():
         equal(len(cloud.requests), count + 1)
         code, out, err = run("egress", "verify", "--json", env=tandem.environment)
         equal((code, json.loads(out)["sound"]), (0, True), err)
+
+
+# --- the record and the answer agree ---
+
+
+@case
+def test_an_answer_that_cannot_be_given_is_recorded_as_failed():
+    cloud = ScriptedCloud(Script(text="word " * 20000))
+    with server(cloud, "server: {answer_bytes_max: 65536}\n") as tandem:
+        whole = tandem.chat("Long?", CLOUD)
+        equal((whole.status, whole.json["error"]["code"]), (500, "answer_too_large"))
+        body = {"model": "auto", "input": "Long?"}
+        text = tandem.request("POST", "/v1/responses", body, CLOUD)
+        equal((text.status, text.json["error"]["code"]), (500, "answer_too_large"))
+        cloud.script = Script(text="Short.")
+        equal(tandem.chat("Short?", CLOUD).text, "Short.")
+        ledger = tandem.state / "ledger.db"
+        wait_until(lambda: len(rows(ledger)) == 3, 10, "the rows")
+        equal(sorted(rows(ledger).values()), ["failed", "failed", "ok"])
+        code, out, err = run("explain", whole.headers["x-tandem-exchange"], env=tandem.environment)
+        assert code == 0 and b"not given: answer_too_large" in out, (out, err)
+
+
+DURABLE = "ledger: {durable: answer}\n"
+
+
+def answered_until_killed(tandem, after):
+    """Ids of the answers that came whole, streamed and not, before a kill -9."""
+    ids, lock, stop = [], threading.Lock(), threading.Event()
+
+    def ask(stream):
+        while not stop.is_set():
+            try:
+                if stream:
+                    _, headers, _, done = tandem.stream(EASY, max_tokens=4)
+                else:
+                    answer = tandem.chat(EASY, max_tokens=4)
+                    headers, done = answer.headers, answer.status == 200
+            except (OSError, http.client.HTTPException, AssertionError, ValueError, KeyError):
+                return
+            if done:
+                with lock:
+                    ids.append(headers["x-tandem-exchange"])
+
+    clients = [threading.Thread(target=ask, args=(i % 2 == 0,)) for i in range(6)]
+    for client in clients:
+        client.start()
+    time.sleep(after)
+    tandem.process.kill()
+    stop.set()
+    for client in clients:
+        client.join()
+    tandem.ended()
+    return ids
+
+
+@case
+def test_with_durable_answers_every_answer_that_came_is_on_record_after_a_kill():
+    for after in (0.2, 0.35, 0.5):
+        with Tandem(DURABLE) as tandem:
+            ids = answered_until_killed(tandem, after)
+            assert len(ids) > 5, ids
+            missing = set(ids) - set(rows(tandem.state / "ledger.db"))
+            equal(missing, set(), f"lost of {len(ids)}")
+
+
+@case
+def test_with_durable_answers_none_ends_without_a_record_and_the_record_says_so():
+    with Tandem(DURABLE) as tandem:
+        path = tandem.state / "ledger.db"
+        equal(tandem.chat(EASY).status, 200)
+        path.rename(tandem.state / "away.db")
+        answer = tandem.chat(EASY)
+        equal((answer.status, answer.json["error"]["code"]), (503, "no_tier_available"))
+        assert "could not be recorded" in answer.json["error"]["message"], answer.body
+        _, headers, chunks, done = tandem.stream(EASY)
+        assert "could not be recorded" in chunks[-1]["error"]["message"], chunks
+        (tandem.state / "away.db").rename(path)
+        wait_until(lambda: tandem.get("/readyz").status == 200, 15, "readiness")
+        last = tandem.chat(EASY)
+        equal(last.status, 200)
+        found = rows(path)
+        equal(found[last.tandem["exchange"]], "ok")
+        equal(sorted(found.values()), ["failed", "failed", "ok", "ok"])
+
+
+@case
+def test_with_durable_answers_a_client_that_leaves_leaves_nothing_behind():
+    cloud = ScriptedCloud(Script(text="one two three", piece_delay=0.05))
+    with server(cloud, DURABLE) as tandem:
+        for _ in range(30):
+            with socket.create_connection(("127.0.0.1", tandem.port)) as connection:
+                body = json.dumps(
+                    {
+                        "model": "auto",
+                        "messages": [{"role": "user", "content": "hi"}],
+                        "stream": True,
+                    }
+                )
+                connection.sendall(
+                    b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nx-tandem-mode: only-cloud"
+                    b"\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body.encode())
+                )
+                time.sleep(0.1)
+        wait_until(lambda: len(rows(tandem.state / "ledger.db")) == 30, 20, "the rows")
+        equal(tandem.chat("hi", CLOUD).status, 200)
+        tandem.process.send_signal(signal.SIGTERM)
+        equal(tandem.ended(), 0)
 
 
 if __name__ == "__main__":

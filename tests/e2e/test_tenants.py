@@ -160,7 +160,7 @@ class Walk:
         for method, path, owner in sorted(table):
             self.walk(method, path, owner)
             if owner == "TENANT":  # at once, because a look-up in vain takes a second
-                with ThreadPoolExecutor(len(things)) as threads:
+                with ThreadPoolExecutor(1 if path.endswith("/forget") else len(things)) as threads:
                     for what, name in things.items():
                         threads.submit(self.name_thing, method, path, what, name).add_done_callback(
                             self.count_named
@@ -227,8 +227,10 @@ def test_a_stranger_gets_nothing_of_anybody_from_any_endpoint():
         path = f"/tandem/v1/consents/{things['consent']}"
         equal(tandem.request("DELETE", path, None, key("a")).status, 200)
         body = {"user": things["user"]}
-        erased = tandem.request("POST", "/tandem/v1/forget", body, key("a")).json
-        equal([erased["exchanges"], erased["comments"], erased["consents"]], [2, 1, 1], "erased")
+        answer = tandem.request("POST", "/tandem/v1/forget", body, key("a"))
+        equal(answer.status, 200, answer.body.decode())
+        erased = [answer.json[name] for name in ("exchanges", "comments", "consents")]
+        equal(erased, [2, 1, 1], "erased")
 
 
 @case
@@ -239,6 +241,12 @@ def test_every_endpoint_says_whose_its_things_are():
     equal(sorted(nobody), ["/", "/health", "/healthz", "/readyz"], "what needs no key")
     tandem = [path for (_, path), owner in owners.items() if owner == "ALL" and "tandem" in path]
     equal(tandem, [], "what all keys share of what the server keeps")
+    # What shows all tenants' requests together. An endpoint that leaves this list is everybody's.
+    operators = [
+        f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"
+    ]
+    wanted = [f"GET /tandem/v1/{name}" for name in ("alarms", "ramps", "shadows")]
+    equal(sorted(operators), ["GET /metrics", *wanted, "POST /tandem/v1/ramps/*"])
     for (method, path), owner in owners.items():
         if method == "POST" and owner == "TENANT":
             assert body_of(path, "name"), path
@@ -381,6 +389,38 @@ def test_one_name_with_two_tenants_is_two_users():
 
 
 @case
+def test_remembered_starts_are_forgotten_with_their_tenant():
+    cloud = ScriptedCloud(Script(text="Paris."))
+    with serve(SERVER, cloud) as tandem:
+        for who in ("a", "b"):
+            equal(tandem.chat("What is the capital of France?", key(who), user=USER).status, 200)
+        body = {"user": USER}
+        erased = [
+            tandem.request("POST", "/tandem/v1/forget", body, key(who)).json["similar"]
+            for who in ("b", "b", "boss", "boss")
+        ]
+        assert erased[0] == erased[2] > 0 == erased[1] == erased[3], erased
+
+
+@case
+def test_keys_of_one_tenant_remain_two_apps_with_two_budgets():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    more = """budgets: [{name: each, per: key, usd_per_day: 0.000001}]
+apps:
+- {name: first, key_env: FIRST, tenant: shop}
+- {name: second, key_env: SECOND, tenant: shop}
+"""
+    cloudy = {"x-tandem-mode": "prefer-cloud"}
+    names = {"FIRST": KEYS["a"], "SECOND": KEYS["b"]}
+    with serve(SERVER + more, cloud, **names) as tandem:
+        for who, app in (("a", "first"), ("b", "second")):
+            asked = [tandem.chat("hi", {**cloudy, **key(who)}) for _ in range(2)]
+            equal([one.tandem["tier"] for one in asked], ["cloud", "local"], who)
+            path = f"/tandem/v1/exchanges/{asked[0].headers['x-tandem-exchange']}"
+            equal(tandem.get(path, headers=key("a")).json["signals"]["app"], app)
+
+
+@case
 def test_pseudonyms_and_their_forgetting_are_a_tenants_own():
     cloud = ScriptedCloud(Script(text="Cloud."))
     cloudy = {"x-tandem-mode": "only-cloud"}
@@ -391,7 +431,9 @@ def test_pseudonyms_and_their_forgetting_are_a_tenants_own():
             equal(answer.status, 200, answer.body.decode())
             return json.dumps(cloud.requests[-1]["json"]["messages"])
 
-        first, other = sent("a"), sent("b")
+        first, alias = sent("a"), cloud.requests[-1]["json"]["user"]
+        other = sent("b")
+        assert USER not in alias != cloud.requests[-1]["json"]["user"], alias
         assert "annacanary@" not in first + other, (first, other)
         assert first != other, "two tenants have one vault"
         equal(sent("a"), first, "the same conversation of the same tenant")

@@ -219,6 +219,14 @@ def test_what_a_request_allows_bounds_what_its_answer_can_cost():
             codes = {reason["code"] for reason in answer.tandem["reasons"]}
             equal((told, "usage_refused" not in codes), (told, believed))
             assert answer.tandem["cost_usd"] <= 60 * INPUT + 16 * OUTPUT, answer.tandem
+        # It is also all that an answer costs whose server does not obey, whatever it tells.
+        lie = '{"prompt_tokens": 9, "completion_tokens": 400}'
+        cloud.script = Script(text="word " * 400, usage_text=lie)
+        for _ in range(2):
+            answer = tandem.chat(HARD, ONLY_CLOUD, max_tokens=16)
+            assert 0 < answer.tandem["cost_usd"] <= 60 * INPUT + 16 * OUTPUT, answer.tandem
+            cloud.script.usage = False
+        cloud.script = Script(text="One two.", piece_delay=0.5)
         # Thoughts that nobody sees take their time: what a second can hold is believed.
         cloud.script.usage_members = {"completion_tokens": 2500}
         answer = tandem.chat(HARD, ONLY_CLOUD)
@@ -302,7 +310,7 @@ def test_a_damaged_egress_record_is_not_the_upstreams_and_its_path_is_not_told()
         (tandem.state / "egress" / "entries.jsonl").write_bytes(b"")
         for _ in range(5):
             answer = tandem.chat(HARD, ONLY_CLOUD)
-            equal((answer.status, answer.json["error"]["code"]), (500, "io_error"))
+            equal((answer.status, answer.json["error"]["code"]), (500, "internal_error"))
             secretive(tandem, answer, "a cut record")
         secretive(tandem, tandem.chat(HARD), "a cut record")
         equal(len(cloud.calls()), 1)
@@ -323,6 +331,14 @@ def test_a_damaged_ledger_is_not_an_upstreams_answer():
             assert answer.status >= 500, (path, answer.body)
             assert "upstream" not in answer.body.decode(), (path, answer.body)
             secretive(tandem, answer, path)
+        answer = tandem.request("POST", "/tandem/v1/forget", {"user": "somebody"})
+        secretive(tandem, answer, "forget")
+        for path in tandem.state.glob("ledger.db*"):
+            path.unlink()
+        for path in ("", "/last", "/" + exchange):
+            secretive(tandem, tandem.get("/tandem/v1/exchanges" + path), "gone " + path)
+        answer = tandem.request("POST", "/tandem/v1/forget", {"user": "somebody"})
+        secretive(tandem, answer, "forget, gone")
         feedback = {"id": exchange, "ok": True}
         answer = tandem.request("POST", "/tandem/v1/feedback", feedback)
         assert "upstream" not in answer.body.decode(), answer.body

@@ -164,7 +164,7 @@ def the_lists_name_suites_that_exist():
     names = [suite.name for suite in run_tests.catalogue({"aarch64": "root"})]
     listed = [f"unit/{name}" for name in run_tests.SLOW]
     listed += [*run_tests.SMOKE, *run_tests.TIMED_E2E]
-    listed += [f"e2e/test_{name}" for name in run_tests.SANITIZED_E2E]
+    listed += [f"e2e/test_{name}" for name in run_tests.SANITIZED_E2E + run_tests.RACED_E2E]
     equal([name for name in listed if name not in names], [])
     equal([word for word in run_tests.THREADED if not any(word in name for name in names)], [])
 

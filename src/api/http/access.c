@@ -1,4 +1,4 @@
-/* Origin, key and caller of a request.
+/* Host, origin, key and caller of a request.
  *
  * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A page
  * that was not allowed could spend the user's money in this way. Therefore a request with an Origin
@@ -6,11 +6,11 @@
  * send no Origin. */
 #include "api/http/access.h"
 
+#include "api/http/host_name.h"
 #include "api/http/reply.h"
 #include "base/str.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 static bool origin_configured(const struct api_host *host, const char *origin)
 {
@@ -20,25 +20,28 @@ static bool origin_configured(const struct api_host *host, const char *origin)
     return false;
 }
 
-/* Can a stranger's page have such a host? A name with a dot can be the stranger's own, made to
- * resolve to this machine once his page has loaded (DNS rebinding): the browser then calls it the
- * same origin. An address, "localhost" and a name without a dot cannot be. */
-static bool host_is_ours_alone(const char *host)
+bool access_check_host(struct api *api, struct http_request *request)
 {
-    if (*host == '[')
-        return true; /* an IPv6 address */
-    size_t len = strcspn(host, ":");
-    if (!memchr(host, '.', len) ||
-        (len > 10 && strncasecmp(host + len - 10, ".localhost", 10) == 0))
+    const char *header = http_request_header(request, "Host"), *local = http_request_local(request);
+    if (!header || !host_name_matters(api->host, local) || /* browsers send one */
+        host_name_is_ours(api->host, header, local))
         return true;
-    return strspn(host, "0123456789.") == len;
+    struct fault fault;
+    fault_set(&fault, 403, "permission_error", "host_not_allowed",
+              "'%.200s' is no name of this server: use its address or localhost, or add the name "
+              "to server.allowed_hosts",
+              header);
+    api_reply_fault(api, request, &fault);
+    return false;
 }
 
-static bool origin_is_own(const struct http_request *request, const char *origin)
+static bool origin_is_own(const struct api *api, const struct http_request *request,
+                          const char *origin)
 {
     const char *host = http_request_header(request, "Host");
     const char *scheme_end = strstr(origin, "://");
-    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 && host_is_ours_alone(host);
+    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 &&
+           host_name_is_ours(api->host, host, http_request_local(request));
 }
 
 bool access_check_origin(struct api *api, struct http_request *request)
@@ -54,7 +57,7 @@ bool access_check_origin(struct api *api, struct http_request *request)
                           "x-tandem-disclosure, x-request-id, traceparent");
         return true;
     }
-    if (origin_is_own(request, origin))
+    if (origin_is_own(api, request, origin))
         return true;
     struct fault fault;
     fault_set(&fault, 403, "permission_error", "origin_not_allowed",

@@ -1,4 +1,5 @@
-/* Who may ask: a request's origin, its key, and the caller's identity. One loop's thread. */
+/* Who may ask: the host that a request names, its origin, its key, and the caller's identity. One
+ * loop's thread. */
 #ifndef API_ACCESS_H
 #define API_ACCESS_H
 
@@ -6,6 +7,7 @@
 #include "base/arena.h"
 
 /* False when the request was refused and answered here. access_check_owner sets api->who. */
+bool access_check_host(struct api *api, struct http_request *request);
 bool access_check_origin(struct api *api, struct http_request *request);
 bool access_check_owner(struct api *api, struct http_request *request, enum api_owner owner);
 void access_reply_preflight(struct api *api, struct http_request *request);

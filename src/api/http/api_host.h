@@ -42,11 +42,13 @@ struct api_host {
     struct ledger *ledger;         /* or NULL */
     const char *ledger_path;       /* or NULL */
     struct metrics *metrics;
-    struct auth *auth;               /* NULL = no key needed */
-    const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
-    size_t answer_bytes_max;         /* of a whole (not streamed) answer */
-    size_t pad_stream_bytes;         /* a stream's events are multiples of it; 0 = as asked */
-    size_t arena_bytes_max;          /* of one request's parsed form */
+    struct auth *auth;                /* NULL = no key needed */
+    const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */
+    const char *const *allowed_hosts; /* names of this server; NULL-terminated, may be NULL */
+    const char *listen_host;          /* as configured; may be NULL */
+    size_t answer_bytes_max;          /* of a whole (not streamed) answer */
+    size_t pad_stream_bytes;          /* a stream's events are multiples of it; 0 = as asked */
+    size_t arena_bytes_max;           /* of one request's parsed form */
     uint64_t start_wall_ms;
     enum td_data_class data_class; /* of every text, at least */
     bool zero_retention;           /* texts that clients add, such as comments, are not stored */

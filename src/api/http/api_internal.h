@@ -32,9 +32,11 @@ struct api {
     uint32_t shortages;
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;
-    struct auth_who who;          /* asks the request whose handler runs (http/access.h) */
-    struct api_call *calls;       /* that outlive their handler's return */
-    uint32_t running;             /* those of them that are exchanges */
+    struct auth_who who;     /* asks the request whose handler runs (http/access.h) */
+    struct api_call *calls;  /* that outlive their handler's return */
+    uint32_t running;        /* those of them that are exchanges */
+    struct loop_timer *trim; /* after a large request (http/trim.c); NULL = there was none */
+    bool large, trim_waits;
     struct ledger_reader *reader; /* opened on first use (admin/exchanges_handler.c) */
 };
 

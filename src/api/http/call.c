@@ -6,6 +6,7 @@
 
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
+#include "api/http/trim.h"
 
 #include <assert.h>
 
@@ -40,6 +41,7 @@ void api_call_end(struct api_call *call)
     if (call->next)
         call->next->previous = call->previous;
     count(api, call, -1);
+    trim_call_ended(api);
 }
 
 bool api_call_is_whole(struct api_call *call, struct fault *fault)

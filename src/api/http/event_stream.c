@@ -143,6 +143,7 @@ static void end_with_hole(struct event_stream *stream, const char *exchange)
         fault_set(&fault, 502, "server_error", "chunk_too_large",
                   "a piece of the answer is larger than the %zu bytes that a chunk may have",
                   bytes_max);
+    stream->cut = fault.error_code;
     log_event(LOG_LEVEL_WARN, fault.error_code, "exchange=%s limit=%zu", exchange, bytes_max);
     stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
     http_stream_write(stream->http, buf_view(frame_to_send(stream)));

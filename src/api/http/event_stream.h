@@ -31,7 +31,8 @@ struct event_stream {
     char exchange[64];   /* its id, for headers that go out before the answer; "" = none */
     uint32_t silence_ms; /* the longest that the client is left without a sign of life */
     bool started;        /* headers are out */
-    bool broken; /* the client is too slow: the handler stops the work and forgets the stream */
+    const char *cut; /* why an event could not be sent: the client was told, the stream has ended */
+    bool broken;     /* the client is too slow: the handler stops the work and forgets the stream */
 };
 
 /* **borrows** form and form_ctx (for its write_fault). */

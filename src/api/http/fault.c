@@ -88,7 +88,24 @@ void fault_set(struct fault *fault, int code, const char *type, const char *erro
     va_end(args);
 }
 
-/* Messages about this server's own files name them, with their folder. That is for its log. */
+/* The folders of this machine are not for clients: of an absolute path the last name stays. */
+static void strip_folders(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; at++) {
+        bool begins = *at == '/' && (at == text || strchr(" '\"(=", at[-1]));
+        size_t len = begins ? strcspn(at, " '\":;,)") : 0;
+        const char *last = begins ? memrchr(at, '/', len) : at;
+        at = last > at ? last + 1 : at;
+        if (*at)
+            *to++ = *at;
+        else
+            break;
+    }
+    *to = '\0';
+}
+
+/* Messages about this server's own files name them. That is for its log. */
 static const char *for_clients(const struct status_row *row, const char *message)
 {
     if (row->code != 500 || !message || !*message)
@@ -116,6 +133,7 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
     message = for_clients(row, message);
     copy_text(fault->message, sizeof fault->message,
               message && *message ? message : td_status_name(status));
+    strip_folders(fault->message);
 }
 
 void fault_upstream(struct fault *fault, bool denied, const char *message)

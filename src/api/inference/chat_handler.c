@@ -10,7 +10,8 @@
  *   START              remember nothing        headers, the dialect's first events
  *   TEXT               collect                 its events for a piece
  *   CORRECTION         forget, collect again   its events for one (chat alone has them)
- *   DONE               headers, whole reply    its last events
+ *   COMPLETE           write the reply         write its last events
+ *   DONE               send it                 send them
  *   CANCELLED          counted               counted
  *   FAILED             status and error body   the same before a byte; else an error event
  */
@@ -38,8 +39,10 @@ struct chat {
     struct chat_request request;
     struct dialect_reply reply;
     struct loop_timer *reaper;
-    bool opened;   /* the dialect's first events are out */
-    bool in_event; /* inside the exchange's callback: it must not be cancelled now */
+    struct buf body;    /* the whole reply */
+    struct fault fault; /* why the answer cannot be given; code 0 = it can */
+    bool opened;        /* the dialect's first events are out */
+    bool in_event;      /* inside the exchange's callback: it must not be cancelled now */
 };
 
 /* --- life --- */
@@ -65,6 +68,7 @@ static void chat_free(void *ctx)
     loop_timer_free(api->loop, chat->reaper);
     openai_request_deinit(&chat->request);
     response_answer_deinit(&chat->reply.answer);
+    buf_deinit(&chat->body);
     event_stream_deinit(&chat->stream);
     arena_free(chat->arena);
     if (chat->services)
@@ -134,36 +138,53 @@ static void fail_stream(struct chat *chat, const struct fault *fault)
     event_stream_done(&chat->stream);
 }
 
-static void finish_stream(struct chat *chat, const struct exchange_summary *summary)
+static void write_stream_end(struct chat *chat, const struct exchange_summary *summary)
 {
-    struct fault fault = {0};
     start_stream(chat, summary); /* an empty answer has no earlier event */
     struct buf *frame = event_stream_frame(&chat->stream);
-    if (!chat->dialect->write_finish(&chat->reply, summary, frame, &fault)) {
-        fail_stream(chat, &fault);
-        return;
-    }
-    send_frame(chat);
-    event_stream_done(&chat->stream);
+    bool written = chat->dialect->write_finish(&chat->reply, summary, frame, &chat->fault);
+    if ((!written || frame->failed) && !chat->fault.code)
+        fault_too_large(&chat->fault);
 }
 
-static void finish_whole(struct chat *chat, const struct exchange_summary *summary)
+static void write_whole(struct chat *chat, const struct exchange_summary *summary)
+{
+    size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
+    buf_init(&chat->body, 4 * chat->base.api->host->answer_bytes_max + repeated + 65536);
+    bool written = chat->dialect->write_answer(&chat->reply, summary, &chat->body, &chat->fault);
+    if ((!written || chat->body.failed) && !chat->fault.code)
+        fault_too_large(&chat->fault);
+}
+
+/* What the client gets is known before the exchange is recorded, so that the record says it. */
+static void on_complete(struct chat *chat, const struct exchange_summary *summary)
 {
     if (!chat->stream.http)
         return;
-    struct fault fault = {0};
-    struct buf body;
-    size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
-    buf_init(&body, 4 * chat->base.api->host->answer_bytes_max + repeated + 65536);
-    if (!chat->dialect->write_answer(&chat->reply, summary, &body, &fault))
-        body.failed = true;
-    (void)api_call_is_whole(&chat->base, &fault);
-    exchange_reply_headers(chat->stream.http, summary);
-    if (fault.code)
-        api_reply_fault(chat->base.api, chat->stream.http, &fault);
+    if (chat->request.td.streamed)
+        write_stream_end(chat, summary);
     else
-        api_reply_json(chat->base.api, chat->stream.http, 200, &body);
-    buf_deinit(&body);
+        write_whole(chat, summary);
+    (void)api_call_is_whole(&chat->base, &chat->fault);
+    if (chat->fault.code)
+        exchange_reject(chat->exchange, chat->fault.error_code);
+}
+
+static void send_end(struct chat *chat, const struct exchange_summary *summary)
+{
+    if (!chat->stream.http)
+        return;
+    if (chat->request.td.streamed) {
+        send_frame(chat);
+        event_stream_done(&chat->stream);
+        return;
+    }
+    struct fault fault;
+    exchange_reply_headers(chat->stream.http, summary);
+    if (api_call_is_whole(&chat->base, &fault))
+        api_reply_json(chat->base.api, chat->stream.http, 200, &chat->body);
+    else
+        api_reply_fault(chat->base.api, chat->stream.http, &fault);
     chat_end(chat);
 }
 
@@ -171,9 +192,11 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
 {
     if (!chat->stream.http)
         return;
-    struct fault fault;
-    exchange_reply_fault(event, &fault);
-    dialect_name_fault(chat->dialect, &fault);
+    struct fault fault = chat->fault;
+    if (!fault.code) {
+        exchange_reply_fault(event, &fault);
+        dialect_name_fault(chat->dialect, &fault);
+    }
     if (!chat->stream.started) {
         exchange_reply_headers(chat->stream.http, event->summary);
         api_reply_fault(chat->base.api, chat->stream.http, &fault);
@@ -195,10 +218,12 @@ static void on_text(struct chat *chat, const struct exchange_event *event)
     }
     start_stream(chat, event->summary);
     struct buf *frame = event_stream_frame(&chat->stream);
-    if (chat->dialect->write_piece(&chat->reply, event->summary, event->piece, frame, &fault))
+    if (chat->dialect->write_piece(&chat->reply, event->summary, event->piece, frame, &fault)) {
         send_frame(chat);
-    else
+    } else {
+        exchange_reject(chat->exchange, fault.error_code);
         fail_stream(chat, &fault);
+    }
 }
 
 static void on_correction(struct chat *chat, const struct exchange_event *event)
@@ -230,13 +255,13 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_CORRECTION:
         on_correction(chat, event);
         break;
+    case EXCHANGE_COMPLETE:
+        on_complete(chat, event->summary);
+        break;
     case EXCHANGE_DONE:
         chat->exchange = NULL;
         exchange_reply_count(chat->base.api, event->summary);
-        if (chat->request.td.streamed)
-            finish_stream(chat, event->summary);
-        else
-            finish_whole(chat, event->summary);
+        send_end(chat, event->summary);
         break;
     case EXCHANGE_FAILED:
         chat->exchange = NULL;
@@ -249,6 +274,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
     }
     chat->in_event = false;
     (void)api_call_is_whole(&chat->base, &fault);
+    if (chat->stream.cut && chat->exchange)
+        exchange_reject(chat->exchange, chat->stream.cut);
     if (chat->stream.broken && chat->stream.http) {
         http_stream_end(chat->stream.http);
         chat_end(chat);

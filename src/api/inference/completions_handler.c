@@ -27,6 +27,7 @@ struct choice {
     struct completion_choice request;
     struct text_answer answer;
     struct buf written; /* of a whole answer, once the choice is final */
+    bool rejected;      /* it is too long to be written */
 };
 
 struct completion_call {
@@ -38,6 +39,8 @@ struct completion_call {
     struct response_writer writer;
     struct choice *choices; /* [choice_count] */
     size_t choice_count, begun, ended;
+    size_t first;            /* the choice to begin with; the others follow it in a circle */
+    bool checked, doubted;   /* whether all prompts were looked at; the first finds no tier */
     size_t written_bytes;    /* of all choices */
     struct tier_usage usage; /* of all that ended */
     struct loop_timer *step; /* begins exchanges, cancels, frees: never inside a callback */
@@ -48,7 +51,7 @@ struct completion_call {
 
 static void cancel_exchanges(struct completion_call *call)
 {
-    for (size_t i = 0; i < call->begun; i++) {
+    for (size_t i = 0; i < call->choice_count; i++) {
         struct exchange *exchange = call->choices[i].exchange;
         call->choices[i].exchange = NULL;
         if (!exchange)
@@ -196,6 +199,24 @@ static void add_usage(struct completion_call *call, size_t index, const struct t
     call->usage.completion_tokens += usage->completion_tokens;
 }
 
+/* Written before the exchange is recorded, so that the record says whether it can be given. */
+static void on_complete(struct completion_call *call, struct choice *choice,
+                        const struct exchange_summary *summary)
+{
+    size_t index = (size_t)(choice - call->choices);
+    if (!call->stream.http || call->request.common.td.streamed)
+        return;
+    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
+    choice->rejected = !text_answer_write(&call->writer, &choice->answer, summary, index,
+                                          call->choice_count > 1, &choice->written);
+    struct fault fault = {.error_code = "answer_too_large"};
+    choice->rejected |= !api_call_is_whole(&call->base, &fault);
+    if (choice->rejected)
+        exchange_reject(choice->exchange, fault.error_code);
+    call->written_bytes += choice->written.len;
+    text_answer_deinit(&choice->answer);
+}
+
 static void on_done(struct completion_call *call, struct choice *choice,
                     const struct exchange_summary *summary)
 {
@@ -210,17 +231,6 @@ static void on_done(struct completion_call *call, struct choice *choice,
             finish_stream(call, summary);
         return;
     }
-    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
-    if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
-                           &choice->written)) {
-        struct fault fault;
-        if (api_call_is_whole(&call->base, &fault))
-            fault_too_large(&fault);
-        fail(call, &fault);
-        return;
-    }
-    call->written_bytes += choice->written.len;
-    text_answer_deinit(&choice->answer);
     if (call->ended == call->choice_count)
         finish_whole(call, summary);
 }
@@ -238,6 +248,9 @@ static void on_event(void *ctx, const struct exchange_event *event)
         else
             text_answer_add(&choice->answer, event->piece);
         break;
+    case EXCHANGE_COMPLETE:
+        on_complete(call, choice, event->summary);
+        return;
     case EXCHANGE_DONE:
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
@@ -247,6 +260,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
         exchange_reply_fault(event, &fault);
+        if (choice->rejected && api_call_is_whole(&call->base, &fault))
+            fault_too_large(&fault);
         if (call->stream.http && !call->stream.started && call->choice_count == 1)
             exchange_reply_headers(call->stream.http, event->summary);
         fail(call, &fault);
@@ -275,7 +290,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
 
 static bool begin_choice(struct completion_call *call, struct fault *fault)
 {
-    size_t index = call->begun++;
+    size_t index = (call->first + call->begun++) % call->choice_count;
     struct choice *choice = &call->choices[index];
     struct td_error err = {0};
     choice->call = call;
@@ -286,7 +301,7 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     if (status == TD_OK)
         status = exchange_start(call->services, call->base.api->loop, &choice->request.td, on_event,
                                 choice, &choice->exchange, &err);
-    if (status == TD_OK && index == 0) {
+    if (status == TD_OK && call->begun == 1) {
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
                              (int64_t)(clock_wall_ms(call->services->clock) / 1000),
@@ -303,9 +318,28 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
 /* Of two hundred choices with a large prompt each, only those that run have one. */
 static void free_ended_requests(struct completion_call *call)
 {
-    for (size_t i = 0; i < call->begun; i++)
+    for (size_t i = 0; i < call->choice_count; i++)
         if (!call->choices[i].exchange)
             completion_choice_deinit(&call->choices[i].request);
+}
+
+/* One prompt that no tier may answer makes the whole request fail. So it is tried first and alone:
+ * the others would have been sent for nothing. */
+static bool check_prompts(struct completion_call *call)
+{
+    size_t n = call->request.n;
+    call->checked = true;
+    for (size_t i = 0; call->request.prompt_count > 1 && i < call->choice_count; i += n) {
+        struct completion_choice choice = {0};
+        bool whole = completion_choice_init(&call->request, i, &choice);
+        call->doubted =
+            whole && !exchange_finds_tier(call->services, call->base.api->loop, &choice.td);
+        completion_choice_deinit(&choice);
+        call->first = call->doubted ? i : 0;
+        if (call->doubted || !whole)
+            return whole;
+    }
+    return true;
 }
 
 /* In a turn of the loop of its own. */
@@ -319,7 +353,13 @@ static void step(void *ctx)
         return;
     }
     free_ended_requests(call);
-    while (call->begun < call->choice_count && call->begun - call->ended < RUNNING_MAX) {
+    if (!call->checked && !check_prompts(call)) {
+        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fail(call, &fault);
+        return;
+    }
+    size_t running_max = call->doubted && call->ended == 0 ? 1 : RUNNING_MAX;
+    while (call->begun < call->choice_count && call->begun - call->ended < running_max) {
         if (begin_choice(call, &fault))
             continue;
         fail(call, &fault);

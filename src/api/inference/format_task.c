@@ -3,6 +3,7 @@
 #include "api/inference/format_task.h"
 
 #include "base/error.h"
+#include "base/shortage.h"
 #include "tandem/engine.h"
 
 #include <assert.h>
@@ -23,7 +24,10 @@ struct work {
 static void work_run(void *ctx)
 {
     struct work *work = ctx;
+    uint32_t shortages = shortage_count();
     work->status = openai_format_compile(&work->request, &work->grammar, &work->err);
+    /* Otherwise a part of the schema may be missing, or it would be asked elsewhere. */
+    work->status = shortage_judge(shortages, work->status, &work->err);
 }
 
 static void work_done(void *ctx, void *owner)

@@ -64,6 +64,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     switch (event->kind) {
     case EXCHANGE_START:
     case EXCHANGE_CANCELLED:
+    case EXCHANGE_COMPLETE:
         break;
     case EXCHANGE_TEXT:
         take_text(talk->answer, event->piece->text);

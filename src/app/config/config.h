@@ -43,6 +43,12 @@ enum config_modality {
     CONFIG_MODALITY_FILE = 8,
 };
 
+/* When the record of an exchange is written. */
+enum config_durable {
+    CONFIG_DURABLE_BATCH, /* soon after its answer, with others */
+    CONFIG_DURABLE_ANSWER /* and is on the disk, before its answer ends */
+};
+
 struct config_tier {
     uint32_t line;
     const char *name;
@@ -184,8 +190,10 @@ struct config {
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
         uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */
         uint32_t connections_max;
+        uint32_t buffered_bytes_max; /* 0 = from the memory that is free at the start */
+        bool ignore_client_abort;
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
-        struct config_texts cors_origins;
+        struct config_texts cors_origins, allowed_hosts;
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */
@@ -264,6 +272,7 @@ struct config {
         const char *path; /* always set after loading */
         bool store_prompts;
         const char *egress; /* folder, or "none"; always set after loading */
+        int durable;        /* enum config_durable */
     } ledger;
     struct {
         int level; /* enum log_level */

@@ -12,6 +12,9 @@ static const struct config_key server_keys[] = {
      .help = "event loops; 0 = 2, or 1 on a machine with one core"},
     {"body_bytes_max", CONFIG_KEY_UINT, AT(server.body_bytes_max), "4194304", 1024, 268435456,
      .help = "larger request bodies get 413"},
+    {"buffered_bytes_max", CONFIG_KEY_UINT, AT(server.buffered_bytes_max), "0", 0, 4294967295,
+     .help = "bodies of all requests that arrive or are in work; above it large ones are read "
+             "later; 0 = a 64th of the free memory, 32 to 128 MiB"},
     {"header_bytes_max", CONFIG_KEY_UINT, AT(server.header_bytes_max), "16384", 1024, 1048576,
      .help = "larger request headers are refused"},
     {"answer_bytes_max", CONFIG_KEY_UINT, AT(server.answer_bytes_max), "8388608", 65536, 268435456,
@@ -20,7 +23,11 @@ static const struct config_key server_keys[] = {
      .help = "each event of a stream is padded to a multiple of this, so that its length says "
              "little about the text; 0 = only for clients that ask"},
     {"connections_max", CONFIG_KEY_UINT, AT(server.connections_max), "1024", 0, 1000000,
-     .help = "most open connections of a worker; above it 503; 0 = no limit"},
+     .help = "most open connections of a worker; a new one takes the place of one that waits, or "
+             "gets 503; 0 = no limit"},
+    {"ignore_client_abort", CONFIG_KEY_BOOL, AT(server.ignore_client_abort), "false",
+     .help = "a client that shuts its sending side still gets its answer; one that left is noticed "
+             "later"},
     {"header_timeout_ms", CONFIG_KEY_UINT, AT(server.header_timeout_ms), "10000", 100,
      MINUTES_MS(10), .help = "a whole request must arrive within this time"},
     {"idle_timeout_ms", CONFIG_KEY_UINT, AT(server.idle_timeout_ms), "75000", 100, MINUTES_MS(60),
@@ -31,6 +38,9 @@ static const struct config_key server_keys[] = {
      MINUTES_MS(10), .help = "time that running exchanges get to finish after SIGTERM"},
     {"cors_origins", CONFIG_KEY_TEXTS, AT(server.cors_origins), NULL, 0, CONFIG_ORIGINS_MAX,
      .help = "web pages that may use this server: https://host, or \"*\" for all"},
+    {"allowed_hosts", CONFIG_KEY_TEXTS, AT(server.allowed_hosts), NULL, 0, CONFIG_ORIGINS_MAX,
+     .help = "names by which clients may call this server, beside localhost and addresses; \"*\" = "
+             "any"},
     {"api_keys_env", CONFIG_KEY_TEXT, AT(server.api_keys_env), NULL,
      .help = "environment variable with the keys that clients must send, separated by commas"},
     {"api_keys_file", CONFIG_KEY_TEXT, AT(server.api_keys_file), NULL,
@@ -46,10 +56,15 @@ static const struct config_key server_keys[] = {
 };
 const struct config_section keys_server = KEYS_MAP(server_keys);
 
+static const char *const durable_names[] = {"batch", "answer", NULL}; /* enum config_durable */
+
 static const struct config_key ledger_keys[] = {
     {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
     {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
      .help = "SQLite file; default: ledger.db in state_dir"},
+    {"durable", CONFIG_KEY_CHOICE, AT(ledger.durable), "batch", .choices = durable_names,
+     .help = "batch: records are written with others, at most 200 ms after the answer. answer: "
+             "they are on the disk before the last byte of the answer goes out"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
      .help = "also store the texts of prompts and answers"},
     {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,

@@ -21,16 +21,15 @@
 
 #include "base/assertion.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -539,22 +538,15 @@ enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, s
 {
     ASSERT(path != NULL && out != NULL);
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
-                         strerror(errno));
-    struct stat info;
-    if (fstat(fd, &info) != 0) {
-        enum td_status status = error_set(err, TD_IO, "%s: %s", path, strerror(errno));
-        close(fd);
+    int fd;
+    uint64_t len;
+    enum td_status status = file_open_regular(path, 0, &fd, &len, err);
+    if (status != TD_OK)
         return status;
-    }
-    if (!S_ISREG(info.st_mode) || info.st_size < 1) {
+    if (len < 1) {
         close(fd);
-        return error_set(err, TD_CORRUPT, "%s: %s", path,
-                         S_ISREG(info.st_mode) ? "the file is empty" : "not a regular file");
+        return error_set(err, TD_CORRUPT, "%s: the file is empty", path);
     }
-    size_t len = (size_t)info.st_size;
     void *data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
     int map_errno = errno;
     close(fd);

@@ -75,7 +75,8 @@ static uint32_t add_state(struct parser *p, enum grammar_kind kind, uint32_t nex
             parts->states = grown;
             parts->state_capacity = capacity;
         } else {
-            fail(p, TD_LIMIT, p->at, "the grammar is too large");
+            fail(p, capacity > GRAMMAR_STATES_MAX ? TD_LIMIT : TD_NO_MEMORY, p->at,
+                 "the grammar is too large");
         }
     }
     if (p->status != TD_OK)
@@ -119,7 +120,8 @@ static uint32_t add_rule(struct parser *p, struct td_str name, size_t offset)
             parts->rules = grown;
             parts->rule_capacity = capacity;
         } else {
-            fail(p, TD_LIMIT, offset, "the grammar has too many rules");
+            fail(p, capacity > GRAMMAR_RULES_MAX ? TD_LIMIT : TD_NO_MEMORY, offset,
+                 "the grammar has too many rules");
         }
     }
     if (p->status != TD_OK)

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/exchange_core.h"
+#include "exchange/machine/recording.h"
 
 #include <assert.h>
 #include <math.h>
@@ -250,6 +251,66 @@ static void end(struct exchange *ex, enum exchange_end how)
     parts_ended(ex, how);
 }
 
+/* --- the last event --- */
+
+static void tell_last(struct exchange *ex)
+{
+    struct answer *answer = &ex->answer;
+    if (answer->unrecorded) {
+        answer->summary.end = ENDED_FAILED;
+        answer->last = (struct exchange_event){
+            .kind = EXCHANGE_FAILED,
+            .summary = &answer->summary,
+            .status = TD_UNAVAILABLE,
+            .message = "the exchange could not be recorded, and without a record no answer ends",
+        };
+    }
+    answer->on_event(answer->ctx, &answer->last);
+}
+
+static void on_recorded(void *ctx)
+{
+    struct exchange *ex = ctx;
+    ex->answer.unrecorded = recording_end(ex->loop, ex->answer.recording) != TD_OK;
+    ex->answer.recording = NULL;
+    tell_last(ex);
+    exchange_leave(ex); /* entered when the waiting began */
+}
+
+struct recording *answer_await_record(struct exchange *ex)
+{
+    ex->answer.recording = recording_begin(ex->loop, on_recorded, ex);
+    ex->answer.unrecorded = !ex->answer.recording;
+    return ex->answer.recording;
+}
+
+/* Now, or when the record is written. */
+static void end_with(struct exchange *ex, enum exchange_end how, const struct exchange_event *last)
+{
+    ex->answer.last = *last;
+    end(ex, how);
+    if (ex->answer.recording)
+        exchange_enter(ex);
+    else
+        tell_last(ex);
+}
+
+/* Whoever writes the answer for the client may reject it. */
+static void end_answered(struct exchange *ex)
+{
+    summarize_end(ex, ENDED_OK);
+    emit(ex, EXCHANGE_COMPLETE, NULL);
+    if (ex->ended)
+        return;
+    struct exchange_event last = {.kind = EXCHANGE_DONE, .summary = &ex->answer.summary};
+    if (ex->answer.rejected) {
+        last.kind = EXCHANGE_FAILED;
+        last.status = TD_UNSUPPORTED;
+        last.message = "the answer could not be given in the form of this endpoint";
+    }
+    end_with(ex, ex->answer.rejected ? ENDED_FAILED : ENDED_OK, &last);
+}
+
 void answer_show_held(struct exchange *ex)
 {
     if (!ex->lane->committed)
@@ -291,8 +352,7 @@ void answer_finish(struct exchange *ex)
                         "confidence %.2f is below %.2f: a person should look at it",
                         ex->current->confidence, ex->plan.gates.human_under);
     answer_summarize(ex, ex->current);
-    end(ex, ENDED_OK);
-    emit(ex, EXCHANGE_DONE, NULL);
+    end_answered(ex);
 }
 
 void answer_give_kept(struct exchange *ex)
@@ -319,8 +379,7 @@ void answer_fail(struct exchange *ex)
     }
     answer_summarize(ex, ex->answer.shown);
     enum td_status status = disclosure_failure(ex, ex->answer.message, &param);
-    end(ex, ENDED_FAILED);
-    struct exchange_event event = {
+    const struct exchange_event last = {
         .kind = EXCHANGE_FAILED,
         .summary = &ex->answer.summary,
         .status = status,
@@ -329,12 +388,32 @@ void answer_fail(struct exchange *ex)
         .message = ex->answer.message,
         .param = param,
     };
-    ex->answer.on_event(ex->answer.ctx, &event);
+    end_with(ex, ENDED_FAILED, &last);
 }
 
 void answer_cancel(struct exchange *ex)
 {
     answer_summarize(ex, ex->answer.shown);
-    end(ex, ENDED_CANCELLED);
+    end(ex, ex->answer.rejected ? ENDED_FAILED : ENDED_CANCELLED);
+    if (ex->answer.recording) /* nobody waits for it */
+        (void)recording_end(ex->loop, ex->answer.recording);
+    ex->answer.recording = NULL;
     emit(ex, EXCHANGE_CANCELLED, NULL);
+}
+
+void answer_cancel_last(struct exchange *ex)
+{
+    if (!ex->answer.recording)
+        return;
+    (void)recording_end(ex->loop, ex->answer.recording);
+    ex->answer.recording = NULL;
+    emit(ex, EXCHANGE_CANCELLED, NULL);
+    exchange_leave(ex);
+}
+
+void exchange_reject(struct exchange *ex, const char *why)
+{
+    ex->answer.rejected = true;
+    plan_add_reason(&ex->plan, REASON_NOT_GIVEN,
+                    ex->current ? ex->facts[ex->current->tier].name : "", "not given: %s", why);
 }

@@ -10,6 +10,7 @@
 #include "ledger/ledger.h"
 
 struct attempt;
+struct recording;
 
 struct answer {
     exchange_fn *on_event;
@@ -23,8 +24,15 @@ struct answer {
     struct exchange_step steps[LEDGER_ATTEMPTS_MAX];
     char disclosure[DISCLOSURE_BYTES];
     char message[MESSAGE_BYTES];
+    bool rejected;               /* by whoever writes it for the client */
+    struct exchange_event last;  /* DONE or FAILED */
+    struct recording *recording; /* what `last` waits for; or NULL */
+    bool unrecorded;             /* it should have been on record, and could not be put there */
 };
 
+/* Begins to wait for the exchange's record: the ledger tells recording_told (recording.h). NULL: it
+ * cannot be waited for, and the exchange fails. */
+struct recording *answer_await_record(struct exchange *exchange);
 /* Fills in the summary as it stands, for an answer by that attempt (NULL = none). */
 void answer_summarize(struct exchange *exchange, const struct attempt *by);
 /* A piece of the current attempt: held back or shown. */
@@ -37,5 +45,7 @@ void answer_give_kept(struct exchange *exchange); /* the kept attempt's is */
 void answer_give_cut(struct exchange *exchange);  /* what has come of the current one's is */
 void answer_fail(struct exchange *exchange);      /* no tier could answer */
 void answer_cancel(struct exchange *exchange);    /* the client left */
+/* The client left while the last event waited for the record. */
+void answer_cancel_last(struct exchange *exchange);
 
 #endif

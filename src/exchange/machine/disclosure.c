@@ -33,14 +33,13 @@ static void add_separator(char *text, size_t size)
 static const char *verb_of(enum td_status status, int http_status)
 {
     switch (status) {
-    case TD_IO:
-        return "could not be asked";
     case TD_UNAVAILABLE:
         return http_status ? "failed" : "could not be reached";
     case TD_TIMEOUT:
         return "did not answer in time";
     case TD_DENIED:
         return http_status ? "refused the credentials" : "was not allowed";
+    case TD_IO:
     case TD_INTERNAL:
         return "was not asked";
     case TD_BUSY:

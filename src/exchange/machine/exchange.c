@@ -113,12 +113,17 @@ static const struct route *find_route(struct exchange *ex, struct td_error *err)
     return route;
 }
 
+static void choose_tiers(struct exchange *ex, const struct route *route)
+{
+    plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, ex->services->tier_count,
+              &ex->plan);
+}
+
 static void make_plan(struct exchange *ex, const struct route *route)
 {
     situation_read(ex, route);
     parts_prepare(ex, route);
-    plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, ex->services->tier_count,
-              &ex->plan);
+    choose_tiers(ex, route);
     for (size_t i = 0; i < ex->services->tier_count; i++)
         if (ex->plan.missing >> i & 1)
             tier_health_want(ex->services->health, i, (uint64_t)exchange_now_ms(ex));
@@ -128,15 +133,23 @@ static void make_plan(struct exchange *ex, const struct route *route)
     answer_summarize(ex, NULL);
 }
 
+/* What the request names: memory for it, its route, its adapters. */
+static enum td_status look_up(struct exchange *ex, const struct route **route, struct td_error *err)
+{
+    enum td_status status = allocate(ex, err);
+    *route = status == TD_OK ? find_route(ex, err) : NULL;
+    if (status == TD_OK && !*route)
+        status = TD_NOT_FOUND;
+    if (status == TD_OK)
+        status = policy_check_adapters(&ex->request, ex->facts, ex->services->tier_count, err);
+    return status;
+}
+
 static enum td_status prepare(struct exchange *ex, struct td_error *err)
 {
     const struct exchange_services *services = ex->services;
-    enum td_status status = allocate(ex, err);
-    const struct route *route = status == TD_OK ? find_route(ex, err) : NULL;
-    if (status == TD_OK && !route)
-        status = TD_NOT_FOUND;
-    if (status == TD_OK)
-        status = policy_check_adapters(&ex->request, ex->facts, services->tier_count, err);
+    const struct route *route;
+    enum td_status status = look_up(ex, &route, err);
     if (status == TD_OK)
         status = make_id(ex->id, err);
     if (ex->request.trace)
@@ -155,6 +168,39 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     return shortage_judge(shortages, TD_OK, err);
 }
 
+static struct exchange *exchange_new(struct exchange_services *services, struct loop *loop,
+                                     const struct td_request *request)
+{
+    struct exchange *ex = calloc(1, sizeof *ex);
+    if (!ex)
+        return NULL;
+    ex->services = services;
+    ex->loop = loop;
+    ex->request = *request;
+    ex->created_ms = exchange_now_ms(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        ex->lanes[i].exchange = ex;
+    ex->lane = ex->lanes;
+    return ex;
+}
+
+bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
+                         const struct td_request *request)
+{
+    struct exchange *ex = exchange_new(services, loop, request);
+    const struct route *route;
+    if (!ex)
+        return false;
+    bool found = look_up(ex, &route, NULL) == TD_OK;
+    if (found) {
+        situation_read(ex, route);
+        choose_tiers(ex, route);
+        found = ex->plan.rung_count > 0;
+    }
+    exchange_free(ex);
+    return found;
+}
+
 enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                               const struct td_request *request, exchange_fn *on_event, void *ctx,
                               struct exchange **out, struct td_error *err)
@@ -162,18 +208,11 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
     assert(services && loop && request && on_event && out);
     if (request->message_count == 0)
         return error_set(err, TD_INVALID, "messages must not be empty");
-    struct exchange *ex = calloc(1, sizeof *ex);
+    struct exchange *ex = exchange_new(services, loop, request);
     if (!ex)
         return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
-    ex->services = services;
-    ex->loop = loop;
-    ex->request = *request;
     ex->answer.on_event = on_event;
     ex->answer.ctx = ctx;
-    ex->created_ms = exchange_now_ms(ex);
-    for (size_t i = 0; i < LANES_MAX; i++)
-        ex->lanes[i].exchange = ex;
-    ex->lane = ex->lanes;
     enum td_status status = prepare(ex, err);
     if (status != TD_OK) {
         exchange_free(ex);
@@ -187,8 +226,10 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
 
 void exchange_cancel(struct exchange *ex)
 {
-    if (ex->ended)
+    if (ex->ended) {
+        answer_cancel_last(ex);
         return;
+    }
     exchange_enter(ex);
     for (size_t i = 0; i < LANES_MAX; i++)
         lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);

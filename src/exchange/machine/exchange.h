@@ -6,7 +6,8 @@
  * An exchange lives and dies on one loop; no lock. Only the exchange sees both plan and tiers, and
  * it says what a tier may be sent (struct egress_pass of tier/door.h). After exchange_start, events
  * come on the loop, and exactly one DONE, FAILED or CANCELLED ends it. exchange_cancel may be
- * called at any time before that, when the client has left. */
+ * called at any time before that, when the client has left. With a durable ledger DONE and FAILED
+ * come when the exchange is on record. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
@@ -123,9 +124,12 @@ enum exchange_event_kind {
     /* Text is replaced by what follows. Only when request.corrections, or when the request is not
      * streamed: then nobody has read it yet. */
     EXCHANGE_CORRECTION,
-    EXCHANGE_DONE,     /* final */
-    EXCHANGE_FAILED,   /* no tier could answer; the message names every cause */
-    EXCHANGE_CANCELLED /* inside of exchange_cancel: for whoever counts */
+    EXCHANGE_DONE,      /* final */
+    EXCHANGE_FAILED,    /* no tier could answer; the message names every cause */
+    EXCHANGE_CANCELLED, /* inside of exchange_cancel: for whoever counts */
+    /* Before DONE: the answer is whole, and nothing is recorded of it yet. Whoever writes it for a
+     * client does so now, and says with exchange_reject if it cannot be written. */
+    EXCHANGE_COMPLETE
 };
 
 /* One attempt, for whoever counts. */
@@ -202,9 +206,16 @@ typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
+/* Whether a tier may and can be asked as things stand. Nothing is sent or recorded. */
+bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
+                         const struct td_request *request);
 /* The client has left: stops what runs and frees the exchange. CANCELLED comes inside of the call,
  * and no event after it. */
 void exchange_cancel(struct exchange *exchange);
+/* The client does not get the answer, although a tier gave one: its form has no place for it, or it
+ * is too long. Inside of an event; it ends as failed, for records and in FAILED, or when it is
+ * cancelled. why: for the record, without words of the answer. */
+void exchange_reject(struct exchange *exchange, const char *why);
 /* **borrows** until the exchange ends. */
 const char *exchange_id(const struct exchange *exchange);
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "exchange/machine/exchange_core.h"
+#include "exchange/machine/recording.h"
 #include "exchange/parts/ledger_json.h"
 
 #include <stdlib.h>
@@ -114,9 +115,18 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .attempt_count = ex->attempt_count,
     };
     struct td_error err = {0};
-    if (ledger_put(ex->services->ledger, &record, &err) != TD_OK)
+    struct recording *awaited = NULL;
+    if (how != ENDED_CANCELLED && ledger_is_durable(ex->services->ledger) &&
+        (awaited = answer_await_record(ex))) {
+        record.recorded = recording_told;
+        record.recorded_ctx = awaited;
+    }
+    if (ledger_put(ex->services->ledger, &record, &err) != TD_OK) {
         log_event(LOG_LEVEL_WARN, "ledger_put_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
+        if (awaited)
+            recording_told(awaited, TD_BUSY);
+    }
     free(signals);
     free(reasons);
     free(prompt);

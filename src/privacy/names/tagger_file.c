@@ -3,14 +3,13 @@
 #include "privacy/names/tagger_file.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SLOTS_MAX (1u << 18)
@@ -113,18 +112,14 @@ enum td_status tagger_file_read(const void *data, size_t len, const char *label,
 enum td_status tagger_file_open(const char *path, struct tagger_file *file, struct td_error *err)
 {
     *file = (struct tagger_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO,
-                         "cannot open names file %s: %s", path, strerror(errno));
-    struct stat info;
-    enum td_status status = TD_OK;
-    if (fstat(fd, &info) != 0)
-        status = error_set(err, TD_IO, "cannot read names file %s: %s", path, strerror(errno));
-    else if (!S_ISREG(info.st_mode) || info.st_size <= 0 || info.st_size > INT32_MAX)
+    int fd;
+    uint64_t len;
+    enum td_status status = file_open_regular(path, 0, &fd, &len, err);
+    if (status != TD_OK)
+        return error_prefix(err, "names file"), status;
+    if (len == 0 || len > INT32_MAX)
         status = error_set(err, TD_CORRUPT, "%s is not a names file", path);
     if (status == TD_OK) {
-        size_t len = (size_t)info.st_size;
         void *mapping = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
         if (mapping == MAP_FAILED) {
             status = error_set(err, TD_IO, "cannot map names file %s: %s", path, strerror(errno));

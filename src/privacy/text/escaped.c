@@ -1,6 +1,6 @@
 /* Finds and reads the escapes of JSON and of programs in a text. A \uXXXX may be half of a pair;
- * both halves are read as one character. An incomplete escape is copied, so that reading never loses
- * a byte. */
+ * both halves are read as one character. An incomplete escape is copied, so that reading never
+ * loses a byte. */
 #include "privacy/text/escaped.h"
 
 #include "base/ascii.h"

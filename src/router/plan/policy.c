@@ -65,6 +65,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_HEDGE_WON] = "hedge_won",
         [REASON_HEDGE_LOST] = "hedge_lost",
         [REASON_HEDGE_REFUSED] = "hedge_refused",
+        [REASON_NOT_GIVEN] = "not_given",
         [REASON_CONTINUED] = "continued",
         [REASON_USAGE_REFUSED] = "usage_refused",
     };

@@ -174,6 +174,7 @@ enum reason_code {
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
+    REASON_NOT_GIVEN,     /* the client's form has no place for the answer */
     REASON_CONTINUED,     /* goes on with what a tier that broke off had shown */
     REASON_USAGE_REFUSED, /* the tier told of more than can have been, or of what is no usage */
     REASON_CODE_COUNT

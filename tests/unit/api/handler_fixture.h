@@ -219,6 +219,7 @@ static bool process_start(void)
     api = api_new(loop, &host, 0);
     if (server_new(loop, &options, api_handle, api, &server, &err) != TD_OK)
         return false;
+    server_set_head(server, api_admit);
     server_set_refuse(server, api_refuse);
     return pthread_create(&thread, NULL, run_loop, loop) == 0;
 }
@@ -258,10 +259,11 @@ static void client_send(int fd, const char *method, const char *path, const char
                         const char *body)
 {
     char text[16384];
-    int len = snprintf(text, sizeof text,
-                       "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%sContent-Length: "
-                       "%zu\r\n\r\n%s",
-                       method, path, headers, strlen(body), body);
+    int len =
+        snprintf(text, sizeof text,
+                 "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%sContent-Length: "
+                 "%zu\r\n\r\n%s",
+                 method, path, headers, strlen(body), body);
     CHECK(write(fd, text, (size_t)len) == len);
 }
 

@@ -59,6 +59,19 @@ static void test_what_a_server_answered_is_told_from_what_broke_here(void)
         CHECK(fault.code == 500 && !strchr(fault.message, '/') && fault.message[0]);
         CHECK(!strstr(fault.error_code, "upstream"));
     }
+    static const char *const paths[][2] = {
+        {"there is no ledger /var/lib/tandem/ledger.db", "there is no ledger ledger.db"},
+        {"/a/b/c.gguf: no such file", "c.gguf: no such file"},
+        {"cannot open '/a/b': gone (/x/y/z)", "cannot open 'b': gone (z)"},
+        {"neither 1/2 nor / nor /root nor https://a/b nor /a/", "neither 1/2 nor / nor /root nor "
+                                                                "https://a/b nor "},
+        {"", "not_found"},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct fault fault;
+        fault_from_status(&fault, TD_NOT_FOUND, paths[i][0], NULL);
+        CHECK(strcmp(fault.message, paths[i][1]) == 0);
+    }
     for (int denied = 0; denied < 2; denied++) {
         struct fault fault;
         fault_upstream(&fault, denied, "cloud: nonsense");

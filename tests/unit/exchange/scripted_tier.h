@@ -31,6 +31,7 @@ struct script_step {
     double probe;       /* of the first token; 0 = none */
     enum td_status status;
     int http_status;
+    uint64_t retry_after_ms; /* of FAIL */
 };
 
 #define TOKEN(t, p)                                                           \
@@ -106,6 +107,7 @@ static void scripted_end(struct tier_attempt *attempt, const struct script_step 
     struct tier_result result = {
         .status = step->kind == SCRIPT_FAIL ? step->status : TD_OK,
         .http_status = step->http_status,
+        .retry_after_ms = step->retry_after_ms,
         .finish = attempt->tier->finish,
         .usage = {.prompt_tokens = attempt->token_count ? attempt->tier->prompt_tokens : 0,
                   .completion_tokens = attempt->token_count,

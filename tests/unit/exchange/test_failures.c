@@ -515,8 +515,49 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
     CHECK(in_eu > 1000 && hedged > 100 && failed > 100);
 }
 
+/* --- when to ask again --- */
+
+#define ASKS(ms)                                                                \
+    {                                                                           \
+        .kind = SCRIPT_FAIL, .delay_ms = 10, .status = TD_BUSY, .text = "wait", \
+        .http_status = 429, .retry_after_ms = (ms)                              \
+    }
+
+static void test_the_first_tier_that_may_be_asked_again_is_waited_for(void)
+{
+    static const struct script_step minute[] = {ASKS(60000)}, bit[] = {ASKS(7001)};
+    static const struct script_step passing[] = {FAIL(TD_UNAVAILABLE, "broken")};
+    static const struct script_step wrong[] = {FAIL_HTTP(TD_INVALID, 400, "no such thing")};
+    static const struct {
+        const struct script_step *cloud, *other;
+        uint32_t at_once, later; /* the tiers rest then, where they asked for it */
+    } cases[] = {
+        {minute, bit, 8, 7},     {bit, minute, 8, 7},     {minute, minute, 60, 60},
+        {minute, wrong, 60, 60}, {passing, minute, 0, 0}, {wrong, wrong, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        world_init(&w);
+        w.route.tiers[0] = "openai";
+        w.route.tiers[1] = "other";
+        world_script(&w, CLOUD, cases[i].cloud);
+        world_script(&w, OTHER, cases[i].other);
+        for (int later = 0; later < 2; later++) {
+            struct td_error err = {0};
+            CHECK(world_start(&w, &err) == TD_OK);
+            virtual_loop_run(&w.loop, 500);
+            uint32_t wanted = later ? cases[i].later : cases[i].at_once;
+            CHECK(w.end_count == 1 + later && w.status != TD_OK && w.retry_after_s == wanted);
+            if (w.retry_after_s != wanted)
+                fprintf(stderr, "  case %zu, %d: %u\n", i, later, w.retry_after_s);
+        }
+        world_deinit(&w);
+    }
+}
+
 int main(void)
 {
+    RUN(test_the_first_tier_that_may_be_asked_again_is_waited_for);
     RUN_SCENES(scenes);
     RUN(test_failures_in_a_row_rest_a_tier_and_spare_the_next_request);
     RUN(test_deadline_ends_the_exchange);

@@ -1,6 +1,8 @@
 /* The watch alone, and what an exchange tells it and is told by it. */
 #include "base/log.h"
+#include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/watch.h"
+#include "exchange/parts/shadow_pool.h"
 #include "world.h"
 
 static struct watch_alarm alarms[WATCH_ALARMS_MAX];
@@ -335,6 +337,85 @@ static void test_above_its_cap_a_caller_keeps_local_answers_and_is_told(void)
     world_deinit(&w);
 }
 
+/* --- the ways off the device --- */
+
+static const struct script_step late[] = {
+    {.kind = SCRIPT_TOKEN, .delay_ms = 2000, .text = "Late.", .probability = 0.95}, DONE};
+static const struct script_step broken[] = {FAIL(TD_UNAVAILABLE, "broken")};
+static const struct script_step breaks_off[] = {TOKEN("Half ", 0.95), TOKEN("of", 0.95),
+                                                FAIL(TD_UNAVAILABLE, "broken")};
+static const struct script_step goes_on[] = {TEXT("Half of it"), DONE};
+
+/* Each leads a request of a caller without a cap to the cloud. */
+static const struct way {
+    const char *name;
+    const struct script_step *local, *cloud;
+    bool hedged, shadowed, shown;
+    enum td_mode mode;
+} ways[] = {
+    {.name = "a gate", .local = unsure, .cloud = cloudy},
+    {.name = "a hedge that wins", .local = late, .cloud = cloudy, .hedged = true},
+    {.name = "a hedge that loses", .local = late, .cloud = late, .hedged = true},
+    {.name = "a failure", .local = broken, .cloud = cloudy},
+    {.name = "what broke off", .local = breaks_off, .cloud = goes_on, .shown = true},
+    {.name = "a shadow", .local = sure, .cloud = cloudy, .shadowed = true},
+    {.name = "a mode", .local = sure, .cloud = cloudy, .mode = TD_MODE_PREFER_CLOUD},
+};
+
+static void way_begin(const struct way *way, struct world *w)
+{
+    world_init(w);
+    w->services.watch = watch_new(&w->loop.clock);
+    w->services.hedge_allowance = hedge_allowance_new();
+    w->services.shadow_pool = shadow_pool_new(1);
+    w->services.shadow_usd_per_day = 1;
+    w->request.caller = "key";
+    w->request.mode = way->mode;
+    w->route.shadow_cloud_share = way->shadowed ? 1 : 0;
+    w->route.hedge =
+        (struct hedge_settings){.on = way->hedged, .percentile = 95, .after_ms = 100, .share = 1};
+    if (way->shown)
+        w->route.gates = (struct gate_settings){.commit_tokens = 1};
+    world_script(w, LOCAL, way->local);
+    world_script(w, CLOUD, way->cloud);
+}
+
+static void way_end(struct world *w)
+{
+    watch_free(w->services.watch);
+    hedge_allowance_free(w->services.hedge_allowance);
+    shadow_pool_free(w->services.shadow_pool);
+    world_deinit(w);
+}
+
+static void test_above_its_cap_no_way_leads_a_caller_off_the_device(void)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct world w;
+        way_begin(&ways[i], &w);
+        world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == 1); /* the way is there */
+        w.services.escalations_per_hour = 1;
+        w.request.caller = "another"; /* shadows are the server's own doing: they use up nothing */
+        world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == 2);
+        if (ways[i].shadowed) {
+            world_script(&w, LOCAL, unsure);
+            world_run(&w);
+            CHECK(w.tiers[CLOUD].start_count == 3);
+            world_script(&w, LOCAL, sure);
+        }
+        int before = w.tiers[CLOUD].start_count;
+        for (int n = 0; n < 3; n++)
+            world_run(&w);
+        CHECK(w.tiers[CLOUD].start_count == before);
+        CHECK(world_has_reason(&w, REASON_REMOVED_CAPPED, "openai"));
+        if (w.tiers[CLOUD].start_count != before)
+            fprintf(stderr, "  by %s\n", ways[i].name);
+        way_end(&w);
+    }
+}
+
 int main(void)
 {
     log_set_level(LOG_LEVEL_OFF);
@@ -351,5 +432,6 @@ int main(void)
     RUN(test_many_callers_and_alarms_stay_within_their_room);
     RUN(test_an_exchange_tells_where_it_went);
     RUN(test_above_its_cap_a_caller_keeps_local_answers_and_is_told);
+    RUN(test_above_its_cap_no_way_leads_a_caller_off_the_device);
     return test_finish();
 }

@@ -44,9 +44,11 @@ struct world {
     char id[64], tier[32], disclosure[512], message[2048], param[32], start_disclosure[512];
     bool degraded, reduced;
     enum td_status status;
+    uint32_t retry_after_s;
     struct exchange_summary summary; /* its pointers are dead after the end */
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
+    bool rejects;          /* the answer cannot be given */
     size_t cancel_at_text; /* cancels when this many texts were seen; 0 = never */
     size_t text_count;
     bool expects_restricted;
@@ -118,6 +120,15 @@ static struct {
     char exchange[64];
 } reaction_seen;
 
+/* Then ledger_seen.record.recorded waits for the test to call it. */
+static bool ledger_durable;
+
+bool ledger_is_durable(const struct ledger *ledger)
+{
+    (void)ledger;
+    return ledger_durable;
+}
+
 enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_reaction *reaction,
                                    struct td_error *err)
 {
@@ -138,6 +149,7 @@ static void world_keep_end(struct world *world, const struct exchange_event *eve
     world->degraded = summary->degraded;
     world->reduced = summary->reduced;
     world->status = event->status;
+    world->retry_after_s = event->retry_after_s;
     world->reason_count = summary->reason_count;
     memcpy(world->reasons, summary->reasons, summary->reason_count * sizeof *world->reasons);
     world_copy(world->id, sizeof world->id, summary->id);
@@ -151,6 +163,11 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
 {
     struct world *world = ctx;
     size_t len = strlen(world->events);
+    if (event->kind == EXCHANGE_COMPLETE) {
+        if (world->rejects)
+            exchange_reject(world->exchange, "too long");
+        return;
+    }
     if (len + 1 < sizeof world->events &&
         (len == 0 || event->kind != EXCHANGE_TEXT || world->events[len - 1] != 'T'))
         world->events[len] = "STCDF"[event->kind];
@@ -171,6 +188,7 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
             world->exchange = NULL;
         }
         break;
+    case EXCHANGE_COMPLETE:
     case EXCHANGE_CANCELLED:
         world->summary = *event->summary;
         break;

@@ -315,6 +315,74 @@ static void test_heads_are_read_to_the_byte(void)
     buf_deinit(&other);
 }
 
+/* The problem of a log whose heads are the first `kept` of four days and then this one, signed by
+ * the log's own key. */
+static const char *problem_after_head(const char *folder, size_t kept,
+                                      const struct egress_head *head)
+{
+    static struct egress_verdict verdict;
+    const char *name = file_in(folder, "heads.jsonl");
+    struct buf heads = read_whole(name), more;
+    buf_init(&more, 1u << 16);
+    buf_append_str(&more, str_slice(buf_view(&heads), 0, line_at(&heads, kept + 1)));
+    (void)sign_head(folder, head, &more);
+    write_whole(name, buf_view(&more));
+    verdict = verdict_of(folder, NULL);
+    write_whole(name, buf_view(&heads));
+    CHECK(verdict.sound == !verdict.problem[0]);
+    buf_deinit(&heads);
+    buf_deinit(&more);
+    return verdict.problem;
+}
+
+static struct egress_head head_at(const struct buf *heads, size_t number)
+{
+    struct egress_head head = {0};
+    size_t at = line_at(heads, number);
+    size_t end = str_find(buf_view(heads), STR("\n"), at);
+    CHECK(egress_head_read(str_slice(buf_view(heads), at, end), &head, NULL) == TD_OK);
+    return head;
+}
+
+/* Whoever has the key has signed each of these, and they still are no record of days. */
+static void test_a_head_that_does_not_follow_is_found(void)
+{
+    const char *folder = make_log("order", 8, 2), *wrong = "does not continue";
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
+    struct egress_head third = head_at(&heads, 3), last = head_at(&heads, 4), other = last;
+    CHECK(!*problem_after_head(folder, 3, &last));              /* as it was */
+    CHECK(strstr(problem_after_head(folder, 4, &last), wrong)); /* two of a day */
+    memcpy(other.date, third.date, sizeof other.date);
+    CHECK(strstr(problem_after_head(folder, 3, &other), wrong)); /* that count on */
+    memcpy(other.date, "2020-01-01", sizeof other.date);
+    CHECK(strstr(problem_after_head(folder, 3, &other), wrong)); /* of an earlier day */
+    other = third;
+    memcpy(other.date, "2030-01-01", sizeof other.date);
+    CHECK(strstr(problem_after_head(folder, 4, &other), wrong)); /* of fewer transfers */
+    buf_deinit(&heads);
+}
+
+static enum td_status collect(void *ctx, struct td_str line, struct td_error *err);
+
+static void test_a_head_after_transfers_is_found(void)
+{
+    const char *folder = make_log("after", 4, 2), *file = fixture_path("after.jsonl");
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl")), lines;
+    struct egress_head later = head_at(&heads, 2);
+    buf_init(&lines, 1u << 20);
+    CHECK(egress_each_line(folder, collect, &lines, NULL) == TD_OK);
+    size_t honest = lines.len;
+    memcpy(later.date, "2030-01-01", sizeof later.date);
+    (void)sign_head(folder, &later, &lines);
+    write_whole(file, str_slice(buf_view(&lines), 0, honest));
+    CHECK(verdict_of(file, NULL).sound);
+    write_whole(file, buf_view(&lines));
+    struct egress_verdict verdict = verdict_of(file, NULL);
+    CHECK(!verdict.sound && strstr(verdict.problem, "comes after entries"));
+    buf_deinit(&heads);
+    buf_deinit(&lines);
+}
+
 static void test_a_lost_or_open_key_is_refused(void)
 {
     struct egress_log *log = NULL;
@@ -534,6 +602,8 @@ int main(void)
     RUN(test_a_machine_that_stopped_in_the_middle_goes_on);
     RUN(test_a_line_that_nobody_announced_is_forged);
     RUN(test_heads_are_read_to_the_byte);
+    RUN(test_a_head_that_does_not_follow_is_found);
+    RUN(test_a_head_after_transfers_is_found);
     RUN(test_a_lost_or_open_key_is_refused);
     RUN(test_writers_do_not_break_each_others_chain);
     RUN(test_what_is_too_large_is_refused);

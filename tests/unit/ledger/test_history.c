@@ -155,6 +155,37 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
     ledger_reader_close(reader);
 }
 
+static void keep_tenants(void *ctx, const struct ledger_spent *spent)
+{
+    double *usd = ctx;
+    CHECK(strcmp(spent->user, "anna") == 0);
+    usd[!spent->tenant ? 2 : *spent->tenant - 'a'] += spent->cost_usd;
+}
+
+static void test_users_of_one_name_spend_for_themselves(void)
+{
+    static const char *const tenants[] = {"a", "b", NULL};
+    const char *path = fixture_path("tenants.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    double usd[3] = {0};
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (int i = 0; i < 3; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "ex_%d", i);
+        struct ledger_exchange x = fixture_exchange(id, 1000);
+        x.user = "anna";
+        x.tenant = tenants[i];
+        x.cost_usd = 1 << i;
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    CHECK(ledger_reader_spent(reader, 0, keep_tenants, usd, NULL) == TD_OK);
+    CHECK(fabs(usd[0] - 1) < 1e-9 && fabs(usd[1] - 2) < 1e-9 && fabs(usd[2] - 4) < 1e-9);
+    ledger_reader_close(reader);
+}
+
 /* What each reading makes of several judgements of one answer. */
 struct judged {
     double history, outcomes, judged;
@@ -222,6 +253,7 @@ int main(void)
     fixture_begin();
     RUN(test_each_exchange_comes_once_with_all_its_attempts);
     RUN(test_what_was_spent_is_summed_by_whom_and_hour);
+    RUN(test_users_of_one_name_spend_for_themselves);
     RUN(test_of_several_judgements_the_newest_counts_in_every_reading);
     fixture_end();
     return test_finish();

@@ -481,6 +481,30 @@ static void test_a_full_disk_is_waited_out_and_overflow_is_counted(void)
     CHECK(WEXITSTATUS(status) == 0);
 }
 
+/* What was written makes room: a server would refuse everything after the first 64 MB else. */
+static void test_the_queue_has_room_again_after_each_commit(void)
+{
+    const char *path = fixture_path("room.db");
+    const size_t bytes = 15u << 20; /* five of them are more than the queue holds */
+    char *text = malloc(bytes + 1);
+    struct ledger *ledger;
+    REQUIRE(text && ledger_open(path, &ledger, NULL) == TD_OK);
+    memset(text, 'a', bytes);
+    text[bytes] = '\0';
+    for (int i = 0; i < 6; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "r%d", i);
+        struct ledger_exchange x = fixture_exchange(id, (uint64_t)i);
+        x.prompt_text = text;
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+        CHECK(ledger_flush(ledger, 20000, NULL) == TD_OK);
+    }
+    CHECK(ledger_dropped(ledger) == 0);
+    ledger_close(ledger);
+    CHECK(fixture_count(path) == 6);
+    free(text);
+}
+
 static int close_on_a_full_disk(const char *path)
 {
     struct ledger *ledger;
@@ -567,6 +591,7 @@ int main(void)
     RUN(test_another_process_reads_while_this_one_writes);
     RUN(test_a_full_disk_is_waited_out_and_overflow_is_counted);
     RUN(test_closing_on_a_full_disk_ends);
+    RUN(test_the_queue_has_room_again_after_each_commit);
     RUN(test_threads_may_put_and_flush_together);
     fixture_end();
     return test_finish();

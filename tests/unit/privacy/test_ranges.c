@@ -1,6 +1,6 @@
-/* Numbers of cards and accounts at the edges of their ranges: for every beginning of four digits and
- * every length whether a brand has them, and for every country its length and neither one less nor
- * one more. The tables are written down here a second time. */
+/* Numbers of cards and accounts at the edges of their ranges: for every beginning of four digits
+ * and every length whether a brand has them, and for every country its length and neither one less
+ * nor one more. The tables are written down here a second time. */
 #include "scanners.h"
 #include "test.h"
 

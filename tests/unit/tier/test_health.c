@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "tier/tier.h"
+#include "tier/witness.h"
 
 static const struct tier_result good = {.status = TD_OK};
 static const struct tier_result failed = {.status = TD_UNAVAILABLE, .http_status = 500};
@@ -64,6 +65,22 @@ static void test_three_failures_in_a_row_rest_a_tier_for_a_second(void)
     CHECK(state.rest_http == 500 && tier_health_usable(health, 1, 1000));
     CHECK(!tier_health_usable(health, 0, 1999) && tier_health_usable(health, 0, 2000));
     tier_health_free(health);
+}
+
+/* Every status of a result, with and without a word of the server's: which of them rest a tier. */
+static void test_which_results_are_failures_of_the_tier(void)
+{
+    for (int status = TD_OK; status <= TD_INTERNAL; status++)
+        for (int own = 0; own < 2; own++) {
+            struct tier_health *health = tier_health_new(1, NULL, NULL);
+            REQUIRE(health);
+            const struct tier_result result = {.status = (enum td_status)status,
+                                               .own_fault = own == 1};
+            ask_times(health, &result, 3, 1000);
+            bool fails = status == TD_UNAVAILABLE || status == TD_TIMEOUT || status == TD_CORRUPT;
+            CHECK(tier_health_usable(health, 0, 1000) == (own || !fails));
+            tier_health_free(health);
+        }
 }
 
 static void test_a_success_between_failures_clears(void)
@@ -155,6 +172,22 @@ static void test_failures_of_most_callers_count(void)
         ask_as(health, 1 + (uint64_t)asked % 7, &failed, 1100);
     CHECK(asked >= 4 && asked <= 7);
     tier_health_free(health);
+}
+
+static void test_of_many_callers_the_newest_are_known(void)
+{
+    struct witnesses seen = {0};
+    uint64_t who = 1;
+    for (; who <= WITNESSES_MAX; who++)
+        witnesses_add(&seen, who, true, 1000 + who);
+    for (int answered = 1; answered <= WITNESSES_MAX; answered++, who++) {
+        witnesses_add(&seen, who, false, 2000 + who);
+        CHECK(witnesses_contradict(&seen, 0, 3000) == (answered > WITNESSES_MAX / 2));
+    }
+    for (uint64_t again = WITNESSES_MAX + 1; again < who; again++) {
+        witnesses_add(&seen, again, true, 3000); /* those that are known stay where they are */
+        CHECK(witnesses_contradict(&seen, 0, 3000) == (again - WITNESSES_MAX < WITNESSES_MAX / 2));
+    }
 }
 
 static void test_one_callers_many_failures_are_no_share_of_the_answers(void)
@@ -617,11 +650,13 @@ static void test_an_index_out_of_range_is_never_usable_and_does_no_harm(void)
 int main(void)
 {
     RUN(test_three_failures_in_a_row_rest_a_tier_for_a_second);
+    RUN(test_which_results_are_failures_of_the_tier);
     RUN(test_a_success_between_failures_clears);
     RUN(test_more_than_half_of_the_answers_failing_rests_a_tier);
     RUN(test_rests_double_to_thirty_seconds_and_start_over_after_a_success);
     RUN(test_the_failures_of_one_caller_count_where_nobody_else_is_answered);
     RUN(test_failures_of_most_callers_count);
+    RUN(test_of_many_callers_the_newest_are_known);
     RUN(test_one_callers_many_failures_are_no_share_of_the_answers);
     RUN(test_a_trial_that_one_caller_alone_fails_does_not_lengthen_the_rest);
     RUN(test_late_failures_of_before_the_rest_do_not_lengthen_it);

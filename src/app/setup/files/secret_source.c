@@ -4,21 +4,28 @@
 
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A key is some hundred bytes; a list of 4096 keys (AUTH_KEYS_MAX) fits as well. */
 #define KEY_FILE_BYTES_MAX (1u << 20)
 
 static enum td_status read_key_file(const char *path, struct secret **out, struct td_error *err)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "key file %s: %s", path,
-                         strerror(errno));
+    int fd;
+    enum td_status status = file_open_regular(path, 0, &fd, NULL, err);
+    if (status != TD_OK)
+        return error_prefix(err, "key file"), status;
+    FILE *file = fdopen(fd, "r");
+    if (!file) {
+        close(fd);
+        return error_set(err, TD_NO_MEMORY, "key file %s: %s", path, strerror(errno));
+    }
     setvbuf(file, NULL, _IONBF, 0); /* no copy of the key in a stdio buffer */
     char *text = malloc(KEY_FILE_BYTES_MAX);
     size_t len = text ? fread(text, 1, KEY_FILE_BYTES_MAX, file) : 0;

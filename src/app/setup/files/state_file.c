@@ -2,6 +2,7 @@
 #include "app/setup/files/state_file.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "base/str.h"
 
@@ -19,7 +20,9 @@ enum td_status state_file_make_folders(const char *path, struct td_error *err)
         if (*at != '/')
             continue;
         *at = '\0';
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        if (mkdir(folder, 0700) == 0)
+            file_sync_folder(folder);
+        else if (errno != EEXIST)
             return error_set(err, TD_IO,
                              "cannot make the folder %s: %s; choose another with TANDEM_STATE_DIR",
                              folder, strerror(errno));

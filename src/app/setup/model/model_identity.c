@@ -40,7 +40,7 @@ static void copy(char *out, size_t size, const char *text)
 static enum td_status hash_weights(const char *path, uint64_t bytes,
                                    char out[static CONFIDENCE_DIGEST_BYTES], struct td_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     unsigned char *sample = malloc(SAMPLE_BYTES);
     uint64_t hash = hash_fnv1a64(&bytes, sizeof bytes, HASH_FNV1A64_BASIS);
     enum td_status status = TD_OK;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -260,28 +261,24 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
                                 int *part_fd, struct td_error *err)
 {
     char part[PATH_BYTES];
-    struct stat file;
+    uint64_t file_bytes;
     struct statvfs system;
     enum td_status status = TD_OK;
     *part_fd = -1;
     if (!with_suffix(part, path, ".part"))
         return error_set(err, TD_INVALID, "the model's path is too long");
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    if (in < 0 || fstat(in, &file) != 0 || !S_ISREG(file.st_mode)) {
-        status = error_set(err, TD_IO, "%s: %s", from, in < 0 ? strerror(errno) : "not a file");
-        if (in >= 0)
-            close(in);
+    int in, out;
+    status = file_open_regular(from, 0, &in, &file_bytes, err);
+    if (status != TD_OK)
         return status;
-    }
-    int out;
     status = download_part_lock(part, true, &out, err);
     if (status == TD_OK && ftruncate(out, 0) != 0)
         status = error_set(err, TD_IO, "%s: %s", part, strerror(errno));
     if (status == TD_OK && fstatvfs(out, &system) == 0 &&
-        (uint64_t)file.st_size / (system.f_frsize ? system.f_frsize : 1) >= system.f_bavail)
+        file_bytes / (system.f_frsize ? system.f_frsize : 1) >= system.f_bavail)
         status = error_set(
             err, TD_LIMIT, "%s needs %.1f MB, but the file system has only %.1f MB free", part,
-            (double)file.st_size / 1e6, (double)system.f_bavail * (double)system.f_frsize / 1e6);
+            (double)file_bytes / 1e6, (double)system.f_bavail * (double)system.f_frsize / 1e6);
     if (status == TD_OK)
         status = copy_bytes(in, out, cancel, err);
     close(in);

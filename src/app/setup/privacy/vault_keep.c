@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "exchange/private/conversation_id.h"
@@ -147,9 +148,9 @@ enum td_status vault_keep_save(const struct config *config, struct vault_store *
 void vault_keep_clear(const struct config *config)
 {
     const char *path = config->privacy.pseudonyms.vault_file;
-    if (path && unlink(path) != 0 && errno != ENOENT)
-        log_event(LOG_LEVEL_WARN, "vaults_not_cleared", "file=%s error=\"%s\"", path,
-                  strerror(errno));
+    struct td_error err = {0};
+    if (path && file_remove(path, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "vaults_not_cleared", "error=\"%s\"", err.message);
 }
 
 enum td_status vault_keep_forget(const struct config *config, const char *user, uint64_t *erased,

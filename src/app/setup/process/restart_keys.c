@@ -12,14 +12,20 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* deadline_ms belongs to the snapshot, and the keys in files are read again. */
-static bool same_server(const struct config *old, const struct config *new)
+static bool same_texts(const struct config_texts *a, const struct config_texts *b)
 {
-    const struct config_texts *a = &old->server.cors_origins, *b = &new->server.cors_origins;
     bool same = a->count == b->count;
     for (size_t i = 0; same && i < a->count; i++)
         same = same_text(a->items[i], b->items[i]);
-    return same && same_text(old->server.listen, new->server.listen) &&
+    return same;
+}
+
+/* deadline_ms belongs to the snapshot, and the keys in files are read again. */
+static bool same_server(const struct config *old, const struct config *new)
+{
+    return same_texts(&old->server.cors_origins, &new->server.cors_origins) &&
+           same_texts(&old->server.allowed_hosts, &new->server.allowed_hosts) &&
+           same_text(old->server.listen, new->server.listen) &&
            same_text(old->server.api_keys_env, new->server.api_keys_env) &&
            same_text(old->server.api_keys_file, new->server.api_keys_file) &&
            same_text(old->server.operator_keys_env, new->server.operator_keys_env) &&
@@ -31,6 +37,8 @@ static bool same_server(const struct config *old, const struct config *new)
            old->server.answer_bytes_max == new->server.answer_bytes_max &&
            old->server.pad_stream_bytes == new->server.pad_stream_bytes &&
            old->server.connections_max == new->server.connections_max &&
+           old->server.buffered_bytes_max == new->server.buffered_bytes_max &&
+           old->server.ignore_client_abort == new->server.ignore_client_abort &&
            old->server.header_timeout_ms == new->server.header_timeout_ms &&
            old->server.idle_timeout_ms == new->server.idle_timeout_ms &&
            old->server.shutdown_timeout_ms == new->server.shutdown_timeout_ms;
@@ -38,8 +46,9 @@ static bool same_server(const struct config *old, const struct config *new)
 
 static bool same_ledger(const struct config *old, const struct config *new)
 {
-    return old->ledger.enabled ==
-               new->ledger.enabled &&same_text(old->ledger.path, new->ledger.path) &&
+    return old->ledger.enabled == new->ledger.enabled &&
+           old->ledger.durable ==
+               new->ledger.durable &&same_text(old->ledger.path, new->ledger.path) &&
            same_text(old->ledger.egress, new->ledger.egress);
 }
 

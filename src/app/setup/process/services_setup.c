@@ -27,9 +27,12 @@
 #include "privacy/scan/class_file.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 /* Users, applications and routes whose day is counted apart, half of them for one tenant: 6 MB. */
 #define SPENDERS_MAX 130816
+/* A disk that takes longer than this counts as broken. */
+#define FLUSH_MS 10000
 
 enum td_status services_setup_memory(const struct config *config, bool confined,
                                      struct services_parts *parts, struct td_error *err)
@@ -55,14 +58,27 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
     return TD_OK;
 }
 
-static enum td_status open_ledger(const struct config *config, struct snapshot_base *base,
+/* What an exchange has left in other files is on the disk before its record is. */
+static enum td_status flush_others(void *ctx, struct td_error *err)
+{
+    struct services_parts *parts = ctx;
+    struct egress_log *egress = atomic_load(&parts->egress);
+    enum td_status status =
+        parts->class_file ? class_file_flush(parts->class_file, FLUSH_MS, err) : TD_OK;
+    return status == TD_OK && egress ? egress_log_sync(egress, err) : status;
+}
+
+static enum td_status open_ledger(const struct config *config, struct services_parts *parts,
                                   struct td_error *err)
 {
+    struct snapshot_base *base = &parts->base;
     if (!config->ledger.enabled)
         return TD_OK;
     enum td_status status = state_file_make_folders(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &base->ledger, err);
+    if (status == TD_OK && config->ledger.durable == CONFIG_DURABLE_ANSWER)
+        status = ledger_make_durable(base->ledger, flush_others, parts, err);
     if (status == TD_OK)
         status = budget_restore(config, NULL, base->spending, err);
     return status == TD_OK ? token_counts_restore(config, base->token_counts, err) : status;
@@ -141,7 +157,7 @@ enum td_status services_setup_files(const struct config *config, bool serves,
 {
     assert(parts->base.spending && parts->base.watch && !parts->base.confined);
     struct snapshot_base *base = &parts->base;
-    enum td_status status = open_ledger(config, base, err);
+    enum td_status status = open_ledger(config, parts, err);
     if (status == TD_OK)
         status = open_consents(config, serves, base, err);
     if (status == TD_OK)
@@ -157,6 +173,7 @@ enum td_status services_setup_update(const struct config *config, bool serves,
                                      struct services_parts *parts, struct td_error *err)
 {
     enum td_status status = egress_setup_open(config, &parts->base.egress, err);
+    atomic_store(&parts->egress, parts->base.egress);
     return status == TD_OK ? open_ramps(config, serves, &parts->base, err) : status;
 }
 

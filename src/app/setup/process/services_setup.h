@@ -8,9 +8,10 @@
 struct class_file;
 
 struct services_parts {
-    struct snapshot_base base;     /* its model, scheduler and sandbox belong to the caller */
-    struct class_file *class_file; /* of base.classes; NULL = they are in memory only */
-    struct similarity *similarity; /* behind base.similarity; NULL = similarity_plain */
+    struct snapshot_base base;         /* its model, scheduler and sandbox belong to the caller */
+    struct class_file *class_file;     /* of base.classes; NULL = they are in memory only */
+    struct egress_log *_Atomic egress; /* base.egress, for other threads */
+    struct similarity *similarity;     /* behind base.similarity; NULL = similarity_plain */
 };
 
 /* Makes what lives in memory. The confined worker has nothing else. What was made is to be closed

@@ -12,6 +12,7 @@
 #include "app/setup/process/prober.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
@@ -128,6 +129,8 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         return make_local(snapshot, index, &facts, base, err);
     enum td_status status = TD_OK;
     if (!base->confined)
+        status = file_check_regular(from->ca_file, err);
+    if (!base->confined && status == TD_OK)
         status =
             secret_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)

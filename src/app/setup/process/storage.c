@@ -119,10 +119,10 @@ static enum td_status check_space(const struct storage *storage, struct td_error
     return error_set(err, TD_LIMIT, "%s: the disk is full", storage->state_dir);
 }
 
-void storage_watch(struct storage *storage, const struct services_parts *parts)
+void storage_watch(struct storage *storage, struct services_parts *parts)
 {
     atomic_store(&storage->ledger, parts->base.ledger);
-    atomic_store(&storage->egress, parts->base.egress);
+    atomic_store(&storage->egress, atomic_load(&parts->egress));
     atomic_store(&storage->classes, parts->class_file);
 }
 
@@ -138,7 +138,7 @@ static const char *find_fault(struct storage *storage, struct td_error *err)
         return "the disk of the state folder is full";
     if (ledger && ledger_check(ledger, err) != TD_OK)
         return "the ledger cannot be written";
-    if (egress && egress_log_check(egress, err) != TD_OK)
+    if (egress && (egress_log_check(egress, err) != TD_OK || egress_log_mark(egress, err) != TD_OK))
         return "the record of what leaves cannot be written";
     if (classes && class_file_check(classes, err) != TD_OK)
         return "the classes of conversations cannot be written";

@@ -17,7 +17,7 @@ void storage_close(struct storage *storage);
 void storage_tell_address(struct storage *storage, const char *address);
 
 /* What is to be looked at from now on: what of it is open. */
-void storage_watch(struct storage *storage, const struct services_parts *parts);
+void storage_watch(struct storage *storage, struct services_parts *parts);
 /* Looks whether it can still be written. A change is logged. */
 void storage_look(struct storage *storage);
 /* What was not in order at the last look, without names of files; NULL = all was. */

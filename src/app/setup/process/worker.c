@@ -102,6 +102,7 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
         worker_free(worker);
         return status;
     }
+    server_set_head(worker->server, api_admit);
     server_set_refuse(worker->server, api_refuse);
     *out = worker;
     return TD_OK;

@@ -9,6 +9,7 @@
 #include "app/setup/model/model_store.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -199,7 +200,9 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     /* A token with a line end in it would write further headers. */
     if (options.bearer && strpbrk(options.bearer, "\r\n"))
         return error_set(err, TD_INVALID, "HF_TOKEN contains a line end; set it again without one");
-    enum td_status status = download_file(&options, &pull->result, err);
+    enum td_status status = file_check_regular(options.ca_file, err);
+    if (status == TD_OK)
+        status = download_file(&options, &pull->result, err);
     pull->part_fd = pull->result.part_fd;
     return status;
 }

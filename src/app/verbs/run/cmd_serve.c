@@ -15,7 +15,9 @@
 #include "base/background.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory_free.h"
 #include "base/str.h"
+#include "net/body_budget.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -25,12 +27,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define WORKERS_DEFAULT_MAX 2
 #define WORKERS_MAX 256
 #define BACKGROUND_THREADS 2
+#define DESCRIPTORS_KEPT 64 /* files, loops and listeners */
 
 struct serve {
     struct runtime *runtime;
@@ -38,6 +42,7 @@ struct serve {
     struct metrics *metrics;
     struct background *background; /* outlives the workers */
     struct auth *auth;
+    struct body_budget budget; /* of all workers */
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
     sigset_t signals;
@@ -93,6 +98,8 @@ static void fill_host(struct serve *serve)
         .metrics = serve->metrics,
         .auth = serve->auth,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
+        .allowed_hosts = (const char *const *)config->server.allowed_hosts.items,
+        .listen_host = config->server.host,
         .answer_bytes_max = config->server.answer_bytes_max,
         .pad_stream_bytes = config->server.pad_stream_bytes,
         /* Parsed messages: pointers and copies of joined parts, never more than a few times the
@@ -102,6 +109,40 @@ static void fill_host(struct serve *serve)
         .data_class = (enum td_data_class)config->privacy.data_class,
         .zero_retention = config->privacy.zero_retention,
     };
+}
+
+/* A request needs a few times the bytes of its body until it is answered. So a 64th of the memory
+ * that is free now leaves most of it to the models, and is still room for thousands of chats. */
+static size_t choose_budget(const struct config *config)
+{
+    const uint64_t least = 32u << 20, most = 128u << 20;
+    struct memory_free left;
+    if (config->server.buffered_bytes_max)
+        return config->server.buffered_bytes_max;
+    memory_free_read("", &left);
+    uint64_t share = (left.ram_bytes < left.space_bytes ? left.ram_bytes : left.space_bytes) / 64;
+    return (size_t)(share < least ? least : share > most ? most : share);
+}
+
+/* Connections that the limit of descriptors allows: a request may need a second one for its tier,
+ * and ledger, logs and models some. Otherwise whoever opens enough connections leaves none for
+ * those. The soft limit is raised as far as it may be. */
+static uint32_t fit_connections(uint32_t wanted, uint32_t worker_count)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return wanted;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 && getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return wanted;
+    rlim_t left = limit.rlim_cur > DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT : 2;
+    rlim_t fit = left / 2 / worker_count;
+    if (wanted > 0 && wanted <= fit)
+        return wanted;
+    if (wanted > 0)
+        log_event(LOG_LEVEL_WARN, "connections_limited", "wanted=%u fit=%u descriptors=%llu",
+                  wanted, (unsigned)fit, (unsigned long long)limit.rlim_cur);
+    return fit < 1 ? 1 : fit > UINT32_MAX ? 0 : (uint32_t)fit;
 }
 
 static uint32_t count_workers(const struct config *config)
@@ -123,11 +164,14 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
                    .port = config->server.port,
                    .body_bytes_max = config->server.body_bytes_max,
                    .header_bytes_max = config->server.header_bytes_max,
-                   .connection_max = config->server.connections_max,
+                   .budget = &serve->budget,
+                   .connection_max = fit_connections(config->server.connections_max, wanted),
                    .header_timeout_ms = config->server.header_timeout_ms,
                    .idle_timeout_ms = config->server.idle_timeout_ms,
-                   .reuse_port = wanted > 1},
+                   .reuse_port = wanted > 1,
+                   .ignore_client_abort = config->server.ignore_client_abort},
     };
+    serve->budget.bytes_max = choose_budget(config);
     enum td_status status = check_port_free(config, err);
     for (uint32_t i = 0; i < wanted && status == TD_OK; i++) {
         options.index = i;

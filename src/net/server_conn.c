@@ -1,0 +1,593 @@
+/* The HTTP/1.1 server: one connection, from its bytes to its requests and back. server.c has the
+ * listener, server_request.c requests and replies, http_lint.c the reading of heads and chunks.
+ *
+ * Why not evhttp, which libevent has: it overlooks clients that leave, its time-out kills quiet
+ * streams and lets slow headers live, its framing is lenient, and the bodies of its refusals are
+ * its own. A strict reader before it would have to guard against all of that, and would leave
+ * evhttp nothing to do. So these guards are built in here:
+ *
+ *   1. A leaving client is noticed at once, before and during a reply, because the socket is
+ *      always being read. Pipelined requests are kept up to a limit. Above it, the connection ends
+ *      with the current reply, and the rest is dropped. (Watching EV_CLOSED alone would miss
+ *      resets, which libevent reports as readable.) A client that shuts its sending side counts as
+ *      gone, because on the wire both look the same, unless ignore_client_abort says otherwise. A
+ *      reply that is already complete is still delivered.
+ *   2. No time-out runs while a reply is quiet. One runs only while the peer does not take what
+ *      was sent.
+ *   3. A request must arrive completely within header_timeout_ms, however its bytes are spaced.
+ *   4. Who may ask is decided on the head (server_set_head), so that nobody else makes us keep a
+ *      body. Kept bodies have a total over all connections (body_budget.h): above it we stop
+ *      reading those that are not small, and TCP makes their senders wait.
+ *   5. A peer that does not take our answers is not read either.
+ *   6. Framing is strict: what http_lint.h lists is refused before anything acts on the request.
+ *
+ * Closing: after the last reply we shut our sending side and read until the peer has closed, too,
+ * for a second at most. Closing with unread bytes would reset the connection and could destroy the
+ * reply on its way. A connection is freed only in its own event callbacks, on_accept,
+ * server_stop_accepting and server_free, never below a handler. */
+#include "net/server_internal.h"
+
+#include "base/log.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PIPELINE_BYTES_MAX (64 * 1024) /* kept of pipelined requests during a reply */
+#define OUT_BYTES_MAX (16 * 1024)      /* above it, no further request is read */
+#define BODY_SMALL_BYTES (16 * 1024)   /* a body that is read however much others hold */
+#define LINGER_MS 1000
+#define LINGER_BODY_MS 5000 /* when the peer may still be sending a body that nobody reads */
+#define STALL_MS 60000      /* how long a peer may take nothing */
+
+static void timer_set(struct conn *conn, uint32_t delay_ms)
+{
+    if (delay_ms == 0) {
+        evtimer_del(conn->timer);
+        return;
+    }
+    struct timeval delay = {.tv_sec = delay_ms / 1000, .tv_usec = delay_ms % 1000 * 1000};
+    if (evtimer_add(conn->timer, &delay) != 0) {
+        conn->broken = true; /* a connection must have a deadline */
+        conn_flush_soon(conn);
+    }
+}
+
+/* --- the queues that a connection may stand in --- */
+
+/* Without a request in work: it may have to make room for a new connection. */
+static void wait_for_request(struct conn *conn)
+{
+    if (conn->is_waiting)
+        TAILQ_REMOVE(&conn->server->waiting, conn, in_waiting);
+    TAILQ_INSERT_TAIL(&conn->server->waiting, conn, in_waiting);
+    conn->is_waiting = true;
+}
+
+static void stop_waiting(struct conn *conn)
+{
+    if (conn->is_waiting)
+        TAILQ_REMOVE(&conn->server->waiting, conn, in_waiting);
+    conn->is_waiting = false;
+}
+
+/* Others hold what bodies may: the rest of this one stays with its sender until there is room. */
+static void pause_body(struct conn *conn)
+{
+    event_del(conn->read_event);
+    TAILQ_INSERT_TAIL(&conn->server->paused, conn, in_paused);
+    conn->is_paused = true;
+    server_resume_later(conn->server);
+}
+
+static void leave_paused(struct conn *conn)
+{
+    if (conn->is_paused)
+        TAILQ_REMOVE(&conn->server->paused, conn, in_paused);
+    conn->is_paused = false;
+    if (conn->server->favoured == conn)
+        conn->server->favoured = NULL;
+}
+
+/* Also of one that was not read for a while. */
+static void read_on(struct conn *conn)
+{
+    if (!conn->peer_closed && event_add(conn->read_event, NULL) != 0) {
+        conn->broken = true;
+        conn_flush_soon(conn);
+    }
+}
+
+void conn_resume(struct conn *conn)
+{
+    bool favoured = conn->server->favoured == conn;
+    leave_paused(conn);
+    if (favoured)
+        conn->server->favoured = conn;
+    read_on(conn);
+}
+
+static void conn_free(struct conn *conn)
+{
+    struct server *server = conn->server;
+    stop_waiting(conn);
+    leave_paused(conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        server->conns = conn->next;
+    if (conn->next)
+        conn->next->previous = conn->previous;
+    if (conn->counted_refused)
+        server->refused_count--;
+    else
+        server->conn_count--;
+    if (conn->read_event)
+        event_free(conn->read_event);
+    if (conn->write_event)
+        event_free(conn->write_event);
+    if (conn->timer)
+        event_free(conn->timer);
+    if (conn->in)
+        evbuffer_free(conn->in);
+    if (conn->out)
+        evbuffer_free(conn->out);
+    close(conn->fd);
+    free(conn);
+}
+
+/* The owner of the request is told after the connection is gone, so that nothing it does can reach
+ * it. */
+void conn_close(struct conn *conn)
+{
+    struct http_request *request = conn->request;
+    assert(!conn->processing);
+    conn_free(conn);
+    if (request)
+        request_gone(request);
+}
+
+void conn_put(struct conn *conn, const void *bytes, size_t len)
+{
+    if (len > 0 && evbuffer_add(conn->out, bytes, len) != 0)
+        conn->broken = true;
+}
+
+/* Writes after the callbacks of this turn, so that many small events become one packet. While the
+ * socket is full, the pending write event does it. */
+void conn_flush_soon(struct conn *conn)
+{
+    if (!event_pending(conn->write_event, EV_WRITE, NULL))
+        event_active(conn->write_event, EV_WRITE, 1);
+}
+
+void conn_linger(struct conn *conn)
+{
+    bool unread = conn->is_paused;
+    leave_paused(conn);
+    wait_for_request(conn);
+    conn->state = CONN_LINGER;
+    conn->begun = false;
+    conn->discard = true;
+    evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
+    timer_set(conn, STALL_MS);
+    if (unread)
+        read_on(conn);
+    conn_flush_soon(conn);
+}
+
+void conn_refuse(struct conn *conn, int code, const char *reason)
+{
+    struct server *server = conn->server;
+    struct http_request *request = conn->request;
+    conn->request = NULL;
+    if (request) {
+        conn->body_unread = request->body_open;
+        request_free(request);
+    }
+
+    char plain[160];
+    int plain_len = snprintf(plain, sizeof plain, "%s\n", reason);
+    struct td_str body = {plain,
+                          (size_t)plain_len < sizeof plain ? (size_t)plain_len : sizeof plain - 1};
+    if (server->refuse)
+        server->refuse(server->ctx, code, reason, &body);
+    reply_put_head(conn, code, server->refuse ? "application/json" : "text/plain; charset=utf-8");
+    char rest[96];
+    snprintf(rest, sizeof rest, "%sContent-Length: %zu\r\nConnection: close\r\n\r\n",
+             code == 503 ? "Retry-After: 1\r\n" : "", body.len);
+    conn_put(conn, rest, strlen(rest));
+    conn_put(conn, body.data, body.len);
+    /* Logged for debugging only: a client that sends garbage must not fill the disk. */
+    log_event(LOG_LEVEL_DEBUG, "http_refused", "code=%d peer=%s reason=\"%s\"", code, conn->peer,
+              reason);
+    conn_linger(conn);
+}
+
+/* --- reading requests; each step returns whether another may follow at once --- */
+
+static struct td_str input(struct conn *conn)
+{
+    size_t len = evbuffer_get_length(conn->in);
+    const unsigned char *bytes = len ? evbuffer_pullup(conn->in, -1) : NULL;
+    if (len && bytes == NULL)
+        conn->broken = true;
+    return (struct td_str){(const char *)bytes, bytes ? len : 0};
+}
+
+static bool body_start(struct conn *conn)
+{
+    struct http_request *request = conn->request;
+    size_t body_bytes_max = conn->server->options.body_bytes_max;
+    if (!request->head.chunked && request->head.content_length > body_bytes_max) {
+        conn_refuse(conn, 413, "the body is larger than the limit");
+        return false;
+    }
+    if (request->head.expect_continue && request->body_open && evbuffer_get_length(conn->in) == 0) {
+        static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+        conn_put(conn, go_on, sizeof go_on - 1);
+        conn_flush_soon(conn);
+    }
+    conn->state = CONN_BODY;
+    return true;
+}
+
+/* Whoever may decide does so before a body is kept. False: the reply is a refusal. */
+static bool head_accept(struct conn *conn)
+{
+    struct server *server = conn->server;
+    struct http_request *request = conn->request;
+    request->body_left = request->head.content_length;
+    request->body_open = request->head.chunked || request->body_left > 0;
+    if (server->head)
+        request->body_drop = server->head(server->ctx, request) == HTTP_BODY_DROP;
+    return !request->ended;
+}
+
+static bool head_step(struct conn *conn)
+{
+    struct server *server = conn->server;
+    struct td_str bytes = input(conn);
+    size_t blank = 0; /* empty lines may come before a request (RFC 9112, 2.2) */
+    while (!conn->begun && blank + 1 < bytes.len && memcmp(bytes.data + blank, "\r\n", 2) == 0)
+        blank += 2;
+    evbuffer_drain(conn->in, blank);
+    bytes = str_slice(bytes, blank, bytes.len);
+    if (bytes.len == 0 || (bytes.len == 1 && bytes.data[0] == '\r' && !conn->begun))
+        return false;
+    if (!conn->begun) {
+        conn->begun = true;
+        timer_set(conn, server->options.header_timeout_ms);
+        /* TLS or noise, in which a line end may never come. */
+        if (!http_is_token(str_slice(bytes, 0, 1))) {
+            conn_refuse(conn, 400, "this is not HTTP");
+            return false;
+        }
+    }
+    size_t end = http_head_end(bytes, &conn->scanned);
+    if (end > server->options.header_bytes_max ||
+        (end == 0 && bytes.len > server->options.header_bytes_max)) {
+        conn_refuse(conn, 431, "the headers are larger than the limit");
+        return false;
+    }
+    if (end == 0)
+        return false;
+    conn->scanned = 0;
+    struct http_request *request = request_new(server, conn, str_slice(bytes, 0, end));
+    if (request == NULL) {
+        conn_refuse(conn, 503, "no memory for the request");
+        return false;
+    }
+    evbuffer_drain(conn->in, end);
+    conn->request = request;
+    const char *reason = NULL;
+    int code = http_head_parse(&request->head, request->head_text, end, &reason);
+    if (code) {
+        conn_refuse(conn, code, reason);
+        return false;
+    }
+    request_set_method(request);
+    if (!head_accept(conn))
+        return conn->state == CONN_HEAD;
+    return body_start(conn);
+}
+
+/* Keeps a piece of the body. The buffer remembers what goes wrong. */
+static void body_keep(struct http_request *request, struct td_str piece)
+{
+    if (request->body_drop)
+        return;
+    buf_append_str(&request->body, piece);
+    body_budget_take(request->budget, piece.len);
+    request->held_bytes += piece.len;
+}
+
+/* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.
+ * HTTP_CHUNKS_BAD: refuse with *code and *reason. */
+static enum http_chunks_result body_take(struct conn *conn, int *code, const char **reason)
+{
+    struct http_request *request = conn->request;
+    struct td_str bytes = input(conn);
+    size_t taken = 0;
+    enum http_chunks_result result = HTTP_CHUNKS_MORE;
+    if (!request->head.chunked) {
+        taken = bytes.len < request->body_left ? bytes.len : (size_t)request->body_left;
+        body_keep(request, str_slice(bytes, 0, taken));
+        request->body_left -= taken;
+        result = request->body_left ? HTTP_CHUNKS_MORE : HTTP_CHUNKS_END;
+    }
+    while (request->head.chunked && taken < bytes.len) {
+        struct td_str data = {0};
+        size_t used;
+        result =
+            http_chunks_feed(&request->chunks, str_slice(bytes, taken, bytes.len), &used, &data);
+        taken += used;
+        /* The announced size of a chunk counts, too: it is refused before its bytes come. */
+        if (data.len + request->chunks.left > request->body.bytes_max - request->body.len) {
+            *reason = "the body is larger than the limit";
+            *code = 413;
+            return HTTP_CHUNKS_BAD;
+        }
+        if (result == HTTP_CHUNKS_DATA)
+            body_keep(request, data);
+        if (result == HTTP_CHUNKS_BAD || result == HTTP_CHUNKS_END)
+            break;
+    }
+    evbuffer_drain(conn->in, taken);
+    bool malformed = result == HTTP_CHUNKS_BAD;
+    *code = malformed ? 400 : 503;
+    *reason = malformed ? "a chunk of the body is malformed" : "no memory for the body";
+    return request->body.failed ? HTTP_CHUNKS_BAD : result;
+}
+
+/* A small body is read whatever others hold, so that large ones do not keep it out. */
+static bool must_pause(const struct conn *conn)
+{
+    const struct http_request *request = conn->request;
+    return request->held_bytes > BODY_SMALL_BYTES && !body_budget_has_room(request->budget) &&
+           conn->server->favoured != conn;
+}
+
+static bool body_step(struct conn *conn)
+{
+    struct http_request *request = conn->request;
+    const char *reason = NULL;
+    int code = 0;
+    enum http_chunks_result result = body_take(conn, &code, &reason);
+    if (result == HTTP_CHUNKS_BAD)
+        conn_refuse(conn, code, reason);
+    else if (result == HTTP_CHUNKS_MORE && must_pause(conn))
+        pause_body(conn);
+    if (result != HTTP_CHUNKS_END)
+        return false;
+    timer_set(conn, 0);
+    leave_paused(conn);
+    stop_waiting(conn);
+    conn->begun = false;
+    conn->state = CONN_REPLY;
+    request->body_open = false;
+    request->dispatched = true;
+    body_budget_work(request->budget, request->held_bytes);
+    conn->server->handler(conn->server->ctx, request);
+    return true;
+}
+
+/* Begins requests until one waits for its reply or the input ends. A handler that replies at once
+ * returns to this loop, so pipelined requests do not nest. */
+static void conn_process(struct conn *conn)
+{
+    if (conn->processing)
+        return;
+    conn->processing = true;
+    bool more = true;
+    while (more && !conn->broken) {
+        if (conn->state == CONN_HEAD)
+            more = evbuffer_get_length(conn->out) <= OUT_BYTES_MAX && head_step(conn);
+        else
+            more = conn->state == CONN_BODY && body_step(conn);
+    }
+    conn->processing = false;
+    if (conn->broken)
+        conn_flush_soon(conn); /* this closes it */
+    else if (conn->state == CONN_HEAD && evbuffer_get_length(conn->out) > OUT_BYTES_MAX)
+        event_del(conn->read_event); /* until it has taken its answers (conn_drained) */
+    else if (conn->state == CONN_HEAD && conn->peer_closed)
+        conn_linger(conn); /* that was the last whole request */
+}
+
+void conn_reply_ended(struct conn *conn)
+{
+    conn->request = NULL;
+    conn->state = CONN_HEAD;
+    conn->begun = false;
+    wait_for_request(conn);
+    if (conn->close_after || conn->server->stopping)
+        conn_linger(conn);
+    else
+        conn_flush_soon(conn);
+}
+
+/* --- events of a connection --- */
+
+/* All bytes have gone to the kernel. Decides what comes next. */
+static void conn_drained(struct conn *conn)
+{
+    switch (conn->state) {
+    case CONN_REPLY:
+        timer_set(conn, 0);
+        request_drained(conn->request);
+        break;
+    case CONN_LINGER:
+        if (conn->peer_closed) {
+            conn_close(conn);
+        } else if (!conn->shut) {
+            conn->shut = true;
+            shutdown(conn->fd, SHUT_WR);
+            timer_set(conn, conn->body_unread ? LINGER_BODY_MS : LINGER_MS);
+        }
+        break;
+    case CONN_HEAD:
+        if (!conn->begun)
+            timer_set(conn, conn->server->options.idle_timeout_ms);
+        read_on(conn);
+        conn_process(conn);
+        break;
+    case CONN_BODY:
+        break;
+    }
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)what;
+    struct conn *conn = ctx;
+    bool progress = false;
+    while (!conn->broken && evbuffer_get_length(conn->out) > 0) {
+        int written = evbuffer_write(conn->out, fd);
+        if (written > 0) {
+            progress = true;
+            continue;
+        }
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+            break;
+        if (event_add(conn->write_event, NULL) != 0)
+            break;
+        /* While a request arrives, its own deadline runs. */
+        if (!conn->begun && (progress || !evtimer_pending(conn->timer, NULL)))
+            timer_set(conn, STALL_MS);
+        return;
+    }
+    if (conn->broken || evbuffer_get_length(conn->out) > 0)
+        conn_close(conn);
+    else
+        conn_drained(conn);
+}
+
+/* The peer sends no more. With a request in work it counts as gone, unless the configuration says
+ * that it may still read. A reply on its way is delivered in any case. */
+static void conn_peer_closed(struct conn *conn)
+{
+    bool sending = evbuffer_get_length(conn->out) > 0;
+    bool answered = conn->state == CONN_LINGER || (conn->state == CONN_HEAD && !conn->begun);
+    bool stays = conn->state == CONN_REPLY && conn->server->options.ignore_client_abort;
+    if (!stays && !(answered && sending)) {
+        conn_close(conn);
+        return;
+    }
+    conn->peer_closed = true;
+    event_del(conn->read_event);
+    if (!stays)
+        conn_linger(conn);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)what;
+    struct conn *conn = ctx;
+    int got = evbuffer_read(conn->in, fd, -1); /* 4 KiB at most: none starves the others */
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    if (got < 0) {
+        conn_close(conn);
+        return;
+    }
+    if (got == 0) {
+        conn_peer_closed(conn);
+        return;
+    }
+    if (!conn->discard)
+        conn_process(conn);
+    if (conn->state == CONN_REPLY && evbuffer_get_length(conn->in) > PIPELINE_BYTES_MAX) {
+        conn->discard = true;
+        conn->close_after = true;
+    }
+    if (conn->discard)
+        evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    struct conn *conn = ctx;
+    if (conn->begun && conn->is_paused)
+        conn_refuse(conn, 503, "the bodies of other requests hold all the memory for bodies");
+    else if (conn->begun)
+        conn_refuse(conn, 408, "the request did not arrive whole in time");
+    else
+        conn_close(conn);
+}
+
+/* --- the beginning --- */
+
+static void write_address(const struct sockaddr *address, socklen_t len,
+                          char out[static PEER_BYTES])
+{
+    if (getnameinfo(address, len, out, PEER_BYTES, NULL, 0, NI_NUMERICHOST) != 0)
+        snprintf(out, PEER_BYTES, "?");
+}
+
+/* Small writes go out at once. A peer whose machine vanished is noticed after about a minute. */
+static void set_socket_options(int fd)
+{
+    int on = 1, idle_s = 30, interval_s = 10, probes = 3;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, socklen_t len)
+{
+    struct conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL) {
+        close(fd);
+        return NULL;
+    }
+    set_socket_options(fd);
+    conn->server = server;
+    conn->fd = fd;
+    conn->next = server->conns;
+    if (conn->next)
+        conn->next->previous = conn;
+    server->conns = conn;
+    server->conn_count++;
+    wait_for_request(conn);
+    write_address(address, len, conn->peer);
+    struct sockaddr_storage own;
+    socklen_t own_len = sizeof own;
+    if (getsockname(fd, (struct sockaddr *)&own, &own_len) == 0)
+        write_address((struct sockaddr *)&own, own_len, conn->local);
+    conn->in = evbuffer_new();
+    conn->out = evbuffer_new();
+    conn->read_event = event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+    conn->write_event = event_new(server->base, fd, EV_WRITE, on_writable, conn);
+    conn->timer = evtimer_new(server->base, on_timer, conn);
+    if (conn->in == NULL || conn->out == NULL || conn->read_event == NULL ||
+        conn->write_event == NULL || conn->timer == NULL ||
+        event_add(conn->read_event, NULL) != 0) {
+        conn_free(conn);
+        return NULL;
+    }
+    return conn;
+}
+
+void conn_begin(struct conn *conn)
+{
+    timer_set(conn, conn->server->options.header_timeout_ms);
+}
+
+bool conn_is_idle(const struct conn *conn)
+{
+    return conn->state == CONN_HEAD && !conn->begun;
+}
