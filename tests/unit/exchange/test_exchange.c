@@ -1,6 +1,7 @@
 /* What an exchange shows, in which order, and what it makes of confidence, commit point and
  * corrections. */
 #include "exchange/limits/hold.h"
+#include "exchange/limits/spending.h"
 #include "scenes.h"
 
 static const struct script_step not_mine[] = {NOT_MINE(0.9), TOKEN("Not ", 0.9),
@@ -479,6 +480,32 @@ static void test_cancel_from_inside_an_event_is_safe(void)
     }
 }
 
+/* The fullest budget and the room in the tightest, whatever their order. */
+static void test_of_several_budgets_the_tightest_counts(void)
+{
+    static const struct budget orders[][3] = {
+        {{"a", BUDGET_PER_ALL, 5}, {"b", BUDGET_PER_ALL, 1}, {"c", BUDGET_PER_ALL, 9}},
+        {{"b", BUDGET_PER_ALL, 1}, {"c", BUDGET_PER_ALL, 9}, {"a", BUDGET_PER_ALL, 5}},
+        {{"c", BUDGET_PER_ALL, 9}, {"a", BUDGET_PER_ALL, 5}, {"b", BUDGET_PER_ALL, 1}},
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct world w;
+        world_init(&w);
+        world_script(&w, LOCAL, sure);
+        w.services.spending = spending_new(NULL, 100);
+        w.policy.budgets = orders[i];
+        w.policy.budget_count = 3;
+        for (size_t k = 0; k < 3; k++) { /* half a dollar of each */
+            uint64_t whose = spending_key(orders[i][k].name, NULL, "");
+            spending_promise(w.services.spending, whose, 0.5);
+        }
+        world_run(&w);
+        CHECK(strstr(ledger_seen.signals, "\"budget\":\"b\",\"budget_left_usd\":0.5"));
+        spending_free(w.services.spending);
+        world_deinit(&w);
+    }
+}
+
 int main(void)
 {
     RUN_SCENES(scenes);
@@ -497,5 +524,6 @@ int main(void)
     RUN(test_what_a_cloud_had_sent_until_the_cancel_is_paid);
     RUN(test_cancel_before_the_first_step_starts_nothing);
     RUN(test_cancel_from_inside_an_event_is_safe);
+    RUN(test_of_several_budgets_the_tightest_counts);
     return test_finish();
 }
