@@ -7,10 +7,12 @@ import statistics
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from scripted_cloud import Script, ScriptedCloud
 from table import ROOT, heading, row
-from tandem import NANO, Tandem
+from tandem import NANO, Tandem, edge_first
 from tandem import run as tandem_run
 
 PROMPT_TOKENS = 64
@@ -53,7 +55,51 @@ def first_token_ms(connection: Any, text: str) -> Any:
     return first
 
 
+ANSWERS = 200
+
+
+def answers_ms(tandem: Tandem, at_once: int) -> list[float]:
+    """How long each of some answers of a cloud that answers at once took."""
+    body = json.dumps({"messages": [{"role": "user", "content": "What is the sea?"}]})
+
+    def ask(_: int) -> float:
+        begin = time.perf_counter()
+        connection = http.client.HTTPConnection("127.0.0.1", tandem.port)
+        connection.request("POST", "/v1/chat/completions", body, {"x-tandem-mode": "only-cloud"})
+        connection.getresponse().read()
+        connection.close()
+        return (time.perf_counter() - begin) * 1000
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(ask, range(ANSWERS)))
+
+
+def durable() -> None:
+    heading("A record before each answer's end (ledger.durable), a cloud that answers at once")
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for at_once in (1, 16):
+        medians = {}
+        for name in ("batch", "answer"):
+            config = edge_first(cloud.base_url) + f"ledger: {{durable: {name}}}\n"
+            with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+                answers_ms(tandem, at_once)
+                begin = time.perf_counter()
+                times = answers_ms(tandem, at_once)
+                took = time.perf_counter() - begin
+            medians[name] = statistics.median(times)
+            row(
+                f"{name}, {at_once} at once: an answer, median of {ANSWERS}",
+                f"{medians[name]:.1f} ms, {ANSWERS / took:.0f}/s",
+            )
+        row("  costs", f"{medians['answer'] - medians['batch']:.1f} ms an answer")
+
+
 def run() -> None:
+    serving()
+    durable()
+
+
+def serving() -> None:
     heading("Serving the default model")
     text = prompt_of(PROMPT_TOKENS)
     begin = time.monotonic()

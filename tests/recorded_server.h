@@ -458,6 +458,7 @@ static void recorded_open(const char *config)
                                           .idle_timeout_ms = 10000};
     recorded_must(
         server_new(recorded.loop, &server, api_handle, recorded.api, &recorded.server, &err), &err);
+    server_set_head(recorded.server, api_admit);
     server_set_refuse(recorded.server, api_refuse);
     buf_init(&recorded.reply, 64 << 20);
     recorded.replies[0] = REPLY_WHOLE;

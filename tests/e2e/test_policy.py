@@ -221,8 +221,8 @@ def test_a_class_that_a_rule_gave_holds_in_the_next_turn():
                 equal((what, second.tandem["data_class"]), (what, data_class))
                 equal((what, second.tandem["tier"]), (what, "local"))
                 other = tandem.chat(
-                    "And what should we do about the windows there? They are all of glass, and nobody has"
-                    " cleaned them since the summer before last, when the roof was done.",
+                    "And what should we do about the windows there? They are all of glass,"
+                    " and nobody has cleaned them since the summer before last, when the roof was done.",
                     {"x-tandem-mode": "prefer-cloud"},
                     max_tokens=30,
                 )

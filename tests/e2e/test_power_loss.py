@@ -161,9 +161,7 @@ def lose_power_everywhere(durable, keeps, every):
                 disk.lose_power(state, keep, seed=cut)
                 jobs.append((state, cut, keep))
         with ThreadPoolExecutor(2) as pool:
-            done = [
-                pool.submit(look, life, state, cut, where, keep) for state, cut, keep in jobs
-            ]
+            done = [pool.submit(look, life, state, cut, where, keep) for state, cut, keep in jobs]
             for each in done:
                 each.result()
         vaults = disk.left("vaults")

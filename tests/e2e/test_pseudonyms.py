@@ -63,6 +63,53 @@ def test_an_echo_comes_back_whole_and_nothing_private_left():
         )
 
 
+KNOWN = "I am Nina Kowalczyk, nina.kowalczyk@acme-corp.com."
+FORMS = [  # of what is known from the line above
+    "NinaKowalczyk",
+    "ninakowalczyk",
+    "NKowalczyk.md",
+    "/home/nkowalczyk/x",
+    "kowalczykn",
+    "C:\\Users\\nkowalczyk",
+    "nina.kowalczyk at acme-corp dot com",
+    "TmluYSBLb3dhbGN6eWs=",  # base64 of the name
+    "4b6f77616c637a796b",  # hex of the surname
+    "6e696e612e6b6f77616c637a796b4061636d652d636f72702e636f6d",  # and of the mail
+    "N%69na",
+    "K\u200bowalczyk",
+    "&#75;owalczyk",
+]
+
+
+@case
+def test_what_is_known_is_masked_in_every_form_that_a_scan_sees_through():
+    cloud = ScriptedCloud(Script(echo=True))
+    with server(cloud) as tandem:
+        for form in FORMS:
+            text = f"{KNOWN} See {form} there."
+            answer = tandem.chat(text, CLOUD)
+            equal(answer.status, 200, answer.body)
+            sent = cloud.requests[-1]["json"]["messages"][-1]["content"]
+            assert form not in sent and "owalczyk" not in sent.lower(), (form, sent)
+            equal(answer.text, text)
+
+
+@case
+def test_a_surrogate_with_an_escaped_letter_is_restored():
+    cloud = ScriptedCloud(Script(text="ok"))
+    with server(cloud) as tandem:
+        tandem.chat(KNOWN, CLOUD)
+        sent = cloud.requests[-1]["json"]["messages"][-1]["content"]
+        name = sent.split()[2]
+        for first in (name[0], name[0].lower()):
+            for pieces in (1, 3, 1000):
+                escaped = f"Dear \\u{ord(first):04x}{name[1:]}, hello."
+                cloud.script = Script(text=escaped, piece_chars=pieces)
+                expected = f"Dear {'N' if first.isupper() else 'n'}ina, hello."
+                equal(tandem.chat(KNOWN, CLOUD).text, expected)
+                equal(stream_text(tandem.stream(KNOWN, CLOUD)[2]), expected)
+
+
 @case
 def test_streams_cut_anywhere_come_back_whole():
     cloud = ScriptedCloud(Script(echo=True))

@@ -457,7 +457,7 @@ def test_with_durable_answers_none_ends_without_a_record_and_the_record_says_so(
         answer = tandem.chat(EASY)
         equal((answer.status, answer.json["error"]["code"]), (503, "no_tier_available"))
         assert "could not be recorded" in answer.json["error"]["message"], answer.body
-        _, headers, chunks, done = tandem.stream(EASY)
+        _, _, chunks, _ = tandem.stream(EASY)
         assert "could not be recorded" in chunks[-1]["error"]["message"], chunks
         (tandem.state / "away.db").rename(path)
         wait_until(lambda: tandem.get("/readyz").status == 200, 15, "readiness")

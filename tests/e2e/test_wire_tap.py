@@ -378,7 +378,8 @@ def stage(masked):
             ]
         bytes_seen = sum(len(place.received) for place in tap.places.values())
         print(
-            f"{len(made)} conversations, {len({canary.kind for canary in made})} types;"
+            f"{len(made)} conversations, {len({canary.kind for canary in made})} types,"
+            f" {sum(bool(canary.written) for canary in made)} in unusual forms;"
             f" {bytes_seen} bytes at the taps in"
             f" {sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)}"
             f" forbidden  goal 0  {'MISSED' if escaped else 'met'}\n  planted: {dict(tap.seen)}\n "

@@ -9,6 +9,7 @@ import json
 import random
 import re
 
+import privacy_ways
 from tandem import run
 
 # shape: d a digit, l a capital, n either, h a hex digit, Y M D a date's two digits each, anything
@@ -177,8 +178,13 @@ def special(rng: random.Random, kind: str) -> str:
 
 
 class Canary:
-    def __init__(self, kind: str, data_class: str, sentence: str, value: str) -> None:
+    """written: how the value stands in the sentence, where that is not as it is."""
+
+    def __init__(
+        self, kind: str, data_class: str, sentence: str, value: str, written: str = ""
+    ) -> None:
         self.kind, self.data_class, self.sentence, self.value = kind, data_class, sentence, value
+        self.written = written
 
     def __repr__(self) -> str:
         return f"{self.kind} {self.value!r} ({self.data_class})"
@@ -187,6 +193,14 @@ class Canary:
         """raw: bytes on the wire; squeezed: the same less all but letters and digits, lower case.
         Short values are looked for as they stand, in their sentence, because others, and others'
         surrogates, may hold the same digits; its last words are no other sentence's."""
+        if self.written and any(
+            form.encode() in raw
+            for form in (
+                self.written,
+                *(json.dumps(self.written, ensure_ascii=a)[1:-1] for a in (False, True)),
+            )
+        ):
+            return True
         short = squeeze(self.value.encode())
         if len(short) < 9:
             return squeeze(self.sentence.encode()) in squeezed
@@ -199,8 +213,30 @@ def squeeze(data: bytes) -> bytes:
     return re.sub(rb"[^a-z0-9]", b"", data.lower().replace(b"\\n", b"").replace(b"\\u", b""))
 
 
+HIDDEN = ("CREDIT_CARD", "US_SSN", "IBAN_CODE", "EMAIL_ADDRESS", "API_KEY")
+
+
+def disguise(rng: random.Random, canaries: list[Canary], count: int) -> list[Canary]:
+    """`count` of these in unusual forms, which all are kept."""
+    usable = [c for c in canaries if c.kind in HIDDEN and privacy_ways.is_whole(c.kind, c.value)]
+    made = []
+    for _ in range(count if usable else 0):
+        canary = rng.choice(usable)
+        form = rng.choice(privacy_ways.forms_of(canary.kind, canary.value))
+        text = canary.sentence.replace(canary.value, form)
+        made.append(Canary(canary.kind, canary.data_class, text, canary.value, form))
+    lines = "\n".join(json.dumps({"text": canary.sentence}) for canary in made)
+    code, out, err = run("scan", "--jsonl", stdin=lines.encode(), timeout=300)
+    assert code == 0, err
+    for canary, line in zip(made, out.decode().splitlines()):
+        canary.data_class = json.loads(line)["class"]
+        assert canary.data_class != "public", f"not kept: {canary.sentence!r}"
+    return made
+
+
 def make(count: int, seed: int) -> tuple[list[Canary], set[str]]:
-    """`count` canaries, the types in turn, and the set of types of which none was found."""
+    """`count` canaries, the types in turn and one in five in an unusual form, and the set of types
+    of which none was found."""
     rng = random.Random(seed)
     rounds = max(
         4, min(8, (count + len(SHAPES) - 1) // len(SHAPES))
@@ -230,4 +266,7 @@ def make(count: int, seed: int) -> tuple[list[Canary], set[str]]:
         of_kind = found.get(names[i % len(names)])
         if of_kind:
             made.append(of_kind[i // len(names) % len(of_kind)])
+    hidden = disguise(rng, [c for of_kind in found.values() for c in of_kind], count // 5)
+    for i, canary in enumerate(hidden):
+        made[5 * i + 4 : 5 * i + 5] = [canary]
     return made, missing

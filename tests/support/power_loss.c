@@ -22,7 +22,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum op { OP_OPEN, OP_WRITE, OP_TRUNCATE, OP_SYNC, OP_RENAME, OP_LINK, OP_UNLINK, OP_MKDIR, OP_SEND };
+enum op {
+    OP_OPEN,
+    OP_WRITE,
+    OP_TRUNCATE,
+    OP_SYNC,
+    OP_RENAME,
+    OP_LINK,
+    OP_UNLINK,
+    OP_MKDIR,
+    OP_SEND
+};
 
 struct record {
     uint32_t op, first_bytes, second_bytes, zero;
@@ -44,8 +54,8 @@ __attribute__((constructor)) static void begin(void)
     root = getenv("POWER_ROOT");
     root_bytes = root ? strlen(root) : 0;
     if (root && path)
-        log_fd = (int)syscall(SYS_openat, AT_FDCWD, path,
-                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        log_fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                              0600);
 }
 
 static int is_ours(const char *path)

@@ -188,9 +188,9 @@ class Disk:
     def _content(file: File, keep: str, chance: random.Random) -> bytes:
         data = bytearray(file.safe)
         for op, offset, text in file.later:
-            if keep == "everything":
-                apply(data, op, offset, text)
-            elif keep == "parts" and op == TRUNCATE and chance.random() < 0.5:
+            if keep == "everything" or (
+                keep == "parts" and op == TRUNCATE and chance.random() < 0.5
+            ):
                 apply(data, op, offset, text)
             elif keep == "parts" and op == WRITE:
                 at = 0

@@ -336,6 +336,11 @@ OTHERS: list[tuple[str, str, str | None]] = [
             ("references of HTML", codes("&#{};", "", IBAN)),
         ]
     ),
+    (
+        "IBAN, base64, a short word behind it",
+        "My IBAN is REUzMyA5MzMyIDEzNTggOTczMCA4Njg2IDYy and that is so.",
+        None,
+    ),
     ("IBAN in a word", f"Transfer it to IBAN{IBAN} tomorrow.", None),
     ("IBAN in a name of a tool", f"Call pay_{IBAN}_now please.", None),
     ("IBAN as a key of JSON", f'{{"{IBAN}": 12.5}}', None),
@@ -490,7 +495,6 @@ OTHERS: list[tuple[str, str, str | None]] = [
     ("card, in words", "It was " + " ".join(DIGIT_WORDS[int(c)] for c in CARD), SPOKEN),
     ("card, ROT47", "".join(chr(33 + (ord(c) + 14) % 94) for c in CARD), SECRET),
     ("card, across two sentences", "It begins with 41111111. It ends with 11111111.", SPOKEN),
-    ("card, in Roman numerals", "IV I I I I I I I I I I I I I I I", SPOKEN),
 ]
 
 # (name, text): nothing in these is anybody's.
@@ -526,3 +530,39 @@ CLEAN: list[tuple[str, str]] = [
     ("a mail's header", "=?UTF-8?Q?Hello_world?= and a =20 b"),
     ("long words", "internationalisation1 characterisation22 CVE-2021-22884 RFC9110"),
 ]
+
+
+def is_whole(kind: str, value: str) -> bool:
+    """Does the value have the right check digit? Of some only a part was found."""
+    places = enumerate(reversed([int(c) for c in value if c.isdigit()]))
+    doubled = sum(d if i % 2 == 0 else 2 * d - 9 * (d > 4) for i, d in places)
+    return kind != "CREDIT_CARD" or doubled % 10 == 0
+
+
+def forms_of(kind: str, value: str) -> list[str]:
+    """The value in forms of the tables above, of those that are kept for its kind."""
+    bare = value.replace(" ", "").replace("-", "")
+    out = [
+        in_base64(value),
+        in_base32(value),
+        codes("{:02x}", "", value),
+        codes("\\x{:02x}", "", value),
+        codes("\\u{{{:x}}}", "", value),
+        codes("\\{:03o}", "", value),
+        codes("={:02X}", "", value),
+        codes("%{:02X}", "", value),
+        codes("&#{};", "", value),
+        tags(value),
+        each("\u200b", value),
+    ]
+    groups = {"CREDIT_CARD": (4, 4, 4, 4), "US_SSN": (3, 2, 4), "IBAN_CODE": (4, 4, 4, 4, 4, 2)}
+    if kind not in groups:
+        return out
+    for joint in ("|", " | ", "/", "\t", "_", ", ", "**", "`", "<br>", '", "', "•"):
+        out.append(spread(joint, groups[kind], bare))
+    out += [digits(from_list(forms), bare) for forms in (CIRCLED, SUPER)]
+    out += [digits(from_zero(zero), bare) for zero in (0xFF10, 0x660, 0xE50, 0x2080)]
+    if kind != "IBAN_CODE":
+        out += [digits(from_list(CJK), bare), each("\ufe0f\u20e3", bare) + "\ufe0f\u20e3"]
+        out.append({"CREDIT_CARD": "Visa", "US_SSN": "SSN"}[kind] + bare)
+    return out

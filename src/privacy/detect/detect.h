@@ -100,6 +100,13 @@ struct streets {
     size_t read; /* as far as words were asked whether they are one */
 };
 
+/* Is told of every stretch of a text that reads another way. */
+struct rereader {
+    /* origin[plain.len + 1]: from `base`, where each byte of `plain` comes from. */
+    void (*see)(void *ctx, struct td_str plain, const uint32_t *origin, size_t base);
+    void *ctx;
+};
+
 /* What detectors keep from one place of a pass to the next. The pass owns it; all zero at first. */
 struct detect_memory {
     struct keys keys;
@@ -110,10 +117,11 @@ struct detect_memory {
     struct stretch host; /* the last host name */
     size_t decoded_end;  /* of the base64 or %-escaped text that the pass has looked into */
     unsigned level;      /* how often this text was decoded */
-    bool names;          /* names of people, places and firms are looked for, */
-    enum td_data_class name_class; /* and are findings of this class */
-    const struct reading *reading; /* whose text it is; NULL: one text */
-    size_t part;                   /* of the reading, where a private key was last looked for */
+    const struct rereader *rereader; /* NULL: nobody asks */
+    bool names;                      /* names of people, places and firms are looked for, */
+    enum td_data_class name_class;   /* and are findings of this class */
+    const struct reading *reading;   /* whose text it is; NULL: one text */
+    size_t part;                     /* of the reading, where a private key was last looked for */
 };
 
 /* Where a candidate begins, and what stands before it in plain form (PLAIN_END = nothing). */

@@ -11,13 +11,17 @@
 #include "base/crypto.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "privacy/detect/detect.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/pseudonym/identifying_words.h"
 #include "privacy/pseudonym/restore_spell.h"
+#include "privacy/scan/privacy.h"
+#include "privacy/scan/scanner.h"
 #include "privacy/text/automaton.h"
 #include "privacy/text/spell.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NODES_MAX (1u << 20)
 #define SIGNS_MIN 4      /* a shorter value may mean anything at another place */
@@ -26,6 +30,9 @@
 #define NUMBER_DIGITS_MIN 8 /* shorter ones in other groups may be amounts and years */
 #define DATES_MAX 256       /* that are known in other forms, too */
 #define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
+#define WORD_SECOND (WORD_FIRST >> 1)
+#define JOINED_BYTES_MAX 16384
+#define INITIAL_SIGNS_MIN 5 /* of a name with an initial joined to it */
 
 /* A value that is looked for. */
 struct value {
@@ -42,7 +49,11 @@ struct known_values {
     struct date_form *dates; /* [date_count] that values point to */
     size_t date_count;
     struct automaton *automaton;
-    size_t begins[RING]; /* where the last folded bytes stand, with WORD_FIRST on a word's first */
+    const struct privacy_scanner *scanner;
+    char joined[JOINED_BYTES_MAX]; /* names of two words as one, which values point into */
+    size_t joined_len;
+    size_t begins[RING]; /* where the last folded bytes stand, with WORD_FIRST on a word's first,
+                          * WORD_SECOND on its second */
 };
 
 /* --- what is looked for --- */
@@ -124,12 +135,32 @@ static bool add_local(struct known_values *known, const struct name_finder *name
         bool word = identifying_words_is_one(parts[i]);
         ok = add_value(known,
                        &(struct value){.entry = {.kind = PRIVACY_PERSON,
-                                                 .form = word ? SURROGATE_WORD : SURROGATE_STRICT,
+                                                 .form = word ? SURROGATE_WORD : SURROGATE_LOOSE,
                                                  .original = parts[i]},
                                        .handle = word,
                                        .joined_only = word});
     }
     return ok;
+}
+
+/* "ninakowalczyk": the words of a name come one after the other. */
+static bool add_joined(struct known_values *known, const struct name_finder *names,
+                       const struct vault_entry *first, const struct vault_entry *second)
+{
+    char *both = known->joined + known->joined_len;
+    size_t len = first->original.len + second->original.len;
+    if (first->kind != PRIVACY_PERSON || second->kind != PRIVACY_PERSON ||
+        first->form != SURROGATE_WORD || second->form != SURROGATE_WORD ||
+        !identifying_words_is_handle(names, first->original) ||
+        !identifying_words_is_handle(names, second->original) ||
+        len > sizeof known->joined - known->joined_len)
+        return true;
+    memcpy(both, first->original.data, first->original.len);
+    memcpy(both + first->original.len, second->original.data, second->original.len);
+    known->joined_len += len;
+    return add_value(known, &(struct value){.entry = {.kind = PRIVACY_PERSON,
+                                                      .form = SURROGATE_STRICT,
+                                                      .original = {both, len}}});
 }
 
 /* A day is the same in whatever form it is written. */
@@ -156,18 +187,26 @@ static bool add_dates(struct known_values *known, const struct vault *vault,
     return ok;
 }
 
-struct known_values *known_values_new(const struct name_finder *names, const struct vault *vault,
-                                      const struct vault_uses *uses, const char *const *rule_of)
+struct known_values *known_values_new(const struct privacy_scanner *scanner,
+                                      const struct vault *vault, const struct vault_uses *uses,
+                                      const char *const *rule_of)
 {
     struct known_values *known = calloc(1, sizeof *known);
+    const struct name_finder *names = privacy_scanner_names(scanner);
     if (known == NULL)
         return NULL;
+    known->scanner = scanner;
     known->automaton = automaton_new(NODES_MAX);
     bool ok = known->automaton != NULL;
     for (size_t i = 0; ok && i < uses->count; i++) {
         uint32_t index = uses->entries[i];
         struct vault_entry entry = vault_at(vault, index);
         ok = add_entry(known, names, &entry, rule_of ? rule_of[index] : NULL);
+    }
+    for (size_t i = 1; ok && i < uses->count; i++) {
+        struct vault_entry first = vault_at(vault, uses->entries[i - 1]);
+        struct vault_entry second = vault_at(vault, uses->entries[i]);
+        ok = add_joined(known, names, &first, &second);
     }
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = vault_at(vault, uses->entries[i]);
@@ -185,6 +224,7 @@ void known_values_free(struct known_values *known)
     if (known == NULL)
         return;
     automaton_free(known->automaton);
+    crypto_wipe(known->joined, known->joined_len);
     if (known->dates)
         crypto_wipe(known->dates, known->date_count * sizeof *known->dates);
     free(known->dates);
@@ -251,15 +291,38 @@ static bool is_host_of_address(const struct vault_entry *entry, struct td_str ra
     return true;
 }
 
-/* Does the known value stand here, or only its letters by chance? */
-static bool is_known_at(const struct value *known, struct td_str text, size_t begin, size_t end)
+/* May a name with an initial before or after it be this one's? */
+static bool takes_initial(const struct value *known)
+{
+    return known->handle && spell_count(known->entry.original) >= INITIAL_SIGNS_MIN;
+}
+
+/* Does a word end here? "NinaKowalczyk" is two, and an initial may follow: "kowalczykn", which sets
+ * *initial. */
+static bool ends_at(const struct value *known, const struct vault_entry *value, struct td_str text,
+                    size_t end, bool *initial)
+{
+    struct sign next = spell_at(text, end, false), after = spell_at(text, next.end, false);
+    bool letter = known->entry.form == SURROGATE_WORD && next.kind == SIGN_LETTER;
+    if (letter && !spell_is_significant(&after) && takes_initial(known))
+        *initial = true;
+    return restore_edge_at(value, text, end, false) == EDGE_YES ||
+           (letter && (next.upper || *initial));
+}
+
+/* Does the known value stand here, or only its letters by chance? initial: one letter stands before
+ * it. */
+static bool is_known_at(const struct value *known, struct td_str text, size_t begin, size_t end,
+                        bool initial)
 {
     const struct vault_entry *entry = &known->entry;
     struct td_str raw = str_slice(text, begin, end);
     struct vault_entry value = turned(entry);
-    if (restore_edge_at(&value, text, end, false) != EDGE_YES ||
+    if (!ends_at(known, &value, text, end, &initial) ||
         !(restore_gaps_fit(&value, raw) || is_host_of_address(entry, raw)))
         return false;
+    if (initial)
+        return takes_initial(known);
     if (entry->form != SURROGATE_WORD ||
         (known->handle && identifying_words_is_joined(text, begin, end)))
         return true;
@@ -268,14 +331,13 @@ static bool is_known_at(const struct value *known, struct td_str text, size_t be
            (str_equal(raw, entry->original) || form == SPELL_UPPER || form == SPELL_TITLE);
 }
 
-/* The automaton's state after a letter or digit. */
-static uint32_t take_sign(struct pass *pass, const struct sign *sign, bool first, uint32_t state)
+/* The automaton's state after a letter or digit. mark: WORD_FIRST, WORD_SECOND or none. */
+static uint32_t take_sign(struct pass *pass, const struct sign *sign, size_t mark, uint32_t state)
 {
     char bytes[4];
     size_t count = utf8_encode(sign->c, bytes);
     for (size_t i = 0; i < count; i++) {
-        pass->known->begins[pass->folded++ % RING] =
-            sign->begin | (i == 0 && first ? WORD_FIRST : 0);
+        pass->known->begins[pass->folded++ % RING] = sign->begin | (i == 0 ? mark : 0);
         state = automaton_step(pass->known->automaton, state, (unsigned char)bytes[i]);
     }
     return state;
@@ -283,10 +345,10 @@ static uint32_t take_sign(struct pass *pass, const struct sign *sign, bool first
 
 /* Which of the values of the same letters and digits stands here? NULL: none. */
 static const struct value *known_at(const struct pass *pass, uint32_t index, size_t begin,
-                                    size_t end)
+                                    size_t end, bool initial)
 {
     for (; index != AUTOMATON_NONE; index = pass->known->values[index].next_alike)
-        if (is_known_at(&pass->known->values[index], pass->text, begin, end))
+        if (is_known_at(&pass->known->values[index], pass->text, begin, end, initial))
             return &pass->known->values[index];
     return NULL;
 }
@@ -299,37 +361,114 @@ static void look(struct pass *pass, uint32_t state, size_t end)
         state = automaton_next_whole(automaton, state);
     for (; state != AUTOMATON_NONE; state = automaton_next_whole(automaton, state)) {
         uint32_t depth = automaton_depth(automaton, state);
-        size_t begin = depth < RING ? pass->known->begins[(pass->folded - depth) % RING] : 0;
+        size_t mark = depth < RING ? pass->known->begins[(pass->folded - depth) % RING] : 0;
+        size_t begin = mark & ~(WORD_FIRST | WORD_SECOND);
+        bool initial = (mark & WORD_FIRST) == 0;
         const struct value *value =
-            (begin & WORD_FIRST) == 0
+            (mark & (WORD_FIRST | WORD_SECOND)) == 0
                 ? NULL
-                : known_at(pass, automaton_value(automaton, state), begin & ~WORD_FIRST, end);
+                : known_at(pass, automaton_value(automaton, state), begin, end, initial);
         if (value == NULL)
             continue;
-        add_known(pass, value, begin & ~WORD_FIRST, end);
+        add_known(pass, value, initial ? utf8_character_begin(pass->text, begin - 1) : begin, end);
         break;
+    }
+}
+
+static bool find_plain(struct known_values *known, struct td_str text, const struct spans *found,
+                       size_t count_max, struct spans *all)
+{
+    struct pass pass = {.known = known, .text = text, .found = found, .all = all};
+    uint32_t state = AUTOMATON_ROOT;
+    size_t signs = 0; /* of the word so far */
+    bool lower = false;
+    struct backslashes backslashes = {0};
+    for (struct sign sign = spell_at(text, 0, false);
+         sign.kind != SIGN_END && all->count <= count_max; sign = spell_at(text, sign.end, false)) {
+        if (backslashes.after_letter)
+            signs = 0;
+        spell_split(&backslashes, text, false, &sign);
+        if (!spell_is_significant(&sign)) {
+            signs = sign.kind == SIGN_NOTHING ? signs : 0;
+            continue;
+        }
+        if (sign.unspaced || (lower && sign.upper)) /* "NinaKowalczyk" */
+            signs = 0;
+        size_t mark = signs == 0 ? WORD_FIRST : signs == 1 ? WORD_SECOND : 0;
+        state = take_sign(&pass, &sign, mark, state);
+        signs++;
+        lower = sign.kind == SIGN_LETTER && !sign.upper;
+        look(&pass, state, sign.end);
+    }
+    add_found(&pass, SIZE_MAX);
+    return !all->failed && all->count <= count_max;
+}
+
+/* --- what shows only in another form --- */
+
+struct hidden {
+    struct known_values *known;
+    struct td_str text;
+    size_t count_max;
+    struct spans spans;
+};
+
+/* Known values in a stretch that reads another way. What reads the same there is not hidden. */
+static void see_hidden(void *ctx, struct td_str plain, const uint32_t *origin, size_t base)
+{
+    struct hidden *hidden = ctx;
+    struct spans none = {0}, all = {0};
+    if (!find_plain(hidden->known, plain, &none, hidden->count_max, &all))
+        hidden->spans.failed = true;
+    for (size_t i = 0; i < all.count; i++) {
+        struct privacy_span span = all.spans[i];
+        struct td_str value = str_slice(plain, span.begin, span.end);
+        span.begin = base + origin[span.begin];
+        span.end = base + origin[span.end];
+        span.kind = PRIVACY_ID;
+        if (!str_equal(str_slice(hidden->text, span.begin, span.end), value))
+            spans_add(&hidden->spans, &span);
+    }
+    free(all.spans);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct privacy_span *first = a, *second = b;
+    return first->begin < second->begin ? -1 : first->begin > second->begin;
+}
+
+/* What was found goes before what is hidden, and of that what begins first. */
+static void merge(const struct spans *found, struct spans *hidden, struct spans *out)
+{
+    size_t next = 0, end = 0;
+    if (hidden->count > 1)
+        qsort(hidden->spans, hidden->count, sizeof *hidden->spans, by_begin);
+    for (size_t i = 0; i <= hidden->count; i++) {
+        size_t begin = i < hidden->count ? hidden->spans[i].begin : SIZE_MAX;
+        for (; next < found->count && found->spans[next].begin <= begin; next++) {
+            spans_add(out, &found->spans[next]);
+            end = found->spans[next].end;
+        }
+        if (i == hidden->count || begin < end ||
+            (next < found->count && found->spans[next].begin < hidden->spans[i].end))
+            continue;
+        spans_add(out, &hidden->spans[i]);
+        end = hidden->spans[i].end;
     }
 }
 
 bool known_values_find(struct known_values *known, struct td_str text, const struct spans *found,
                        size_t count_max, struct spans *all)
 {
-    struct pass pass = {.known = known, .text = text, .found = found, .all = all};
-    uint32_t state = AUTOMATON_ROOT;
-    bool after_sign = false;
-    struct backslashes backslashes = {0};
-    for (struct sign sign = spell_at(text, 0, false);
-         sign.kind != SIGN_END && all->count <= count_max; sign = spell_at(text, sign.end, false)) {
-        after_sign = after_sign && !backslashes.after_letter;
-        spell_split(&backslashes, text, false, &sign);
-        if (!spell_is_significant(&sign)) {
-            after_sign = after_sign && sign.kind == SIGN_NOTHING;
-            continue;
-        }
-        state = take_sign(&pass, &sign, !after_sign || sign.unspaced, state);
-        after_sign = true;
-        look(&pass, state, sign.end);
-    }
-    add_found(&pass, SIZE_MAX);
-    return !all->failed && all->count <= count_max;
+    struct hidden hidden = {.known = known, .text = text, .count_max = count_max};
+    struct spans both = {0};
+    if (known->count > 0)
+        privacy_reread(known->scanner, text, &(struct rereader){see_hidden, &hidden});
+    merge(found, &hidden.spans, &both);
+    bool ok =
+        !hidden.spans.failed && !both.failed && find_plain(known, text, &both, count_max, all);
+    free(hidden.spans.spans);
+    free(both.spans);
+    return ok;
 }

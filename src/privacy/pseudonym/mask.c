@@ -134,8 +134,8 @@ static enum td_status write_places(struct mask *mask, struct mask_text *text,
 
 static enum td_status write_texts(struct mask *mask, struct td_error *err)
 {
-    struct known_values *known = known_values_new(privacy_scanner_names(mask->rules.scanner),
-                                                  mask->vault, mask->uses, mask->rule_of);
+    struct known_values *known =
+        known_values_new(mask->rules.scanner, mask->vault, mask->uses, mask->rule_of);
     if (known == NULL)
         return error_set(err, TD_LIMIT, "the private values are too long to be looked for");
     enum td_status status = TD_OK;

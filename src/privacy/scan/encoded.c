@@ -158,24 +158,29 @@ static size_t next_line(struct td_str text, size_t at, const struct alphabet *al
     return i > at && i < text.len && alphabet->value((unsigned char)text.data[i]) >= 0 ? i : 0;
 }
 
+/* What was decoded before the last line that was taken with it; len: 0 when there is one line. */
+struct before_line {
+    size_t len, end;
+};
+
 /* Decodes as much as fits from `at`; *next: after the last character. A line that follows belongs
  * to it as far as it is text. */
-static void decode(struct td_str text, size_t at, const struct alphabet *alphabet,
-                   struct piece *piece, size_t *next)
+static struct before_line decode(struct td_str text, size_t at, const struct alphabet *alphabet,
+                                 struct piece *piece, size_t *next)
 {
     uint32_t bits = 0;
     unsigned held = 0;
-    size_t i = at, line = at, good = 0, good_end = 0;
+    size_t i = at, line = at;
+    struct before_line before = {0, 0};
     piece->base = at;
     piece->len = 0;
     while (i < text.len && piece->len < PIECE_BYTES_MAX) {
         int value = alphabet->value((unsigned char)text.data[i]);
         if (value < 0) {
             size_t begin = i - line >= LINE_MIN ? next_line(text, i, alphabet) : 0;
-            if (begin == 0 || !is_text_from(piece, good))
+            if (begin == 0 || !is_text_from(piece, before.len))
                 break;
-            good = piece->len;
-            good_end = i;
+            before = (struct before_line){piece->len, i};
             line = i = begin;
             continue;
         }
@@ -190,12 +195,14 @@ static void decode(struct td_str text, size_t at, const struct alphabet *alphabe
             piece->origin[piece->len] = (uint32_t)(i - at - (held != 0));
         }
     }
-    if (good > 0 && piece->len < PIECE_BYTES_MAX && !is_text_from(piece, good)) {
-        piece->len = good;
-        i = good_end;
+    if (before.len > 0 && piece->len < PIECE_BYTES_MAX && !is_text_from(piece, before.len)) {
+        piece->len = before.len;
+        i = before.end;
+        before.len = 0;
     }
     piece->origin[piece->len] = (uint32_t)(i - at);
     *next = i;
+    return before;
 }
 
 /* Hex and base32 fill a word, in letters of one case. What else they begin is another thing. */
@@ -227,18 +234,23 @@ enum encoded_result encoded_scan_alphabet(const struct place *place, enum encode
     /* What is no text shows it early: a long piece is decoded when its beginning is text. */
     for (size_t probe = alphabet->min; probe <= 16 * alphabet->min; probe *= 4) {
         size_t until = begin + probe < text.len ? begin + probe : text.len;
-        decode(str_slice(text, 0, until), begin, alphabet, &piece, &next);
+        (void)decode(str_slice(text, 0, until), begin, alphabet, &piece, &next);
         if (next - begin < alphabet->min || !is_text(&piece, end))
             return ENCODED_NO_TEXT;
     }
     for (;;) {
-        decode(text, at, alphabet, &piece, &next);
+        struct before_line before = decode(text, at, alphabet, &piece, &next);
         /* a piece may begin inside a character, so only the first must be text from its first byte
          */
         if (at == begin && !is_text(&piece, end))
             return ENCODED_NO_TEXT;
         bool full = piece.len == PIECE_BYTES_MAX;
         piece_scan(&piece, next);
+        if (before.len >
+            0) { /* the last line may be the sentence's next word, and text by chance */
+            piece.len = before.len;
+            piece_scan(&piece, before.end);
+        }
         *end = next;
         if (!full)
             return ENCODED_TEXT;

@@ -3,6 +3,7 @@
 #include "privacy/scan/escaped_find.h"
 
 #include "base/str.h"
+#include "privacy/detect/detect.h"
 #include "privacy/kind/spans.h"
 #include "privacy/scan/scan.h"
 #include "privacy/scan/scanner.h"
@@ -22,6 +23,7 @@ struct escaped {
     const struct privacy_scanner *scanner;
     struct spans found;
     bool strict;
+    const struct rereader *rereader;
     size_t base; /* of the piece */
     char plain[PIECE + REACH];
     uint32_t origin[PIECE + REACH + 1];
@@ -74,6 +76,8 @@ static void read_piece(struct escaped *escaped, struct td_str text, size_t begin
         }
         if (!read)
             return;
+        if (escaped->rereader != NULL)
+            escaped->rereader->see(escaped->rereader->ctx, piece, escaped->origin, begin);
         scan_decoded(escaped, piece);
     }
 }
@@ -137,7 +141,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 bool escaped_find(const struct privacy_scanner *scanner, struct td_str text, bool strict,
-                  struct privacy_span **spans, size_t *count)
+                  const struct rereader *rereader, struct privacy_span **spans, size_t *count)
 {
     assert(scanner != NULL && spans != NULL && count != NULL);
     struct cursor cursor = {0};
@@ -150,6 +154,7 @@ bool escaped_find(const struct privacy_scanner *scanner, struct td_str text, boo
     escaped->found = (struct spans){*spans, *count, *count, false};
     escaped->scanner = scanner;
     escaped->strict = strict;
+    escaped->rereader = rereader;
     for (; at != SIZE_MAX; at = cursor_next(&cursor, text, floor))
         floor = next_piece(escaped, text, &cursor, at, floor);
     *spans = escaped->found.spans;

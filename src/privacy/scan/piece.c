@@ -36,5 +36,9 @@ void piece_scan(struct piece *piece, size_t end)
 {
     assert(end >= piece->base);
     piece->origin[piece->len] = (uint32_t)(end - piece->base);
-    scan_plain((struct td_str){piece->data, piece->len}, piece->place, emit_mapped, piece);
+    const struct rereader *rereader = piece->place->memory->rereader;
+    struct td_str plain = {piece->data, piece->len};
+    if (rereader != NULL)
+        rereader->see(rereader->ctx, plain, piece->origin, piece->base);
+    scan_plain(plain, piece->place, emit_mapped, piece);
 }

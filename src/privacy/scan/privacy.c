@@ -37,11 +37,12 @@ struct source {
     const struct privacy_scanner *scanner; /* NULL: nothing is looked at */
     struct td_str text;
     const struct reading *reading; /* NULL: one text */
+    const struct rereader *rereader;
 };
 
 static struct source source_of(const struct privacy_scanner *scanner, const struct reading *reading)
 {
-    return (struct source){scanner, buf_view(&reading->text), reading};
+    return (struct source){scanner, buf_view(&reading->text), reading, NULL};
 }
 
 /* What the operator's rules find in each of the reading's texts. False without memory. */
@@ -83,14 +84,19 @@ static void scan_all(const struct source *source, bool strict, span_fn *emit, vo
             privacy_rules_find(privacy_scanner_rules(scanner), source->text, &others.spans);
         ok = others.count != SIZE_MAX;
     }
-    if (!ok || !escaped_find(scanner, source->text, strict, &others.spans, &others.count)) {
+    if (!ok || !escaped_find(scanner, source->text, strict, source->rereader, &others.spans,
+                             &others.count)) {
         const struct privacy_span whole = privacy_unread(source->text);
         free(others.spans);
         emit(ctx, &whole);
         return;
     }
-    const struct scan_beside beside = {privacy_scanner_names(scanner), others.spans, others.count,
-                                       strict, source->reading};
+    const struct scan_beside beside = {privacy_scanner_names(scanner),
+                                       others.spans,
+                                       others.count,
+                                       strict,
+                                       source->reading,
+                                       source->rereader};
     scan_text(source->text, &beside, emit, ctx);
     free(others.spans);
 }
@@ -133,13 +139,14 @@ static size_t list_findings(const struct source *source, bool strict, struct pri
 size_t privacy_scan(const struct privacy_scanner *scanner, struct td_str text,
                     struct privacy_span *spans, size_t capacity)
 {
-    return list_findings(&(struct source){scanner, text, NULL}, false, spans, capacity);
+    return list_findings(&(struct source){.scanner = scanner, .text = text}, false, spans,
+                         capacity);
 }
 
 size_t privacy_scan_strict(const struct privacy_scanner *scanner, struct td_str text,
                            struct privacy_span *spans, size_t capacity)
 {
-    return list_findings(&(struct source){scanner, text, NULL}, true, spans, capacity);
+    return list_findings(&(struct source){.scanner = scanner, .text = text}, true, spans, capacity);
 }
 
 size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct reading *reading,
@@ -147,6 +154,19 @@ size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct 
 {
     const struct source source = source_of(scanner, reading);
     return list_findings(&source, strict, spans, capacity);
+}
+
+static void drop_span(void *ctx, const struct privacy_span *span)
+{
+    (void)ctx;
+    (void)span;
+}
+
+void privacy_reread(const struct privacy_scanner *scanner, struct td_str text,
+                    const struct rereader *rereader)
+{
+    scan_all(&(struct source){.scanner = scanner, .text = text, .rereader = rereader}, false,
+             drop_span, NULL);
 }
 
 /* --- the class --- */
@@ -176,7 +196,7 @@ static enum td_data_class classify(const struct source *source, struct privacy_t
 enum td_data_class privacy_classify(const struct privacy_scanner *scanner, struct td_str text,
                                     struct privacy_tally *found)
 {
-    return classify(&(struct source){scanner, text, NULL}, found);
+    return classify(&(struct source){.scanner = scanner, .text = text}, found);
 }
 
 enum td_data_class privacy_classify_reading(const struct privacy_scanner *scanner,

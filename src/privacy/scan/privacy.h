@@ -23,6 +23,12 @@ size_t privacy_scan(const struct privacy_scanner *scanner, struct td_str text,
 size_t privacy_scan_strict(const struct privacy_scanner *scanner, struct td_str text,
                            struct privacy_span *spans, size_t capacity);
 
+/* Tells the rereader (detect.h) every stretch of the text that a scan reads another way: without
+ * escapes and disguises, decoded, a number without what stands in it. */
+struct rereader;
+void privacy_reread(const struct privacy_scanner *scanner, struct td_str text,
+                    const struct rereader *rereader);
+
 /* Class of a whole text: the highest of its findings. found (may be NULL): counts them
  * (tally.h). */
 struct privacy_tally;

@@ -217,6 +217,7 @@ static void pass_init(struct pass *pass, struct td_str text, const struct source
     *pass = (struct pass){0};
     pass->memory.level = sources->around ? sources->around->memory->level + 1 : 0;
     pass->memory.reading = sources->beside.reading;
+    pass->memory.rereader = sources->beside.rereader;
     if (sources->names != NULL) {
         pass->memory.names = sources->names->on;
         pass->memory.name_class = sources->names->data_class;

@@ -11,8 +11,9 @@ struct scan_beside {
     /* Findings of other sources, by their begin; they are settled with those of the pass. */
     const struct privacy_span *others;
     size_t other_count;
-    bool strict;                   /* names that are only likely count too */
-    const struct reading *reading; /* whose text it is; NULL: one text */
+    bool strict;                     /* names that are only likely count too */
+    const struct reading *reading;   /* whose text it is; NULL: one text */
+    const struct rereader *rereader; /* NULL: nobody asks */
 };
 
 /* Calls emit for every finding, in order, not overlapping. */

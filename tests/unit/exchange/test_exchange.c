@@ -480,6 +480,75 @@ static void test_cancel_from_inside_an_event_is_safe(void)
     }
 }
 
+/* With a durable ledger; the record is in the hands of the test. */
+static void answer_until_the_record_is_due(struct world *w)
+{
+    world_init(w);
+    ledger_durable = true;
+    struct td_error err = {0};
+    world_script(w, LOCAL, sure);
+    CHECK(world_start(w, &err) == TD_OK);
+    virtual_loop_run(&w->loop, 120000);
+    ledger_durable = false;
+    CHECK(w->end_count == 0 && ledger_seen.put_count == 1);
+    REQUIRE(ledger_seen.record.recorded != NULL);
+}
+
+static void test_with_a_durable_ledger_the_end_waits_for_the_record(void)
+{
+    struct world w;
+    answer_until_the_record_is_due(&w);
+    ledger_seen.record.recorded(ledger_seen.record.recorded_ctx, TD_OK);
+    CHECK(w.end_count == 0); /* from the loop, not from inside of it */
+    virtual_loop_run(&w.loop, 1);
+    CHECK(w.end_count == 1 && w.status == TD_OK && w.summary.end == ENDED_OK);
+    world_deinit(&w);
+}
+
+static void test_without_its_record_an_exchange_fails(void)
+{
+    struct world w;
+    answer_until_the_record_is_due(&w);
+    ledger_seen.record.recorded(ledger_seen.record.recorded_ctx, TD_IO);
+    virtual_loop_run(&w.loop, 1);
+    CHECK(w.end_count == 1 && w.status == TD_UNAVAILABLE && w.summary.end == ENDED_FAILED);
+    CHECK(strstr(w.message, "could not be recorded"));
+    world_deinit(&w);
+}
+
+static void test_a_client_may_leave_before_and_after_its_record_is_written(void)
+{
+    for (int told_first = 0; told_first < 2; told_first++) {
+        struct world w;
+        answer_until_the_record_is_due(&w);
+        if (told_first)
+            ledger_seen.record.recorded(ledger_seen.record.recorded_ctx, TD_OK);
+        exchange_cancel(w.exchange);
+        w.exchange = NULL;
+        CHECK(w.end_count == 0 && w.summary.end == ENDED_OK);
+        if (!told_first)
+            ledger_seen.record.recorded(ledger_seen.record.recorded_ctx, TD_OK);
+        virtual_loop_run(&w.loop, 1000);
+        CHECK(w.end_count == 0);
+        world_deinit(&w);
+    }
+}
+
+static void test_an_answer_that_is_rejected_is_recorded_as_failed(void)
+{
+    struct world w;
+    world_init(&w);
+    w.rejects = true;
+    world_script(&w, LOCAL, sure);
+    world_run(&w);
+    CHECK(w.end_count == 1 && w.summary.end == ENDED_FAILED && w.status == TD_UNSUPPORTED);
+    CHECK(strcmp(ledger_seen.status, "failed") == 0);
+    CHECK(strcmp(ledger_seen.outcomes, "local:answered") == 0);
+    CHECK(strstr(ledger_seen.reasons, "not given: too long"));
+    CHECK(ledger_seen.record.standing == ANSWER_NONE);
+    world_deinit(&w);
+}
+
 /* The fullest budget and the room in the tightest, whatever their order. */
 static void test_of_several_budgets_the_tightest_counts(void)
 {
@@ -524,6 +593,10 @@ int main(void)
     RUN(test_what_a_cloud_had_sent_until_the_cancel_is_paid);
     RUN(test_cancel_before_the_first_step_starts_nothing);
     RUN(test_cancel_from_inside_an_event_is_safe);
+    RUN(test_with_a_durable_ledger_the_end_waits_for_the_record);
+    RUN(test_without_its_record_an_exchange_fails);
+    RUN(test_a_client_may_leave_before_and_after_its_record_is_written);
+    RUN(test_an_answer_that_is_rejected_is_recorded_as_failed);
     RUN(test_of_several_budgets_the_tightest_counts);
     return test_finish();
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 
+#include <poll.h>
 #include <stdlib.h>
 
 struct loop_timer {
@@ -17,9 +18,17 @@ struct loop_timer {
     uint64_t due_ms, order;
 };
 
+struct loop_watch {
+    struct virtual_loop *loop;
+    int fd;
+    loop_fn *fn;
+    void *ctx;
+};
+
 struct virtual_loop {
     struct loop loop; /* first */
     struct loop_timer *timers;
+    struct loop_watch *watch; /* one at a time, or NULL */
     uint64_t now_ms, order;
     size_t timer_count; /* not yet freed */
     struct clock clock;
@@ -64,13 +73,24 @@ static void virtual_timer_free(struct loop_timer *timer)
 
 static struct loop_watch *virtual_watch_new(struct loop *loop, int fd, loop_fn *fn, void *ctx)
 {
-    (void)loop, (void)fd, (void)fn, (void)ctx;
-    return NULL;
+    struct virtual_loop *self = (struct virtual_loop *)loop;
+    struct loop_watch *watch = self->watch ? NULL : malloc(sizeof *watch);
+    if (!watch)
+        return NULL;
+    *watch = (struct loop_watch){self, fd, fn, ctx};
+    return self->watch = watch;
 }
 
 static void virtual_watch_free(struct loop_watch *watch)
 {
-    (void)watch;
+    watch->loop->watch = NULL;
+    free(watch);
+}
+
+static inline bool virtual_watch_is_readable(const struct loop_watch *watch)
+{
+    struct pollfd look = {.fd = watch ? watch->fd : -1, .events = POLLIN};
+    return poll(&look, 1, 0) > 0;
 }
 
 static bool virtual_post(struct loop *loop, loop_fn *fn, void *ctx)
@@ -106,6 +126,8 @@ static inline void virtual_loop_run(struct virtual_loop *self, uint64_t ms)
     uint64_t until_ms = self->now_ms + ms;
     for (;;) {
         struct loop_timer *first = NULL;
+        if (virtual_watch_is_readable(self->watch))
+            self->watch->fn(self->watch->ctx);
         for (struct loop_timer *timer = self->timers; timer; timer = timer->next)
             if (timer->armed && timer->due_ms <= until_ms &&
                 (!first || timer->due_ms < first->due_ms ||
