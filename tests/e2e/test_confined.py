@@ -273,6 +273,10 @@ def test_no_key_is_in_the_workers_environment():
     secrets = {
         "OPENAI_API_KEY": "sk-secret",
         "HF_TOKEN": "hf_secret",
+        # Each begins like one that the worker gets.
+        "TANDEM_MODEL_KEY": "model-secret",
+        "TANDEM_CONFIG_TOKEN": "config-secret",
+        "HOME_PASSWORD": "home-secret",
         "DATABASE_URL": "postgres://u:secret@h/d",
         "LD_AUDIT": "",
         "TANDEM_API_KEY": "secret",

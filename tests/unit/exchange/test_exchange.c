@@ -1,6 +1,7 @@
 /* What an exchange shows, in which order, and what it makes of confidence, commit point and
  * corrections. */
 #include "exchange/limits/hold.h"
+#include "exchange/limits/spending.h"
 #include "scenes.h"
 
 static const struct script_step not_mine[] = {NOT_MINE(0.9), TOKEN("Not ", 0.9),
@@ -548,6 +549,32 @@ static void test_an_answer_that_is_rejected_is_recorded_as_failed(void)
     world_deinit(&w);
 }
 
+/* The fullest budget and the room in the tightest, whatever their order. */
+static void test_of_several_budgets_the_tightest_counts(void)
+{
+    static const struct budget orders[][3] = {
+        {{"a", BUDGET_PER_ALL, 5}, {"b", BUDGET_PER_ALL, 1}, {"c", BUDGET_PER_ALL, 9}},
+        {{"b", BUDGET_PER_ALL, 1}, {"c", BUDGET_PER_ALL, 9}, {"a", BUDGET_PER_ALL, 5}},
+        {{"c", BUDGET_PER_ALL, 9}, {"a", BUDGET_PER_ALL, 5}, {"b", BUDGET_PER_ALL, 1}},
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct world w;
+        world_init(&w);
+        world_script(&w, LOCAL, sure);
+        w.services.spending = spending_new(NULL, 100);
+        w.policy.budgets = orders[i];
+        w.policy.budget_count = 3;
+        for (size_t k = 0; k < 3; k++) { /* half a dollar of each */
+            uint64_t whose = spending_key(orders[i][k].name, NULL, "");
+            spending_promise(w.services.spending, whose, 0.5);
+        }
+        world_run(&w);
+        CHECK(strstr(ledger_seen.signals, "\"budget\":\"b\",\"budget_left_usd\":0.5"));
+        spending_free(w.services.spending);
+        world_deinit(&w);
+    }
+}
+
 int main(void)
 {
     RUN_SCENES(scenes);
@@ -570,5 +597,6 @@ int main(void)
     RUN(test_without_its_record_an_exchange_fails);
     RUN(test_a_client_may_leave_before_and_after_its_record_is_written);
     RUN(test_an_answer_that_is_rejected_is_recorded_as_failed);
+    RUN(test_of_several_budgets_the_tightest_counts);
     return test_finish();
 }

@@ -162,6 +162,27 @@ static void test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do(v
     }
 }
 
+/* The oldest that has ended makes room; where all last, the oldest. */
+static void test_of_a_full_list_an_alarm_that_ended_goes_first(void)
+{
+    for (size_t ended = 0; ended <= WATCH_ALARMS_MAX; ended++) { /* the last: none has */
+        static struct alarms list;
+        const struct watch_alarm alarm = {.kind = WATCH_TIER_RESTING, .begin_wall_ms = 1};
+        list = (struct alarms){0};
+        for (size_t i = 0; i < WATCH_ALARMS_MAX; i++)
+            CHECK(alarms_begin(&list, &alarm) == i + 1);
+        if (ended < WATCH_ALARMS_MAX)
+            alarms_end(&list, ended + 1, 2);
+        CHECK(alarms_begin(&list, &alarm) == WATCH_ALARMS_MAX + 1);
+        CHECK(list.count == WATCH_ALARMS_MAX);
+        uint64_t gone = ended < WATCH_ALARMS_MAX ? ended + 1 : 1, expected = 1;
+        for (size_t i = 0; i < list.count; i++, expected++) {
+            expected += expected == gone;
+            CHECK(list.items[i].number == expected);
+        }
+    }
+}
+
 static void test_one_callers_rise_is_its_own_alarm(void)
 {
     struct watch *watch = watch_new(&test_clock);
@@ -403,6 +424,7 @@ int main(void)
     RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
     RUN(test_late_answers_burn_and_chance_alone_does_not);
     RUN(test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do);
+    RUN(test_of_a_full_list_an_alarm_that_ended_goes_first);
     RUN(test_one_callers_rise_is_its_own_alarm);
     RUN(test_what_could_not_stay_says_nothing);
     RUN(test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong);

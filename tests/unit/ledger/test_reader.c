@@ -348,6 +348,63 @@ static void test_the_report_of_ten_thousand_rows_is_what_counting_by_hand_gives(
     ledger_close(ledger);
 }
 
+/* What was put belongs to the ledger: the caller's texts may be gone at once. */
+static void test_nothing_of_the_callers_is_read_after_it_was_put(void)
+{
+#define OF_EXCHANGE(name) offsetof(struct ledger_exchange, name)
+#define OF_ATTEMPT(name) offsetof(struct ledger_attempt, name)
+    static const size_t of_exchange[] = {
+        OF_EXCHANGE(user),           OF_EXCHANGE(route),      OF_EXCHANGE(policy_version),
+        OF_EXCHANGE(tier),           OF_EXCHANGE(model),      OF_EXCHANGE(requested_model),
+        OF_EXCHANGE(place),          OF_EXCHANGE(data_class), OF_EXCHANGE(finish),
+        OF_EXCHANGE(disclosure),     OF_EXCHANGE(trace_id),   OF_EXCHANGE(span_id),
+        OF_EXCHANGE(parent_span_id), OF_EXCHANGE(request_id), OF_EXCHANGE(prompt_text),
+        OF_EXCHANGE(answer_text)};
+    static const size_t of_attempt[] = {OF_ATTEMPT(tier), OF_ATTEMPT(model), OF_ATTEMPT(place),
+                                        OF_ATTEMPT(error), OF_ATTEMPT(span_id)};
+#undef OF_EXCHANGE
+#undef OF_ATTEMPT
+    enum { EXCHANGE = sizeof of_exchange / sizeof *of_exchange };
+    enum { COUNT = EXCHANGE + sizeof of_attempt / sizeof *of_attempt };
+    static char texts[COUNT][16];
+    const char *path = fixture_path("callers.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    struct json *record = NULL;
+    struct buf written;
+    struct ledger_attempt attempt = {.outcome = ATTEMPT_FAILED};
+    struct ledger_exchange exchange = fixture_exchange("ex_1", 1000);
+    exchange.attempts = &attempt;
+    exchange.attempt_count = 1;
+    for (size_t i = 0; i < COUNT; i++) {
+        char *base = i < EXCHANGE ? (char *)&exchange : (char *)&attempt;
+        size_t offset = i < EXCHANGE ? of_exchange[i] : of_attempt[i - EXCHANGE];
+        snprintf(texts[i], sizeof texts[i], "text-%02zu", i);
+        *(const char **)(void *)(base + offset) = texts[i];
+    }
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(texts[i], "GONE-xx", 8);
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_1", &record, NULL) == TD_OK);
+    buf_init(&written, 1 << 16);
+    json_write(record, &written);
+    buf_append_char(&written, '\0');
+    CHECK(strstr(written.data, "GONE") == NULL);
+    for (size_t i = 0; i < COUNT; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "\"text-%02zu\"", i);
+        if (!strstr(written.data, text))
+            printf("%s is missing\n", text);
+        CHECK(strstr(written.data, text) != NULL);
+    }
+    buf_deinit(&written);
+    json_free(record);
+    ledger_reader_close(reader);
+}
+
 int main(void)
 {
     fixture_begin();
@@ -359,6 +416,7 @@ int main(void)
     RUN(test_text_that_is_no_json_is_shown_as_text);
     RUN(test_the_report_of_an_empty_ledger_is_all_zero);
     RUN(test_the_report_of_ten_thousand_rows_is_what_counting_by_hand_gives);
+    RUN(test_nothing_of_the_callers_is_read_after_it_was_put);
     fixture_end();
     return test_finish();
 }

@@ -416,6 +416,36 @@ static void test_a_finding_of_which_a_part_is_replaced_is_still_left(void)
     }
 }
 
+/* Half a card is no card: what stands for it looks like none. */
+static void test_a_value_over_two_texts_is_replaced_by_what_looks_like_no_such_value(void)
+{
+    static const struct {
+        const char *first, *second;
+        enum privacy_kind kind;
+    } cases[] = {
+        {"my card is 4111 1111", "1111 1111, please", PRIVACY_CARD},
+        {"my card is 4111 1111 1111", "1111, please", PRIVACY_CARD},
+        {"my card is 4111", "1111 1111 1111, please", PRIVACY_CARD},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+        struct td_error err = {0};
+        struct reading reading;
+        buf_init(&world.masked, 64);
+        reading_init(&reading);
+        reading_add(&reading, view(cases[i].first), READING_LINE);
+        reading_add(&reading, view(cases[i].second), READING_GOES_ON);
+        struct mask *mask = world_mask(&world, rules);
+        CHECK(mask_find(mask, &reading, &err) == TD_OK && mask_seal(mask, &err) == TD_OK);
+        for (uint32_t k = 0; k < vault_count(world.vault); k++)
+            CHECK(vault_at(world.vault, k).kind != cases[i].kind);
+        CHECK(vault_count(world.vault) == 2);
+        mask_free(mask);
+        reading_deinit(&reading);
+        world_deinit(&world);
+    }
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -441,6 +471,7 @@ int main(void)
     RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
     RUN(test_another_day_and_a_day_that_is_not_certain_stay);
     RUN(test_an_address_and_a_number_are_masked_with_other_separators_too);
+    RUN(test_a_value_over_two_texts_is_replaced_by_what_looks_like_no_such_value);
     RUN(test_what_is_not_replaced_keeps_its_class);
     RUN(test_a_name_beside_a_replaced_place_keeps_its_class);
     RUN(test_a_finding_of_which_a_part_is_replaced_is_still_left);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate.h"
 #include "privacy/pseudonym/surrogate_names.h"
+#include "privacy/pseudonym/vault.h"
 #include "privacy/scan/privacy.h"
 #include "privacy/text/spell.h"
 
@@ -214,6 +215,33 @@ static void test_names_of_a_list_are_long_enough_and_told_apart_by_script(void)
           surrogate_names_part_of(view("Xyzzy")) == NAME_FAMILY);
 }
 
+/* A date's surrogate is written as the date was: the same separators, as many digits in a year. */
+static void test_a_dates_surrogate_has_the_dates_form(void)
+{
+    static const char *const dates[] = {"12/03/87",   "12.03.87",   "31.12.99",   "01-02-03",
+                                        "12/03/1987", "1987-03-12", "12.03.1987", "1999/12/31"};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
+        for (uint8_t k = 1; k < 40; k++) { /* forward and backward, over a century's end */
+            const uint8_t own[KEYED_KEY_BYTES] = {k};
+            struct vault *vault = vault_with_key(own);
+            struct buf out;
+            buf_init(&out, 256);
+            REQUIRE(vault_replace(vault, PRIVACY_DATE, str_from(dates[i]), NULL, NULL, &out,
+                                  NULL) == TD_OK);
+            bool same = out.len == strlen(dates[i]);
+            for (size_t c = 0; same && c < out.len; c++) {
+                bool digit = dates[i][c] >= '0' && dates[i][c] <= '9';
+                same =
+                    digit ? out.data[c] >= '0' && out.data[c] <= '9' : out.data[c] == dates[i][c];
+            }
+            if (!same)
+                printf("%s became " STR_FMT "\n", dates[i], STR_ARG(buf_view(&out)));
+            CHECK(same && !str_equal(buf_view(&out), str_from(dates[i])));
+            buf_deinit(&out);
+            vault_free(vault);
+        }
+}
+
 int main(void)
 {
     RUN(test_numbers_with_check_digits_never_have_right_ones);
@@ -226,5 +254,6 @@ int main(void)
     RUN(test_a_private_key_becomes_a_short_block);
     RUN(test_any_bytes_keep_their_shape);
     RUN(test_names_of_a_list_are_long_enough_and_told_apart_by_script);
+    RUN(test_a_dates_surrogate_has_the_dates_form);
     return test_finish();
 }

@@ -203,6 +203,26 @@ static void test_a_vault_that_may_not_be_kept_is_written_nowhere(void)
     vault_store_free(store);
 }
 
+/* A vault more than there is room for: that which was not used for longest makes room. */
+static void test_a_full_store_forgets_what_was_not_used_for_longest(void)
+{
+    enum { ROOM = 4 };
+    for (uint32_t again = 0; again < ROOM; again++) { /* which of them is used once more */
+        struct vault_store *store = vault_store_new(ROOM, TTL_MS);
+        for (uint32_t i = 0; i < ROOM; i++)
+            use(store, i, 10 + i);
+        use(store, again, 20);
+        use(store, ROOM, 21);
+        uint32_t gone = again == 0 ? 1 : 0;
+        CHECK(count_of(store) == ROOM);
+        for (uint32_t i = 0; i <= ROOM; i++)
+            if (i != gone)
+                CHECK(values_of(store, i, 22) == 1);
+        CHECK(values_of(store, gone, 23) == 0);
+        vault_store_free(store);
+    }
+}
+
 int main(void)
 {
     RUN(test_a_vault_that_nobody_uses_leaves_when_its_time_is_over);
@@ -210,6 +230,7 @@ int main(void)
     RUN(test_nothing_of_an_expired_vault_is_known_though_nobody_swept);
     RUN(test_a_restart_does_not_begin_a_new_time);
     RUN(test_a_vault_that_may_not_be_kept_is_written_nowhere);
+    RUN(test_a_full_store_forgets_what_was_not_used_for_longest);
     RUN(test_an_exchange_keeps_its_vault_until_it_ends);
     RUN(test_what_leaves_is_wiped);
     return test_finish();

@@ -1,4 +1,5 @@
 /* The OpenAI wire format without a network: addresses, bodies, refusals. */
+#include "tier/openai_delta.h"
 #include "tier/openai_wire.h"
 
 #include "base/json.h"
@@ -196,6 +197,39 @@ static void test_a_tier_that_goes_on_is_allowed_what_is_left(void)
     }
 }
 
+/* What an answer shows beside its text: with which of it another tier can go on. */
+static void test_a_delta_is_text_when_nothing_in_it_must_be_kept_whole(void)
+{
+    static const struct {
+        const char *delta;
+        bool text;
+    } cases[] = {
+        {"{}", true},
+        {"{\"role\":\"assistant\",\"content\":\"So\"}", true},
+        {"{\"content\":\"\",\"refusal\":null}", true},
+        {"{\"reasoning_content\":\"hm\"}", true},
+        {"{\"reasoning\":\"hm\",\"reasoning_details\":[{\"type\":\"x\"}]}", true},
+        {"{\"note\":\"a server's own\"}", true},
+        {"{\"annotations\":[]}", true},
+        {"{\"tool_calls\":[]}", true},
+        {"{\"refusal\":\"I will not\"}", false},
+        {"{\"content\":\"So\",\"refusal\":\"I will not\"}", false},
+        {"{\"annotations\":[{\"type\":\"url\"}]}", false},
+        {"{\"audio\":{\"id\":\"a\"}}", false},
+        {"{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"f\"}}]}", false},
+        {"{\"function_call\":{\"name\":\"f\"}}", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json *choice = json_new_object(), *delta = NULL;
+        REQUIRE(json_parse(str_from(cases[i].delta), &delta, NULL) == TD_OK);
+        json_put(choice, "delta", delta);
+        if (openai_delta_is_text(choice) != cases[i].text)
+            printf("%s\n", cases[i].delta);
+        CHECK(openai_delta_is_text(choice) == cases[i].text);
+        json_free(choice);
+    }
+}
+
 static void test_a_body_over_the_limit_is_an_error(void)
 {
     struct td_message message = {TD_ROLE_USER, STR("a rather long message for a small buffer")};
@@ -280,6 +314,7 @@ int main(void)
     RUN(test_a_refusal_may_speak_of_logprobs);
     RUN(test_what_is_left_to_the_model_is_not_sent);
     RUN(test_a_tier_that_goes_on_is_allowed_what_is_left);
+    RUN(test_a_delta_is_text_when_nothing_in_it_must_be_kept_whole);
     RUN(test_a_body_over_the_limit_is_an_error);
     RUN(test_http_codes_say_what_to_do);
     RUN(test_error_messages_are_found_bounded_and_clean);
