@@ -165,7 +165,7 @@ static int fill(scmp_filter_ctx filter, enum confine_stage stage)
                 rules[i].call, 1, &rules[i].argument);
     if (code == 0) /* to itself alone, as abort() and raise() do */
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(tgkill), 1,
-                                SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                                SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     return code;
 }
 
