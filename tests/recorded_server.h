@@ -447,7 +447,6 @@ static void recorded_open(const char *config)
         .metrics = metrics_new(1),
         .answer_bytes_max = recorded.config->server.answer_bytes_max,
         .arena_bytes_max = (size_t)recorded.config->server.body_bytes_max * 4 + 65536,
-        .data_class = (enum td_data_class)recorded.config->privacy.data_class,
     };
     recorded.api = api_new(&recorded.quick, &recorded.host, 0);
     const struct server_options server = {.host = "127.0.0.1",

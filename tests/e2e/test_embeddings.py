@@ -5,6 +5,7 @@ device."""
 import base64
 import json
 import re
+import signal
 import struct
 import sys
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import ScriptedCloud
-from tandem import NANO, Tandem, edge_first, run
+from tandem import NANO, Tandem, edge_first, run, wait_until
 
 
 def server(config="", **options):
@@ -120,6 +121,24 @@ def test_the_class_is_the_highest_of_server_caller_and_texts():
                         CLASSES[highest],
                         f"server {of_server}, caller {declared}, text {of_text}",
                     )
+
+
+@case
+def test_a_reload_gives_texts_the_class_of_the_new_configuration():
+    cloud, tandem = server("\nprivacy: {data_class: public}\n")
+    with tandem:
+        for number, data_class in enumerate((None, "sensitive", "public"), 0):
+            if data_class:
+                config = edge_first(cloud.base_url) + f"\nprivacy: {{data_class: {data_class}}}\n"
+                tandem.config.write_text(config)
+                tandem.process.send_signal(signal.SIGHUP)
+                wait_until(
+                    lambda: "".join(tandem.log).count("event=config_reloaded") == number  # noqa: B023
+                )
+            answer = embed(tandem, {"model": "auto", "input": ["hello"]})
+            id_of = answer.headers["x-tandem-exchange"]
+            found = tandem.request("GET", "/tandem/v1/exchanges/" + id_of).json
+            equal(found["data_class"], data_class or "public")
 
 
 @case

@@ -50,7 +50,6 @@ struct api_host {
     size_t pad_stream_bytes;          /* a stream's events are multiples of it; 0 = as asked */
     size_t arena_bytes_max;           /* of one request's parsed form */
     uint64_t start_wall_ms;
-    enum td_data_class data_class; /* of every text, at least */
     bool zero_retention;           /* texts that clients add, such as comments, are not stored */
 };
 

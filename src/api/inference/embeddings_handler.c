@@ -236,8 +236,7 @@ static bool classify(struct embedding_call *call, struct fault *fault)
                              "x-tandem-data-class: unknown data class '%.40s'", declared);
     if (declared)
         raise_class(call, data_class);
-    const struct api_host *host = call->base.api->host;
-    raise_class(call, host->data_class);
+    raise_class(call, call->services->text_class);
     for (size_t i = 0; i < call->request.input_count; i++) {
         const struct embedding_input *input = &call->request.inputs[i];
         raise_class(call, input->id_count

@@ -430,15 +430,17 @@ static void test_writers_do_not_break_each_others_chain(void)
 }
 
 /* In a child process, because the limit stays set. */
-static void test_a_full_disk_refuses_and_leaves_the_chain_whole(void)
+static void refuse_on_a_full_disk(const char *name, uint64_t a_day)
 {
-    const char *folder = make_log("full", 3, 100);
-    struct stat info;
+    const char *folder = make_log(name, 3, 100);
+    struct stat info, heads;
     REQUIRE(stat(file_in(folder, "entries.jsonl"), &info) == 0);
+    REQUIRE(stat(file_in(folder, "heads.jsonl"), &heads) == 0);
     pid_t child = fork();
     if (child == 0) {
         struct egress_log *log = NULL;
         struct egress_entry entry = entry_of(3);
+        entry.wall_ms += 3 / a_day * DAY_MS;
         struct rlimit limit = {(rlim_t)info.st_size + 100, (rlim_t)info.st_size + 100};
         signal(SIGXFSZ, SIG_IGN);
         bool right = egress_log_open(folder, &log, NULL) == TD_OK &&
@@ -451,8 +453,17 @@ static void test_a_full_disk_refuses_and_leaves_the_chain_whole(void)
     CHECK(waitpid(child, &code, 0) == child && code == 0);
     struct egress_verdict verdict = verdict_of(folder, NULL);
     CHECK(verdict.sound && verdict.entry_count == 3 && verdict.unwritten_rows == 0);
-    make_log("full", 1, 100);
+    off_t heads_bytes = heads.st_size;
+    CHECK(stat(file_in(folder, "heads.jsonl"), &heads) == 0 && heads.st_size == heads_bytes);
+    make_log(name, 1, 100);
     CHECK(verdict_of(folder, NULL).entry_count == 4);
+}
+
+/* On the same day, and on a new one, which begins with a head of its own. */
+static void test_a_full_disk_refuses_and_leaves_the_chain_whole(void)
+{
+    refuse_on_a_full_disk("full", 100);
+    refuse_on_a_full_disk("full on a new day", 3);
 }
 
 static void test_what_is_too_large_is_refused(void)

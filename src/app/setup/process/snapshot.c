@@ -340,6 +340,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .account = base->account,
         .token_counts = base->token_counts,
         .device = base->device,
+        .text_class = (enum td_data_class)config->privacy.data_class,
         .media_class = (enum td_data_class)config->privacy.media_class,
         .minimise = config->privacy.minimise,
         .consents = base->consents,

@@ -106,7 +106,6 @@ static void fill_host(struct serve *serve)
          * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
         .start_wall_ms = clock_wall_ms(NULL),
-        .data_class = (enum td_data_class)config->privacy.data_class,
         .zero_retention = config->privacy.zero_retention,
     };
 }
