@@ -133,7 +133,7 @@ def test_a_reload_gives_texts_the_class_of_the_new_configuration():
                 tandem.config.write_text(config)
                 tandem.process.send_signal(signal.SIGHUP)
                 wait_until(
-                    lambda: "".join(tandem.log).count("event=config_reloaded") == number  # noqa: B023
+                    lambda: "".join(tandem.log).count("event=config_reloaded") == number
                 )
             answer = embed(tandem, {"model": "auto", "input": ["hello"]})
             id_of = answer.headers["x-tandem-exchange"]

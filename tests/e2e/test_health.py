@@ -162,6 +162,23 @@ def test_a_tier_that_nobody_asks_for_is_not_probed():
         equal((cloud.connections, cloud.requests), (0, []))
 
 
+@case
+def test_readyz_says_which_tiers_are_refused_or_away():
+    near, refusing = ScriptedCloud(), ScriptedCloud(Script(status=401))
+    for cloud_url, code in (
+        (refusing.base_url, "refused"),
+        (f"http://127.0.0.1:{unused_port()}/v1", "unreachable"),
+    ):
+        with server(near, cloud_url) as tandem:
+            equal(tandem.get("/readyz").json, {"status": "ready"})
+            for _ in range(3):
+                equal(chat(tandem).tandem["tier"], "near")
+            ready = tandem.get("/readyz")
+            (found,) = ready.json["reduced"]
+            equal((ready.status, found["tier"], found["code"]), (200, "cloud", code))
+            assert "is resting" in found["reason"], found
+
+
 # --- a cloud that asks to wait, or fails ---
 
 

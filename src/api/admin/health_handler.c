@@ -2,6 +2,7 @@
  * and a page at / for people who open the address in a browser. */
 #include "api/admin/handlers.h"
 #include "api/http/reply.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
@@ -16,23 +17,43 @@ void health_handle_live(struct api *api, struct http_request *request, const cha
     api_reply_text(api, request, 200, "application/json", STR("{\"status\":\"ok\"}"));
 }
 
-static void write_fault(const char *name, const struct model_fault *fault, const char *uses,
+/* uses: what stands in; or NULL. */
+static void write_fault(const char *name, const char *code, const char *why, const char *uses,
                         struct buf *out)
 {
-    if (!fault)
-        return;
     if (out->len > 0)
         buf_append_char(out, ',');
     buf_append_str(out, STR("{\"tier\":"));
     json_write_text(str_from(name), out);
-    buf_printf(out, ",\"code\":\"%s\",\"reason\":", fault->code);
-    json_write_text(str_from(fault->text), out);
+    buf_printf(out, ",\"code\":\"%s\",\"reason\":", code);
+    json_write_text(str_from(why), out);
     buf_append_str(out, STR(",\"uses\":"));
-    if (fault->stands_in && uses)
+    if (uses)
         json_write_text(str_from(uses), out);
     else
         buf_append_str(out, STR("null"));
     buf_append_char(out, '}');
+}
+
+static void write_model_fault(const char *name, const struct model_fault *fault, const char *uses,
+                              struct buf *out)
+{
+    if (fault)
+        write_fault(name, fault->code, fault->text, fault->stands_in ? uses : NULL, out);
+}
+
+/* A tier that nobody is sent to for now, until somebody mends a key, a name or a network. */
+static void write_rest(struct tier_health *health, size_t tier, const char *name, struct buf *out)
+{
+    static const char *const codes[REST_COUNT] = {
+        [REST_REFUSING] = "refused", [REST_UNREACHED] = "unreachable"};
+    struct tier_state state = {0};
+    char why[REASON_TEXT_BYTES];
+    tier_health_look(health, tier, (uint64_t)clock_monotonic_ms(NULL), &state);
+    if (!codes[state.rest])
+        return;
+    plan_rest_text(&state, why);
+    write_fault(name, codes[state.rest], why, NULL, out);
 }
 
 /* What is not as the configuration asks for; the reasons name no folders. */
@@ -40,13 +61,13 @@ static void write_faults(const struct exchange_services *services, struct buf *o
 {
     for (size_t i = 0; i < services->tier_count; i++) {
         const struct tier_facts *facts = &services->tiers[i]->facts;
-        write_fault(facts->name, facts->model_fault, facts->model, out);
+        write_model_fault(facts->name, facts->model_fault, facts->model, out);
+        write_rest(services->health, i, facts->name, out);
     }
-    write_fault("embeddings", services->embeddings_fault,
-                services->embeddings
-                    ? td_model_get_info(embedding_service_model(services->embeddings))->name
-                    : NULL,
-                out);
+    const struct embedding_service *embeddings = services->embeddings;
+    write_model_fault(
+        "embeddings", services->embeddings_fault,
+        embeddings ? td_model_get_info(embedding_service_model(embeddings))->name : NULL, out);
 }
 
 void health_handle_ready(struct api *api, struct http_request *request, const char *rest)

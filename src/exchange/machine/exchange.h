@@ -96,7 +96,7 @@ struct exchange_services {
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
     struct conversation_classes *classes;
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
-    enum td_data_class text_class;  /* of every text, at least */
+    enum td_data_class text_class;               /* of every text, at least */
     enum td_data_class media_class; /* of images, audio and files, which no detector can read */
     struct minimise_settings minimise;
     struct consents *consents; /* NULL = there are none */
