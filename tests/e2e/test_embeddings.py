@@ -132,9 +132,7 @@ def test_a_reload_gives_texts_the_class_of_the_new_configuration():
                 config = edge_first(cloud.base_url) + f"\nprivacy: {{data_class: {data_class}}}\n"
                 tandem.config.write_text(config)
                 tandem.process.send_signal(signal.SIGHUP)
-                wait_until(
-                    lambda: "".join(tandem.log).count("event=config_reloaded") == number
-                )
+                wait_until(lambda: "".join(tandem.log).count("event=config_reloaded") == number)
             answer = embed(tandem, {"model": "auto", "input": ["hello"]})
             id_of = answer.headers["x-tandem-exchange"]
             found = tandem.request("GET", "/tandem/v1/exchanges/" + id_of).json

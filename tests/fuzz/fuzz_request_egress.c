@@ -377,8 +377,8 @@ static void check_plants(void)
 static void check_taps(void)
 {
     static const char calm[] =
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: "
-        "close\r\ncontent-length: "
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n"
+        "connection: close\r\ncontent-length: "
         "90\r\n\r\n{\"model\":\"far\",\"tandem\":{\"mode\":\"only-cloud\"},\"messages\":[{\"role\":"
         "\"user\",\"content\":\"Hi\"}]}";
     recorded_ask(str_from(calm), true);

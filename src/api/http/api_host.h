@@ -50,7 +50,7 @@ struct api_host {
     size_t pad_stream_bytes;          /* a stream's events are multiples of it; 0 = as asked */
     size_t arena_bytes_max;           /* of one request's parsed form */
     uint64_t start_wall_ms;
-    bool zero_retention;           /* texts that clients add, such as comments, are not stored */
+    bool zero_retention; /* texts that clients add, such as comments, are not stored */
 };
 
 #endif
