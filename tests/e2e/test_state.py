@@ -482,7 +482,7 @@ def test_with_durable_answers_a_client_that_leaves_leaves_nothing_behind():
                     }
                 )
                 connection.sendall(
-                    b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nx-tandem-mode: only-cloud"
+                    b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nx-tandem-mode: only-cloud"
                     b"\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body.encode())
                 )
                 time.sleep(0.1)
