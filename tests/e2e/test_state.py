@@ -482,8 +482,9 @@ def test_with_durable_answers_a_client_that_leaves_leaves_nothing_behind():
                     }
                 )
                 connection.sendall(
-                    b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nx-tandem-mode: only-cloud"
-                    b"\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body.encode())
+                    b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                    b"x-tandem-mode: only-cloud\r\nContent-Length: %d\r\n\r\n%s"
+                    % (len(body), body.encode())
                 )
                 time.sleep(0.1)
         wait_until(lambda: len(rows(tandem.state / "ledger.db")) == 30, 20, "the rows")
