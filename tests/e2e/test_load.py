@@ -152,10 +152,10 @@ def test_a_full_queue_goes_to_the_cloud():
 
 @case
 def test_a_burst_beyond_the_cloud_goes_to_the_device_and_says_so():
-    cloud = ScriptedCloud(Script(first_delay=0.5), at_once=1)
+    cloud = ScriptedCloud(Script(first_delay=0.3), at_once=1)
     route = "routes: [{name: auto, kind: hybrid, tiers: [local, openai], start: openai}]\n"
     with served(cloud, route) as tandem:
-        answers = burst(tandem, 40, EASY, every=0.1)
+        answers = burst(tandem, 70, EASY, every=0.1)
         moved = overflows(answers)
         assert moved, "all waited for the cloud"
         local = [answer for answer in moved if answer.tandem["tier"] == "local"]
