@@ -93,37 +93,34 @@ static enum td_status write_draft(const char *path, struct td_str text, unsigned
     return status;
 }
 
-enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
-                            struct td_error *err)
+/* place gives the draft its name: rename takes it from whoever has it, link does not. */
+static enum td_status put(const char *path, struct td_str text, unsigned mode,
+                          int (*place)(const char *draft, const char *path), struct td_error *err)
 {
     assert(path != NULL);
     char draft[PATH_MAX];
     enum td_status status = write_draft(path, text, mode, draft, err);
     if (status != TD_OK)
         return status;
-    if (rename(draft, path) != 0) {
-        status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
+    if (place(draft, path) != 0)
+        status = error_set(err, errno == EEXIST ? TD_BUSY : TD_IO, "cannot write %s: %s", path,
+                           strerror(errno));
+    if (status != TD_OK || place == link)
         unlink(draft);
-        return status;
-    }
     file_sync_folder(path);
-    return TD_OK;
+    return status;
+}
+
+enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
+                            struct td_error *err)
+{
+    return put(path, text, mode, rename, err);
 }
 
 enum td_status file_create(const char *path, struct td_str text, unsigned mode,
                            struct td_error *err)
 {
-    assert(path != NULL);
-    char draft[PATH_MAX];
-    enum td_status status = write_draft(path, text, mode, draft, err);
-    if (status != TD_OK)
-        return status;
-    if (link(draft, path) != 0)
-        status = error_set(err, errno == EEXIST ? TD_BUSY : TD_IO, "cannot make %s: %s", path,
-                           strerror(errno));
-    unlink(draft);
-    file_sync_folder(path);
-    return status;
+    return put(path, text, mode, link, err);
 }
 
 enum td_status file_remove(const char *path, struct td_error *err)

@@ -95,6 +95,21 @@ const struct tier_server *config_tier_server(const struct config_tier *tier)
     return tier->kind == CONFIG_TIER_LOCAL ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
 }
 
+struct tier_server_options config_tier_options(const struct config_tier *tier)
+{
+    return (struct tier_server_options){
+        .base_url = tier->base_url,
+        .allow_http = tier->allow_http,
+        .ca_file = tier->ca_file,
+        .pinned_key = tier->pinned_key,
+        .connect_timeout_ms = tier->connect_timeout_ms,
+        .first_timeout_ms = tier->first_timeout_ms,
+        .idle_timeout_ms = tier->idle_timeout_ms,
+        .total_timeout_ms = tier->total_timeout_ms,
+        .pad_bytes = tier->pad_bytes,
+    };
+}
+
 bool config_tier_runs_engine_model(const struct config_tier *tier)
 {
     return tier->kind == CONFIG_TIER_LOCAL && !tier->model;

@@ -24,7 +24,8 @@
 #define CONFIG_APPS_MAX 60
 #define CONFIG_WORDS_MAX 10000
 
-struct tier_server; /* tier/servers.h */
+struct tier_server;         /* tier/servers.h */
+struct tier_server_options; /* tier/tier.h */
 
 /* From CONFIG_TIER_SERVER on: a kind of server, in the order of tier_servers. */
 enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_SERVER };
@@ -314,6 +315,9 @@ void config_free(struct config *config);           /* accepts NULL; the last use
 
 /* Its kind of server; NULL for the engine in this process. */
 const struct tier_server *config_tier_server(const struct config_tier *tier);
+/* What the configuration says of a server; key, record and health are the caller's to add. It
+ * **borrows** the configuration's strings. */
+struct tier_server_options config_tier_options(const struct config_tier *tier);
 /* A local tier without a model of its own. */
 bool config_tier_runs_engine_model(const struct config_tier *tier);
 /* The tier of that name; NULL when there is none. */

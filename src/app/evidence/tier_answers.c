@@ -63,19 +63,9 @@ static enum td_status open_server(struct tier_answers *tier, const struct config
     if (status != TD_OK)
         return status;
     const struct tier_facts facts = policy_tier_facts(tier->config, from);
-    const struct tier_server_options options = {
-        .base_url = from->base_url,
-        .api_key = tier->key,
-        .allow_http = from->allow_http,
-        .ca_file = from->ca_file,
-        .pinned_key = from->pinned_key,
-        .connect_timeout_ms = from->connect_timeout_ms,
-        .first_timeout_ms = from->first_timeout_ms,
-        .idle_timeout_ms = from->idle_timeout_ms,
-        .total_timeout_ms = from->total_timeout_ms,
-        .pad_bytes = from->pad_bytes,
-        .egress = tier->egress,
-    };
+    struct tier_server_options options = config_tier_options(from);
+    options.api_key = tier->key;
+    options.egress = tier->egress;
     return config_tier_server(from)->open(&facts, &options, &tier->tier, err);
 }
 

@@ -139,21 +139,11 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
-    struct tier_server_options options = {
-        .base_url = from->base_url,
-        .api_key = snapshot->keys[index],
-        .allow_http = from->allow_http,
-        .ca_file = from->ca_file,
-        .pinned_key = from->pinned_key,
-        .connect_timeout_ms = from->connect_timeout_ms,
-        .first_timeout_ms = from->first_timeout_ms,
-        .idle_timeout_ms = from->idle_timeout_ms,
-        .total_timeout_ms = from->total_timeout_ms,
-        .pad_bytes = from->pad_bytes,
-        .egress = base->egress,
-        .health = snapshot->services.health,
-        .health_index = index,
-    };
+    struct tier_server_options options = config_tier_options(from);
+    options.api_key = snapshot->keys[index];
+    options.egress = base->egress;
+    options.health = snapshot->services.health;
+    options.health_index = index;
     return config_tier_server(from)->open(&facts, &options, &snapshot->tiers[index], err);
 }
 
