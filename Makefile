@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-engine bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -32,6 +32,9 @@ test: all ## every test: unit, sanitizers, fuzz regressions, end to end, officia
 bench: all ## the figures that the README claims
 	@python3 bench/run.py
 
+bench-clients: all ## what each client of the APIs can do, on each tier (fetches 1.2 GB; CLIENTS=word,word)
+	@python3 bench/run.py clients
+
 bench-nano: all ## what the default model can do, beside published figures (BENCH_QUICK=1, BENCH_NANO=FILE)
 	@python3 bench/run.py nano
 
@@ -41,8 +44,9 @@ bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server 
 bench-router: all ## the router beside RouteLLM's, nine small models, a mixed workload, an attacker, decision time
 	@python3 bench/run.py router
 
-router-model: all ## train the default classifier anew, models/router/default.tdr
-	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
+router-model: all ## let the default model answer prompts, and train the default classifier on how it did
+	@python3 models/router/make_data.py > $(BUILD)/router.prompts.jsonl
+	@python3 models/router/measure.py $(BUILD)/router.prompts.jsonl > $(BUILD)/router.jsonl
 	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
 
 bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; how fast; pseudonyms; the egress ledger changed; bad input; the wire tap (TAP_CONVERSATIONS=10000: some ten minutes)

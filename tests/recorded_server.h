@@ -404,7 +404,7 @@ static void recorded_renew(void)
     recorded.services.classes = conversation_classes_new(64);
     if (recorded.held->pseudonyms) {
         recorded.pseudonyms = *recorded.held->pseudonyms;
-        recorded.pseudonyms.vaults = vault_store_new(16, 60000);
+        recorded.pseudonyms.vaults = vault_store_new(16, SIZE_MAX, 60000);
         recorded.services.pseudonyms = &recorded.pseudonyms;
     }
     if (!recorded.services.health || !recorded.services.classes)
@@ -510,6 +510,7 @@ static void recorded_look(void *ctx)
         loop_timer_start(recorded.loop, recorded.timer, recorded.closes ? 100 : 0);
 }
 
+/* Long searches use up the ports of the loopback; they come free again within a minute. */
 static int recorded_connect(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -519,8 +520,18 @@ static int recorded_connect(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), size = 1 << 21;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+    bool connected = false;
+    for (unsigned tries = 0; !connected && tries < 90; tries++) {
+        connected = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+        if (!connected && errno != EADDRNOTAVAIL)
+            break;
+        if (!connected)
+            sleep(1);
+    }
+    if (!connected) {
+        perror("recorded_connect");
         abort();
+    }
     return fd;
 }
 

@@ -37,6 +37,7 @@ PURPOSE = {
     "net": "HTTP server and client",
     "ledger": "what happened, on disk",
     "request": "a request without wire format",
+    "instant": "answers that code computes",
     "base": "strings, memory, JSON, threads",
 }
 

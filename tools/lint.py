@@ -35,7 +35,7 @@ PLACE = ROOT / "build-lint"
 # Folders whose Python has types, each checked by itself, for scripts import from their own folder.
 # Those of models/ live on numpy and torch: there only what is inferred must agree.
 TYPED = ("tests/support", "tools", "bench")
-INFERRED = ("models/nano", "models/names", "models/router", "models/similar")
+INFERRED = ("models/calibration", "models/nano", "models/names", "models/router", "models/similar")
 
 
 def git(*arguments: str) -> list[str]:

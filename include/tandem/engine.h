@@ -46,7 +46,9 @@ struct td_model_info {
     int32_t not_mine_id;    /* tandem.not_mine_token_id, -1 = none */
     uint32_t exit_count;    /* early exits in the file */
     bool has_probe;         /* the file has a probe */
-    struct td_calibration calibration;
+    /* Of answers in general; of calls of tools; of answers of one token, such as labels. A kind
+     * that the file does not name has the general one. */
+    struct td_calibration calibration, call_calibration, label_calibration;
     /* What the file recommends (general.sampling.*); td_sampling_default() where it is silent. */
     struct td_sampling sampling;
     const char *chat_family; /* recognised template family, or "" */
@@ -225,6 +227,7 @@ struct td_token_stats {
     /* At the first token of an answer: the probability that the answer will be right, which the
      * model's probe reads from the prompt. 0 at other tokens and without a probe. */
     float probe;
+    uint32_t forced; /* 1: the grammar allowed no other text, so its probability says nothing */
 };
 
 struct td_top_logprob {
@@ -352,6 +355,54 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_score_labels(struct td_session *sessio
                                                        const struct td_label *labels, size_t count,
                                                        const struct td_label_options *options,
                                                        float *scores, struct td_error *err);
+
+/* --- classification: which of given labels a text has --- */
+
+/* Labels, and the words in which a model is asked for one of them. Immutable; any number of threads
+ * and sessions may share it. It must not outlive its model. */
+struct td_classifier;
+
+struct td_classifier_options {
+    const char *set;             /* labels that the model's file brings; NULL = `labels` */
+    const struct td_str *labels; /* [label_count] UTF-8, copied */
+    size_t label_count;
+    struct td_str instruction; /* what the labels mean, for the system's message; may be empty */
+};
+
+/* **returns new** (td_classifier_free). TD_NOT_FOUND: the model has no such set; the message names
+ * those that it has. TD_INVALID: no labels or more than TD_LABELS_MAX, an empty label, one of more
+ * than TD_LABEL_TOKENS_MAX tokens, two that are the same tokens. TD_CORRUPT: the file's labels
+ * are. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_classifier_new(const struct td_model *model, const struct td_classifier_options *options,
+                  struct td_classifier **out, struct td_error *err);
+TD_PUBLIC void td_classifier_free(struct td_classifier *classifier); /* accepts NULL */
+TD_PUBLIC size_t td_classifier_count(const struct td_classifier *classifier);
+/* **borrows** until td_classifier_free. */
+TD_PUBLIC struct td_str td_classifier_label(const struct td_classifier *classifier, size_t index);
+
+/* The names of the sets of labels in the model's file; len 0 = there are no more. **borrows** until
+ * td_model_close. */
+TD_PUBLIC struct td_str td_label_set(const struct td_model *model, size_t index);
+
+struct td_classification {
+    float not_mine; /* probability that the model says "not mine"; -1 = it has no such token */
+    float mass;     /* probability of all labels together before they were normalised */
+    size_t token_count;
+};
+
+/* Asks for the label of one text, by the model's chat template. Nothing is generated: the prompt
+ * and the beginnings of longer labels run (td_score_labels), and probabilities [labels] get
+ *
+ *   p(label) = exp(s(label)) / sum over all labels l of exp(s(l))
+ *
+ * where s is the log-probability that the answer begins with the label, and for labels that another
+ * label continues, that it ends there. So no answer counts for two labels. The sum of a label's
+ * tokens is not divided by their number: it is the probability, and a mean is not. The cached
+ * positions are replaced, but for a beginning that is the same. TD_LIMIT (the text is too long). */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_classify(struct td_session *session, const struct td_classifier *classifier, struct td_str text,
+            float *probabilities, struct td_classification *out, struct td_error *err);
 
 /* Temperature 1, everything else off, seed from the system. */
 TD_PUBLIC struct td_sampling td_sampling_default(void);

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Labelled lines for the default classifier, one JSON object a line for `tandem router train`.
+"""Prompts for the default classifier, one JSON object a line: "text", and "task" where it has a
+kind. measure.py lets the default model answer them and adds "local_ok".
 
 Real text comes from training splits alone: CLINC150 (CC BY 3.0), Banking77 (CC BY 4.0), GSM8K
-(MIT), WNUT 2017 (CC BY 4.0; sentences to work on). The other kinds
-of task are written from phrasings.py with the word lists of models/nano. What a line is labelled:
-a command, a classification and the like is what a small model gets right (local_ok), code, maths,
-reasoning, planning and what nobody foresaw (CLINC's out-of-scope lines) is for a strong one.
+(MIT), WNUT 2017 (CC BY 4.0; sentences to work on). The other kinds of task are written from
+phrasings.py with the word lists of models/nano. How an answer is graded:
 
-    make_data.py --split train|held [--seed S] > lines.jsonl
+- "wanted": the right answer (null: there is none that the default model could give), and "check",
+  the task of models/nano that compares. The default model was trained on CLINC150's and Banking77's
+  training lines and gets nearly all of them right. So their validation lines are there, too, and
+  the other tasks come in phrasings that its training never sees.
+- "open": true: nobody knows the right answer. Only what is no answer at all can be graded. So are
+  the messages of CLINC150 and Banking77 where nobody asks for their intent.
+
+    make_data.py --split train|held [--seed S] > prompts.jsonl
 
 `held` takes the phrasings and words that training never sees, and CLINC's validation lines.
 """
@@ -23,29 +29,48 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "nano"))
 import phrasings
 
 import corpora
+import data
 import other_words as words
+import task_banking
+import task_intent
 from names import CITY, FIRST
+from pools import seeded
 from task_extract import make_text
 
-# Does the local tier get it right? A small model is good at what has one short answer in the text;
-# of facts it knows about half.
 KINDS = {
-    "classification": (phrasings.CLASSIFICATION, True),
-    "extraction": (phrasings.EXTRACTION, True),
-    "formatting": (phrasings.FORMATTING, True),
-    "qa": (phrasings.QA, 0.5),
-    "summarisation": (phrasings.SUMMARY, True),
-    "translation": (phrasings.TRANSLATION, True),
-    "chat": (phrasings.CHAT, True),
-    "code": (phrasings.CODE, False),
-    "maths": (phrasings.MATHS, False),
-    "reasoning": (phrasings.REASONING, False),
-    "synthesis": (phrasings.SYNTHESIS, False),
-    "creative": (phrasings.CREATIVE, False),
-    "planning": (phrasings.PLANNING, False),
-    "fresh": (phrasings.FRESH, False),
+    "classification": phrasings.CLASSIFICATION,
+    "extraction": phrasings.EXTRACTION,
+    "formatting": phrasings.FORMATTING,
+    "qa": phrasings.QA,
+    "summarisation": phrasings.SUMMARY,
+    "translation": phrasings.TRANSLATION,
+    "chat": phrasings.CHAT,
+    "code": phrasings.CODE,
+    "maths": phrasings.MATHS,
+    "reasoning": phrasings.REASONING,
+    "synthesis": phrasings.SYNTHESIS,
+    "creative": phrasings.CREATIVE,
+    "planning": phrasings.PLANNING,
+    "fresh": phrasings.FRESH,
 }
 COMMAND = "command"  # "set an alarm": an utterance with an intent
+# What the default model was made for, as kinds of task.
+OWN_TASKS = {
+    "schema": "extraction",
+    "extract": "extraction",
+    "private": "extraction",
+    "entities": "extraction",
+    "reformat": "formatting",
+    "normalise": "formatting",
+    "sentiment": "classification",
+    "language": "classification",
+    "yesno": "classification",
+    "arithmetic": "maths",
+    "units": "maths",
+    "dates": "maths",
+    "chat": "chat",
+    "other": None,
+}
 CHAT_LABELS = set(
     """who_made_you meaning_of_life who_do_you_work_for do_you_have_pets what_are_your_hobbies
     what_is_your_name
@@ -224,8 +249,7 @@ def less(text, rng):
 
 
 def written(kind, count, rng, split):
-    pool, easy = KINDS[kind]
-    pools = [pool] + (list(phrasings.MORE.get(kind, ())) if split == "train" else [])
+    pools = [KINDS[kind]] + (list(phrasings.MORE.get(kind, ())) if split == "train" else [])
     for _ in range(count):
         if split == "train" and kind in phrasings.PARTS and rng.random() < 0.5:
             text = composed(kind, rng)
@@ -240,18 +264,56 @@ def written(kind, count, rng, split):
             text = text.lower()
         if split == "train" and rng.random() < 0.25:
             text = less(text, rng)
-        yield text.strip(), kind, easy
+        yield {"text": text.strip(), "task": kind, "open": True}
+
+
+def asked(rng, text, label, wrap, split):
+    """A message with the request to label it. What lies outside all intents has no right answer.
+    None where the request is a system prompt: the classifier reads the user's words."""
+    messages = wrap(rng, text, split)
+    if len(messages) > 1:
+        return None
+    line = {"text": messages[0][1], "check": "intent", "wanted": label}
+    return {**line, "task": "classification"}
+
+
+def bare(text, label):
+    """The same message without that request: its label would be no answer."""
+    if label is None:
+        kind = {}
+    elif label in CHAT_LABELS:
+        kind = {"task": "chat"}
+    else:
+        kind = {"task": OTHER_LABELS.get(label, COMMAND)}
+    return {"text": text, "open": True, **kind}
 
 
 def clinc(split):
     for text, label in corpora.clinc("train" if split == "train" else "val"):
-        if label is None:
-            yield text, None, False
-        elif label in CHAT_LABELS:
-            yield text, "chat", True
-        else:
-            kind = OTHER_LABELS.get(label, COMMAND)
-            yield text, kind, kind not in KINDS or KINDS[kind][1]
+        yield bare(text, label)
+
+
+def clinc_asked(split):
+    for number, (text, label) in enumerate(corpora.clinc("train" if split == "train" else "val")):
+        line = asked(seeded("asked", split, number), text, label, task_intent.wrap, split)
+        if line and number % 2:
+            yield line
+
+
+def own_tasks(count):
+    """Prompts of the default model's own kinds, and some of the kind that is not its."""
+    for name, kind in OWN_TASKS.items():
+        for number in range(count):
+            rng = seeded("router", name, number)
+            if name in data.REFUSED:  # by the weights: code computes the answer
+                made, (messages, answer, *_) = name, data.GENERATORS[name].example(rng, "held")
+            else:
+                made, messages, answer, *_ = data.task_example(rng, name, "held")
+            if len(messages) != 1:
+                continue
+            line = {"text": messages[0][1], "check": name}
+            line["wanted"] = None if made == "other" else answer
+            yield {**line, "task": kind} if kind else line
 
 
 def all_lines(split, rng, count):
@@ -259,19 +321,23 @@ def all_lines(split, rng, count):
         yield from written(kind, count, rng, split)
     inside = list(clinc(split))
     rng.shuffle(inside)
-    outside = [line for line in inside if line[1] is None]
-    commands = [line for line in inside if line[1] == COMMAND]
-    yield from outside
+    commands = [line for line in inside if line.get("task") == COMMAND]
+    yield from (line for line in inside if "task" not in line)
     yield from commands[: 2 * count]
-    yield from (line for line in inside if line[1] not in (None, COMMAND))
+    yield from (line for line in inside if line.get("task", COMMAND) != COMMAND)
+    yield from clinc_asked(split)
     if split == "train":
-        yield from (
-            (text, COMMAND, True)
-            for text in rng.sample([line for line, _ in corpora.banking("train")], count)
-        )
-        yield from (
-            (text, "maths", False) for text in rng.sample(corpora.gsm8k_train(), count // 2)
-        )
+        for text, label in rng.sample(corpora.banking("train"), 2 * count):
+            line = asked(rng, text, label, task_banking.wrap, split)
+            yield line if line and rng.random() < 0.5 else {**bare(text, label), "task": COMMAND}
+        maths = rng.sample(corpora.gsm8k_train(), count // 2)
+        yield from ({"text": text, "task": "maths", "open": True} for text in maths)
+        for wrap, rows in ((task_intent.wrap, "clinc"), (task_banking.wrap, "banking")):
+            for text, label in getattr(corpora, rows)("val"):
+                line = asked(rng, text, label, wrap, "held")
+                if line:
+                    yield line
+        yield from own_tasks(count // 2)
 
 
 def main():
@@ -282,11 +348,10 @@ def main():
     chosen = options.parse_args()
     rng = random.Random(chosen.seed)
     seen, lines = set(), []
-    for text, kind, easy in all_lines(chosen.split, rng, chosen.count):
-        if text and text not in seen:
-            seen.add(text)
-            line = {"text": text, "local_ok": easy, "strong_ok": True}
-            lines.append({**line, "task": kind} if kind else line)
+    for line in all_lines(chosen.split, rng, chosen.count):
+        if line["text"] and line["text"] not in seen:
+            seen.add(line["text"])
+            lines.append(line)
     rng.shuffle(lines)
     for line in lines:
         print(json.dumps(line, ensure_ascii=False))

@@ -7,13 +7,16 @@
 #include "api/api.h"
 
 #include "api/admin/handlers.h"
+#include "api/dialects/gemini_response.h"
+#include "api/dialects/messages_response.h"
+#include "api/dialects/ollama_response.h"
+#include "api/files/handlers.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
 #include "api/http/trim.h"
 #include "api/inference/handlers.h"
-#include "api/wire/messages_response.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
@@ -24,6 +27,8 @@
 
 #define OPENAI NULL
 #define MESSAGES (&messages_fault_form)
+#define GEMINI (&gemini_fault_form)
+#define OLLAMA (&ollama_fault_form)
 
 /* A row without an owner does not compile. */
 #define ROW(method, path, handler, owner, faults)           \
@@ -31,22 +36,102 @@
         HTTP_##method, path, handler, OWNER_##owner, faults \
     }
 
-/* With and without /v1: Open WebUI and Continue users configure both kinds of base URL. */
+/* With and without /v1: Open WebUI and Continue users configure both kinds of base URL. Google's
+ * clients call /v1beta, some of them /v1. /openai is where Azure has OpenAI's API: its deployments
+ * are models here. */
 static const struct api_endpoint endpoints[] = {
     ROW(POST, "/v1/chat/completions", chat_handle, TENANT, OPENAI),
     ROW(POST, "/chat/completions", chat_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/chat/completions/input_tokens", chat_handle_count, ALL, OPENAI),
+    ROW(POST, "/v1/chat/completions/control", llama_handle_control, ALL, OPENAI),
     ROW(POST, "/v1/messages", messages_handle, TENANT, MESSAGES),
     ROW(POST, "/v1/messages/count_tokens", messages_handle_count, ALL, MESSAGES),
     ROW(POST, "/v1/responses", responses_handle, TENANT, OPENAI),
     ROW(POST, "/responses", responses_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/responses/input_tokens", responses_handle_count, TENANT, OPENAI),
+    ROW(GET, "/v1/responses/*/input_items", responses_handle_items, TENANT, OPENAI),
+    ROW(GET, "/responses/*/input_items", responses_handle_items, TENANT, OPENAI),
+    ROW(POST, "/v1/responses/*/cancel", responses_handle_cancel, TENANT, OPENAI),
+    ROW(POST, "/responses/*/cancel", responses_handle_cancel, TENANT, OPENAI),
+    ROW(GET, "/v1/responses/*", responses_handle_one, TENANT, OPENAI),
+    ROW(GET, "/responses/*", responses_handle_one, TENANT, OPENAI),
+    ROW(DELETE, "/v1/responses/*", responses_handle_delete, TENANT, OPENAI),
+    ROW(DELETE, "/responses/*", responses_handle_delete, TENANT, OPENAI),
+    ROW(POST, "/v1/conversations", conversations_handle_new, TENANT, OPENAI),
+    ROW(GET, "/v1/conversations/*/items/*", conversations_handle_item, TENANT, OPENAI),
+    ROW(DELETE, "/v1/conversations/*/items/*", conversations_handle_drop, TENANT, OPENAI),
+    ROW(GET, "/v1/conversations/*/items", conversations_handle_items, TENANT, OPENAI),
+    ROW(POST, "/v1/conversations/*/items", conversations_handle_add, TENANT, OPENAI),
+    ROW(GET, "/v1/conversations/*", conversations_handle_one, TENANT, OPENAI),
+    ROW(POST, "/v1/conversations/*", conversations_handle_change, TENANT, OPENAI),
+    ROW(DELETE, "/v1/conversations/*", conversations_handle_delete, TENANT, OPENAI),
     ROW(POST, "/v1/completions", completions_handle, TENANT, OPENAI),
     ROW(POST, "/completions", completions_handle, TENANT, OPENAI),
     ROW(POST, "/v1/embeddings", embeddings_handle, TENANT, OPENAI),
     ROW(POST, "/embeddings", embeddings_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/files", files_handle_upload, TENANT, OPENAI),
+    ROW(GET, "/v1/files", files_handle_list, TENANT, OPENAI),
+    ROW(GET, "/v1/files/*/content", files_handle_content, TENANT, OPENAI),
+    ROW(GET, "/v1/files/*", files_handle_one, TENANT, OPENAI),
+    ROW(DELETE, "/v1/files/*", files_handle_delete, TENANT, OPENAI),
+    ROW(POST, "/v1/batches", batches_handle_new, TENANT, OPENAI),
+    ROW(GET, "/v1/batches", batches_handle_list, TENANT, OPENAI),
+    ROW(POST, "/v1/batches/*/cancel", batches_handle_cancel, TENANT, OPENAI),
+    ROW(GET, "/v1/batches/*", batches_handle_one, TENANT, OPENAI),
+    ROW(POST, "/v1/moderations", moderations_handle, TENANT, OPENAI),
+    ROW(POST, "/moderations", moderations_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/rerank", rerank_handle, TENANT, OPENAI),
+    ROW(POST, "/v2/rerank", rerank_handle, TENANT, OPENAI),
+    ROW(POST, "/rerank", rerank_handle, TENANT, OPENAI),
+    ROW(POST, "/reranking", rerank_handle, TENANT, OPENAI),
+    ROW(POST, "/v1/reranking", rerank_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/deployments/*/chat/completions", chat_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/deployments/*/completions", completions_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/deployments/*/embeddings", embeddings_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/v1/chat/completions", chat_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/v1/completions", completions_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/v1/embeddings", embeddings_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/v1/responses", responses_handle, TENANT, OPENAI),
+    ROW(POST, "/openai/responses", responses_handle, TENANT, OPENAI),
+    ROW(GET, "/openai/v1/models", models_handle_list, ALL, OPENAI),
+    ROW(GET, "/openai/models", models_handle_list, ALL, OPENAI),
+    ROW(GET, "/openai/v1/models/*", models_handle_one, ALL, OPENAI),
+    ROW(GET, "/openai/models/*", models_handle_one, ALL, OPENAI),
+    ROW(POST, "/v1beta/models/*:generateContent", gemini_handle, TENANT, GEMINI),
+    ROW(POST, "/v1beta/models/*:streamGenerateContent", gemini_handle_stream, TENANT, GEMINI),
+    ROW(POST, "/v1beta/models/*:countTokens", gemini_handle_count, ALL, GEMINI),
+    ROW(POST, "/v1beta/models/*:embedContent", gemini_handle_embed, TENANT, GEMINI),
+    ROW(POST, "/v1beta/models/*:batchEmbedContents", gemini_handle_embed_batch, TENANT, GEMINI),
+    ROW(GET, "/v1beta/models", gemini_handle_models, ALL, GEMINI),
+    ROW(GET, "/v1beta/models/*", gemini_handle_model, ALL, GEMINI),
+    ROW(POST, "/v1/models/*:generateContent", gemini_handle, TENANT, GEMINI),
+    ROW(POST, "/v1/models/*:streamGenerateContent", gemini_handle_stream, TENANT, GEMINI),
+    ROW(POST, "/v1/models/*:countTokens", gemini_handle_count, ALL, GEMINI),
+    ROW(POST, "/v1/models/*:embedContent", gemini_handle_embed, TENANT, GEMINI),
+    ROW(POST, "/v1/models/*:batchEmbedContents", gemini_handle_embed_batch, TENANT, GEMINI),
     ROW(GET, "/v1/models", models_handle_list, ALL, OPENAI),
     ROW(GET, "/models", models_handle_list, ALL, OPENAI),
     ROW(GET, "/v1/models/*", models_handle_one, ALL, OPENAI),
     ROW(GET, "/models/*", models_handle_one, ALL, OPENAI),
+    ROW(POST, "/api/chat", ollama_handle_chat, TENANT, OLLAMA),
+    ROW(POST, "/api/generate", ollama_handle_generate, TENANT, OLLAMA),
+    ROW(POST, "/api/embed", ollama_handle_embed, TENANT, OLLAMA),
+    ROW(POST, "/api/embeddings", ollama_handle_embeddings, TENANT, OLLAMA),
+    ROW(GET, "/api/tags", ollama_handle_tags, ALL, OLLAMA),
+    ROW(POST, "/api/show", ollama_handle_show, ALL, OLLAMA),
+    ROW(GET, "/api/ps", ollama_handle_ps, ALL, OLLAMA),
+    ROW(GET, "/api/version", ollama_handle_version, ALL, OLLAMA),
+    ROW(POST, "/api/pull", ollama_handle_pull, OPERATOR, OLLAMA),
+    ROW(POST, "/completion", llama_handle_completion, TENANT, OPENAI),
+    ROW(POST, "/infill", llama_handle_infill, TENANT, OPENAI),
+    ROW(POST, "/tokenize", llama_handle_tokenize, ALL, OPENAI),
+    ROW(POST, "/detokenize", llama_handle_detokenize, ALL, OPENAI),
+    ROW(POST, "/apply-template", llama_handle_template, ALL, OPENAI),
+    ROW(GET, "/props", llama_handle_props, ALL, OPENAI),
+    ROW(GET, "/slots", llama_handle_slots, OPERATOR, OPENAI),
+    ROW(GET, "/lora-adapters", llama_handle_adapters, ALL, OPENAI),
+    ROW(POST, "/tandem/v1/classify", classify_handle, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/classify", classify_handle_sets, ALL, OPENAI),
     ROW(GET, "/tandem/v1/exchanges", exchanges_handle_list, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/exchanges/*", exchanges_handle_one, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/shadows", shadows_handle_list, OPERATOR, OPENAI),
@@ -60,6 +145,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/tandem/v1/forget", forget_handle, TENANT, OPENAI),
     ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),
+    ROW(GET, "/v1/health", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/readyz", health_handle_ready, NOBODY, OPENAI),
     ROW(GET, "/metrics", metrics_handle, OPERATOR, OPENAI),
     ROW(GET, "/", health_handle_hello, NOBODY, OPENAI),
@@ -110,18 +196,24 @@ uint32_t api_active(const struct api *api)
 }
 
 /* net/ refuses before a handler runs: bad framing, too large, too many connections. */
-void api_refuse(void *ctx, int code, const char *reason, struct td_str *body)
+void api_refuse(void *ctx, const struct http_refusal *refusal, struct td_str *body)
 {
     /* Must outlive this call: net/ sends it before it calls again, and each loop has its thread. */
     static _Thread_local char text[2048];
+    const char *reason = refusal->reason;
+    int code = refusal->code;
     struct fault fault;
-    (void)ctx;
     fault_set(&fault, code, code >= 500 ? "server_error" : "invalid_request_error",
-              code == 413 ? "body_too_large" : "bad_request", "%s",
-              reason && *reason ? reason : "the request was refused");
+              code == 413   ? "body_too_large"
+              : code == 415 ? "unsupported_encoding"
+                            : "bad_request",
+              "%s%s", reason && *reason ? reason : "the request was refused",
+              code == 413 ? "; server.body_bytes_max says how large one may be" : "");
+    if (refusal->header)
+        snprintf(fault.param, sizeof fault.param, "%s", refusal->header);
     struct buf json;
     buf_init(&json, sizeof text);
-    fault_write(&fault, &json);
+    api_fault_form(ctx, refusal->path ? refusal->path : "")->write(&fault, &json);
     *body = STR("");
     if (!json.failed) {
         memcpy(text, json.data, json.len);
@@ -131,18 +223,6 @@ void api_refuse(void *ctx, int code, const char *reason, struct td_str *body)
 }
 
 /* --- routing --- */
-
-static bool path_matches(const char *pattern, const char *path, const char **rest)
-{
-    size_t len = strlen(pattern);
-    *rest = "";
-    if (pattern[len - 1] != '*')
-        return strcmp(pattern, path) == 0;
-    if (strncmp(pattern, path, len - 1) != 0)
-        return false;
-    *rest = path + len - 1;
-    return **rest != '\0';
-}
 
 static void reply_wrong_method(struct api *api, struct http_request *request,
                                enum http_method right)
@@ -192,10 +272,10 @@ static const struct api_endpoint *find_endpoint(struct api *api, struct http_req
     const struct api_endpoint *other = NULL;
     for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
         const struct api_endpoint *endpoint = &endpoints[i];
-        if (!path_matches(endpoint->path, http_request_path(request), rest))
+        if (!endpoint_matches(endpoint->path, http_request_path(request), rest))
             continue;
         if (endpoint->method == method || (endpoint->method == HTTP_GET && method == HTTP_HEAD))
-            return access_check_owner(api, request, endpoint->owner) ? endpoint : NULL;
+            return access_check_owner(api, request, endpoint) ? endpoint : NULL;
         other = endpoint;
     }
     if (other)
@@ -229,8 +309,31 @@ enum http_body_use api_admit(void *ctx, struct http_request *request)
     admission->endpoint = find_endpoint(api, request, &admission->rest);
     admission->tracing = api->tracing;
     admission->who = api->who;
+    if (admission->endpoint && admission->endpoint->handler == files_handle_upload)
+        return files_admit_upload(api, request);
     bool reads = admission->endpoint && admission->endpoint->method == HTTP_POST;
     return reads ? HTTP_BODY_KEEP : HTTP_BODY_DROP;
+}
+
+void api_ask(struct api *api, struct http_request *request, const struct auth_who *who)
+{
+    api_begin_event(api);
+    tracing_begin(api, request);
+    struct admission *admission = http_request_note(request, sizeof *admission);
+    for (size_t i = 0; admission && i < ENDPOINT_COUNT && !admission->endpoint; i++)
+        if (endpoints[i].method == HTTP_POST &&
+            endpoint_matches(endpoints[i].path, http_request_path(request), &admission->rest))
+            admission->endpoint = &endpoints[i];
+    http_inside_begin(request);
+    if (!admission) {
+        reply_no_memory(api, request);
+    } else if (!admission->endpoint) {
+        reply_unknown_path(api, request);
+    } else {
+        admission->tracing = api->tracing;
+        admission->who = *who;
+        api_handle(api, request);
+    }
 }
 
 void api_handle(void *ctx, struct http_request *request)

@@ -19,9 +19,12 @@ uint32_t api_active(const struct api *api); /* exchanges not yet final on this l
 
 /* A server_head_fn: whoever may not ask is refused before a body is read. ctx is the struct api. */
 enum http_body_use api_admit(void *ctx, struct http_request *request);
+/* A request from inside (net/server.h), as a request of `who`. */
+struct auth_who;
+void api_ask(struct api *api, struct http_request *request, const struct auth_who *who);
 /* A server_fn; ctx is the struct api. */
 void api_handle(void *ctx, struct http_request *request);
-/* A server_refuse_fn: net/'s own refusals in OpenAI's shape. */
-void api_refuse(void *ctx, int code, const char *reason, struct td_str *body);
+/* A server_refuse_fn: net/'s own refusals in the shape of the path's dialect. ctx: the api. */
+void api_refuse(void *ctx, const struct http_refusal *refusal, struct td_str *body);
 
 #endif

@@ -17,25 +17,31 @@ static int run_help(int argc, char **argv);
 static const struct verb verb_help = {
     "help", run_help, "explain a verb; 'help config' lists the keys of the configuration"};
 
-extern const struct verb verb_bench, verb_chat, verb_confined, verb_detokenize, verb_doctor,
-    verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_logits, verb_models,
-    verb_perplexity, verb_policy, verb_probe, verb_redact, verb_replay, verb_report, verb_router,
-    verb_scan, verb_score, verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
+extern const struct verb verb_bench, verb_calibrate, verb_chat, verb_classify, verb_confined,
+    verb_detokenize, verb_doctor, verb_egress, verb_embed, verb_explain, verb_forget, verb_generate,
+    verb_logits, verb_models, verb_perplexity, verb_policy, verb_probe, verb_redact, verb_replay,
+    verb_report, verb_router, verb_scan, verb_score, verb_serve, verb_tco, verb_template,
+    verb_tokenize, verb_version;
 
-#define GROUP_VERBS_MAX 12
+/* A list that NULL ends. */
+#define VERBS(...)               \
+    (const struct verb *const[]) \
+    {                            \
+        __VA_ARGS__, NULL        \
+    }
 
 static const struct group {
     const char *title; /* NULL: started by the program itself, not for people */
-    const struct verb *verbs[GROUP_VERBS_MAX + 1];
+    const struct verb *const *verbs;
 } groups[] = {
-    {"Run", {&verb_serve, &verb_chat, &verb_doctor, &verb_help, &verb_version}},
-    {"Inspect", {&verb_explain, &verb_report, &verb_egress}},
-    {"Privacy", {&verb_scan, &verb_redact, &verb_forget}},
-    {"Models",
-     {&verb_models, &verb_generate, &verb_embed, &verb_score, &verb_tokenize, &verb_detokenize,
-      &verb_template, &verb_logits, &verb_perplexity, &verb_probe, &verb_bench}},
-    {"Evidence", {&verb_policy, &verb_router, &verb_replay, &verb_tco}},
-    {NULL, {&verb_confined}},
+    {"Run", VERBS(&verb_serve, &verb_chat, &verb_doctor, &verb_help, &verb_version)},
+    {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},
+    {"Privacy", VERBS(&verb_scan, &verb_redact, &verb_forget)},
+    {"Models", VERBS(&verb_models, &verb_calibrate, &verb_generate, &verb_embed, &verb_classify,
+                     &verb_score, &verb_tokenize, &verb_detokenize, &verb_template, &verb_logits,
+                     &verb_perplexity, &verb_probe, &verb_bench)},
+    {"Evidence", VERBS(&verb_policy, &verb_router, &verb_replay, &verb_tco)},
+    {NULL, VERBS(&verb_confined)},
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 
@@ -49,10 +55,10 @@ static const struct verb *find(const char *name)
 
 static int refuse_unknown(const char *name)
 {
-    const struct verb *all[GROUP_COUNT * GROUP_VERBS_MAX + 1] = {NULL};
+    const struct verb *all[VERBS_MAX + 1] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < GROUP_COUNT; i++)
-        for (size_t j = 0; groups[i].title && groups[i].verbs[j]; j++)
+        for (size_t j = 0; groups[i].title && groups[i].verbs[j] && count < VERBS_MAX; j++)
             all[count++] = groups[i].verbs[j];
     return verb_refuse_unknown(NULL, all, name);
 }

@@ -31,8 +31,12 @@ enum json_kind {
 void json_watch_memory(void);
 
 /* **returns new** (json_free). TD_INVALID with line and column. */
+/* A byte order mark before it is passed over (RFC 8259, section 8.1, allows that). */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
+/* The same, but of a name that stands twice the last value counts: for what models write. */
+TD_MUST_CHECK enum td_status json_parse_last(struct td_str text, struct json **out,
+                                             struct td_error *err);
 /* Checks JSON that is passed on as it is. No value is kept, so integers of more than 64 bits and
  * duplicate keys do no harm. *kind: of the whole text. */
 TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind,
@@ -71,6 +75,8 @@ struct json *json_new_double(double value); /* NaN and infinities become null */
 struct json *json_new_bool(bool value);
 struct json *json_new_null(void);
 struct json *json_clone(const struct json *value); /* deep copy; NULL for NULL */
+/* The value itself once more, to be freed once more; nobody may change it from now on. */
+struct json *json_share(const struct json *value);
 void json_put(struct json *object, const char *key, struct json *value);
 void json_push(struct json *array, struct json *value);
 void json_remove(struct json *object, const char *key);

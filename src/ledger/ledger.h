@@ -93,9 +93,10 @@ struct ledger_shadow {
     const char *exchange; /* the whole id */
     uint64_t wall_ms;
     const char *tier;
-    double agreement; /* 0..1; NAN: no answer */
-    bool same;        /* both said the same */
-    const char *kind; /* how they were compared: "label", "text", "json" */
+    const char *place, *model; /* of the tier; or NULL */
+    double agreement;          /* 0..1; NAN: no answer */
+    bool same;                 /* both said the same */
+    const char *kind;          /* how they were compared: "label", "text", "json" */
     uint32_t completion_tokens;
     double total_ms, cost_usd;
     uint64_t egress_bytes;
@@ -200,6 +201,25 @@ TD_MUST_CHECK enum td_status ledger_reader_outcomes(struct ledger_reader *reader
                                                     uint64_t since_wall_ms, ledger_outcome_fn *each,
                                                     void *ctx, struct td_error *err);
 
+/* An exchange with what is known of its answer, for making lines to learn from. */
+struct ledger_lesson {
+    const char *tenant, *route, *tier, *data_class; /* or NULL */
+    const char *model;                              /* that answered on the device, or NULL */
+    const char *prompt, *answer;                    /* NULL: not stored */
+    const char *signals_json;                       /* or NULL */
+    bool answered; /* the status is ok, and one tier gave the whole answer */
+    bool device;   /* the answer is the device's */
+    bool review;   /* a person should look at it */
+    double score;  /* of the newest feedback; NAN = none */
+    double same;   /* share of shadows, between the device and elsewhere, that said the same; NAN */
+};
+/* Oldest first. The strings are borrowed until it returns. Anything but TD_OK ends the reading. */
+typedef enum td_status ledger_lesson_fn(void *ctx, const struct ledger_lesson *lesson,
+                                        struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_lessons(struct ledger_reader *reader,
+                                                   uint64_t since_wall_ms, ledger_lesson_fn *each,
+                                                   void *ctx, struct td_error *err);
+
 /* All policies, oldest first: [{version, wall_ms, exchanges (decided by it), text}]. **returns
  * new** (json_free). */
 TD_MUST_CHECK enum td_status ledger_reader_policies(struct ledger_reader *reader, struct json **out,
@@ -226,8 +246,9 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
 /* What exchanges have cost in one hour, by tenant, user, route, application and API key (NULL =
  * none). */
 struct ledger_spent {
-    const char *tenant, *user, *route, *app, *key; /* borrowed until the function returns */
-    uint64_t hour;                                 /* hours since the epoch */
+    const char *tenant, *user, *route, *app, *key_id; /* borrowed until the function returns */
+    const char *key_digest; /* in an older row instead of key_id: 16 digits of the key's SHA-256 */
+    uint64_t hour;          /* hours since the epoch */
     double cost_usd, shadow_usd; /* cost_usd includes shadow_usd, the cost of shadows */
     uint64_t tokens;             /* of all attempts */
 };

@@ -300,11 +300,9 @@ static enum td_status add_same_trace(struct ledger_reader *reader, const char *t
 static enum td_status find_locked(struct ledger_reader *reader, const char *tenant, const char *id,
                                   struct json **out, struct td_error *err)
 {
-    bool named = false;
     sqlite3_stmt *statement = prepare_find(reader, tenant, id);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     if (code == SQLITE_DONE && strcmp(id, "last") != 0) {
-        named = true;
         sqlite3_finalize(statement);
         statement = prepare_find_named(reader, tenant, id);
         code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
@@ -321,12 +319,15 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *tena
     } else {
         *out = row_object(statement, exchange_columns, DETAIL_COUNT);
         sqlite3_int64 seq = sqlite3_column_int64(statement, DETAIL_COUNT);
-        bool exact = named || strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
+        bool exact = strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
+        code = exact ? SQLITE_DONE : sqlite3_step(statement); /* whether there is another */
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for exchange %s", id);
-        else if (!exact && sqlite3_step(statement) == SQLITE_ROW)
+        else if (code == SQLITE_ROW)
             status = error_set(err, TD_INVALID,
                                "several exchanges begin with %s; give more characters", id);
+        else if (code != SQLITE_DONE)
+            status = reader_error_locked(reader, err);
         for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
             status = add_belongings(reader, &belongings[i], *out, seq, err);
         if (status == TD_OK)

@@ -139,7 +139,8 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
                          shadow->exchange);
     size_t strings = 0;
     if (!add_string(&strings, shadow->exchange) || !add_string(&strings, shadow->tier) ||
-        !add_string(&strings, shadow->kind) || strings > bytes_max)
+        !add_string(&strings, shadow->kind) || !add_string(&strings, shadow->place) ||
+        !add_string(&strings, shadow->model) || strings > bytes_max)
         return error_set(err, TD_LIMIT, "shadow of %s: larger than %zu bytes", shadow->exchange,
                          bytes_max);
     struct record *record = calloc(1, sizeof *record + strings);
@@ -151,6 +152,8 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
     move_string(&record->shadow.exchange, &free_space);
     move_string(&record->shadow.tier, &free_space);
     move_string(&record->shadow.kind, &free_space);
+    move_string(&record->shadow.place, &free_space);
+    move_string(&record->shadow.model, &free_space);
     *out = record;
     return TD_OK;
 }

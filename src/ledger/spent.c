@@ -12,9 +12,10 @@ static const char spent_sql[] =
     " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
     "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER),"
     " total((SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq)),"
-    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key' END AS key,"
-    " x.tenant FROM exchange x WHERE x.wall_ms >= ?1"
-    " GROUP BY x.tenant, x.user, x.route, app, key, hour";
+    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key_id' END AS key_id,"
+    " x.tenant, CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key' END AS digest"
+    " FROM exchange x WHERE x.wall_ms >= ?1"
+    " GROUP BY x.tenant, x.user, x.route, app, key_id, digest, hour";
 
 enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
                                    ledger_spent_fn *each, void *ctx, struct td_error *err)
@@ -30,7 +31,8 @@ enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_
                 .user = (const char *)sqlite3_column_text(statement, 0),
                 .route = (const char *)sqlite3_column_text(statement, 1),
                 .app = (const char *)sqlite3_column_text(statement, 2),
-                .key = (const char *)sqlite3_column_text(statement, 7),
+                .key_id = (const char *)sqlite3_column_text(statement, 7),
+                .key_digest = (const char *)sqlite3_column_text(statement, 9),
                 .tenant = (const char *)sqlite3_column_text(statement, 8),
                 .hour = (uint64_t)sqlite3_column_int64(statement, 3),
                 .cost_usd =

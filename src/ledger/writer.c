@@ -31,10 +31,9 @@ static const char insert_attempt_sql[] =
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
                                           " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
 static const char insert_shadow_sql[] =
-    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens, "
-    "total_ms,"
-    " cost_usd, egress_bytes) SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM exchange"
-    " WHERE id = ?1";
+    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens,"
+    " total_ms, cost_usd, egress_bytes, place, model)"
+    " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM exchange WHERE id = ?1";
 
 static const char insert_reaction_sql[] = "INSERT INTO reaction (exchange, wall_ms, kind)"
                                           " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1";
@@ -257,6 +256,8 @@ static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
     bind_number(s, &next, x->total_ms);
     bind_number(s, &next, x->cost_usd);
     bind_integer(s, &next, x->egress_bytes);
+    bind_text(s, &next, x->place);
+    bind_text(s, &next, x->model);
     int code = step_once(s);
     return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
 }

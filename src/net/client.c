@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "net/client_failure.h"
+#include "net/client_watch.h"
 #include "net/loop_event.h"
 #include "net/loopback.h"
 
@@ -46,6 +47,7 @@ struct client {
     struct event_base *base;
     CURLM *multi;
     struct event *timer;
+    struct client_watches watches;
     struct client_transfer *transfers;
     bool inside; /* libcurl is on the stack now */
 };
@@ -63,6 +65,7 @@ struct client_transfer {
 
     bool to_add;    /* started inside libcurl */
     bool cancelled; /* cancelled inside libcurl */
+    bool to_run;    /* a socket of its came or went inside libcurl */
     bool finished;  /* inside on_done */
     bool connected, answered, head_ended;
     uint64_t start_ns, connected_ns, last_byte_ns;
@@ -77,6 +80,14 @@ static void global_init(void)
 
 /* --- the life of a transfer --- */
 
+/* While a transfer connects, its sockets are its own, and libcurl closes them before it says so. */
+static void remove_from_libcurl(struct client_transfer *transfer)
+{
+    bool closing = !transfer->connected;
+    client_watches_leave(&transfer->client->watches, transfer->easy, closing);
+    curl_multi_remove_handle(transfer->client->multi, transfer->easy);
+}
+
 static void transfer_free(struct client_transfer *transfer)
 {
     struct client *client = transfer->client;
@@ -88,7 +99,7 @@ static void transfer_free(struct client_transfer *transfer)
         transfer->next->previous = transfer->previous;
     if (transfer->easy) {
         assert(!client->inside);
-        curl_multi_remove_handle(client->multi, transfer->easy);
+        remove_from_libcurl(transfer);
         curl_easy_cleanup(transfer->easy);
     }
     if (transfer->timer)
@@ -103,7 +114,7 @@ static void transfer_finish(struct client_transfer *transfer, enum td_status sta
     long code = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
     /* Removed from libcurl first, so that it cannot call back for this transfer. */
-    curl_multi_remove_handle(transfer->client->multi, transfer->easy);
+    remove_from_libcurl(transfer);
     event_del(transfer->timer);
     transfer->finished = true;
     if (transfer->request.on_done)
@@ -168,6 +179,17 @@ static void transfer_add(struct client_transfer *transfer)
         set_error(transfer, TD_NO_MEMORY, curl_multi_strerror(code), curl_multi_strerror(code));
 }
 
+/* Has libcurl look at the transfer again soon. When an address cannot be reached, libcurl 7.88
+ * turns to the next one of that family without opening its socket, and then waits for a timer that
+ * there may not be. Pausing changes nothing while nothing is received, and its end makes the
+ * transfer run. A transfer without a connection refuses this, and needs none. */
+static void run_again(struct client_transfer *transfer)
+{
+    (void)curl_easy_pause(transfer->easy, CURLPAUSE_RECV);
+    (void)curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+    transfer->to_run = false; /* last: pausing may itself remove a watch */
+}
+
 /* Carries out what was noted while libcurl was on the stack. */
 static void settle(struct client *client)
 {
@@ -178,6 +200,8 @@ static void settle(struct client *client)
             transfer_free(transfer);
         else if (transfer->to_add)
             transfer_add(transfer);
+        else if (transfer->to_run)
+            run_again(transfer);
     }
 }
 
@@ -445,7 +469,9 @@ static CURLcode set_security(CURL *easy, const struct client_request *request, b
 static int on_new_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
 {
     (void)purpose;
-    const struct client_transfer *transfer = ctx;
+    struct client_transfer *transfer = ctx;
+    client_watches_renew(&transfer->client->watches, fd);
+    transfer->to_run = true; /* the attempt may fail at once */
     unsigned ms = transfer->request.connect_timeout_ms;
     if (ms > 0) /* where it is refused, the other time-outs still hold */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
@@ -463,7 +489,15 @@ static CURLcode set_liveness(struct client_transfer *transfer)
     return bad;
 }
 
-static CURLcode set_options(struct client_transfer *transfer)
+/* Our own limit for connecting counts, and libcurl's comes a quarter later. But libcurl has from it
+ * the time after which it turns to the next address of a host: half of what is left. */
+static long connect_limit_ms(const struct client_request *request)
+{
+    uint64_t ms = (uint64_t)request->connect_timeout_ms * 5 / 4;
+    return ms > 0 && ms < INT32_MAX ? (long)ms : INT32_MAX;
+}
+
+static CURLcode set_options(struct client_transfer *transfer, const struct client_request *request)
 {
     CURL *easy = transfer->easy;
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
@@ -472,8 +506,7 @@ static CURLcode set_options(struct client_transfer *transfer)
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     bad = bad ? bad : set_liveness(transfer);
-    bad = bad ? bad
-              : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX); /* ours count */
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms(request));
     /* Cancelling must not wait for a name server that does not answer. */
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
@@ -502,7 +535,7 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     CURLcode bad = curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
     bad = bad ? bad : set_method(transfer->easy, request);
     bad = bad ? bad : set_security(transfer->easy, request, loopback || request->direct);
-    bad = bad ? bad : set_options(transfer);
+    bad = bad ? bad : set_options(transfer, request);
     /* Over TLS, waits for a connection that can be shared: the handshake tells at once whether it
      * is HTTP/2. Plain HTTP tells this only with the first answer, and all other transfers would
      * wait for it. */
@@ -574,28 +607,18 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
     act(ctx, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
-/* libcurl stores the event of each of its sockets for us. */
+/* libcurl stores the watch of each of its sockets for us. When there is no memory for one, it gives
+ * up all transfers. */
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *fd_ctx)
 {
-    (void)easy;
     struct client *client = ctx;
-    struct event *event = fd_ctx;
-    if (event)
-        event_free(event);
-    event = NULL;
-    bool good = true;
-    if (what != CURL_POLL_REMOVE) {
-        int events = EV_PERSIST | (what & CURL_POLL_IN ? EV_READ : 0) |
-                     (what & CURL_POLL_OUT ? EV_WRITE : 0);
-        event = event_new(client->base, fd, (short)events, on_socket, client);
-        good = event && event_add(event, NULL) == 0;
-        if (event && !good) {
-            event_free(event); /* libcurl then gives up all transfers and forgets its events */
-            event = NULL;
-        }
-    }
-    curl_multi_assign(client->multi, fd, event);
-    return good ? 0 : -1;
+    struct client_watch *watch = client_watch_replace(&client->watches, fd_ctx, easy, fd, what);
+    curl_multi_assign(client->multi, fd, watch);
+    char *private = NULL; /* none for libcurl's own handles, which close idle connections */
+    if (what == CURL_POLL_REMOVE && easy &&
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private) == CURLE_OK && private)
+        ((struct client_transfer *)(void *)private)->to_run = true;
+    return watch || what == CURL_POLL_REMOVE ? 0 : -1;
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
@@ -626,6 +649,8 @@ enum td_status client_new(struct loop *loop, struct client **out, struct td_erro
     if (client == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for the upstream client");
     client->base = loop_event_base(loop);
+    client->watches =
+        (struct client_watches){.base = client->base, .on_event = on_socket, .ctx = client};
     client->timer = evtimer_new(client->base, on_timer, client);
     client->multi = curl_multi_init();
     if (client->timer == NULL || client->multi == NULL) {
@@ -652,6 +677,7 @@ void client_free(struct client *client)
         transfer_free(client->transfers);
     if (client->multi)
         curl_multi_cleanup(client->multi); /* closes idle connections and their watches */
+    client_watches_free(&client->watches);
     if (client->timer)
         event_free(client->timer);
     free(client);

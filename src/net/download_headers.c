@@ -92,11 +92,9 @@ void download_headers_feed(struct download_headers *headers, struct td_str line)
     } else if (str_equal_nocase(name, STR("etag"))) {
         read_etag(headers, value);
     } else if (str_equal_nocase(name, STR("last-modified")) && !headers->is_etag) {
-        if (!keep(headers->validator, sizeof headers->validator, value))
-            headers->validator[0] = '\0';
+        (void)keep(headers->validator, sizeof headers->validator, value);
     } else if (str_equal_nocase(name, STR("x-linked-etag"))) {
-        if (!download_sha256_parse(value, headers->sha256))
-            headers->sha256[0] = '\0';
+        (void)download_sha256_parse(value, headers->sha256);
     } else if (str_equal_nocase(name, STR("content-encoding"))) {
         headers->encoded = !str_equal_nocase(value, STR("identity"));
     }

@@ -114,6 +114,19 @@ static bool query_is_encoded(const char *query)
     return true;
 }
 
+/* Several slashes are one, and one at the end is none: base URLs are often written with a slash too
+ * many. */
+static void squeeze_slashes(char *path)
+{
+    char *to = path;
+    for (const char *at = path; *at; at++)
+        if (*at != '/' || to == path || to[-1] != '/')
+            *to++ = *at;
+    if (to > path + 1 && to[-1] == '/')
+        to--;
+    *to = '\0';
+}
+
 /* Reads the target: "/path?query", "*" for OPTIONS, or "http://host/path" as for a proxy (RFC 9112,
  * 3.2.2). The host of the last form goes to *authority, to be compared with the Host header. */
 static int parse_target(struct http_head *head, char *target, struct td_str *authority,
@@ -149,6 +162,7 @@ static int parse_target(struct http_head *head, char *target, struct td_str *aut
         return refuse(reason, 400, "the path has a broken percent encoding");
     if (has_dot_segment(target))
         return refuse(reason, 400, "the path has a dot segment");
+    squeeze_slashes(target);
     return 0;
 }
 

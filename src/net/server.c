@@ -77,7 +77,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         return;
     if (over) {
         conn->counted_refused = true;
-        server->conn_count--;
+        atomic_fetch_sub(&server->conn_count, 1);
         server->refused_count++;
         conn_refuse(conn, 503, "too many connections");
     } else {
@@ -177,45 +177,60 @@ static uint16_t bound_port(int fd)
     return ntohs(((const struct sockaddr_in *)&address)->sin_port);
 }
 
-enum td_status server_new(struct loop *loop, const struct server_options *options,
-                          server_fn *handler, void *ctx, struct server **out, struct td_error *err)
+/* **takes** fd. */
+static enum td_status listen_on(struct server *server, int fd, struct td_error *err)
 {
-    assert(loop != NULL && options != NULL && out != NULL);
-    struct td_error cause = {0};
-    int fd = bind_socket(options, &cause);
-    if (fd < 0)
-        return error_set(err, cause.status, "%s", cause.message);
-    struct server *server = calloc(1, sizeof *server);
-    if (server == NULL) {
-        close(fd);
-        return error_set(err, TD_NO_MEMORY, "no memory for the server");
-    }
-    TAILQ_INIT(&server->waiting);
-    TAILQ_INIT(&server->paused);
-    server->base = loop_event_base(loop);
-    server->options = *options;
-    server->options.host = NULL; /* borrowed for this call only */
-    server->handler = handler;
-    server->ctx = ctx;
-    server->port = bound_port(fd);
-    server->accept_retry = evtimer_new(server->base, on_accept_retry, server);
-    server->later_event = evtimer_new(server->base, on_later, server);
-    server->resume = evtimer_new(server->base, on_resume, server);
     /* Enabled separately: otherwise a failure to do so is not reported. */
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED;
+    server->port = bound_port(fd);
     server->listener =
         evconnlistener_new(server->base, on_accept, server, flags, LISTEN_BACKLOG, fd);
     if (server->listener == NULL) {
         int code = errno;
         close(fd);
-        server_free(server);
         return error_set(err, TD_IO, "cannot listen: %s", strerror(code));
     }
     evconnlistener_set_error_cb(server->listener, on_accept_error);
-    if (server->accept_retry == NULL || server->later_event == NULL || server->resume == NULL ||
-        evconnlistener_enable(server->listener) != 0) {
+    return evconnlistener_enable(server->listener) == 0
+               ? TD_OK
+               : error_set(err, TD_NO_MEMORY, "no memory for the server");
+}
+
+enum td_status server_new(struct loop *loop, const struct server_options *options,
+                          server_fn *handler, void *ctx, struct server **out, struct td_error *err)
+{
+    assert(loop != NULL && options != NULL && out != NULL);
+    struct td_error cause = {0};
+    int fd = options->host ? bind_socket(options, &cause) : -1;
+    if (fd < 0 && options->host)
+        return error_set(err, cause.status, "%s", cause.message);
+    struct server *server = calloc(1, sizeof *server);
+    if (server == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return error_set(err, TD_NO_MEMORY, "no memory for the server");
+    }
+    TAILQ_INIT(&server->waiting);
+    TAILQ_INIT(&server->paused);
+    server->loop = loop;
+    server->base = loop_event_base(loop);
+    server->options = *options;
+    server->options.host = NULL; /* borrowed for this call only */
+    server->handler = handler;
+    server->ctx = ctx;
+    server->accept_retry = evtimer_new(server->base, on_accept_retry, server);
+    server->later_event = evtimer_new(server->base, on_later, server);
+    server->resume = evtimer_new(server->base, on_resume, server);
+    if (server->accept_retry == NULL || server->later_event == NULL || server->resume == NULL) {
+        if (fd >= 0)
+            close(fd);
         server_free(server);
         return error_set(err, TD_NO_MEMORY, "no memory for the server");
+    }
+    enum td_status status = fd >= 0 ? listen_on(server, fd, err) : TD_OK;
+    if (status != TD_OK) {
+        server_free(server);
+        return status;
     }
     *out = server;
     return TD_OK;

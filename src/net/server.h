@@ -1,7 +1,7 @@
-/* The HTTP/1.1 server. Each loop has a listener (SO_REUSEPORT). Handlers get complete bodies and
- * send replies or streams. libevent is inside; none of its types leaves net/. http_lint.h says how
- * requests are framed and which are refused. Everything runs on the loop's thread. server_free must
- * not be called inside a handler. */
+/* The HTTP/1.1 server. Each loop has a listener (SO_REUSEPORT). Handlers get complete bodies,
+ * decompressed, and send replies or streams. libevent is inside; none of its types leaves net/.
+ * http_lint.h says how requests are framed and which are refused. Everything runs on the loop's
+ * thread. server_free must not be called inside a handler. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
@@ -23,13 +23,13 @@ enum http_method {
 };
 
 struct server_options {
-    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0" */
+    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; NULL = only for server_set_large */
     uint16_t port;         /* 0 = any free port: see server_port */
-    size_t body_bytes_max; /* above it: 413 */
+    size_t body_bytes_max; /* above it: 413; of a compressed body, also once it is decoded */
     size_t header_bytes_max;
     struct body_budget *budget; /* of all bodies, with other servers; NULL = no limit. Borrowed */
     uint32_t connection_max;    /* above it one that waits is closed, or 503; 0 = no limit */
-    uint32_t header_timeout_ms; /* for a whole request, against slow senders */
+    uint32_t header_timeout_ms; /* for a whole request; more as a large body comes */
     uint32_t idle_timeout_ms;   /* between requests */
     bool reuse_port;
     /* A client that shuts its sending side still gets its answer. Whether it left is then noticed
@@ -44,15 +44,27 @@ enum http_body_use { HTTP_BODY_KEEP, HTTP_BODY_DROP };
  * body is then not read. */
 typedef enum http_body_use server_head_fn(void *ctx, struct http_request *request);
 typedef void server_fn(void *ctx, struct http_request *request);
-/* Writes the JSON body of a refusal that net/ makes itself (400, 408, 413, 417, 431, 501, 503,
- * 505), so that api/ decides its shape. The body is copied at once. May be NULL. */
-typedef void server_refuse_fn(void *ctx, int code, const char *reason, struct td_str *body);
+/* Writes the JSON body of a refusal that net/ makes itself (400, 408, 413, 415, 417, 431, 501,
+ * 503, 505), so that api/ decides its shape. The body is copied at once. May be NULL. */
+struct http_refusal {
+    int code;
+    const char *reason;
+    const char *header; /* at fault, or NULL */
+    const char *path;   /* of the request, or NULL when it is not known */
+};
+typedef void server_refuse_fn(void *ctx, const struct http_refusal *refusal, struct td_str *body);
 
 TD_MUST_CHECK enum td_status server_new(struct loop *loop, const struct server_options *options,
                                         server_fn *handler, void *ctx, struct server **out,
                                         struct td_error *err);
 void server_set_head(struct server *server, server_head_fn *head);
 void server_set_refuse(struct server *server, server_refuse_fn *refuse);
+/* Requests with bodies of SERVER_LARGE_BYTES or more are handled on the loop of `large`, with its
+ * handler and its limits; their heads are read and decided upon here. Before the loops run. `large`
+ * runs before `server`, and its loop ends and it is freed only after server's loop has ended.
+ * `server` is freed after it. */
+#define SERVER_LARGE_BYTES ((size_t)64 * 1024) /* some 10 ms of work at most */
+void server_set_large(struct server *server, struct server *large);
 uint16_t server_port(const struct server *server);
 /* Stops gracefully: idle connections close, running replies go on and are the last ones. */
 void server_stop_accepting(struct server *server);
@@ -63,14 +75,27 @@ enum http_method http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request);  /* decoded, without the query */
 const char *http_request_query(const struct http_request *request); /* raw, or NULL */
 const char *http_request_header(const struct http_request *request,
-                                const char *name); /* NULL = absent */
-struct td_str http_request_body(const struct http_request *request);
-const char *http_request_peer(const struct http_request *request); /* the numeric address */
+                                const char *name);                   /* NULL = absent */
+struct td_str http_request_body(const struct http_request *request); /* decompressed */
+const char *http_request_peer(const struct http_request *request);   /* the numeric address */
 /* Our own numeric address that the client has reached. */
 const char *http_request_local(const struct http_request *request);
 /* What the server_head_fn wants to tell the server_fn: memory that the request owns, zeroed at
  * first, the same at each call. NULL without memory. */
 void *http_request_note(struct http_request *request, size_t bytes);
+
+/* Takes a body in pieces, as they come, instead of keeping it: it becomes a file. Such a body may
+ * not be compressed. */
+struct http_sink {
+    uint64_t bytes_max; /* above it: 413, by the announced length already */
+    /* 0, or the HTTP code to refuse the request with, and why; the text lives as long as ctx. */
+    int (*take)(void *ctx, struct td_str piece, const char **reason);
+    void (*free_ctx)(void *ctx); /* with the request, whatever became of it */
+    void *ctx;
+};
+/* Inside the server_head_fn. **takes** sink->ctx. */
+void http_request_set_sink(struct http_request *request, const struct http_sink *sink);
+void *http_request_sink(const struct http_request *request); /* its ctx, or NULL */
 
 /* Adds a header to the reply, before http_reply or http_stream_start. Values with CR, LF or NUL are
  * refused. */
@@ -93,5 +118,29 @@ size_t http_stream_pending(const struct http_request *request);
 /* Runs fn once when no bytes are pending, and soon when none are now; never inside this call. */
 void http_stream_on_drain(struct http_request *request, loop_fn *fn, void *ctx);
 void http_stream_end(struct http_request *request);
+/* Ends a stream that is not whole, so that its client can tell: what was written is sent, and the
+ * connection closes without the last chunk. For HTTP/1.0, where a close is the usual end, it is
+ * reset at once. */
+void http_stream_abort(struct http_request *request);
+
+/* A request of this process itself, such as a line of a batch: handlers cannot tell it from one of
+ * a connection, and its reply goes to `done`. */
+struct http_inside {
+    const char *path;           /* of a POST */
+    const char *const *headers; /* "Name: value", NULL-terminated */
+    struct td_str body;         /* copied */
+    /* The reply, whole; code 0: there is none, because it was streamed. Called once, on the loop,
+     * possibly before the handler returns. The request is invalid afterwards. */
+    void (*done)(void *ctx, int code, struct td_str body);
+    void *ctx;
+};
+/* Not yet handled: whoever made it calls the handler. NULL without memory, or for a head that
+ * http_lint.h refuses. */
+struct http_request *http_inside_new(struct server *server, const struct http_inside *inside);
+bool http_request_is_inside(const struct http_request *request);
+/* The handler was or is now called. */
+void http_inside_begin(struct http_request *request);
+/* As if its client left: `done` is not called any more. Not inside the handler. */
+void http_inside_cancel(struct http_request *request);
 
 #endif

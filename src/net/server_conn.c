@@ -14,12 +14,15 @@
  *      reply that is already complete is still delivered.
  *   2. No time-out runs while a reply is quiet. One runs only while the peer does not take what
  *      was sent.
- *   3. A request must arrive completely within header_timeout_ms, however its bytes are spaced.
+ *   3. A request must arrive completely within header_timeout_ms, however its bytes are spaced. A
+ *      large body has more time, but only for what has come of it (BODY_BYTES_PER_S).
  *   4. Who may ask is decided on the head (server_set_head), so that nobody else makes us keep a
  *      body. Kept bodies have a total over all connections (body_budget.h): above it we stop
  *      reading those that are not small, and TCP makes their senders wait.
  *   5. A peer that does not take our answers is not read either.
  *   6. Framing is strict: what http_lint.h lists is refused before anything acts on the request.
+ *   7. A large request is handled on a loop of its own kind (server_move.c).
+ *   8. A compressed body is decoded within the same limits (server_coding.c).
  *
  * Closing: after the last reply we shut our sending side and read until the peer has closed, too,
  * for a second at most. Closing with unread bytes would reset the connection and could destroy the
@@ -27,6 +30,7 @@
  * server_stop_accepting and server_free, never below a handler. */
 #include "net/server_internal.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -44,6 +48,8 @@
 #define PIPELINE_BYTES_MAX (64 * 1024) /* kept of pipelined requests during a reply */
 #define OUT_BYTES_MAX (16 * 1024)      /* above it, no further request is read */
 #define BODY_SMALL_BYTES (16 * 1024)   /* a body that is read however much others hold */
+/* A sender of a large body has more time as long as it sends so fast on average: 1 Mbit/s. */
+#define BODY_BYTES_PER_S (128 * 1024)
 #define LINGER_MS 1000
 #define LINGER_BODY_MS 5000 /* when the peer may still be sending a body that nobody reads */
 #define STALL_MS 60000      /* how long a peer may take nothing */
@@ -64,7 +70,7 @@ static void timer_set(struct conn *conn, uint32_t delay_ms)
 /* --- the queues that a connection may stand in --- */
 
 /* Without a request in work: it may have to make room for a new connection. */
-static void wait_for_request(struct conn *conn)
+void conn_wait(struct conn *conn)
 {
     if (conn->is_waiting)
         TAILQ_REMOVE(&conn->server->waiting, conn, in_waiting);
@@ -98,7 +104,7 @@ static void leave_paused(struct conn *conn)
 }
 
 /* Also of one that was not read for a while. */
-static void read_on(struct conn *conn)
+void conn_read_on(struct conn *conn)
 {
     if (!conn->peer_closed && event_add(conn->read_event, NULL) != 0) {
         conn->broken = true;
@@ -112,30 +118,54 @@ void conn_resume(struct conn *conn)
     leave_paused(conn);
     if (favoured)
         conn->server->favoured = conn;
-    read_on(conn);
+    conn_read_on(conn);
 }
 
-static void conn_free(struct conn *conn)
+/* --- where it belongs --- */
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx);
+static void on_writable(evutil_socket_t fd, short what, void *ctx);
+static void on_timer(evutil_socket_t fd, short what, void *ctx);
+
+bool conn_enter(struct conn *conn)
 {
     struct server *server = conn->server;
+    conn->previous = NULL;
+    conn->next = server->conns;
+    if (conn->next)
+        conn->next->previous = conn;
+    server->conns = conn;
+    conn->read_event = event_new(server->base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
+    conn->write_event = event_new(server->base, conn->fd, EV_WRITE, on_writable, conn);
+    conn->timer = evtimer_new(server->base, on_timer, conn);
+    return conn->read_event && conn->write_event && conn->timer;
+}
+
+void conn_leave(struct conn *conn)
+{
     stop_waiting(conn);
     leave_paused(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
     else
-        server->conns = conn->next;
+        conn->server->conns = conn->next;
     if (conn->next)
         conn->next->previous = conn->previous;
+    struct event **events[] = {&conn->read_event, &conn->write_event, &conn->timer};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        if (*events[i])
+            event_free(*events[i]);
+        *events[i] = NULL;
+    }
+}
+
+static void conn_free(struct conn *conn)
+{
+    conn_leave(conn);
     if (conn->counted_refused)
-        server->refused_count--;
+        conn->home->refused_count--;
     else
-        server->conn_count--;
-    if (conn->read_event)
-        event_free(conn->read_event);
-    if (conn->write_event)
-        event_free(conn->write_event);
-    if (conn->timer)
-        event_free(conn->timer);
+        atomic_fetch_sub(&conn->home->conn_count, 1);
     if (conn->in)
         evbuffer_free(conn->in);
     if (conn->out)
@@ -169,65 +199,90 @@ void conn_flush_soon(struct conn *conn)
         event_active(conn->write_event, EV_WRITE, 1);
 }
 
+void conn_reset(struct conn *conn)
+{
+    struct linger at_once = {.l_onoff = 1};
+    setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    conn->broken = true;
+    event_active(conn->write_event, EV_WRITE, 1); /* also while the socket is full */
+}
+
 void conn_linger(struct conn *conn)
 {
     bool unread = conn->is_paused;
     leave_paused(conn);
-    wait_for_request(conn);
+    conn_wait(conn);
     conn->state = CONN_LINGER;
     conn->begun = false;
     conn->discard = true;
     evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
     timer_set(conn, STALL_MS);
     if (unread)
-        read_on(conn);
+        conn_read_on(conn);
     conn_flush_soon(conn);
 }
 
-void conn_refuse(struct conn *conn, int code, const char *reason)
+/* The reply ends here, and what is read of the request is not needed any more. */
+static void drop_request(struct conn *conn)
 {
-    struct server *server = conn->server;
     struct http_request *request = conn->request;
     conn->request = NULL;
-    if (request) {
-        conn->body_unread = request->body_open;
-        request_free(request);
-    }
+    if (!request)
+        return;
+    conn->body_unread = request->body_open;
+    request_free(request);
+}
 
+void conn_refuse_header(struct conn *conn, int code, const char *reason, const char *header)
+{
+    struct server *server = conn->server;
     char plain[160];
     int plain_len = snprintf(plain, sizeof plain, "%s\n", reason);
     struct td_str body = {plain,
                           (size_t)plain_len < sizeof plain ? (size_t)plain_len : sizeof plain - 1};
+    const char *path = conn->request ? conn->request->head.path : NULL;
+    const struct http_refusal refusal = {code, reason, header, path};
     if (server->refuse)
-        server->refuse(server->ctx, code, reason, &body);
-    reply_put_head(conn, code, server->refuse ? "application/json" : "text/plain; charset=utf-8");
-    char rest[96];
-    snprintf(rest, sizeof rest, "%sContent-Length: %zu\r\nConnection: close\r\n\r\n",
-             code == 503 ? "Retry-After: 1\r\n" : "", body.len);
-    conn_put(conn, rest, strlen(rest));
-    conn_put(conn, body.data, body.len);
+        server->refuse(server->ctx, &refusal, &body);
     /* Logged for debugging only: a client that sends garbage must not fill the disk. */
     log_event(LOG_LEVEL_DEBUG, "http_refused", "code=%d peer=%s reason=\"%s\"", code, conn->peer,
               reason);
+    drop_request(conn); /* and with it the reason, where a sink gave it */
+    reply_put_head(conn, code, server->refuse ? "application/json" : "text/plain; charset=utf-8");
+    char rest[128];
+    snprintf(rest, sizeof rest, "%sContent-Length: %zu\r\nConnection: close\r\n\r\n",
+             code == 503   ? "Retry-After: 1\r\n"
+             : code == 415 ? "Accept-Encoding: " CONTENT_CODINGS "\r\n"
+                           : "",
+             body.len);
+    conn_put(conn, rest, strlen(rest));
+    conn_put(conn, body.data, body.len);
     conn_linger(conn);
+}
+
+void conn_refuse(struct conn *conn, int code, const char *reason)
+{
+    conn_refuse_header(conn, code, reason, NULL);
 }
 
 /* --- reading requests; each step returns whether another may follow at once --- */
 
-static struct td_str input(struct conn *conn)
-{
-    size_t len = evbuffer_get_length(conn->in);
-    const unsigned char *bytes = len ? evbuffer_pullup(conn->in, -1) : NULL;
-    if (len && bytes == NULL)
-        conn->broken = true;
-    return (struct td_str){(const char *)bytes, bytes ? len : 0};
-}
-
 static bool body_start(struct conn *conn)
 {
     struct http_request *request = conn->request;
-    size_t body_bytes_max = conn->server->options.body_bytes_max;
-    if (!request->head.chunked && request->head.content_length > body_bytes_max) {
+    if (!request->body_drop)
+        request->coding = server_coding_of(&request->head);
+    if (request->coding == CODING_UNKNOWN) {
+        conn_refuse_header(conn, 415, "a body may have one Content-Encoding of: " CONTENT_CODINGS,
+                           "content-encoding");
+        return false;
+    }
+    if (request->sink.take && request->coding != CODING_NONE) {
+        conn_refuse_header(conn, 415, "a file is uploaded without a Content-Encoding",
+                           "content-encoding");
+        return false;
+    }
+    if (!request->head.chunked && request->head.content_length > request_bytes_max(request)) {
         conn_refuse(conn, 413, "the body is larger than the limit");
         return false;
     }
@@ -255,7 +310,7 @@ static bool head_accept(struct conn *conn)
 static bool head_step(struct conn *conn)
 {
     struct server *server = conn->server;
-    struct td_str bytes = input(conn);
+    struct td_str bytes = conn_input(conn);
     size_t blank = 0; /* empty lines may come before a request (RFC 9112, 2.2) */
     while (!conn->begun && blank + 1 < bytes.len && memcmp(bytes.data + blank, "\r\n", 2) == 0)
         blank += 2;
@@ -265,6 +320,7 @@ static bool head_step(struct conn *conn)
         return false;
     if (!conn->begun) {
         conn->begun = true;
+        conn->begun_ms = clock_monotonic_ns(NULL) / 1000000;
         timer_set(conn, server->options.header_timeout_ms);
         /* TLS or noise, in which a line end may never come. */
         if (!http_is_token(str_slice(bytes, 0, 1))) {
@@ -291,6 +347,7 @@ static bool head_step(struct conn *conn)
     const char *reason = NULL;
     int code = http_head_parse(&request->head, request->head_text, end, &reason);
     if (code) {
+        request->head.path = NULL; /* nobody has checked it */
         conn_refuse(conn, code, reason);
         return false;
     }
@@ -298,54 +355,6 @@ static bool head_step(struct conn *conn)
     if (!head_accept(conn))
         return conn->state == CONN_HEAD;
     return body_start(conn);
-}
-
-/* Keeps a piece of the body. The buffer remembers what goes wrong. */
-static void body_keep(struct http_request *request, struct td_str piece)
-{
-    if (request->body_drop)
-        return;
-    buf_append_str(&request->body, piece);
-    body_budget_take(request->budget, piece.len);
-    request->held_bytes += piece.len;
-}
-
-/* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.
- * HTTP_CHUNKS_BAD: refuse with *code and *reason. */
-static enum http_chunks_result body_take(struct conn *conn, int *code, const char **reason)
-{
-    struct http_request *request = conn->request;
-    struct td_str bytes = input(conn);
-    size_t taken = 0;
-    enum http_chunks_result result = HTTP_CHUNKS_MORE;
-    if (!request->head.chunked) {
-        taken = bytes.len < request->body_left ? bytes.len : (size_t)request->body_left;
-        body_keep(request, str_slice(bytes, 0, taken));
-        request->body_left -= taken;
-        result = request->body_left ? HTTP_CHUNKS_MORE : HTTP_CHUNKS_END;
-    }
-    while (request->head.chunked && taken < bytes.len) {
-        struct td_str data = {0};
-        size_t used;
-        result =
-            http_chunks_feed(&request->chunks, str_slice(bytes, taken, bytes.len), &used, &data);
-        taken += used;
-        /* The announced size of a chunk counts, too: it is refused before its bytes come. */
-        if (data.len + request->chunks.left > request->body.bytes_max - request->body.len) {
-            *reason = "the body is larger than the limit";
-            *code = 413;
-            return HTTP_CHUNKS_BAD;
-        }
-        if (result == HTTP_CHUNKS_DATA)
-            body_keep(request, data);
-        if (result == HTTP_CHUNKS_BAD || result == HTTP_CHUNKS_END)
-            break;
-    }
-    evbuffer_drain(conn->in, taken);
-    bool malformed = result == HTTP_CHUNKS_BAD;
-    *code = malformed ? 400 : 503;
-    *reason = malformed ? "a chunk of the body is malformed" : "no memory for the body";
-    return request->body.failed ? HTTP_CHUNKS_BAD : result;
 }
 
 /* A small body is read whatever others hold, so that large ones do not keep it out. */
@@ -361,7 +370,7 @@ static bool body_step(struct conn *conn)
     struct http_request *request = conn->request;
     const char *reason = NULL;
     int code = 0;
-    enum http_chunks_result result = body_take(conn, &code, &reason);
+    enum http_chunks_result result = conn_take_body(conn, &code, &reason);
     if (result == HTTP_CHUNKS_BAD)
         conn_refuse(conn, code, reason);
     else if (result == HTTP_CHUNKS_MORE && must_pause(conn))
@@ -374,18 +383,36 @@ static bool body_step(struct conn *conn)
     conn->begun = false;
     conn->state = CONN_REPLY;
     request->body_open = false;
+    conn->moves = conn->server->large && !server_coding_is_small(request);
+    if (!conn->moves)
+        conn_dispatch(conn);
+    return !conn->moves;
+}
+
+void conn_dispatch(struct conn *conn)
+{
+    struct http_request *request = conn->request;
+    const char *reason = NULL;
+    int code = 0;
+    if (!server_coding_decode(request, &code, &reason)) {
+        conn_refuse_header(conn, code, reason, code == 400 ? "content-encoding" : NULL);
+        return;
+    }
     request->dispatched = true;
     body_budget_work(request->budget, request->held_bytes);
     conn->server->handler(conn->server->ctx, request);
-    return true;
 }
 
 /* Begins requests until one waits for its reply or the input ends. A handler that replies at once
- * returns to this loop, so pipelined requests do not nest. */
-static void conn_process(struct conn *conn)
+ * returns to this loop, so pipelined requests do not nest. False: the connection is another loop's
+ * now. */
+static bool conn_process(struct conn *conn)
 {
-    if (conn->processing)
-        return;
+    bool guest = conn->server != conn->home; /* its next request is read at home */
+    if (guest && conn->state == CONN_HEAD)
+        event_del(conn->read_event);
+    if (guest || conn->processing)
+        return true;
     conn->processing = true;
     bool more = true;
     while (more && !conn->broken) {
@@ -395,12 +422,17 @@ static void conn_process(struct conn *conn)
             more = conn->state == CONN_BODY && body_step(conn);
     }
     conn->processing = false;
+    if (conn->moves) {
+        conn_move(conn, conn->server->large);
+        return false;
+    }
     if (conn->broken)
         conn_flush_soon(conn); /* this closes it */
     else if (conn->state == CONN_HEAD && evbuffer_get_length(conn->out) > OUT_BYTES_MAX)
         event_del(conn->read_event); /* until it has taken its answers (conn_drained) */
     else if (conn->state == CONN_HEAD && conn->peer_closed)
         conn_linger(conn); /* that was the last whole request */
+    return true;
 }
 
 void conn_reply_ended(struct conn *conn)
@@ -408,7 +440,7 @@ void conn_reply_ended(struct conn *conn)
     conn->request = NULL;
     conn->state = CONN_HEAD;
     conn->begun = false;
-    wait_for_request(conn);
+    conn_wait(conn);
     if (conn->close_after || conn->server->stopping)
         conn_linger(conn);
     else
@@ -416,6 +448,14 @@ void conn_reply_ended(struct conn *conn)
 }
 
 /* --- events of a connection --- */
+
+void conn_await(struct conn *conn)
+{
+    if (!conn->begun)
+        timer_set(conn, conn->server->options.idle_timeout_ms);
+    conn_read_on(conn);
+    (void)conn_process(conn);
+}
 
 /* All bytes have gone to the kernel. Decides what comes next. */
 static void conn_drained(struct conn *conn)
@@ -435,10 +475,10 @@ static void conn_drained(struct conn *conn)
         }
         break;
     case CONN_HEAD:
-        if (!conn->begun)
-            timer_set(conn, conn->server->options.idle_timeout_ms);
-        read_on(conn);
-        conn_process(conn);
+        if (conn->server == conn->home)
+            conn_await(conn);
+        else
+            conn_move(conn, conn->home);
         break;
     case CONN_BODY:
         break;
@@ -505,8 +545,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         conn_peer_closed(conn);
         return;
     }
-    if (!conn->discard)
-        conn_process(conn);
+    if (!conn->discard && !conn_process(conn))
+        return;
     if (conn->state == CONN_REPLY && evbuffer_get_length(conn->in) > PIPELINE_BYTES_MAX) {
         conn->discard = true;
         conn->close_after = true;
@@ -515,11 +555,26 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
 }
 
+/* How long the rest of the body may still take; 0 = it is late. */
+static uint64_t body_left_ms(const struct conn *conn)
+{
+    if (!conn->begun || conn->state != CONN_BODY)
+        return 0;
+    uint64_t bytes = conn->request->held_bytes + conn->request->sunk_bytes;
+    uint64_t earned_ms = bytes * 1000 / BODY_BYTES_PER_S;
+    uint64_t until_ms = conn->begun_ms + conn->server->options.header_timeout_ms + earned_ms;
+    uint64_t now_ms = clock_monotonic_ns(NULL) / 1000000;
+    return until_ms > now_ms ? until_ms - now_ms : 0;
+}
+
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     struct conn *conn = ctx;
-    if (conn->begun && conn->is_paused)
+    uint64_t left_ms = conn->is_paused ? 0 : body_left_ms(conn);
+    if (left_ms > 0)
+        timer_set(conn, (uint32_t)left_ms);
+    else if (conn->begun && conn->is_paused)
         conn_refuse(conn, 503, "the bodies of other requests hold all the memory for bodies");
     else if (conn->begun)
         conn_refuse(conn, 408, "the request did not arrive whole in time");
@@ -555,14 +610,11 @@ struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, s
         return NULL;
     }
     set_socket_options(fd);
-    conn->server = server;
+    conn->server = conn->home = server;
     conn->fd = fd;
-    conn->next = server->conns;
-    if (conn->next)
-        conn->next->previous = conn;
-    server->conns = conn;
-    server->conn_count++;
-    wait_for_request(conn);
+    atomic_fetch_add(&server->conn_count, 1);
+    bool entered = conn_enter(conn);
+    conn_wait(conn);
     write_address(address, len, conn->peer);
     struct sockaddr_storage own;
     socklen_t own_len = sizeof own;
@@ -570,11 +622,7 @@ struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, s
         write_address((struct sockaddr *)&own, own_len, conn->local);
     conn->in = evbuffer_new();
     conn->out = evbuffer_new();
-    conn->read_event = event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
-    conn->write_event = event_new(server->base, fd, EV_WRITE, on_writable, conn);
-    conn->timer = evtimer_new(server->base, on_timer, conn);
-    if (conn->in == NULL || conn->out == NULL || conn->read_event == NULL ||
-        conn->write_event == NULL || conn->timer == NULL ||
+    if (!entered || conn->in == NULL || conn->out == NULL ||
         event_add(conn->read_event, NULL) != 0) {
         conn_free(conn);
         return NULL;

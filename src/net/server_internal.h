@@ -1,15 +1,19 @@
-/* What server.c (listener), server_conn.c (connections) and server_request.c (requests, replies)
- * share. For these files alone. Everything runs on the loop's thread. */
+/* What server.c (listener), server_conn.c (connections), server_body.c and server_coding.c
+ * (bodies), server_move.c (between loops), server_inside.c (requests without a connection) and
+ * server_request.c (requests, replies) share. For these files alone. Everything runs on the loop's
+ * thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
 #include "base/buf.h"
 #include "net/body_budget.h"
+#include "net/content_coding.h"
 #include "net/http_lint.h"
 #include "net/server.h"
 
 #include <event2/event.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 #include <time.h>
 
@@ -21,7 +25,9 @@ struct sockaddr;
 TAILQ_HEAD(conn_queue, conn);
 
 struct server {
-    struct event_base *base;
+    struct loop *loop;
+    struct event_base *base; /* of the loop */
+    struct server *large;    /* handles requests with large bodies; NULL = this one does */
     struct server_options options;
     struct evconnlistener *listener;
     struct event *accept_retry; /* after running out of file descriptors */
@@ -33,13 +39,14 @@ struct server {
     bool stopping;
 
     struct conn *conns;
-    struct conn_queue waiting; /* those without a request in work, the longest first */
-    struct conn_queue paused;  /* those whose bodies wait for room, the longest first */
-    struct conn *favoured;     /* whose body is read without room, so that something moves */
-    struct event *resume;      /* runs while some are paused */
-    uint32_t conn_count, refused_count; /* served; those that get 503 */
-    struct http_request *requests;      /* all requests that are not freed */
-    struct http_request *later;         /* those with something to do in the next turn */
+    struct conn_queue waiting;     /* those without a request in work, the longest first */
+    struct conn_queue paused;      /* those whose bodies wait for room, the longest first */
+    struct conn *favoured;         /* whose body is read without room, so that something moves */
+    struct event *resume;          /* runs while some are paused */
+    atomic_uint conn_count;        /* served, also where they are guests */
+    uint32_t refused_count;        /* those that get 503 */
+    struct http_request *requests; /* all requests that are not freed */
+    struct http_request *later;    /* those with something to do in the next turn */
     struct event *later_event;
 
     time_t date_second; /* of date_text, "Sun, 06 Nov 1994 08:49:37 GMT" */
@@ -54,7 +61,8 @@ enum conn_state {
 };
 
 struct conn {
-    struct server *server;
+    struct server *server; /* on whose loop it is */
+    struct server *home;   /* which accepted it, and reads its requests; elsewhere it is a guest */
     struct conn *previous, *next;
     TAILQ_ENTRY(conn) in_waiting, in_paused;
     bool is_waiting, is_paused; /* whether it is in these queues */
@@ -64,8 +72,10 @@ struct conn {
     struct http_request *request; /* in CONN_BODY and CONN_REPLY */
     enum conn_state state;
     size_t scanned;       /* bytes of the head searched */
+    uint64_t begun_ms;    /* monotonic; when the request began */
     bool begun;           /* a byte of the next request has come */
     bool processing;      /* conn_process is on the stack */
+    bool moves;           /* the request is for the other loop */
     bool close_after;     /* no further request on this connection */
     bool discard;         /* further input is dropped */
     bool body_unread;     /* the reply came before the end of the body */
@@ -89,10 +99,15 @@ struct http_request {
     uint64_t body_left; /* of Content-Length */
     struct http_chunks chunks;
     struct buf body;
-    size_t held_bytes; /* of the budget */
+    enum content_coding coding; /* of the body; none once it was decoded */
+    size_t held_bytes;          /* of the budget */
     struct body_budget *budget;
     char peer[PEER_BYTES], local[PEER_BYTES];
     void *note;
+    struct http_sink sink; /* take NULL = the body is kept */
+    uint64_t sunk_bytes;   /* that it has taken */
+    void (*inside_done)(void *ctx, int code, struct td_str body);
+    void *inside_ctx;
 
     bool body_open;  /* some of the body has not been read */
     bool body_drop;  /* it is read, and not kept */
@@ -101,6 +116,7 @@ struct http_request {
     bool chunked;    /* the reply is chunked */
     bool bodyless;   /* HEAD, 204, 304 */
     bool ended;      /* only to be freed */
+    bool inside;     /* has never had a connection (server_inside.c) */
     struct buf reply_headers;
     loop_fn *gone_fn, *drain_fn;
     void *gone_ctx, *drain_ctx;
@@ -117,19 +133,60 @@ struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, s
 void conn_close(struct conn *conn);
 /* A code and a body instead of an answer; then the connection ends. */
 void conn_refuse(struct conn *conn, int code, const char *reason);
+/* The same, for a header that is at fault; NULL = none. */
+void conn_refuse_header(struct conn *conn, int code, const char *reason, const char *header);
+/* Ends it soon with a reset; what was not sent is lost. */
+void conn_reset(struct conn *conn);
 /* Accepts no more requests: sends what is left, then ends. */
 void conn_linger(struct conn *conn);
-void conn_begin(struct conn *conn);  /* the first request may come */
-void conn_resume(struct conn *conn); /* one that was paused is read again */
+void conn_begin(struct conn *conn);   /* the first request may come */
+void conn_await(struct conn *conn);   /* all is sent: the next request may come */
+void conn_resume(struct conn *conn);  /* one that was paused is read again */
+void conn_read_on(struct conn *conn); /* also one that was not read for a while */
+void conn_wait(struct conn *conn);    /* has no request in work: may have to make room */
+/* Gives the whole request to the handler. */
+void conn_dispatch(struct conn *conn);
+/* Takes the connection into conn->server's list and onto its loop, or out of them. False without
+ * memory: it may only be closed. */
+bool conn_enter(struct conn *conn);
+void conn_leave(struct conn *conn);
 bool conn_is_idle(const struct conn *conn);
 void conn_put(struct conn *conn, const void *bytes, size_t len);
 void conn_flush_soon(struct conn *conn);
 /* After the end of a reply: goes on to the next request, or ends the connection. */
 void conn_reply_ended(struct conn *conn);
 
+/* server_body.c */
+/* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.
+ * HTTP_CHUNKS_BAD: refuse with *code and *reason. */
+enum http_chunks_result conn_take_body(struct conn *conn, int *code, const char **reason);
+/* What has come; NULL data also without memory. */
+struct td_str conn_input(struct conn *conn);
+uint64_t request_bytes_max(const struct http_request *request);
+
+/* server_inside.c */
+/* Hands over the reply of a request that has no connection. */
+void request_tell_inside(struct http_request *request, int code, struct td_str body);
+
+/* server_coding.c */
+enum content_coding server_coding_of(const struct http_head *head);
+/* Decodes a body that stays small. False: it is large, or would be. */
+bool server_coding_is_small(struct http_request *request);
+/* Decodes any; false with what to refuse it with. */
+bool server_coding_decode(struct http_request *request, int *code, const char **reason);
+
+/* server_move.c */
+/* Hands the connection and its request to another server's loop. The last call of its own event's
+ * callback: it is the other thread's afterwards, or closed. */
+void conn_move(struct conn *conn, struct server *to);
+
 /* server_request.c */
+/* conn NULL: it never has one. */
 struct http_request *request_new(struct server *server, struct conn *conn, struct td_str head_text);
 void request_free(struct http_request *request); /* also removes it from the server's lists */
+/* Into the server's list, or out of it. */
+void request_enter(struct http_request *request, struct server *server);
+void request_leave(struct http_request *request);
 /* The client is gone: tells the owner, who may not use the request afterwards. */
 void request_gone(struct http_request *request);
 void request_set_method(struct http_request *request);

@@ -59,6 +59,26 @@ static const char *reason_phrase(int code)
     return "Status";
 }
 
+void request_enter(struct http_request *request, struct server *server)
+{
+    request->server = server;
+    request->previous = NULL;
+    request->next = server->requests;
+    if (request->next)
+        request->next->previous = request;
+    server->requests = request;
+}
+
+void request_leave(struct http_request *request)
+{
+    if (request->previous)
+        request->previous->next = request->next;
+    else
+        request->server->requests = request->next;
+    if (request->next)
+        request->next->previous = request->previous;
+}
+
 struct http_request *request_new(struct server *server, struct conn *conn, struct td_str head_text)
 {
     struct http_request *request = calloc(1, sizeof *request);
@@ -70,33 +90,28 @@ struct http_request *request_new(struct server *server, struct conn *conn, struc
     }
     memcpy(text, head_text.data, head_text.len);
     request->head_text = text;
-    request->server = server;
     request->conn = conn;
     request->budget = server->options.budget;
-    memcpy(request->peer, conn->peer, sizeof request->peer);
-    memcpy(request->local, conn->local, sizeof request->local);
+    request->inside = !conn;
+    if (conn) {
+        memcpy(request->peer, conn->peer, sizeof request->peer);
+        memcpy(request->local, conn->local, sizeof request->local);
+    }
     buf_init(&request->body, server->options.body_bytes_max);
     buf_init(&request->reply_headers, REPLY_HEADERS_BYTES_MAX);
-    request->next = server->requests;
-    if (request->next)
-        request->next->previous = request;
-    server->requests = request;
+    request_enter(request, server);
     return request;
 }
 
 void request_free(struct http_request *request)
 {
-    if (request->server) {
-        if (request->previous)
-            request->previous->next = request->next;
-        else
-            request->server->requests = request->next;
-        if (request->next)
-            request->next->previous = request->previous;
-    }
+    if (request->server)
+        request_leave(request);
     body_budget_give(request->budget, request->held_bytes, request->dispatched);
     buf_deinit(&request->body);
     buf_deinit(&request->reply_headers);
+    if (request->sink.free_ctx)
+        request->sink.free_ctx(request->sink.ctx);
     free(request->note);
     free(request->head_text);
     free(request);
@@ -174,7 +189,7 @@ void request_run_later(struct server *server)
         request->on_later = false;
         if (request->ended)
             request_free(request);
-        else if (request->conn == NULL && request->gone_fn)
+        else if (request->conn == NULL && request->gone_fn && !request->inside)
             tell_gone(request);
         else if (http_stream_pending(request) == 0)
             request_drained(request);
@@ -232,7 +247,7 @@ void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
         return;
     request->gone_fn = fn;
     request->gone_ctx = ctx;
-    if (request->conn == NULL && request->server && fn)
+    if (request->conn == NULL && request->server && fn && !request->inside)
         run_soon(request);
 }
 
@@ -309,6 +324,7 @@ static void end_reply(struct http_request *request)
     struct conn *conn = request->conn;
     request->gone_fn = NULL;
     request->drain_fn = NULL;
+    request_tell_inside(request, 0, STR(""));
     free_soon(request);
     if (conn)
         conn_reply_ended(conn);
@@ -333,6 +349,7 @@ void http_reply(struct http_request *request, int code, const char *content_type
         if (!request->bodyless)
             conn_put(conn, body.data, body.len);
     }
+    request_tell_inside(request, code, body);
     end_reply(request);
 }
 
@@ -390,6 +407,19 @@ void http_stream_on_drain(struct http_request *request, loop_fn *fn, void *ctx)
     request->drain_ctx = ctx;
     if (fn && request->server && http_stream_pending(request) == 0)
         run_soon(request);
+}
+
+void http_stream_abort(struct http_request *request)
+{
+    if (request->ended)
+        return;
+    assert(request->started);
+    struct conn *conn = request->conn;
+    if (conn)
+        conn->close_after = true;
+    if (conn && !request->chunked)
+        conn_reset(conn);
+    end_reply(request);
 }
 
 void http_stream_end(struct http_request *request)

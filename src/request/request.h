@@ -24,6 +24,7 @@
 
 #include <string.h>
 
+struct td_classifier;
 struct td_grammar; /* tandem/engine.h */
 
 /* --- what is sent elsewhere --- */
@@ -101,6 +102,14 @@ struct td_completion {
     bool prompt_only; /* nothing is generated */
 };
 
+/* The labels of which one is asked for. Instead of an answer come their log-probabilities; only the
+ * engine in this process can tell them. */
+struct td_labels {
+    const struct td_str *texts; /* [count] */
+    size_t count;
+    const struct td_classifier *classifier; /* made of them; NULL = the tier makes its own */
+};
+
 /* One adapter that a request asks for, by its name or number (from 0) in the configuration. */
 struct td_adapter_choice {
     const char *name; /* NULL = by number */
@@ -132,13 +141,19 @@ struct td_request {
     /* NULL = a chat. Otherwise `messages` holds the same text as one user message, for code that
      * reads or counts texts. */
     const struct td_completion *completion;
+    const struct td_labels *labels;       /* NULL = an answer is wanted */
     const struct request_member *members; /* [member_count] */
     size_t member_count;
     struct request_media media;
+    /* [signature_count] texts among the members that a server made for itself in an earlier answer
+     * to this caller (exchange/private/signatures.h). They are not scanned and never masked. */
+    const struct td_str *signatures;
+    size_t signature_count;
 
     const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
     uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
     bool streamed;       /* the client reads the answer as it comes */
+    bool translated;     /* of another dialect: a server may go without what it only hints at */
     /* The last message, an assistant's, is the beginning of the answer: a tier goes on after it. A
      * completion's text ends with that beginning. */
     bool continues;
@@ -157,15 +172,25 @@ struct td_request {
     /* The tools are the member REQUEST_TOOLS. */
     size_t tool_count;
     bool old_functions; /* offers tools as OpenAI did before 2023-11; only servers know that form */
+    bool foreign_tools; /* tools or a choice in another form that only servers know */
     enum request_tool_choice tool_choice;
-    bool has_calls; /* messages hold calls of tools or answers to them */
+    struct td_str tool_named; /* of TOOL_CHOICE_FORCED: the tool that must be called; "" = any */
+    bool one_call;            /* at most one call in an answer */
+    bool has_calls;           /* messages hold calls of tools or answers to them */
 
     enum td_format format;
+    const char *format_member; /* where the client says it; a literal; NULL = nowhere */
+    /* Found in the prompt: the local tier keeps it where it can. No server is held to it. */
+    bool format_is_guessed;
     const struct json *schema;    /* of TD_FORMAT_JSON; NULL = any object */
     struct td_str grammar_source; /* of TD_FORMAT_GRAMMAR */
     /* What the local engine enforces. NULL with a format other than text: it cannot promise that
      * format. */
     struct td_grammar *grammar;
+    /* The same for calls of the tools (tier/call_grammar.h). NULL with tools: no tier was asked to
+     * hold calls to them, or none can, because of call_fault. */
+    struct td_grammar *call_grammar;
+    const char *call_fault;
 
     /* Adapters of the local model. names_adapters: the request chose its adapters (perhaps none),
      * so those that the configuration always turns on are off. */
@@ -174,12 +199,13 @@ struct td_request {
     bool names_adapters;
 
     enum td_mode mode;
-    enum td_data_class data_class; /* at least this; detectors and routes may raise it */
-    enum td_priority priority;     /* in the local engine; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* deadline of the first text; 0 = none */
-    uint32_t slo_ms;               /* deadline of the whole answer; 0 = none */
-    uint32_t client_timeout_ms;    /* the client hangs up then; 0 = it does not say */
-    struct td_weights weights;     /* go before those of the application, a rule and the policy */
+    enum td_data_class data_class;   /* at least this; detectors and routes may raise it */
+    enum td_data_class class_before; /* that its conversation had, where whoever sends it knows */
+    enum td_priority priority;       /* in the local engine; no cloud reads it */
+    uint32_t slo_ttft_ms;            /* deadline of the first text; 0 = none */
+    uint32_t slo_ms;                 /* deadline of the whole answer; 0 = none */
+    uint32_t client_timeout_ms;      /* the client hangs up then; 0 = it does not say */
+    struct td_weights weights;       /* go before those of the application, a rule and the policy */
     const char *tags[TD_TAGS_MAX];
     size_t tag_count;
     enum td_network network; /* as the caller reports it */
@@ -189,6 +215,7 @@ struct td_request {
      * stored; alarms show 8 digits of a hash of it. */
     const char *caller;
     const char *key;    /* digest of the API key that it came with; NULL = none is required */
+    const char *key_id; /* of that key, as records show it; NULL = likewise */
     const char *tenant; /* what records call the tenant (api/http/auth.h); NULL likewise */
     const struct trace *trace;   /* NULL = a new one begins */
     const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
@@ -202,16 +229,21 @@ struct td_request {
     bool corrections;               /* the client understands correction chunks */
 };
 
-/* By what it says and not by where it stands, so that it holds for copies of the members, too. */
-static inline bool request_is_payload(const struct td_request *request, struct td_str text)
+static inline bool request_lists(const struct td_str *list, size_t count, struct td_str text)
 {
-    for (size_t i = 0; i < request->media.payload_count; i++) {
-        const struct td_str *payload = &request->media.payloads[i];
-        if (payload->len == text.len &&
-            (payload->data == text.data || memcmp(payload->data, text.data, text.len) == 0))
+    for (size_t i = 0; i < count; i++)
+        if (list[i].len == text.len &&
+            (list[i].data == text.data || memcmp(list[i].data, text.data, text.len) == 0))
             return true;
-    }
     return false;
+}
+
+/* Whether a text is a payload or a signature, in which nothing can be read. By what it says and not
+ * by where it stands, so that it holds for copies of the members, too. */
+static inline bool request_is_opaque(const struct td_request *request, struct td_str text)
+{
+    return request_lists(request->media.payloads, request->media.payload_count, text) ||
+           request_lists(request->signatures, request->signature_count, text);
 }
 
 /* **borrows** the value of the member of that kind; NULL without such a member. */

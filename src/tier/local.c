@@ -9,10 +9,16 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/model/adapter.h"
+#include "engine/session/classifier.h"
+#include "engine/session/label_run.h"
 #include "engine/session/scheduler.h"
 #include "router/plan/policy.h"
+#include "tier/call_grammar.h"
 #include "tier/door.h"
 #include "tier/job_sampling.h"
+#include "tier/local_asked.h"
+#include "tier/local_computed.h"
+#include "tier/local_prompt.h"
 #include "tier/openai_delta.h"
 #include "tier/openai_logprobs.h"
 #include "tier/sandbox.h"
@@ -37,23 +43,30 @@ struct local {
     const struct tier_adapter *adapters; /* [facts.adapter_count] */
     struct sandbox *sandbox;             /* NULL = none */
     uint32_t context_tokens;
-    enum tool_format tool_format; /* of the model's template */
+    enum tool_format tool_format;  /* of the model's template */
+    struct td_logit_bias *unasked; /* [unasked_count] forbids labels; **owns** */
+    size_t unasked_count;
 };
 
 struct tier_attempt {
     struct tier_sink sink;
     struct job *job;
-    struct sandbox_call *confined; /* instead of a job: the confined worker answers */
+    struct label_run *labels;      /* instead of a job: labels are scored */
+    struct sandbox_call *confined; /* instead of both: the confined worker answers */
     double start_ms, first_ms;
     uint32_t prompt_tokens;
     const struct td_model *model;
-    struct tool_parser parser;              /* format NONE: the answer has no calls */
+    struct tool_parser parser; /* format NONE: the answer has no calls */
+    bool held;                 /* a grammar holds its calls */
+    bool computed;             /* a grammar allows nothing but the answer */
+    bool must_call;
     const struct td_completion *completion; /* NULL = a chat */
     int32_t *ids;                           /* of a completion's prompt */
     struct openai_logprobs logprobs;        /* of a completion */
     bool with_logprobs, echo_due;
-    bool ending;    /* inside on_done: the job is gone already */
-    bool cancelled; /* while ending */
+    struct label_plan *plan; /* of the labels that are scored, or NULL */
+    bool ending;             /* inside on_done: the job is gone already */
+    bool cancelled;          /* while ending */
 };
 
 static struct local *local_of(struct tier *tier)
@@ -65,8 +78,10 @@ static void attempt_free(struct tier_attempt *attempt)
 {
     if (attempt && attempt->parser.format != TOOL_FORMAT_NONE)
         tool_parser_deinit(&attempt->parser);
-    if (attempt)
+    if (attempt) {
         free(attempt->ids);
+        label_plan_release(attempt->plan);
+    }
     free(attempt);
 }
 
@@ -105,7 +120,35 @@ static void parse_token(struct tier_attempt *attempt, const struct td_token *tok
         text = mark;
     buf_init(&plain, PLAIN_BYTES_MAX);
     tool_parser_feed(&attempt->parser, text, &plain);
+    piece->in_call =
+        attempt->must_call || attempt->parser.in_call || attempt->parser.ready_count > 0;
     emit(attempt, piece, &plain);
+}
+
+static void set_uncalled(struct tier_result *out)
+{
+    out->status = error_set(&out->err, TD_UNSUPPORTED,
+                            "the model called no tool, and the request asks for a call");
+    out->own_fault = true;
+}
+
+/* The model says that the request is not its task, so no call comes. The gates look first. */
+static void refuse_call(struct tier_attempt *attempt, struct tier_piece *piece)
+{
+    struct tier_sink sink = attempt->sink;
+    struct tier_result out = {
+        .first_ms = attempt->first_ms,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .completion_tokens = 1, .exact = true}};
+    piece->text = (struct td_str){NULL, 0};
+    attempt->ending = true; /* a cancel now only marks the attempt */
+    sink.on_piece(sink.ctx, piece);
+    bool wanted = !attempt->cancelled;
+    job_cancel(attempt->job);
+    attempt_free(attempt);
+    set_uncalled(&out);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
 }
 
 /* Gives out a piece of a completion. **takes** logprobs. */
@@ -156,19 +199,24 @@ static void complete_token(struct tier_attempt *attempt, const struct td_token *
 static void on_token(void *ctx, const struct td_token *token, struct td_str text)
 {
     struct tier_attempt *attempt = ctx;
+    bool is_refused = attempt->must_call && attempt->first_ms == 0 && token &&
+                      token->id == td_model_get_info(attempt->model)->not_mine_id;
     if (attempt->first_ms == 0)
         attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
     struct tier_piece piece = {.text = text};
     if (token) {
         piece.has_stats = true;
-        piece.stats = token->stats;
+        piece.stats = attempt->computed ? local_computed_stats() : token->stats;
+        piece.computed = attempt->computed;
         piece.token_text = token->piece;
         piece.top = token->top;
-        piece.top_count = token->top_count;
+        piece.top_count = attempt->computed ? 0 : token->top_count;
         piece.model = attempt->model;
     }
     if (attempt->completion)
         complete_token(attempt, token, &piece);
+    else if (is_refused)
+        refuse_call(attempt, &piece);
     else if (attempt->parser.format != TOOL_FORMAT_NONE)
         parse_token(attempt, token, text, &piece);
     else
@@ -184,7 +232,17 @@ static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
     if (attempt->parser.format == TOOL_FORMAT_NONE || out->status != TD_OK)
         return true;
     buf_init(&plain, PLAIN_BYTES_MAX);
+    /* Half a call is of no use to anybody. LLAMA's calls are only known at their end. */
+    bool half = attempt->held && attempt->parser.in_call && out->finish == TD_FINISH_LENGTH &&
+                attempt->parser.format == TOOL_FORMAT_HERMES;
     tool_parser_end(&attempt->parser, &plain);
+    if (half)
+        buf_clear(&plain);
+    if (attempt->must_call && attempt->parser.call_count == 0 && out->finish == TD_FINISH_STOP) {
+        buf_deinit(&plain);
+        set_uncalled(out);
+        return true;
+    }
     if (attempt->parser.call_count > 0 && out->finish == TD_FINISH_STOP)
         out->finish = TD_FINISH_TOOL_CALLS;
     attempt->ending = true;
@@ -229,6 +287,65 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
         sink.on_done(sink.ctx, &out);
 }
 
+/* --- labels --- */
+
+static void on_labels(void *ctx, enum td_status status, const struct label_result *result,
+                      const struct td_error *err)
+{
+    struct tier_attempt *attempt = ctx;
+    size_t count = result ? label_plan_count(attempt->plan) : 0;
+    float *scores = calloc(count + 1, sizeof *scores);
+    struct tier_result out = {
+        .status = scores ? status : TD_NO_MEMORY,
+        .err = *err,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .exact = true},
+    };
+    attempt->ending = true; /* the run is gone; a cancel now only marks the attempt */
+    if (result && scores) {
+        out.usage.cached_tokens = result->cached_tokens;
+        out.waited_ms = result->waited_ms;
+        for (size_t i = 0; i < count; i++)
+            scores[i] = (float)result->scores[i];
+        struct tier_piece piece = {.has_stats = true, .label_scores = scores, .label_count = count};
+        piece.stats.not_mine = isnan(result->not_mine) ? 0 : (float)result->not_mine;
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+    }
+    free(scores);
+    struct tier_sink sink = attempt->sink;
+    bool wanted = !attempt->cancelled;
+    attempt_free(attempt);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
+}
+
+/* What the labels are to the model. **returns new** (label_plan_release). */
+static enum td_status plan_labels(const struct td_model *model, const struct td_labels *labels,
+                                  struct label_plan **out, struct td_error *err)
+{
+    struct td_classifier *own = NULL;
+    const struct td_classifier_options options = {.labels = labels->texts,
+                                                  .label_count = labels->count};
+    enum td_status status =
+        labels->classifier ? TD_OK : td_classifier_new(model, &options, &own, err);
+    if (status == TD_OK)
+        *out = label_plan_retain(classifier_labels(own ? own : labels->classifier));
+    td_classifier_free(own);
+    return status;
+}
+
+static enum td_status start_labels(const struct local *local, const struct td_labels *labels,
+                                   const struct job_request *job, struct tier_attempt *attempt,
+                                   struct td_error *err)
+{
+    enum td_status status = plan_labels(local->model, labels, &attempt->plan, err);
+    if (status != TD_OK)
+        return status;
+    const struct label_request request = {
+        .job = job, .labels = attempt->plan, .on_done = on_labels, .ctx = attempt};
+    return label_run_start(local->scheduler, &request, &attempt->labels, err);
+}
+
 static uint32_t answer_tokens_max(const struct local *local, const struct td_request *request,
                                   size_t prompt_count)
 {
@@ -255,11 +372,15 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
         .on_token = on_token,
         .on_done = on_done,
     };
-    /* The cache is shared within one caller only: a fast first token must not tell a caller what
-     * another one has asked. */
-    if (request->caller)
-        crypto_sha256(request->caller, strlen(request->caller), job.scope.bytes);
+    tier_local_scope(request->caller, job.scope.bytes);
     return job;
+}
+
+void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYTES])
+{
+    memset(scope, 0, CRYPTO_SHA256_BYTES);
+    if (caller)
+        crypto_sha256(caller, strlen(caller), scope);
 }
 
 /* Index of the adapter that a choice means; SIZE_MAX when there is none. */
@@ -299,94 +420,6 @@ static enum td_status choose_adapters(const struct local *local, const struct td
             uses[count++] =
                 (struct td_adapter_use){local->adapters[i].adapter, local->adapters[i].scale};
     return adapter_set_new(local->model, uses, count, out, err);
-}
-
-/* The tools that may be called, or NULL. */
-static const struct json *tools_of(const struct td_request *request)
-{
-    bool none = request->completion || request->tool_choice == TOOL_CHOICE_NONE;
-    return none || request->tool_count == 0 ? NULL : request_value(request, REQUEST_TOOLS);
-}
-
-/* Reads the prompt as `tandem score` and `generate` do: with BOS where the vocabulary wants it, and
- * with control tokens recognised by their spelling. A completion's client writes the whole text
- * itself, special tokens included. */
-static enum td_status tokenize_text(const struct td_model *model,
-                                    const struct td_completion *completion, int32_t **ids,
-                                    size_t *count, struct td_error *err)
-{
-    /* A text has at most as many tokens as bytes, plus BOS, EOS and the leading space of
-     * SentencePiece. */
-    size_t capacity = completion->ids ? completion->id_count : completion->text.len + 3;
-    *ids = malloc((capacity + 1) * sizeof **ids);
-    if (!*ids)
-        return error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", capacity);
-    enum td_status status = TD_OK;
-    *count = capacity;
-    if (completion->ids)
-        memcpy(*ids, completion->ids, capacity * sizeof **ids);
-    else
-        status = td_tokenize(model, completion->text, true, true, *ids, capacity, count, err);
-    if (status == TD_OK)
-        return TD_OK;
-    free(*ids);
-    *ids = NULL;
-    return status;
-}
-
-/* The first `message_count` messages, up to where the assistant's turn begins. */
-static enum td_status tokenize_chat(const struct local *local, const struct td_request *request,
-                                    size_t message_count, int32_t **ids, size_t *count,
-                                    struct td_error *err)
-{
-    const struct json *tools = tools_of(request);
-    if (local->tool_format == TOOL_FORMAT_NONE || !(tools || request->has_calls))
-        return td_chat_tokenize(local->model, request->messages, message_count, ids, count, err);
-    const struct json *all = request_value(request, REQUEST_MESSAGES);
-    if (message_count == request->message_count)
-        return chat_tools_tokenize(local->model, all, tools, ids, count, err);
-    struct json *first = json_new_array();
-    for (size_t i = 0; i < message_count; i++)
-        json_push(first, json_clone(json_at(all, i)));
-    enum td_status status = chat_tools_tokenize(local->model, first, tools, ids, count, err);
-    json_free(first);
-    return status;
-}
-
-/* Appends the beginning of the assistant's turn. Its text never spells a control token. */
-static enum td_status tokenize_begun(const struct td_model *model, struct td_str begun,
-                                     int32_t **ids, size_t *count, struct td_error *err)
-{
-    size_t capacity = begun.len + 2, added = 0;
-    int32_t *longer = realloc(*ids, (*count + capacity) * sizeof **ids);
-    enum td_status status = TD_OK;
-    if (longer)
-        *ids = longer;
-    else
-        status = error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", *count + capacity);
-    if (status == TD_OK)
-        status = td_tokenize(model, begun, false, false, *ids + *count, capacity, &added, err);
-    *count += added;
-    if (status == TD_OK)
-        return TD_OK;
-    free(*ids);
-    *ids = NULL;
-    return status;
-}
-
-static enum td_status tokenize(const struct local *local, const struct td_request *request,
-                               int32_t **ids, size_t *count, struct td_error *err)
-{
-    if (request->completion)
-        return tokenize_text(local->model, request->completion, ids, count, err);
-    if (!request->continues)
-        return tokenize_chat(local, request, request->message_count, ids, count, err);
-    assert(request->message_count > 0);
-    size_t asked = request->message_count - 1;
-    enum td_status status = tokenize_chat(local, request, asked, ids, count, err);
-    return status == TD_OK
-               ? tokenize_begun(local->model, request->messages[asked].content, ids, count, err)
-               : status;
 }
 
 static void begin_completion(struct tier_attempt *attempt, const struct td_request *request,
@@ -451,6 +484,23 @@ static enum td_status start_confined(struct local *local, struct loop *loop,
     return status;
 }
 
+/* Holds the answer's calls to the tools that were offered. */
+static enum td_status hold_calls(const struct local *local, const struct td_request *request,
+                                 struct tier_attempt *attempt, struct job_request *job,
+                                 struct td_error *err)
+{
+    if (!request->call_grammar || !call_grammar_is_due(request))
+        return TD_OK;
+    chat_tool_marks(local->model, local->tool_format, &job->marks);
+    job->options.grammar =
+        call_grammar_begin(request->call_grammar, local->tool_format, &job->marks);
+    if (!job->options.grammar)
+        return error_set(err, TD_NO_MEMORY, "no memory for a grammar");
+    attempt->held = job->marked = true;
+    attempt->must_call = request->tool_choice == TOOL_CHOICE_FORCED;
+    return TD_OK;
+}
+
 static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
@@ -463,9 +513,11 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     if (local->sandbox && is_restricted(sink))
         return start_confined(local, loop, request, sink, out, err);
     struct tier_attempt *attempt = NULL;
+    struct td_grammar *computed = NULL;
     int32_t *ids = NULL;
     size_t id_count = 0;
-    enum td_status status = tokenize(local, request, &ids, &id_count, err);
+    enum td_status status =
+        local_prompt_tokenize(local->model, local->tool_format, request, &ids, &id_count, err);
     if (status != TD_OK)
         return status;
     struct job_request job = job_of(request, answer_tokens_max(local, request, id_count));
@@ -475,6 +527,10 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
         goto out;
     }
     job_sampling_set(request, &td_model_get_info(local->model)->sampling, &job);
+    if (job.options.sampling.bias_count == 0 && !local_asked_for_label(request)) {
+        job.options.sampling.biases = local->unasked;
+        job.options.sampling.bias_count = local->unasked_count;
+    }
     status = choose_adapters(local, request, &job.adapters, err);
     if (status != TD_OK)
         goto out;
@@ -492,14 +548,25 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
         attempt->ids = ids;
         ids = NULL;
     }
-    if (local->tool_format != TOOL_FORMAT_NONE && tools_of(request))
-        tool_parser_init(&attempt->parser, local->tool_format, tools_of(request));
+    if (local->tool_format != TOOL_FORMAT_NONE && local_prompt_tools(request)) {
+        tool_parser_init(&attempt->parser, local->tool_format, local_prompt_tools(request));
+        status = hold_calls(local, request, attempt, &job, err);
+    }
+    if (status == TD_OK)
+        status = local_computed_grammar(local->model, request, &computed, err);
+    if (computed)
+        job.options.grammar = computed;
+    attempt->computed = computed != NULL;
     job.ids = attempt->completion ? attempt->ids : ids;
     job.id_count = id_count;
     job.loop = loop;
     job.ctx = attempt;
-    status = scheduler_submit(local->scheduler, &job, &attempt->job, err);
+    if (status == TD_OK)
+        status = request->labels ? start_labels(local, request->labels, &job, attempt, err)
+                                 : scheduler_submit(local->scheduler, &job, &attempt->job, err);
 out:
+    if (job.options.grammar != request->grammar) /* the job retains it */
+        td_grammar_free(job.options.grammar);
     adapter_set_release(job.adapters); /* the job holds its own reference */
     free(ids);
     if (status == TD_OK)
@@ -516,6 +583,8 @@ static void local_cancel(struct tier_attempt *attempt)
         return; /* on_done frees it */
     if (attempt->confined)
         sandbox_cancel(attempt->confined);
+    else if (attempt->labels)
+        label_run_cancel(attempt->labels);
     else
         job_cancel(attempt->job);
     attempt_free(attempt);
@@ -533,7 +602,8 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
         return (uint32_t)count;
     int32_t *ids = NULL;
     size_t exact = 0;
-    if (tokenize(local, request, &ids, &exact, NULL) == TD_OK)
+    if (local_prompt_tokenize(local->model, local->tool_format, request, &ids, &exact, NULL) ==
+        TD_OK)
         count = exact > UINT32_MAX ? UINT32_MAX : exact;
     free(ids);
     return (uint32_t)count;
@@ -572,6 +642,7 @@ static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32
 
 static void local_free(struct tier *tier)
 {
+    free(local_of(tier)->unasked);
     free(local_of(tier));
 }
 
@@ -583,6 +654,11 @@ static const struct tier_ops local_ops = {
     .free = local_free,
     .forecast = local_forecast,
 };
+
+const struct td_model *tier_local_model(const struct tier *tier)
+{
+    return tier->ops == &local_ops ? ((const struct local *)tier)->model : NULL;
+}
 
 enum td_status tier_local_new(const struct tier_facts *facts,
                               const struct tier_local_options *options, struct tier **out,
@@ -596,11 +672,18 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
     local->tier.facts.prefill = PREFILL_MESSAGE;
     local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
-    local->tier.facts.lacks |=
-        CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
+    local->tier.facts.lacks |= CAPABILITY_FOREIGN_TOOLS | CAPABILITY_WHOLE_TOOLS |
+                               CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
     if (options->model && local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;
+    enum td_status status = options->model ? local_asked_new(options->model, &local->unasked,
+                                                             &local->unasked_count, err)
+                                           : TD_OK;
+    if (status != TD_OK) {
+        free(local);
+        return status;
+    }
     local->scheduler = options->scheduler;
     local->adapters = options->adapters;
     local->sandbox = options->sandbox;

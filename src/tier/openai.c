@@ -1,10 +1,10 @@
-/* A tier behind any OpenAI-compatible server, over the loop's HTTP client. An attempt is one
+/* An attempt at an OpenAI-compatible server, over the loop's HTTP client. It is one
  * request, repeated at most once, and only while nothing of an answer has been passed on.
  *
  * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
  * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
  * by its own timer in the loop's next turn, and stays silent until then. */
-#include "tier/servers.h"
+#include "tier/openai.h"
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -12,11 +12,12 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "router/plan/model_names.h"
 #include "tier/door.h"
 #include "tier/health.h"
+#include "tier/openai_extras.h"
 #include "tier/openai_headers.h"
-#include "tier/openai_probe.h"
+#include "tier/openai_refusal.h"
 #include "tier/openai_usage.h"
 #include "tier/openai_wire.h"
 
@@ -24,7 +25,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REQUEST_BYTES_MAX (32 * 1024 * 1024)
+/* The largest body that server.body_bytes_max allows, and room for what is added to it. */
+#define REQUEST_BYTES_MAX ((size_t)320 << 20)
 #define RESPONSE_BYTES_MAX (64 * 1024 * 1024)
 #define ERROR_BODY_BYTES_MAX (16 * 1024)
 #define RETRIES_MAX 1
@@ -39,14 +41,6 @@
 /* The same for one whose connection is silent. */
 #define LOOK_MUTE_MS 250
 
-struct openai {
-    struct tier tier; /* first: the caller's view */
-    char *chat_url, *completion_url, *models_url;
-    char *ca_file, *pinned_key, *host;
-    struct tier_server_options options;
-    struct door door;
-};
-
 enum pending { PENDING_NOTHING, PENDING_LOOK, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
 
 struct tier_attempt {
@@ -55,7 +49,8 @@ struct tier_attempt {
     struct tier_sink sink;
     struct client_transfer *transfer;
     struct loop_timer *timer;
-    enum pending pending; /* what the timer does next */
+    enum pending pending;    /* what the timer does next */
+    struct tier_facts facts; /* the tier's, with the model that is asked for */
     struct buf body;
     struct openai_stream stream;
     struct buf refusal; /* the first bytes of an error response */
@@ -67,22 +62,20 @@ struct tier_attempt {
     double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
     uint64_t connected_ms;
     enum tier_reach reach;
-    struct td_error err; /* the result for PENDING_FINISH */
-    bool completion;     /* a completion of a text, not a chat */
-    bool media;          /* the prompt has images or files */
+    struct td_error err;         /* the result for PENDING_FINISH */
+    struct tier_refusal refused; /* what it means when the server refused the request */
+    bool completion;             /* a completion of a text, not a chat */
+    bool media;                  /* the prompt has images or files */
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
-    bool connecting;       /* health knows that it waits for a connection */
-    bool passed_on;        /* the sink has a piece of the answer */
-    bool too_large;        /* more came than is read of an answer */
+    unsigned extras;       /* of enum openai_extra, that the body has; without log-probabilities */
+    unsigned extras_refused;
+    bool connecting; /* health knows that it waits for a connection */
+    bool passed_on;  /* the sink has a piece of the answer */
+    bool too_large;  /* more came than is read of an answer */
     bool in_callback, dead;
 };
-
-static struct openai *openai_of(struct tier *tier)
-{
-    return (struct openai *)tier;
-}
 
 static uint64_t now_ms(void)
 {
@@ -129,7 +122,7 @@ static bool is_success(int code)
 
 /* Servers charge for what they began to answer, and may charge for what they had got when we left.
  * They do not charge for a request that they refused, nor for one that never came. */
-static bool openai_unbilled(const struct tier_attempt *attempt)
+bool openai_unbilled(const struct tier_attempt *attempt)
 {
     return attempt->reach != TIER_REACHED ||
            (attempt->http_status && !is_success(attempt->http_status));
@@ -137,7 +130,7 @@ static bool openai_unbilled(const struct tier_attempt *attempt)
 
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
-    const struct tier_facts *facts = &attempt->tier->tier.facts;
+    const struct tier_facts *facts = &attempt->facts;
     const struct usage_evidence evidence = {
         .sent_bytes = attempt->body.len,
         .text_bytes = attempt->stream.text_bytes,
@@ -168,7 +161,7 @@ static struct tier_usage usage_of(const struct tier_attempt *attempt)
 static void learn_logprobs(const struct tier_attempt *attempt)
 {
     const struct openai_stream *stream = &attempt->stream;
-    const struct tier_facts *facts = &attempt->tier->tier.facts;
+    const struct tier_facts *facts = &attempt->facts;
     bool asked = attempt->asks_logprobs && stream->text_bytes > 0;
     if (stream->surplus_count > 0)
         log_event(LOG_LEVEL_WARN, "logprobs_ignored",
@@ -182,12 +175,26 @@ static void learn_logprobs(const struct tier_attempt *attempt)
               facts->model, attempt->refused_logprobs);
 }
 
+/* It answered without them. */
+static void learn_extras(const struct tier_attempt *attempt)
+{
+    const struct tier_facts *facts = &attempt->facts;
+    if (!attempt->extras_refused)
+        return;
+    extra_support_learn(&attempt->tier->tier.extras, attempt->extras_refused, now_ms());
+    log_event(LOG_LEVEL_INFO, "not_taken", "tier=%s model=%s stream_options=%d stream=%d hints=%d",
+              facts->name, facts->model, (attempt->extras_refused & EXTRA_USAGE) != 0,
+              (attempt->extras_refused & EXTRA_STREAM) != 0,
+              (attempt->extras_refused & EXTRA_HINTS) != 0);
+}
+
 /* Reports the result. The attempt is gone afterwards. */
 static void deliver(struct tier_attempt *attempt, const struct td_error *err)
 {
     struct tier_result result = {
         .status = err->status,
         .err = *err,
+        .refusal = is_success(attempt->http_status) ? attempt->stream.refusal : attempt->refused,
         .http_status = attempt->http_status,
         .finish = attempt->stream.finish,
         .usage = usage_of(attempt),
@@ -202,8 +209,10 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
     };
     openai_hide(secret_reveal(attempt->tier->options.api_key), result.err.message);
     openai_hide(door_host_name(attempt->tier->host), result.err.message);
-    if (result.status == TD_OK)
+    if (result.status == TD_OK) {
         learn_logprobs(attempt);
+        learn_extras(attempt);
+    }
     struct tier_sink sink = attempt->sink;
     attempt_free(attempt);
     sink.on_done(sink.ctx, &result);
@@ -234,7 +243,7 @@ static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
     bool asked_to_wait = attempt->retry_after_ms != UINT64_MAX;
     return attempt->retry_count < RETRIES_MAX && !attempt->passed_on && !attempt->sink.once &&
            attempt->reach == TIER_REACHED && !(pass && pass->purpose == EGRESS_HEDGE) &&
-           (status == TD_BUSY || status == TD_UNAVAILABLE) &&
+           openai_refusal_passes(&attempt->refused, status) &&
            (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX) &&
            is_in_time(attempt, asked_to_wait ? attempt->retry_after_ms : BACKOFF_MS_MIN) &&
            tier_health_may_retry(options->health, options->health_index, now_ms());
@@ -261,19 +270,33 @@ static bool is_refusal_of_logprobs(const struct tier_attempt *attempt)
              !logprob_support_known(&attempt->tier->tier.logprobs, attempt->kind)));
 }
 
-/* Makes the request again what the client made it. */
-static bool drop_logprobs(struct tier_attempt *attempt)
+static unsigned refused_extras(const struct tier_attempt *attempt)
 {
-    attempt->asks_logprobs = false;
-    attempt->refused_logprobs = true;
-    return openai_drop_logprobs(&attempt->body, NULL) == TD_OK &&
+    if (attempt->passed_on)
+        return 0;
+    if (is_refusal_of_logprobs(attempt))
+        return EXTRA_LOGPROBS;
+    return openai_extras_refused(attempt->extras, attempt->http_status,
+                                 buf_view(&attempt->refusal));
+}
+
+/* Makes the request a step more what the client made it. */
+static bool drop_extras(struct tier_attempt *attempt, unsigned extras)
+{
+    if (extras & EXTRA_LOGPROBS) {
+        attempt->asks_logprobs = false;
+        attempt->refused_logprobs = true;
+    }
+    attempt->extras_refused |= extras & ~(unsigned)EXTRA_LOGPROBS;
+    attempt->extras &= ~(extras & EXTRA_STREAM ? extras | EXTRA_USAGE : extras);
+    return openai_drop_extras(&attempt->body, extras, NULL) == TD_OK &&
            openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, NULL) == TD_OK;
 }
 
 static void finish(struct tier_attempt *attempt)
 {
-    bool again = attempt->err.status != TD_OK && is_refusal_of_logprobs(attempt);
-    if (!again || !drop_logprobs(attempt)) {
+    unsigned refused = attempt->err.status != TD_OK ? refused_extras(attempt) : 0;
+    if (!refused || !drop_extras(attempt, refused)) {
         deliver(attempt, &attempt->err);
         return;
     }
@@ -291,7 +314,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     struct tier_attempt *attempt = ctx;
     if (attempt->dead)
         return;
-    if (!attempt->passed_on)
+    bool shows = piece->text.len > 0 || piece->has_stats || json_get(piece->raw_delta, "delta");
+    if (!attempt->passed_on && shows)
         attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
     attempt->passed_on = true;
     if (attempt->asks_logprobs && piece->has_stats) /* now: a gate may end the attempt early */
@@ -366,7 +390,8 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
         error_set(&attempt->err, status, "%s",
                   err && err->message[0] ? err->message : "the connection failed");
     else if (!is_success(attempt->http_status))
-        openai_read_error(attempt->http_status, buf_view(&attempt->refusal), &attempt->err);
+        openai_read_error(attempt->http_status, buf_view(&attempt->refusal), &attempt->refused,
+                          &attempt->err);
     else if (openai_stream_end(&attempt->stream, &attempt->err) != TD_OK)
         error_set(&attempt->err, TD_CORRUPT, "malformed answer");
 }
@@ -385,7 +410,7 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     attempt->in_callback = false;
     if (attempt->dead)
         return;
-    if (attempt->err.status != TD_OK && !is_refusal_of_logprobs(attempt) &&
+    if (attempt->err.status != TD_OK && !refused_extras(attempt) &&
         may_retry(attempt, attempt->err.status))
         retry_later(attempt);
     else
@@ -471,6 +496,7 @@ static void repeat(struct tier_attempt *attempt)
     begin_stream(attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
+    attempt->refused = (struct tier_refusal){0};
     attempt->http_status = 0;
     attempt->retry_after_ms = UINT64_MAX;
     if (send_request(attempt, &attempt->err) != TD_OK)
@@ -517,17 +543,29 @@ static void on_timer(void *ctx)
         repeat(attempt);
 }
 
-/* --- the interface --- */
+/* --- the beginning and the end from outside --- */
 
-static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
+/* What the client did not ask for and the server has refused is left out from the beginning, and so
+ * is a stream that the client does not want, where the operator says so. */
+static enum td_status write_body(struct tier_attempt *attempt, const struct td_request *request,
+                                 struct td_error *err)
 {
-    (void)tier;
-    return tier_estimate_prompt(request);
+    const struct tier *tier = &attempt->tier->tier;
+    unsigned own = EXTRA_USAGE | EXTRA_STREAM | (request->translated ? EXTRA_HINTS : 0u);
+    unsigned not_asked = extra_support_refused(&tier->extras, own, now_ms());
+    if (tier->facts.streams_as_asked && !request->streamed)
+        not_asked |= EXTRA_STREAM;
+    if (not_asked & EXTRA_STREAM)
+        not_asked |= EXTRA_USAGE;
+    enum td_status status =
+        openai_write_body(request, &attempt->facts, attempt->asks_logprobs, &attempt->body, err);
+    attempt->extras = own & ~not_asked;
+    return status == TD_OK ? openai_drop_extras(&attempt->body, not_asked, err) : status;
 }
 
-static enum td_status openai_start(struct tier *tier, struct loop *loop,
-                                   const struct td_request *request, const struct tier_sink *sink,
-                                   struct tier_attempt **out, struct td_error *err)
+enum td_status openai_start(struct tier *tier, struct loop *loop, const struct td_request *request,
+                            const struct tier_sink *sink, struct tier_attempt **out,
+                            struct td_error *err)
 {
     assert(loop != NULL && request != NULL && out != NULL);
     assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
@@ -535,6 +573,8 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
     attempt->tier = openai_of(tier);
+    attempt->facts = tier->facts;
+    model_names_take(&attempt->facts, request->model);
     attempt->loop = loop;
     attempt->sink = *sink;
     attempt->start_ms = clock_monotonic_ms(NULL);
@@ -551,8 +591,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
         logprob_support_ask(&tier->logprobs, attempt->kind, (uint64_t)attempt->start_ms);
     begin_stream(attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
-    enum td_status status =
-        openai_write_body(request, &tier->facts, attempt->asks_logprobs, &attempt->body, err);
+    enum td_status status = write_body(attempt, request, err);
     if (status == TD_OK)
         status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
     if (status == TD_OK && !attempt->timer)
@@ -567,7 +606,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     return TD_OK;
 }
 
-static void openai_cancel(struct tier_attempt *attempt)
+void openai_cancel(struct tier_attempt *attempt)
 {
     if (!attempt->in_callback) {
         attempt_free(attempt);
@@ -577,113 +616,7 @@ static void openai_cancel(struct tier_attempt *attempt)
     later(attempt, PENDING_FREE, 0);
 }
 
-static uint64_t openai_egress_bytes(const struct tier_attempt *attempt)
+uint64_t openai_egress_bytes(const struct tier_attempt *attempt)
 {
     return attempt->egress_bytes;
 }
-
-static void openai_free(struct tier *tier)
-{
-    struct openai *openai = openai_of(tier);
-    free(openai->chat_url);
-    free(openai->completion_url);
-    free(openai->models_url);
-    free(openai->ca_file);
-    free(openai->pinned_key);
-    free(openai->host);
-    free(openai);
-}
-
-static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, uint32_t within_ms,
-                                       tier_probe_fn *then, void *ctx)
-{
-    const struct openai *openai = openai_of(tier);
-    const struct openai_probe_target target = {
-        .door = &openai->door,
-        .url = openai->models_url,
-        .ca_file = openai->ca_file,
-        .pinned_key = openai->pinned_key,
-        .key = openai->options.api_key,
-        .connect_timeout_ms = openai->options.connect_timeout_ms,
-        .total_timeout_ms = within_ms ? within_ms : 2 * openai->options.connect_timeout_ms,
-    };
-    return openai_probe_start(&target, loop, then, ctx);
-}
-
-static const struct tier_ops openai_ops = {
-    .start = openai_start,
-    .cancel = openai_cancel,
-    .count_prompt = openai_count_prompt,
-    .free = openai_free,
-    .egress_bytes = openai_egress_bytes,
-    .probe = openai_probe,
-    .probe_cancel = openai_probe_cancel,
-    .unbilled = openai_unbilled,
-    .estimates = true,
-};
-
-static char *url_of(const char *base_url, const char *path)
-{
-    struct td_str base = str_from(base_url);
-    while (base.len > 0 && base.data[base.len - 1] == '/')
-        base.len--;
-    char *url = NULL;
-    return asprintf(&url, STR_FMT "/%s", STR_ARG(base), path) < 0 ? NULL : url;
-}
-
-static uint32_t or_default(uint32_t value, uint32_t otherwise)
-{
-    return value ? value : otherwise;
-}
-
-enum td_status tier_openai_new(const struct tier_facts *facts,
-                               const struct tier_server_options *options, struct tier **out,
-                               struct td_error *err)
-{
-    assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
-    enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
-    if (status == TD_OK && !openai_key_is_clean(options->api_key))
-        status = error_set(err, TD_INVALID, "the API key has a space or control character");
-    if (status != TD_OK) {
-        error_prefix(err, "tier %s", facts->name);
-        return status;
-    }
-    struct openai *openai = calloc(1, sizeof *openai);
-    if (!openai)
-        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
-    openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
-    openai->tier.facts.loopback = loopback_is_url(str_from(options->base_url));
-    openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
-                                CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
-                                CAPABILITY_PROMPT_IDS;
-    openai->options = *options;
-    openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
-    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
-    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
-    openai->chat_url = url_of(options->base_url, "chat/completions");
-    openai->completion_url = url_of(options->base_url, "completions");
-    openai->models_url = url_of(options->base_url, "models");
-    openai->host = door_host(options->base_url);
-    openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
-    openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
-    openai->pinned_key = options->pinned_key ? strdup(options->pinned_key) : NULL;
-    openai->options.base_url = NULL; /* the caller's; the copies are above */
-    openai->options.ca_file = openai->options.pinned_key = NULL;
-    if (!openai->chat_url || !openai->completion_url || !openai->models_url || !openai->host ||
-        (options->ca_file && !openai->ca_file) || (options->pinned_key && !openai->pinned_key)) {
-        openai_free(&openai->tier);
-        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
-    }
-    *out = &openai->tier;
-    return TD_OK;
-}
-
-const struct tier_server server_openai = {
-    .name = "openai",
-    .base_url_env = "OPENAI_BASE_URL",
-    .base_url = "https://api.openai.com/v1",
-    .key_env = "OPENAI_API_KEY",
-    .model_env = "TANDEM_OPENAI_MODEL",
-    .model = "gpt-4o-mini",
-    .open = tier_openai_new,
-};

@@ -24,20 +24,53 @@ void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta
 
 static void read_function(const struct json *function, struct delta_part *out)
 {
+    const struct json *input = json_get(function, "input");
     out->function = json_text(json_get(function, "name"));
-    out->arguments = json_text(json_get(function, "arguments"));
+    out->arguments = json_text(out->custom ? input : json_get(function, "arguments"));
+}
+
+/* Without a number, or with one that is none, `otherwise`. */
+static uint32_t number_of(const struct json *entry, int64_t otherwise)
+{
+    int64_t index = json_int(json_get(entry, "index"), otherwise);
+    return (uint32_t)(index >= 0 && index < DELTA_OLD_CALL ? index : DELTA_OLD_CALL - 1);
 }
 
 /* A call without a number has its place in the list as its number. */
-static void read_call(struct delta_reader *reader, struct delta_part *out)
+static void read_call(const struct json *call, size_t at, struct delta_part *out)
 {
-    size_t at = reader->next_call++;
-    const struct json *call = json_at(reader->calls, at);
-    int64_t index = json_int(json_get(call, "index"), (int64_t)at);
-    bool fits = index >= 0 && index < DELTA_OLD_CALL;
+    const struct json *custom = json_get(call, "custom");
+    *out = (struct delta_part){.kind = DELTA_CALL,
+                               .value = call,
+                               .call = number_of(call, (int64_t)at),
+                               .custom = is(custom, JSON_KIND_OBJECT)};
+    read_function(out->custom ? custom : json_get(call, "function"), out);
+}
+
+/* OpenRouter streams the texts of reasoning_details so: entries of one number are one. */
+static const char *const continued[] = {"text", "summary", NULL};
+
+static void read_entry(const char *name, const struct json *entry, struct delta_part *out)
+{
     *out = (struct delta_part){
-        .kind = DELTA_CALL, .value = call, .call = fits ? (uint32_t)index : DELTA_OLD_CALL - 1};
-    read_function(json_get(call, "function"), out);
+        .kind = DELTA_ENTRY, .name = name, .value = entry, .call = DELTA_NO_NUMBER};
+    if (!is(json_get(entry, "index"), JSON_KIND_INT))
+        return;
+    out->call = number_of(entry, 0);
+    for (size_t i = 0; continued[i] && !out->member; i++)
+        if (is(json_get(entry, continued[i]), JSON_KIND_TEXT))
+            out->member = continued[i];
+    if (out->member)
+        out->text = json_text(json_get(entry, out->member));
+}
+
+static bool is_list_of_objects(const struct json *value)
+{
+    size_t count = is(value, JSON_KIND_ARRAY) ? json_count(value) : 0;
+    bool objects = count > 0;
+    for (size_t i = 0; i < count && objects; i++)
+        objects = is(json_at(value, i), JSON_KIND_OBJECT);
+    return objects;
 }
 
 static void read_member(const char *name, const struct json *value, struct delta_part *out)
@@ -57,21 +90,50 @@ bool openai_delta_next(struct delta_reader *reader, struct delta_part *out)
     assert(reader && out);
     const char *name;
     const struct json *value;
-    while (reader->next_call >= json_count(reader->calls)) {
+    while (reader->next >= json_count(reader->list)) {
         if (!json_next(reader->delta, &reader->member, &name, &value))
             return false;
         if (strcmp(name, "role") == 0 || strcmp(name, "content") == 0 || json_absent(value))
             continue;
-        bool calls = strcmp(name, "tool_calls") == 0 && is(value, JSON_KIND_ARRAY);
-        if (!calls || json_count(value) == 0) {
+        bool calls = strcmp(name, "tool_calls") == 0;
+        bool list =
+            calls ? json_count(value) > 0 && is(value, JSON_KIND_ARRAY) : is_list_of_objects(value);
+        if (!list) {
             read_member(name, value, out);
             return true;
         }
-        reader->calls = value;
-        reader->next_call = 0;
+        reader->list = value;
+        reader->list_name = calls ? NULL : name;
+        reader->next = 0;
     }
-    read_call(reader, out);
+    const struct json *entry = json_at(reader->list, reader->next++);
+    if (reader->list_name)
+        read_entry(reader->list_name, entry, out);
+    else
+        read_call(entry, reader->next - 1, out);
     return true;
+}
+
+/* No deeper than base/json.h reads. */
+static size_t text_bytes(const struct json *value)
+{
+    void *iterator = NULL;
+    const char *name;
+    const struct json *member;
+    size_t bytes = json_text(value).len;
+    for (size_t i = 0; is(value, JSON_KIND_ARRAY) && i < json_count(value); i++)
+        bytes += text_bytes(json_at(value, i));
+    while (is(value, JSON_KIND_OBJECT) && json_next(value, &iterator, &name, &member))
+        bytes += text_bytes(member);
+    return bytes;
+}
+
+size_t openai_delta_bytes(const struct delta_part *part)
+{
+    assert(part);
+    if (part->kind == DELTA_OTHER || part->kind == DELTA_ENTRY)
+        return text_bytes(part->value);
+    return part->text.len + part->function.len + part->arguments.len;
 }
 
 void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
@@ -83,7 +145,7 @@ void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
     openai_delta_read(&reader, raw_delta);
     while (openai_delta_next(&reader, &part)) {
         *answer_bytes += part.function.len + part.arguments.len;
-        *beside_bytes += part.text.len;
+        *beside_bytes += part.kind == DELTA_TEXT ? part.text.len : 0;
     }
 }
 
@@ -123,17 +185,18 @@ static struct json *function_of(const struct json *came, const struct delta_part
 {
     struct json *function = came ? json_clone(came) : json_new_object();
     put_text(function, "name", part->function);
-    put_text(function, "arguments", part->arguments);
+    put_text(function, part->custom ? "input" : "arguments", part->arguments);
     return function;
 }
 
 static struct json *call_of(const struct delta_part *part)
 {
+    const char *member = part->custom ? "custom" : "function";
     if (part->value) {
         struct json *call = json_clone(part->value);
-        const struct json *function = json_get(part->value, "function");
+        const struct json *function = json_get(part->value, member);
         if (is(function, JSON_KIND_OBJECT))
-            json_put(call, "function", function_of(function, part));
+            json_put(call, member, function_of(function, part));
         return call;
     }
     struct json *call = json_new_object();
@@ -142,18 +205,34 @@ static struct json *call_of(const struct delta_part *part)
         json_put(call, "id", json_new_text(part->id));
         json_put(call, "type", json_new_cstr("function"));
     }
-    json_put(call, "function", function_of(NULL, part));
+    json_put(call, member, function_of(NULL, part));
     return call;
 }
 
-static void put_call(struct delta_writer *writer, const struct delta_part *part)
+static struct json *entry_of(const struct delta_part *part)
 {
-    if (!writer->calls) {
-        struct json *calls = json_new_array();
-        json_put(writer->delta, "tool_calls", calls);
-        writer->calls = json_get(writer->delta, "tool_calls") ? calls : NULL;
+    struct json *entry = part->value ? json_clone(part->value) : json_new_object();
+    if (!part->value) {
+        json_put(entry, "index", json_new_int(part->call));
+        if (part->type.len > 0)
+            json_put(entry, "type", json_new_text(part->type));
     }
-    json_push(writer->calls, call_of(part));
+    if (part->member)
+        put_text(entry, part->member, part->text);
+    return entry;
+}
+
+/* **takes** entry. Lists may take turns: then the one that is gone on with is written anew. */
+static void push(struct delta_writer *writer, const char *name, struct json *entry)
+{
+    if (!writer->list || strcmp(writer->list_name, name) != 0) {
+        const struct json *before = json_get(writer->delta, name);
+        struct json *list = before ? json_clone(before) : json_new_array();
+        json_put(writer->delta, name, list);
+        writer->list = json_get(writer->delta, name) ? list : NULL;
+    }
+    writer->list_name = name;
+    json_push(writer->list, entry);
 }
 
 void openai_delta_put(struct delta_writer *writer, const struct delta_part *part)
@@ -165,10 +244,12 @@ void openai_delta_put(struct delta_writer *writer, const struct delta_part *part
         json_put(writer->delta, part->name, json_clone(part->value));
     else if (part->kind == DELTA_TEXT)
         json_put(writer->delta, part->name, json_new_text(part->text));
+    else if (part->kind == DELTA_ENTRY)
+        push(writer, part->name, entry_of(part));
     else if (part->call == DELTA_OLD_CALL)
         json_put(writer->delta, "function_call", function_of(part->value, part));
     else
-        put_call(writer, part);
+        push(writer, "tool_calls", call_of(part));
 }
 
 struct json *openai_delta_end(struct delta_writer *writer, const struct json *like)

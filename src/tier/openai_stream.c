@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/shortage.h"
 #include "base/str.h"
+#include "tier/openai_beside.h"
 #include "tier/openai_cut.h"
 #include "tier/openai_delta.h"
 #include "tier/openai_token_stats.h"
@@ -48,10 +49,12 @@ static bool is(const struct json *value, enum json_kind kind)
 /* A usage that cannot be true does not make the answer untrue: an estimate takes its place. */
 static void read_usage(struct openai_stream *stream, const struct json *usage)
 {
-    if (stream->usage_was_cut)
+    if (stream->usage_was_cut) {
         stream->usage = (struct tier_usage){.refused = "it is not JSON"};
-    else if (!json_absent(usage))
+    } else if (!json_absent(usage)) {
         stream->usage = openai_usage_read(usage);
+        openai_beside_note_usage(&stream->beside, usage);
+    }
 }
 
 static void read_finish(struct openai_stream *stream, const struct json *reason)
@@ -89,8 +92,7 @@ static size_t bytes_of(const struct json *choice, struct td_str text)
     size_t bytes = text.len;
     openai_delta_read(&reader, choice);
     while (openai_delta_next(&reader, &part))
-        bytes += part.text.len + part.function.len + part.arguments.len +
-                 (part.kind == DELTA_OTHER ? json_count(part.value) : 0);
+        bytes += openai_delta_bytes(&part);
     return bytes;
 }
 
@@ -105,11 +107,14 @@ static void bound_stats(struct openai_stream *stream, size_t bytes, struct token
     list->count = most;
 }
 
-/* Log-probabilities that only we asked for do not go to the client. **returns new** */
-static struct json *without_logprobs(const struct json *choice)
+/* Log-probabilities that only we asked for do not go to the client, and what stands beside the
+ * answer is told at its end. **returns new** */
+static struct json *without_others(const struct json *choice, bool logprobs)
 {
     struct json *bare = json_clone(choice);
-    json_remove(bare, "logprobs");
+    if (!logprobs)
+        json_remove(bare, "logprobs");
+    json_remove(bare, OPENAI_BESIDE);
     return bare;
 }
 
@@ -140,9 +145,11 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
     stream->shown_bytes += bytes;
     bool own = stream->own_logprobs;
     bool hides = own && !json_absent(logprobs);
-    struct json *bare = more && hides ? without_logprobs(choice) : NULL;
+    bool tells = more || (!own && !json_absent(logprobs));
+    bool posing = json_get(choice, OPENAI_BESIDE) != NULL;
+    struct json *bare = tells && (hides || posing) ? without_others(choice, !hides) : NULL;
     struct tier_piece piece = {.text = text, .server_identity = stream->identity};
-    if (more || (!own && !json_absent(logprobs)))
+    if (tells)
         piece.raw_delta = bare ? bare : choice;
     for (size_t i = 0; i < list.count || (i == 0 && (text.len > 0 || piece.raw_delta)); i++) {
         if (!read_stats(stream, &list, i, &piece)) {
@@ -161,6 +168,7 @@ static void emit(struct openai_stream *stream, const struct json *choice, struct
 static void read_text_choice(struct openai_stream *stream, const struct json *choice)
 {
     emit(stream, choice, json_text(json_get(choice, "text")), false);
+    openai_beside_note_choice(&stream->beside, choice);
     if (stream->err.status == TD_OK)
         read_finish(stream, json_get(choice, "finish_reason"));
 }
@@ -206,6 +214,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
         return;
     }
     emit(stream, choice, json_text(json_get(delta, "content")), has_more_than_text(choice));
+    openai_beside_note_choice(&stream->beside, choice);
     if (stream->err.status == TD_OK)
         read_finish(stream, json_get(choice, "finish_reason"));
 }
@@ -215,11 +224,8 @@ static void read_error(struct openai_stream *stream, const struct json *root)
     struct buf text;
     buf_init(&text, EVENT_BYTES_MAX);
     json_write(root, &text);
-    const struct json *code = json_get(json_get(root, "error"), "code");
-    int http =
-        json_int(code, 500) >= 400 && json_int(code, 500) < 600 ? (int)json_int(code, 500) : 500;
     struct td_error err = {0};
-    openai_read_error(http, buf_view(&text), &err);
+    openai_read_error(0, buf_view(&text), &stream->refusal, &err);
     error_set(&stream->err, err.status, "error in the stream: %s", err.message);
     buf_deinit(&text);
 }
@@ -258,6 +264,7 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
         return;
     }
     read_identity(stream, root);
+    openai_beside_note_chunk(&stream->beside, root);
     for (size_t i = 0; i < json_count(choices) && stream->err.status == TD_OK; i++)
         read_choice(stream, json_at(choices, i));
     if (stream->err.status == TD_OK)
@@ -308,6 +315,16 @@ static void refuse_text(struct openai_stream *stream, struct td_str text, const 
         malformed(stream, what);
 }
 
+/* The last piece of an answer: what was said beside its message. */
+static void tell_beside(struct openai_stream *stream)
+{
+    struct json *raw_delta = openai_beside_take(&stream->beside);
+    if (raw_delta && stream->err.status == TD_OK)
+        stream->on_piece(stream->ctx, &(struct tier_piece){.server_identity = stream->identity,
+                                                           .raw_delta = raw_delta});
+    json_free(raw_delta);
+}
+
 static void on_event(void *ctx, struct td_str event, struct td_str data)
 {
     struct openai_stream *stream = ctx;
@@ -316,6 +333,7 @@ static void on_event(void *ctx, struct td_str event, struct td_str data)
         return;
     if (str_equal(str_trim(data), STR("[DONE]"))) {
         stream->done = true;
+        tell_beside(stream);
         return;
     }
     struct json *root = parse(stream, data);
@@ -368,6 +386,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
         json_put(chunk, "choices", list);
         json_put(chunk, "usage", json_clone(json_get(root, "usage")));
         read_identity(stream, root);
+        openai_beside_note_chunk(&stream->beside, root);
         read_chunk(stream, chunk);
     } else {
         json_free(choice);
@@ -390,6 +409,7 @@ void openai_stream_deinit(struct openai_stream *stream)
 {
     sse_reader_deinit(&stream->events);
     buf_deinit(&stream->whole);
+    openai_beside_deinit(&stream->beside);
 }
 
 /* The first byte after white space decides: no event stream begins with a brace. */
@@ -454,5 +474,6 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
     }
     if (stream->err.status == TD_OK && !stream->finished && !stream->done)
         error_set(&stream->err, TD_CORRUPT, "the answer was cut before its end");
+    tell_beside(stream);
     return conclude(stream, shortages, err);
 }

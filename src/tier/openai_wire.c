@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "net/loopback.h"
+#include "tier/openai_refusal.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -122,11 +123,12 @@ static struct json *body_from_messages(const struct td_request *request)
     return body;
 }
 
+/* The members' values are the request's own: none of them is changed below, only replaced. */
 static struct json *body_from_members(const struct td_request *request)
 {
     struct json *body = json_new_object();
     for (size_t i = 0; body && i < request->member_count; i++)
-        json_put(body, request->members[i].name, json_clone(request->members[i].value));
+        json_put(body, request->members[i].name, json_share(request->members[i].value));
     return body;
 }
 
@@ -197,8 +199,7 @@ static void ask_to_go_on(struct json *body, const struct td_request *request, en
     }
 }
 
-/* The upstream request is always streamed, whatever the client asked for. Time-outs then watch the
- * first byte, and a client that disconnects stops the work. */
+/* Time-outs then watch the first byte, and a client that disconnects stops the work. */
 static void ask_for_stream(struct json *body)
 {
     const struct json *given = json_get(body, "stream_options");
@@ -269,21 +270,6 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     return check_body(out, shortages, err);
 }
 
-enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err)
-{
-    struct json *root = NULL;
-    uint32_t shortages = shortage_count();
-    enum td_status status = json_parse(buf_view(body), &root, err);
-    if (status != TD_OK)
-        return status;
-    json_remove(root, "logprobs");
-    json_remove(root, "top_logprobs");
-    buf_clear(body);
-    json_write(root, body);
-    json_free(root);
-    return check_body(body, shortages, err);
-}
-
 /* --- refusals --- */
 
 enum td_status openai_status_of_http(int code)
@@ -315,18 +301,6 @@ enum td_status openai_status_of_http(int code)
     }
 }
 
-/* Where OpenAI and the servers that follow it put the text of an error. */
-static struct td_str error_text(const struct json *root)
-{
-    const struct json *error = json_get(root, "error");
-    const struct json *const places[] = {json_get(error, "message"), error,
-                                         json_get(root, "message"), json_get(root, "detail")};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (json_text(places[i]).len > 0)
-            return json_text(places[i]);
-    return (struct td_str){NULL, 0};
-}
-
 #define PEER_TEXT_BYTES 240
 
 /* A peer's text goes to logs, headers and terminals, so it becomes one bounded line without control
@@ -342,24 +316,18 @@ static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
     out[len] = '\0';
 }
 
-void openai_read_error(int code, struct td_str body, struct td_error *err)
+void openai_read_error(int code, struct td_str body, struct tier_refusal *refusal,
+                       struct td_error *err)
 {
-    assert(err != NULL);
+    assert(refusal != NULL && err != NULL);
     char text[PEER_TEXT_BYTES] = "";
     struct json *root = NULL;
     if (json_parse(body, &root, NULL) == TD_OK)
-        copy_clean(error_text(root), text);
+        copy_clean(openai_refusal_text(root), text);
+    openai_refusal_read(code, root, refusal);
+    code = refusal->http;
     json_free(root);
     error_set(err, openai_status_of_http(code), text[0] ? "HTTP %d: %s" : "HTTP %d%s", code, text);
-}
-
-bool openai_names_logprobs(struct td_str refusal)
-{
-    static const struct td_str name = {"logprob", 7};
-    for (size_t at = 0; at + name.len <= refusal.len; at++)
-        if (str_equal_nocase(str_slice(refusal, at, at + name.len), name))
-            return true;
-    return false;
 }
 
 #define RETRY_AFTER_SECONDS_MAX 3600

@@ -8,6 +8,7 @@
 
 #include "net/sse.h"
 #include "request/request.h"
+#include "tier/openai_beside.h"
 #include "tier/tier.h"
 
 /* Accepts https URLs, and http URLs of a loopback host or with allow_http. A URL with user:password
@@ -16,14 +17,11 @@ TD_MUST_CHECK enum td_status openai_check_url(struct td_str url, bool allow_http
                                               struct td_error *err);
 
 /* Appends the JSON body of a streamed request for facts->model. judged: with log-probabilities,
- * also where the client asks for none. */
+ * also where the client asks for none. What of it is not to be asked, tier/openai_extras.h takes
+ * out. */
 TD_MUST_CHECK enum td_status openai_write_body(const struct td_request *request,
                                                const struct tier_facts *facts, bool judged,
                                                struct buf *out, struct td_error *err);
-/* Takes the question for log-probabilities out of a body again. */
-TD_MUST_CHECK enum td_status openai_drop_logprobs(struct buf *body, struct td_error *err);
-/* Whether a refusal speaks of log-probabilities. */
-bool openai_names_logprobs(struct td_str refusal);
 
 /* Appends a message to a list of them. The text as it lies in the list, which **borrows** it;
  * data NULL without memory. */
@@ -37,9 +35,11 @@ bool openai_offers_tool(const struct json *tools, struct td_str name);
 TD_MUST_CHECK enum td_status openai_pad_body(struct buf *body, uint32_t multiple,
                                              struct td_error *err);
 
-/* The status for an HTTP error, and the peer's message: bounded, without control characters. */
+/* The status for an HTTP error, what it means (tier/openai_refusal.h), and the peer's message:
+ * bounded, without control characters. code 0: the error came in a stream. */
 enum td_status openai_status_of_http(int code);
-void openai_read_error(int code, struct td_str body, struct td_error *err);
+void openai_read_error(int code, struct td_str body, struct tier_refusal *refusal,
+                       struct td_error *err);
 /* Reads "2" as 2000, and the date of HTTP as the time until then; an hour at most. UINT64_MAX when
  * the value is neither. */
 uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms);
@@ -62,15 +62,17 @@ struct openai_stream {
     bool done;     /* [DONE] came: nothing follows */
     enum td_finish finish;
     struct tier_usage usage; /* exact if the peer sent it */
-    uint64_t text_bytes;     /* of content, for an estimate of the usage */
-    uint64_t shown_bytes;    /* of that, of calls and of what stands beside the answer */
-    uint64_t stats_count;    /* pieces with stats */
-    uint64_t identity;       /* hash of the model and build that the server names; 0 = not yet */
-    uint64_t surplus_count;  /* log-probabilities beyond what the text can have tokens */
-    bool chunk_was_cut;      /* the log-probabilities of the chunk at hand are no JSON */
-    bool usage_was_cut;      /* its usage is none */
-    struct td_error err;     /* the first failure; later bytes are ignored */
-    bool own_fault;          /* it is about this answer, not about the server */
+    struct openai_beside beside;
+    uint64_t text_bytes;    /* of content, for an estimate of the usage */
+    uint64_t shown_bytes;   /* of that, of calls and of what stands beside the answer */
+    uint64_t stats_count;   /* pieces with stats */
+    uint64_t identity;      /* hash of the model and build that the server names; 0 = not yet */
+    uint64_t surplus_count; /* log-probabilities beyond what the text can have tokens */
+    bool chunk_was_cut;     /* the log-probabilities of the chunk at hand are no JSON */
+    bool usage_was_cut;     /* its usage is none */
+    struct td_error err;    /* the first failure; later bytes are ignored */
+    struct tier_refusal refusal; /* what it means when the server said it in the stream */
+    bool own_fault;              /* it is about this answer, not about the server */
 };
 
 /* completion: the answer continues a text, it is not a message of a chat. */

@@ -10,6 +10,7 @@
 #include "engine/sampling/sampler.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_TEXT UINT32_MAX /* the length that stands for NULL */
@@ -64,6 +65,13 @@ static void put_completion(struct buf *out, const struct td_completion *completi
     buf_append_char(out, completion->prompt_only);
 }
 
+static void put_labels(struct buf *out, const struct td_labels *labels)
+{
+    put_u32(out, labels ? labels->count : 0);
+    for (size_t i = 0; labels && i < labels->count; i++)
+        put_text(out, labels->texts[i]);
+}
+
 static void put_adapters(struct buf *out, const struct td_request *request)
 {
     put_u32(out, request->adapter_count);
@@ -93,6 +101,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
         put_text(out, request->messages[i].content);
     }
     put_completion(out, request->completion);
+    put_labels(out, request->labels);
     put_cstr(out, request->model);
     put_u32(out, request->tokens_max);
     put_u32(out, sampling.bias_count);
@@ -113,6 +122,8 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     buf_append_char(out, request->ignore_eos);
     put_u32(out, request->tool_count);
     put_u32(out, (size_t)request->tool_choice);
+    put_text(out, request->tool_named);
+    buf_append_char(out, request->one_call);
     buf_append_char(out, request->has_calls);
     buf_append_char(out, request->continues);
     put_adapters(out, request);
@@ -165,10 +176,15 @@ void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
     put_text(out, piece->text);
     buf_append_char(out, piece->has_stats);
     buf_append(out, &piece->stats, sizeof piece->stats);
+    buf_append_char(out, piece->in_call);
+    buf_append_char(out, piece->computed);
     put_text(out, piece->token_text);
     put_u32(out, top_count);
     buf_append(out, piece->top, top_count * sizeof *piece->top);
     put_json(out, piece->raw_delta);
+    put_u32(out, piece->label_count);
+    if (piece->label_count)
+        buf_append(out, piece->label_scores, piece->label_count * sizeof *piece->label_scores);
     end_frame(out, begin);
 }
 
@@ -210,17 +226,16 @@ struct source {
     bool failed;
 };
 
-static bool get_bytes(struct source *source, void *out, size_t len)
+static void get_bytes(struct source *source, void *out, size_t len)
 {
     if (source->failed || len > source->rest.len) {
         source->failed = true;
         memset(out, 0, len);
-        return false;
+        return;
     }
     if (len)
         memcpy(out, source->rest.data, len);
     source->rest = str_slice(source->rest, len, source->rest.len);
-    return true;
 }
 
 static uint32_t get_u32(struct source *source)
@@ -342,6 +357,17 @@ static void get_completion(struct source *source, struct sandbox_request *out)
     out->request.completion = completion;
 }
 
+static void get_labels(struct source *source, struct sandbox_request *out)
+{
+    size_t count = get_count(source, TD_LABELS_MAX, sizeof(uint32_t));
+    struct td_str *texts = count ? arena_alloc_array(out->arena, count, sizeof *texts) : NULL;
+    source->failed |= count > 0 && !texts;
+    for (size_t i = 0; texts && i < count; i++)
+        texts[i] = get_view(source);
+    out->labels = (struct td_labels){.texts = texts, .count = count};
+    out->request.labels = count ? &out->labels : NULL;
+}
+
 static void get_adapters(struct source *source, struct sandbox_request *out)
 {
     struct td_request *request = &out->request;
@@ -382,6 +408,7 @@ static void get_request(struct source *source, struct sandbox_request *out)
     out->tier = get_cstr(source, out->arena);
     get_messages(source, out);
     get_completion(source, out);
+    get_labels(source, out);
     request->model = get_cstr(source, out->arena);
     request->tokens_max = get_u32(source);
     get_sampling(source, out);
@@ -399,6 +426,8 @@ static void get_request(struct source *source, struct sandbox_request *out)
     request->ignore_eos = get_bool(source);
     request->tool_count = get_u32(source);
     request->tool_choice = (enum request_tool_choice)get_choice(source, TOOL_CHOICE_FORCED);
+    request->tool_named = get_view(source);
+    request->one_call = get_bool(source);
     request->has_calls = get_bool(source);
     request->continues = get_bool(source);
     source->failed |= request->continues && request->message_count == 0;
@@ -460,11 +489,21 @@ static void get_piece(struct source *source, struct sandbox_frame *out)
     piece->text = get_view(source);
     piece->has_stats = get_bool(source);
     get_bytes(source, &piece->stats, sizeof piece->stats);
+    piece->in_call = get_bool(source);
+    piece->computed = get_bool(source);
     piece->token_text = get_view(source);
     piece->top_count = get_count(source, TD_TOP_LOGPROBS_MAX, sizeof *piece->top);
     get_bytes(source, out->top, piece->top_count * sizeof *piece->top);
     piece->top = piece->top_count ? out->top : NULL;
     piece->raw_delta = out->delta = get_json(source);
+    piece->label_count = get_count(source, TD_LABELS_MAX, sizeof *piece->label_scores);
+    if (piece->label_count == 0)
+        return;
+    out->label_scores = calloc(piece->label_count, sizeof *out->label_scores);
+    source->failed |= !out->label_scores;
+    if (out->label_scores)
+        get_bytes(source, out->label_scores, piece->label_count * sizeof *out->label_scores);
+    piece->label_scores = out->label_scores;
 }
 
 static void get_done(struct source *source, struct sandbox_frame *out)
@@ -524,6 +563,9 @@ enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sand
 void sandbox_frame_deinit(struct sandbox_frame *frame)
 {
     json_free(frame->delta);
+    free(frame->label_scores);
     frame->delta = NULL;
+    frame->label_scores = NULL;
     frame->piece.raw_delta = NULL;
+    frame->piece.label_scores = NULL;
 }

@@ -29,6 +29,7 @@ struct sandbox_request {
     const char *tier;
     struct td_request request; /* without grammar */
     struct td_completion completion;
+    struct td_labels labels;
     struct request_member members[SANDBOX_MEMBERS];
     struct json *values[SANDBOX_MEMBERS], *schema;
     struct arena *arena;
@@ -62,7 +63,8 @@ struct sandbox_frame {
     enum sandbox_frame_kind kind;
     struct tier_piece piece; /* its texts borrow the bytes read */
     struct td_top_logprob top[TD_TOP_LOGPROBS_MAX];
-    struct json *delta; /* owner of piece.raw_delta (sandbox_frame_deinit) */
+    float *label_scores; /* owner of piece.label_scores */
+    struct json *delta;  /* owner of piece.raw_delta (sandbox_frame_deinit) */
     struct tier_result result;
     struct td_str floats; /* VECTORS: whole floats in the bytes read, not aligned */
 };

@@ -7,11 +7,13 @@
 #ifndef TIER_TIER_H
 #define TIER_TIER_H
 
+#include "base/crypto.h"
 #include "base/loop.h"
 #include "request/request.h"
 #include "router/plan/facts.h"
 #include "tandem/engine.h"
 #include "tier/logprob_support.h"
+#include "tier/openai_extras.h"
 
 struct egress_pass;
 struct tier;
@@ -21,6 +23,8 @@ struct tier_piece {
     struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
     struct td_token_stats stats; /* of one generated token */
+    bool in_call;                /* local tier: that token belongs to a call of a tool */
+    bool computed;               /* local tier: code has made the answer, not the model */
     uint64_t server_identity; /* of a server: which model and build it says it is; 0 = not said */
     struct td_str token_text; /* the bytes of that token, for logprobs */
     const struct td_top_logprob *top; /* local tier: with ids of `model` */
@@ -30,6 +34,10 @@ struct tier_piece {
      * in the form of a stream's delta; else NULL. Read it by tier/openai_delta.h. Its logprobs are
      * those of all tokens of `text`, and token_text is then empty. */
     const struct json *raw_delta;
+    /* Of a request with labels, whose only piece this is: [label_count] log-probabilities, as
+     * td_classify's. stats.not_mine is that of the answer's first token. */
+    const float *label_scores;
+    size_t label_count;
 };
 
 struct tier_usage {
@@ -45,8 +53,17 @@ enum tier_reach {
     TIER_NOT_AWAITED /* nor was it waited for: others had found none */
 };
 
+/* What a server's refusal means, in words that are ours: nothing in it is quoted. */
+struct tier_refusal {
+    int http; /* the status that it has, or would have had before a stream began; 0 = none */
+    const char *code; /* one that clients know, such as "context_length_exceeded"; or NULL */
+    char param[64];   /* the request's member that the server names, of members that are known */
+    bool of_request; /* the request is wrong, wherever it is sent: another tier need not be asked */
+};
+
 struct tier_result {
     enum td_status status; /* TD_OK, or why it ended early */
+    struct tier_refusal refusal;
     struct td_error err;
     int http_status; /* openai: the peer's code; 0 = none */
     enum td_finish finish;
@@ -115,6 +132,7 @@ struct tier {
     const struct tier_ops *ops;
     struct tier_facts facts;         /* borrows its strings until tier_free */
     struct logprob_support logprobs; /* of a server */
+    struct extra_support extras;     /* the same */
 };
 
 static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
@@ -157,6 +175,13 @@ struct tier_local_options {
 TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
                                             const struct tier_local_options *options,
                                             struct tier **out, struct td_error *err);
+/* Within whom computed prompts are shared (td_request.caller; NULL = all who give none): a fast
+ * first token must not tell a caller what another one has asked. */
+void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYTES]);
+
+/* The model that runs in this process; NULL for other tiers, and where there is none. **borrows**
+ * until tier_free. */
+const struct td_model *tier_local_model(const struct tier *tier);
 
 struct egress_log;
 struct secret;

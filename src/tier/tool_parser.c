@@ -18,24 +18,6 @@
  * number. */
 #define ARGUMENTS_BYTES_MAX (4 * HELD_BYTES_MAX)
 
-struct marks {
-    struct td_str open, close;
-};
-
-static struct marks marks_of(enum tool_format format)
-{
-    switch (format) {
-    case TOOL_FORMAT_HERMES:
-        return (struct marks){STR("<tool_call>"), STR("</tool_call>")};
-    case TOOL_FORMAT_MISTRAL:
-        return (struct marks){STR("[TOOL_CALLS]"), {NULL, 0}};
-    case TOOL_FORMAT_LLAMA:
-        return (struct marks){STR("<|python_tag|>"), {NULL, 0}};
-    default:
-        return (struct marks){{NULL, 0}, {NULL, 0}};
-    }
-}
-
 void tool_parser_init(struct tool_parser *parser, enum tool_format format, const struct json *tools)
 {
     assert(format != TOOL_FORMAT_NONE);
@@ -62,7 +44,7 @@ void tool_parser_deinit(struct tool_parser *parser)
 
 bool tool_parser_is_mark(const struct tool_parser *parser, struct td_str token)
 {
-    struct marks marks = marks_of(parser->format);
+    struct tool_marks marks = tool_format_marks(parser->format);
     return token.len > 0 && (str_equal(token, marks.open) || str_equal(token, marks.close));
 }
 
@@ -117,7 +99,7 @@ static bool add_calls(struct tool_parser *parser, struct td_str text)
 {
     struct json *value = NULL;
     size_t before = parser->ready_count;
-    bool ok = json_parse(str_trim(text), &value, NULL) == TD_OK;
+    bool ok = json_parse_last(str_trim(text), &value, NULL) == TD_OK;
     bool list = json_kind_of(value) == JSON_KIND_ARRAY;
     size_t count = list ? json_count(value) : 1;
     for (size_t i = 0; ok && i < count; i++)
@@ -160,7 +142,7 @@ static size_t half_mark(struct td_str text, struct td_str mark)
 /* One step outside of a call. False: no more can be decided before more text comes. */
 static bool step_text(struct tool_parser *parser, struct buf *plain)
 {
-    struct td_str held = buf_view(&parser->held), open = marks_of(parser->format).open;
+    struct td_str held = buf_view(&parser->held), open = tool_format_marks(parser->format).open;
     size_t mark = str_find(held, open, 0), spaces = 0;
     while (spaces < held.len && strchr(" \t\r\n", held.data[spaces]))
         spaces++;
@@ -181,11 +163,26 @@ static bool step_text(struct tool_parser *parser, struct buf *plain)
     return false;
 }
 
+/* Where the mark is, outside of JSON's strings: an argument may contain it. */
+static size_t find_close(struct td_str text, struct td_str mark)
+{
+    bool in_string = false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '"')
+            in_string = !in_string;
+        else if (in_string && text.data[i] == '\\')
+            i++;
+        else if (!in_string && str_starts_with(str_slice(text, i, text.len), mark))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 static bool step_call(struct tool_parser *parser, struct buf *plain)
 {
-    struct marks marks = marks_of(parser->format);
+    struct tool_marks marks = tool_format_marks(parser->format);
     struct td_str held = buf_view(&parser->held);
-    size_t end = marks.close.len ? str_find(held, marks.close, 0) : SIZE_MAX;
+    size_t end = marks.close.len ? find_close(held, marks.close) : SIZE_MAX;
     if (end == SIZE_MAX)
         return false;
     if (!add_calls(parser, str_slice(held, 0, end))) {
@@ -203,7 +200,7 @@ void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf
     drop_ready(parser, 0);
     buf_append_str(&parser->held, text);
     if (parser->held.failed) { /* too long for a call */
-        struct td_str open = marks_of(parser->format).open;
+        struct td_str open = tool_format_marks(parser->format).open;
         if (parser->in_call && parser->format != TOOL_FORMAT_LLAMA)
             buf_append_str(plain, open);
         buf_append_str(plain, buf_view(&parser->held));
@@ -225,7 +222,7 @@ void tool_parser_end(struct tool_parser *parser, struct buf *plain)
     bool called = parser->in_call && add_calls(parser, held);
     if (!called) {
         if (parser->in_call && parser->format != TOOL_FORMAT_LLAMA)
-            buf_append_str(plain, marks_of(parser->format).open);
+            buf_append_str(plain, tool_format_marks(parser->format).open);
         give_text(parser, held, plain);
     }
     buf_clear(&parser->held);

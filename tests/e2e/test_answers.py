@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import Tandem, edge_first, run, stream_text
+from tandem import Tandem, edge_first, parse_sse, run, stream_text
 
 EASY = "Classify the intent: please transfer one hundred dollars from checking to savings"
 HARD = "Explain in three sentences why the French revolution began."
@@ -42,6 +42,55 @@ def test_easy_question_is_answered_locally():
             "signals"
         ]["not_mine"]
         assert 0 <= easy < 0.5 < hard <= 1, (easy, hard)
+
+
+COMPUTED = {
+    "what is 12*7": "84",
+    "10 miles in km": "16.09 km",
+    "what day is 10 days after 3 March 2024?": "13 March 2024",
+    'turn "user login count" into snake_case': "user_login_count",
+}
+
+
+@case
+def test_what_code_can_compute_is_not_left_to_the_weights():
+    cloud, tandem = with_cloud()
+    with tandem:
+        for question, right in COMPUTED.items():
+            answer = tandem.chat(question)
+            equal(answer.text, right)
+            equal(answer.tandem["tier"], "local")
+            equal(answer.tandem["confidence"], 1.0)
+            assert "computed" in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
+            streamed = tandem.chat(question, stream=True)
+            equal(stream_text(parse_sse(streamed.body)[0]), right)
+        equal(tandem.chat("12*7", max_tokens=1).json["choices"][0]["finish_reason"], "length")
+        equal(len(cloud.requests), 0, "requests that reached the cloud")
+        # What is private is computed in the confined worker.
+        answer = tandem.chat("upper case: card 4111 1111 1111 1111")
+        equal(answer.text, "CARD 4111 1111 1111 1111")
+        assert "computed" in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
+        # A system prompt that says what to do with the message is not overruled.
+        answer = tandem.chat(
+            [
+                {"role": "system", "content": "Translate the message to French."},
+                {"role": "user", "content": "12*7"},
+            ]
+        )
+        assert "computed" not in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
+
+
+@case
+def test_a_label_comes_only_where_one_is_asked_for():
+    asked = "what is my checking balance"
+    with Tandem() as tandem:
+        for question in (asked, "how many calories are in an apple", "what time is it"):
+            answer = tandem.chat(question)
+            assert answer.text.startswith("That is outside"), (question, answer.text)
+        equal(tandem.chat("Classify the intent: " + asked).text, "balance")
+        for system in ("Reply with the intent of the message.", "Which department is it for?"):
+            messages = [{"role": "system", "content": system}, {"role": "user", "content": asked}]
+            equal(tandem.chat(messages).text, "balance")
 
 
 @case

@@ -161,7 +161,7 @@ def test_parts_of_text_are_one_text_and_images_are_refused_locally():
         equal(tandem.chat([{"role": "user", "content": parts}]).status, 200)
         image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
         answer = tandem.chat([{"role": "user", "content": image}], {"x-tandem-mode": "only-local"})
-        equal(answer.json["error"]["code"], "refused_by_policy")
+        equal(answer.json["error"]["code"], "unsupported")
         assert "an image and local takes none" in answer.json["error"]["message"], answer.body
 
 

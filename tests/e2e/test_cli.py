@@ -491,14 +491,14 @@ def test_chat_answers_every_line_of_its_input():
 
 
 @case
-def test_the_stripped_program_is_at_most_2_mb():
+def test_the_stripped_program_is_at_most_3_mb():
 
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(
             ["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True
         )
         size = Path(stripped.name).stat().st_size
-    assert size <= 2_000_000, size
+    assert size <= 3_000_000, size
 
 
 # What each verb reads; "@" is the file in question.

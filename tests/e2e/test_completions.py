@@ -2,13 +2,15 @@
 """Texts to go on with: /v1/completions by the local tier and by clouds that have it."""
 
 import json
+import re
+import socket
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import NANO, Tandem, edge_first, parse_sse, run
+from tandem import NANO, Tandem, edge_first, parse_sse, run, wait_until
 
 LOCAL = "tiers:\n  - {name: local, kind: local}\n"
 TEXT = "Classify the intent: play some music, then zażółć gęślą jaźń and \U0001f600 too"
@@ -163,7 +165,7 @@ def test_clouds_are_asked_only_when_they_complete_and_the_data_may_leave():
     cloud = ScriptedCloud(Script(text="and so on.", logprob=-0.5))
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         refused = complete(tandem, "Once", {"x-tandem-mode": "only-cloud"})
-        assert refused.status == 403 and "only chats" in refused.json["error"]["message"], (
+        assert refused.status == 400 and "only chats" in refused.json["error"]["message"], (
             refused.body
         )
     with Tandem(
@@ -198,7 +200,7 @@ def test_clouds_are_asked_only_when_they_complete_and_the_data_may_leave():
             equal(local.status, 200, local.body)
         assert b"4111" not in bytes(cloud.received)
         ids = complete(tandem, ids_of("hello"), {"x-tandem-mode": "only-cloud"})
-        assert ids.status == 403 and "token ids" in ids.json["error"]["message"], ids.body
+        assert ids.status == 400 and "token ids" in ids.json["error"]["message"], ids.body
 
 
 @case
@@ -220,7 +222,6 @@ def test_what_cannot_be_honoured_is_refused_by_name():
         ({"prompt": "a", "echo": 1}, "echo"),
         ({"prompt": "a", "max_tokens": -1}, "max_tokens"),
         ({"prompt": "a", "grammar": "root ::= [a]"}, "grammar"),
-        ({"prompt": "a", "stop": [""]}, "stop[0]"),
         ({"prompt": "a", "model": "nobody"}, "model"),
         ({"prompt": "word " * 9000}, "prompt"),
     ]
@@ -258,7 +259,9 @@ def test_members_that_say_nothing_are_taken_and_kept_from_clouds():
 @case
 def test_the_bodies_of_many_choices_are_not_all_in_memory_at_once():
     with Tandem(LOCAL) as tandem:
-        answer = complete(tandem, ["hi", "ho"], n=128, max_tokens=1, metadata="x" * 3_000_000)
+        answer = complete(
+            tandem, ["hi", "ho"], n=128, max_tokens=1, metadata={"x": "x" * 3_000_000}
+        )
         equal(answer.status, 200, answer.body)
         equal(len(answer.json["choices"]), 256)
         assert tandem.rss_bytes("VmHWM") < 400 << 20, tandem.rss_bytes(
@@ -304,6 +307,71 @@ def test_no_prompt_is_sent_when_another_one_fails_the_whole_request():
         answer = tandem.request("POST", "/v1/completions", body, only_cloud)
         equal(answer.status, 200)
         equal([choice["index"] for choice in answer.json["choices"]], list(range(12)))
+
+
+ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
+PROMPTS = [f"harmless question {i}" for i in range(12)]  # more than run at once
+
+
+def records(tandem):
+    """The records of all exchanges, once all of them have ended."""
+    wait_until(lambda: b"\ntandem_exchanges_in_flight 0\n" in tandem.get("/metrics").body)
+    metrics = tandem.get("/metrics").body.decode()
+    ended = sum(int(n) for n in re.findall(r"^tandem_exchanges_total\{.*\} (\d+)$", metrics, re.M))
+    found = []
+
+    def all_written():
+        found[:] = tandem.get("/tandem/v1/exchanges?limit=100").json["data"]
+        return len(found) >= ended
+
+    wait_until(all_written, what=f"{ended} records")
+    return [tandem.get("/tandem/v1/exchanges/" + row["id"]).json for row in found]
+
+
+@case
+def test_no_answer_of_a_request_that_failed_is_recorded_as_given():
+    for durable in ("", "ledger: {durable: answer}\n"):
+        cloud = ScriptedCloud(Script(text="Cloud.", statuses=[200] * 8, status=400))
+        config = edge_first(cloud.base_url, "    completions: true\n") + durable
+        with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+            answer = complete(tandem, PROMPTS, ONLY_CLOUD)
+            assert answer.status >= 400 and "choices" not in answer.json, answer.body
+            found = records(tandem)
+            equal({row["status"] for row in found} - {"failed", "cancelled"}, set())
+            equal({row["standing"] for row in found if row["status"] == "failed"}, {"none"})
+            kept_back = [row for row in found if "not_given" in [r["code"] for r in row["reasons"]]]
+            assert kept_back, found
+            for row in kept_back:
+                equal((row["status"], row["attempts"][-1]["outcome"]), ("failed", "answered"))
+                assert row["attempts"][-1]["cost_usd"] > 0, row  # it was paid for all the same
+            metrics = tandem.get("/metrics").body.decode()
+            assert 'route="auto",status="ok"' not in metrics, metrics
+            # When all come, all are given.
+            cloud.script = Script(text="Cloud.")
+            answer = complete(tandem, PROMPTS, ONLY_CLOUD)
+            equal((answer.status, len(answer.json["choices"])), (200, 12), answer.body)
+            given = [row for row in records(tandem) if row["status"] == "ok"]
+            equal(len(given), 12)
+            equal({row["standing"] for row in given}, {"full"})
+
+
+@case
+def test_no_answer_is_recorded_as_given_to_a_client_that_left_before_the_others_came():
+    cloud = ScriptedCloud(Script(text="Cloud.", first_delay=0.3), at_once=1)
+    config = edge_first(cloud.base_url, "    completions: true\n")
+    body = json.dumps({"model": "auto", "prompt": PROMPTS}).encode()
+    head = (
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nx-tandem-mode: only-cloud\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    )
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        with socket.create_connection(("127.0.0.1", tandem.port)) as connection:
+            connection.sendall(head + body)
+            wait_until(lambda: len(cloud.calls()) >= 9, what="an answer, and one request more")
+            cloud.script = Script(first_delay=60)
+        found = records(tandem)
+        assert len(found) >= 9, found
+        equal({row["status"] for row in found}, {"cancelled"})
 
 
 if __name__ == "__main__":

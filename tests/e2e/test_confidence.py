@@ -9,28 +9,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from intents import CLEAR, FOREIGN, INTENTS, PLACES
 from scripted_cloud import Script, ScriptedCloud
 from tandem import NANO, Tandem, edge_first, run
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-confidence-"))
-# What the default model was trained to do, and what it was not.
-INTENTS = {
-    "what is my balance": "balance",
-    "set an alarm for seven": "alarm",
-    "whats the weather like": "weather",
-    "play some music": "play_music",
-    "translate good morning to french": "translate",
-    "what time is it": "time",
-}
-PLACES = ["", " please", " now", " today", " for me", " again", " if you can", " quickly"]
-FOREIGN = [
-    "prove lemma {}",
-    "write chapter {} of a novel",
-    "who won race {}",
-    "derive formula {}",
-    "sort the list of {} items",
-    "why is {} prime",
-]
 
 
 def judged():
@@ -74,7 +57,7 @@ def test_a_server_answers_with_calibrated_confidences_and_says_so():
     out, _ = trained()
     cloud = ScriptedCloud(Script(text="Done."))
     with Tandem(with_confidence(cloud.base_url, out), env={"TEST_CLOUD_KEY": "k"}) as tandem:
-        answer = tandem.chat("set an alarm for seven")
+        answer = tandem.chat(CLEAR)
         equal(answer.tandem["tier"], "local")
         assert answer.tandem["confidence"] > 0.5, answer.tandem
         equal(tandem.chat("prove lemma 44").tandem["tier"], "cloud")
@@ -94,7 +77,7 @@ def test_another_quantisation_makes_it_stale_visibly():
     stale.write_text(json.dumps(model))
     cloud = ScriptedCloud(Script(text="Done."))
     with Tandem(with_confidence(cloud.base_url, stale), env={"TEST_CLOUD_KEY": "k"}) as tandem:
-        equal(tandem.chat("set an alarm for seven").status, 200)
+        equal(tandem.chat(CLEAR).status, 200)
         log = "".join(tandem.log)
         assert "confidence_stale" in log and "Q4_0" in log and "Q8_0" in log, log
         assert "tandem_confidence_calibrated -1" in tandem.get("/metrics").body.decode()
@@ -117,7 +100,7 @@ def test_thresholds_of_another_making_are_not_used():
         with_confidence(cloud.base_url, out, f"g3: {{confidence_min: 0.1, thresholds: {path}}}"),
         env={"TEST_CLOUD_KEY": "k"},
     ) as tandem:
-        equal(tandem.chat("set an alarm for seven").tandem["tier"], "local")
+        equal(tandem.chat(CLEAR).tandem["tier"], "local")
         assert "thresholds_stale" in "".join(tandem.log), tandem.log
     lines = FOLDER / "scores.jsonl"
     lines.write_text(

@@ -11,10 +11,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from intents import CLEAR
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, edge_first, run
 
-ASKED = ["what is the capital of france", "please tell me the capital of france"]
+# Two ways to ask, which the default classifier tells apart a little.
+WAYS = ["what is the capital of france", "please tell me the capital of france"]
 
 
 def gains():
@@ -22,10 +24,14 @@ def gains():
         "router",
         "score",
         "--jsonl",
-        stdin="".join(json.dumps({"text": text}) + "\n" for text in ASKED).encode(),
+        stdin="".join(json.dumps({"text": text}) + "\n" for text in WAYS).encode(),
     )
     equal(code, 0, err)
     return [json.loads(line)["gain"] for line in out.splitlines()]
+
+
+# The one with more gain first.
+ASKED = [text for _, text in sorted(zip(gains(), WAYS), reverse=True)]
 
 
 class World:
@@ -35,7 +41,7 @@ class World:
     def __init__(self, more=""):
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-test-consistency-"))
         self.cloud = ScriptedCloud(Script(text="Paris."))
-        first, second = gains()
+        first, second = sorted(gains(), reverse=True)
         assert second < first < second + 0.1, (
             f"the classifier no longer tells {ASKED} apart a little: {first}, {second}"
         )
@@ -95,7 +101,7 @@ def test_a_similar_question_starts_where_the_earlier_one_did_also_after_a_restar
             ), (out, err)
             equal(ask(tandem, ASKED[0], "bob")["tier"], "local")  # the same, from the other side
             equal(ask(tandem, ASKED[1], "carl")["tier"], "local")
-            equal(ask(tandem, "set an alarm for seven", "ann")["tier"], "local")
+            equal(ask(tandem, CLEAR, "ann")["tier"], "local")
             equal(metric(tandem, 'tandem_remembered_starts_total{of="similar",result="kept"}'), 2)
             equal(metric(tandem, "tandem_flip_rate"), 0)
             assert metric(tandem, "tandem_stickiness_gain_given_up_total") > 0

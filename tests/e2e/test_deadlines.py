@@ -168,6 +168,42 @@ def test_every_dialect_says_504_in_its_own_form():
 
 
 @case
+def test_vectors_and_labels_have_a_deadline_too():
+    _cloud, server = started(Script(), "server: {deadline_ms: 2000}\n")
+    many = [f"{i} " + "one two three " * 100 for i in range(1000)]  # minutes of work
+    card = "My card is 4111 1111 1111 1111."  # the confined worker's
+    calls = [
+        ("embeddings", "/v1/embeddings", {"model": "auto", "input": many}),
+        ("embeddings", "/v1/embeddings", {"model": "auto", "input": [*many, card]}),
+        ("classify", "/tandem/v1/classify", {"set": "intents", "texts": many}),
+    ]
+    with server as tandem:
+        for route, path, body in calls:
+            for headers, limit in (
+                ({}, 2),
+                ({"x-tandem-slo-ms": "300"}, 0.3),
+                ({"x-stainless-timeout": "1.0"}, 1),
+            ):
+                seconds, answer = timed(tandem.request, "POST", path, body, headers)
+                check_in_time(seconds, limit)
+                equal((answer.status, answer.json["error"]["code"]), (504, "timeout"), answer.body)
+                assert int(answer.headers["retry-after"]) > 0
+                assert " ms passed" in answer.json["error"]["message"], answer.body
+            found = tandem.get("/tandem/v1/exchanges/" + answer.headers["x-tandem-exchange"]).json
+            equal((found["status"], found["route"]), ("failed", route))
+            assert " ms passed" in found["attempts"][0]["error"], found
+        small = {
+            "/v1/embeddings": {"model": "auto", "input": "hello"},
+            "/tandem/v1/classify": {"set": "intents", "text": "hello"},
+        }
+        for path, body in small.items():  # and they stand in nobody's way
+            equal(tandem.request("POST", path, body).status, 200)
+            for value in ("0", "soon"):
+                headers = {"x-tandem-slo-ms": value}
+                equal(tandem.request("POST", path, body, headers).status, 400)
+
+
+@case
 def test_a_cloud_that_cannot_be_reached_does_not_cost_the_deadline():
     # A listener whose queue is full: connections are neither made nor refused.
     with socket.create_server(("127.0.0.1", 0), backlog=0) as hole:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from intents import CLEAR
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first
 
@@ -97,11 +98,11 @@ def test_a_battery_that_is_nearly_empty_is_spared():
     machine.put(battery)
     cloud = ScriptedCloud(Script(text="Cloud."))
     with started(machine, cloud.base_url) as tandem:
-        answer = tandem.chat("set an alarm for seven")
+        answer = tandem.chat(CLEAR)
         equal((answer.tandem["tier"], codes(answer)[0]), ("cloud", "chosen_device"))
         assert "3 %" in answer.tandem["reasons"][0]["text"], answer.tandem
         secret = {"x-tandem-data-class": "restricted"}
-        equal(tandem.chat("set an alarm for seven", secret).tandem["tier"], "local")
+        equal(tandem.chat(CLEAR, secret).tandem["tier"], "local")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def test_vectors_are_those_of_the_command_line():
         floats = struct.unpack(f"<{len(raw) // 4}f", raw)
         assert max(abs(a - b) for a, b in zip(floats, answer.json["data"][0]["embedding"])) < 1e-6
         code, out, _ = run("tokenize", "-m", NANO, "--json", "-p", texts[0])
-        by_ids = embed(tandem, {"model": "auto", "input": json.loads(out)}).json["data"][0][
+        by_ids = embed(tandem, {"model": "tandem-nano", "input": json.loads(out)}).json["data"][0][
             "embedding"
         ]
         assert max(abs(a - b) for a, b in zip(floats, by_ids)) < 1e-6
@@ -92,7 +92,7 @@ def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
 CLASSES = ("public", "sensitive", "contractual", "restricted")
 TEXTS = {
     "public": "set a timer",
-    "sensitive": "write to ann.lee@example.com",
+    "sensitive": "write to ann.lee@acmeltd.com",
     "restricted": "My card is 4111 1111 1111 1111.",
 }
 
@@ -146,7 +146,9 @@ def test_refusals_name_the_place():
         for body, status, param in (
             ({"input": "x"}, 400, "model"),
             ({"model": "auto", "input": ["a", ""]}, 400, "input[1]"),
-            ({"model": "auto", "input": [10**7]}, 400, "input"),
+            ({"model": "tandem-nano", "input": [10**7]}, 400, "input"),
+            ({"model": "auto", "input": [1, 2]}, 400, "input"),
+            ({"model": "local", "input": ["a", [1, 2]]}, 400, "input"),
             ({"model": "auto", "input": "x", "dimensions": 10**6}, 400, "dimensions"),
             ({"model": "cloud", "input": "x"}, 404, "model"),
             ({"model": "auto", "input": "word " * 20000}, 400, "input"),
@@ -177,6 +179,25 @@ def test_many_requests_at_once_are_all_answered():
             equal((answer.status, len(answer.json["data"])), (200, i + 1))
             for row in answer.json["data"]:
                 equal(row["embedding"], one)
+
+
+@case
+def test_other_names_stand_for_the_model_where_the_operator_says_so():
+    config = 'engine:\n  embedding_aliases: ["text-embedding-*", gte]\n'
+    for more, served in (("", ()), (config, ("text-embedding-3-small", "gte"))):
+        cloud, tandem = server(more)
+        with tandem:
+            own = embed(tandem, {"model": "auto", "input": "play"}).json
+            for model in ("text-embedding-3-small", "gte", "gte-large"):
+                answer = embed(tandem, {"model": model, "input": "play"})
+                equal((model, answer.status), (model, 200 if model in served else 404))
+                if model in served:
+                    equal(answer.json["data"], own["data"])
+                    equal(answer.json["model"], own["model"])
+                    equal(embed(tandem, {"model": model, "input": [1, 2]}).status, 400)
+                else:
+                    assert "engine.embedding_aliases" in answer.json["error"]["message"]
+        equal(cloud.connections, 0)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from intents import ASKED, CLEAR
 from scripted_cloud import Script, ScriptedCloud
 from tandem import NANO, Tandem, clean_environment, edge_first, run, wait_until
 
@@ -55,7 +56,7 @@ def test_a_replay_of_the_same_policy_changes_nothing_and_of_another_what_it_woul
     same = policy(cloud.base_url, 0.6)
     with Tandem(same, env={"TEST_CLOUD_KEY": "k"}) as tandem:
         for i in range(10):
-            tandem.chat(f"set an alarm for {i + 1}")
+            tandem.chat(f"{ASKED}set an alarm for {i + 1}")
             tandem.chat(f"prove lemma {i}")
         rows = recorded(tandem, 20)
         ids, local = [row["id"] for row in rows], sum(row["tier"] == "local" for row in rows)
@@ -133,7 +134,7 @@ server: {api_keys_env: KEYS}
         {"x-tandem-data-class": "restricted"},
         {"x-tandem-slo-ms": "60000"},
     ]
-    texts = ["set an alarm for seven", "Prove that there are infinitely many primes.", "Hello"]
+    texts = [CLEAR, "Prove that there are infinitely many primes.", "Hello"]
     with Tandem(config, env=env) as tandem:
         answered = 0
         for i in range(72):
@@ -177,7 +178,7 @@ def test_the_ledger_has_the_text_of_each_policy():
             equal(code, 0, err)
             return json.loads(out)
 
-        tandem.chat("set an alarm for seven")
+        tandem.chat(CLEAR)
         first = recorded(tandem, 1)[0]["policy_version"]
         equal(decided_under(config + "# decides the same\n", 1), first)
         dearer = config.replace("mobile, ", "mobile, weights: {cost: 1}, ")
@@ -266,7 +267,7 @@ def test_without_draws_a_replay_says_that_it_is_a_models_figure():
     cloud = ScriptedCloud(Script(text="Done."))
     config = edge_first(cloud.base_url)
     with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
-        tandem.chat("set an alarm for seven")
+        tandem.chat(CLEAR)
         recorded(tandem, 1)
         same = write("same.yaml", config)
         out = run("replay", "--policy", same, env=tandem.environment)[1].decode()
@@ -348,7 +349,7 @@ def test_cloud_traffic_is_audited_by_task_with_intervals():
 
 @case
 def test_an_audit_takes_what_is_right_from_the_answers_of_the_device():
-    log = write("alarms.jsonl", [{"text": f"set an alarm for {i}"} for i in range(1, 12)])
+    log = write("alarms.jsonl", [{"text": f"{ASKED}set an alarm for {i}"} for i in range(1, 12)])
     with Tandem(env={"TEST": "1"}) as tandem:
         for i in range(12):
             answer = tandem.chat(f"set an alarm for {i + 1}", {"x-tandem-mode": "only-local"})
@@ -369,7 +370,7 @@ def alarms(count):
     """A quarter of the answers of the log are not what the embedded model says."""
     for i in range(count):
         said = "weather" if i % 4 == 3 else ["Alarm.", "the alarm"] if i % 4 else "alarm"
-        content = f"set an alarm for {i % 12 + 1}"
+        content = f"{ASKED}set an alarm for {i % 12 + 1}"
         asked = {"messages": [{"role": "user", "content": content}]} if i % 2 else {"text": content}
         yield {**asked, "answer": said, "cost_usd": 0.001}
 
@@ -391,7 +392,7 @@ def test_an_audit_asks_the_devices_own_model_what_would_move():
     asked = {"tier": "local", "model": "tandem-nano", "questions": 40, "of": 40, "failed": 0}
     equal(got["asked"], asked)
     by_task = {task["task"]: task["right"] for task in got["tasks"]}
-    equal((by_task["command"]["mean"], by_task["maths"]), (0.75, None))
+    equal((by_task["classification"]["mean"], by_task["maths"]), (0.75, None))
     text = audit("--questions", "8").decode()
     assert "is not known: it takes 10 outcomes" in text, text
     assert "tier local (tandem-nano) was asked 8 of the 40 that would move" in text, text
@@ -408,7 +409,9 @@ def test_an_audit_asks_the_devices_own_model_what_would_move():
     refused("broken.gguf", log, "--run", config=f"engine: {{model: {broken}}}\n")
     refused("no tier 'oprem'", log, "--run", "--tier", "oprem")
     refused("tier openai is a cloud", log, "--run", "--tier", "openai")
-    unknown = write("unknown.jsonl", [{"text": f"set an alarm for {i}"} for i in range(1, 13)])
+    unknown = write(
+        "unknown.jsonl", [{"text": f"{ASKED}set an alarm for {i}"} for i in range(1, 13)]
+    )
     refused('none of the 12 questions that would move has an "answer"', unknown, "--run")
     equal(run("router", "audit", log, "--tier", "local", env=env)[0], 2)
 

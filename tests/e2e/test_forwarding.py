@@ -125,7 +125,7 @@ def test_a_smaller_request_differs_in_its_messages_alone():
 
 @case
 def test_masking_changes_texts_wherever_they_stand_and_nothing_else():
-    mail, marked = "ann@example.com", "MAIL"
+    mail, marked = "ann@acmeltd.com", "MAIL"
     members = {
         "user": mail,
         "messages": [

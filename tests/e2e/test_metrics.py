@@ -60,7 +60,7 @@ def test_outcomes_are_counted_by_route_and_class_in_the_ledgers_words():
     with server(cloud) as tandem:
         equal(tandem.chat("What is 2 + 2?", {"x-tandem-mode": "only-local"}).status, 200)
         tandem.chat("My card is 4111 1111 1111 1111, is it valid?")
-        cloud.script = Script(status=400)
+        cloud.script = Script(status=400, error_message="this model does not support it")
         assert tandem.chat(HARD, ONLY_CLOUD).status >= 400
         cloud.script = Script(pieces=["word "] * 200, piece_delay=0.05)
         leave_a_stream(tandem)
@@ -91,7 +91,7 @@ def test_a_climb_has_both_ends_and_its_reason_and_class():
         labels = dict(next(iter(climbs)))
         equal((labels["from"], labels["to"], labels["class"]), ("local", "cloud", "public"))
         assert labels["reason"] in ("not_mine", "low_confidence"), labels
-        cloud.script = Script(status=400)
+        cloud.script = Script(status=400, error_message="this model does not support it")
         answer = tandem.chat(HARD)
         equal((answer.tandem["tier"], answer.tandem["degraded"]), ("local", True))
         back = {"from": "cloud", "to": "local", "reason": "error"}

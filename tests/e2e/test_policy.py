@@ -5,8 +5,10 @@ checked, tested and replaced while it runs."""
 import hashlib
 import json
 import signal
+import sqlite3
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -161,6 +163,10 @@ def test_a_spent_budget_goes_on_with_the_local_tier_and_says_so():
         assert "removed_budget" in codes(answer), answer.tandem
         answer = tandem.chat("hello", {"x-tandem-mode": "only-cloud"})
         assert answer.status == 429 and "team" in answer.json["error"]["message"], answer.body
+        now = time.localtime()
+        midnight = 86400 - (now.tm_hour * 3600 + now.tm_min * 60 + now.tm_sec)
+        left = int(answer.headers["retry-after"])  # an hour off where clocks change today
+        assert abs(left - midnight) < 3700 or abs(left - midnight) > 86000, (left, midnight)
 
 
 @case
@@ -256,6 +262,45 @@ server: {api_keys_env: KEYS}
         for headers in (one, two):
             equal(tandem.chat("hello", headers).tandem["tier"], "local")
         equal(len(cloud.requests), 2)
+
+
+@case
+def test_records_show_no_hash_of_a_key_and_older_rows_count_for_the_same_key():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    state = Path(tempfile.mkdtemp(prefix="tandem-policy-state-"))
+    config = (
+        edge_first(cloud.base_url)
+        + """budgets: [{name: each, per: key, usd_per_day: 0.000001}]
+apps: [{name: shop, key_env: SHOP}]
+server: {api_keys_env: KEYS}
+"""
+    )
+    environment = {
+        **KEYS,
+        "TANDEM_STATE_DIR": state,
+        "KEYS": "key-of-one,key-of-two",
+        "SHOP": "key-of-one",
+    }
+    one, two = (
+        {"x-tandem-mode": "prefer-cloud", "Authorization": f"Bearer key-of-{name}"}
+        for name in ("one", "two")
+    )
+    digest = hashlib.sha256(b"key-of-one").hexdigest()
+    with Tandem(config, env=environment) as tandem:
+        equal(tandem.chat("hello", one).tandem["tier"], "cloud")
+    for path in state.iterdir():
+        if path.is_file():
+            assert digest[:12].encode() not in path.read_bytes(), path
+    with sqlite3.connect(state / "ledger.db") as db:  # as it was before
+        (new,) = db.execute("SELECT signals ->> '$.key_id' FROM exchange").fetchone()
+        assert len(new) == 16, new
+        db.execute(
+            "UPDATE exchange SET signals = json_set(json_remove(signals, '$.key_id'), '$.key', ?)",
+            (digest[:16],),
+        )
+    with Tandem(config, env=environment) as tandem:
+        equal(tandem.chat("hello", one).tandem["tier"], "local")  # its money is spent
+        equal(tandem.chat("hello", two).tandem["tier"], "cloud")
 
 
 @case

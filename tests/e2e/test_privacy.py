@@ -196,6 +196,48 @@ def test_a_class_only_rises_within_a_conversation():
 
 
 @case
+def test_a_class_is_bound_to_its_conversation_and_not_to_the_next_one_that_opens_alike():
+    """Two people with one application's key both begin with "Hi": each gets another answer."""
+    cloud = ScriptedCloud()
+    only_cloud = {"x-tandem-mode": "only-cloud"}
+    for streamed in (False, True):
+        opening = [user(f"Hi, {streamed}!")]
+        with server(cloud) as tandem:
+
+            def begin(answer, opening=opening, streamed=streamed, tandem=tandem):
+                cloud.script = Script(text=answer, piece_chars=3)
+                equal(tandem.chat(opening, only_cloud, stream=streamed).status, 200)
+                return [*opening, {"role": "assistant", "content": answer}]
+
+            ann, bob = begin("Hello, who is there?"), begin("Hello, what can I do?")
+            secret = [*ann, user("My card is 4111 1111 1111 1111.")]
+            equal(tandem.chat(secret, only_cloud).status, 403)
+            later = [*ann, user("Write a poem about the sea.")]
+            equal(tandem.chat(later, only_cloud).status, 403, "hers")
+            poem = [*bob, user("Write a poem about the sea.")]
+            equal(tandem.chat(poem, only_cloud).status, 200, "his")
+            eve = begin("Hello, welcome!")
+            equal(tandem.chat([*eve, user("And now?")], only_cloud).status, 200, "a later one")
+            responses = {"input": [*bob, user("And a rhyme?")]}
+            answer = tandem.request("POST", "/v1/responses", responses, only_cloud)
+            equal(answer.status, 200, "in another dialect")
+            # whoever changes what was said early gets what any that opened so had
+            for early in (
+                [*opening, {"role": "assistant", "content": "Hello!"}],
+                [*opening, {"role": "assistant", "content": ""}],
+                opening,
+                [{"role": "system", "content": "x"}, *ann],
+            ):
+                answer = tandem.chat([*early, user("Go on.")], only_cloud)
+                equal(answer.status, 403, early)
+            equal(tandem.chat(poem, only_cloud).status, 200, "still his")
+            declared = {**only_cloud, "x-tandem-data-class": "restricted"}
+            equal(tandem.chat(poem, declared).status, 403)
+            equal(tandem.chat(poem, only_cloud).status, 403, "and now his is restricted")
+    assert b"4111" not in cloud.received
+
+
+@case
 def test_the_caller_and_the_route_can_raise_the_class():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:

@@ -479,6 +479,21 @@ privacy:
 
 
 @case
+def test_vaults_that_take_too_much_memory_are_wiped():
+    cloud = ScriptedCloud(Script(echo=True))
+    privacy = "privacy:\n  pseudonyms: {on: true, bytes_max: 1048576}\n"
+    config = edge_first(cloud.base_url).replace("128000", "100000000") + privacy
+    text = "I am mary.smith@acme-corp.com"
+    many = " ".join(f"anna.{i}@firma-{i}.de" for i in range(4000))
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for content in (text, text, many, text):
+            equal(tandem.chat(content, CLOUD).status, 200)
+    first, again, _, last = (r["json"]["messages"][0]["content"] for r in cloud.requests)
+    equal(first, again)
+    assert last not in (first, text), "the vault is another one, and masks as well"
+
+
+@case
 def test_forgetting_a_user_without_a_server_reaches_the_file_of_vaults():
     cloud = ScriptedCloud(Script(echo=True))
     with tempfile.TemporaryDirectory() as folder:

@@ -183,7 +183,7 @@ def test_a_candidate_that_says_something_else_is_sent_back_and_stays_back_until_
 @case
 def test_a_cloud_that_fails_as_a_candidate_is_sent_back_and_no_user_sees_an_error():
     with World() as world:
-        world.cloud.script = Script(status=400)
+        world.cloud.script = Script(status=400, error_message="this model does not support it")
         with world.server(RAMP.replace("to: local", "to: cloud"), start="local") as tandem:
             for i in range(200):
                 if ramp(tandem)["stopped"]:

@@ -45,6 +45,16 @@ def trained(name="small.tdr", seed=1):
     return out, json.loads(text)
 
 
+def without_strong():
+    out = FOLDER / "local.tdr"
+    data = "".join(
+        json.dumps({k: v for k, v in line.items() if k != "strong_ok"}) + "\n" for line in lines()
+    )
+    code, _, err = run("router", "train", "-", "-o", out, stdin=data.encode())
+    equal(code, 0, err)
+    return out
+
+
 @case
 def test_training_reports_and_is_repeatable():
     one, report = trained("a.tdr")
@@ -74,6 +84,50 @@ def test_scores_come_line_by_line():
     equal((hard["task"], easy["task"]), ("work", "command"))
     code, out, err = run("router", "score", "-m", classifier, texts[0])
     assert code == 0 and b"task work" in out, (out, err)
+
+
+def scored(text):
+    code, out, err = run("router", "score", "--json", text)
+    equal(code, 0, err)
+    return json.loads(out)
+
+
+@case
+def test_the_default_classifier_speaks_of_the_default_model():
+    with Tandem("tiers:\n  - {name: local, kind: local}\n") as tandem:
+        for text in (
+            "Summarise this article in three sentences: The contract runs for two years.",
+            "Translate this into French: see you tomorrow.",
+            "Write a haiku about a lighthouse.",
+        ):
+            answer = tandem.chat(text).text
+            assert answer.startswith("That is outside"), answer  # the model does not do that
+            found = scored(text)
+            assert found["p_local"] < 0.3 and found["gain"] > 0.7, (text, found)
+            equal(found["p_strong"], None)  # no cloud was asked
+        alone = "please transfer 20 dollars to my savings account"
+        text = "Classify the intent: " + alone
+        equal(tandem.chat(text).text, "transfer")
+        found = scored(text)
+        assert found["p_local"] > 0.7 and found["gain"] < 0.3, found
+        assert scored(alone)["p_local"] < 0.3, "its label is no answer"
+
+
+@case
+def test_what_the_classifier_has_not_learnt_is_refused_where_it_is_asked_for():
+    for more, wanted in (
+        ("rules:\n- {name: sure, when: {p_strong_over: 0.5}, then: {start: cloud}}\n", "p_strong"),
+        (f"router:\n  classifier: {without_strong()}\n", "hopeless_under"),
+    ):
+        gate = "    gates: {hopeless_under: 0.3}\n" if "classifier" in more else ""
+        tandem = Tandem(
+            edge_first("http://127.0.0.1:9/v1") + gate + more,
+            env={"TEST_CLOUD_KEY": "k"},
+            wait=False,
+        )
+        tandem.ended(20)
+        log = "".join(tandem.log)
+        assert tandem.process.returncode != 0 and wanted in log and "strong_ok" in log, log
 
 
 @case

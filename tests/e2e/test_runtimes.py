@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from intents import ASKED, CLEAR, PLACES
 from scripted_cloud import Script, ScriptedCloud
 from tandem import (
     Tandem,
@@ -31,7 +32,7 @@ TIER = """
     base_url: {url}
     completions: true
 """
-CLEAR, UNCLEAR = "set an alarm for seven", "turn it up a bit"  # to the embedded model
+UNCLEAR = ASKED + "turn it up a bit"  # to the embedded model
 SURE, UNSURE = -0.01, -2.5
 
 
@@ -344,22 +345,21 @@ def test_a_message_and_a_response_climb_as_well():
 # --- a confidence model of a server's model ---
 
 INTENTS = {
-    "what is my balance": "balance",
-    "set an alarm": "alarm",
-    "play some music": "play_music",
+    ASKED + "what is my balance": "balance",
+    ASKED + "set an alarm": "alarm",
+    ASKED + "play some music": "play_music",
 }
-PLACES = ["", " please", " now", " today", " for me", " again", " if you can", " quickly", " ok"]
 VAGUE = ["turn it up {}", "change it {}", "do it with the {}", "it did not go through {}"]
 
 
 def judged():
     for text, answer in INTENTS.items():
-        yield from ({"prompt": text + place, "answer": answer} for place in PLACES)
+        yield from ({"prompt": text + place, "answer": answer} for place in [*PLACES, " ok"])
     for text in VAGUE:
         yield from (
-            {"prompt": text.format(word), "right": False} for word in "card bit one".split()
+            {"prompt": ASKED + text.format(word), "right": False} for word in "card bit one".split()
         )
-    yield from ({"prompt": f"freeze it {number}", "right": False} for number in range(16))
+    yield from ({"prompt": f"{ASKED}freeze it {number}", "right": False} for number in range(16))
 
 
 @case
@@ -381,7 +381,7 @@ def test_a_confidence_model_is_fitted_to_a_server_and_used_with_no_other():
         model = "    model: tandem-nano\n"
         calibrated = config.replace(model, f"{model}    confidence: {fitted}\n")
         with Tandem(config) as raw, Tandem(calibrated) as tandem:
-            one, other = (t.chat("play some music ok").tandem for t in (raw, tandem))
+            one, other = (t.chat(ASKED + "play some music ok").tandem for t in (raw, tandem))
             assert one["tier"] == other["tier"] == "edge" and other["confidence"] > 0.55, other
             assert one["confidence"] != other["confidence"], (one, other)
             equal(tandem.chat(UNCLEAR).tandem["tier"], "cloud")

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from tandem import run
 
-TEXT = "Grüße, call me at +44 20 7946 0958 or mail zoë.k@example.com; card 4111 1111 1111 1111.\n"
+TEXT = "Grüße, call me at +44 20 7946 0958 or mail zoë.k@acmeltd.com; card 4111 1111 1111 1111.\n"
 
 
 @case
@@ -34,23 +34,23 @@ def test_scan_gives_class_types_and_both_kinds_of_places():
             "restricted",
         ), span
     equal(
-        TEXT[found["spans"][1]["char_start"] : found["spans"][1]["char_end"]], "zoë.k@example.com"
+        TEXT[found["spans"][1]["char_start"] : found["spans"][1]["char_end"]], "zoë.k@acmeltd.com"
     )
 
 
 @case
 def test_scan_without_json_is_a_line_a_finding():
-    code, out, err = run("scan", "--prompt", "mail a.b@example.com")
+    code, out, err = run("scan", "--prompt", "mail a.b@acmeltd.com")
     equal(code, 0, err)
     lines = out.decode().splitlines()
     equal(lines[0], "class: sensitive")
-    assert "EMAIL_ADDRESS" in lines[1] and lines[1].endswith("a.b@example.com"), lines
+    assert "EMAIL_ADDRESS" in lines[1] and lines[1].endswith("a.b@acmeltd.com"), lines
 
 
 @case
 def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
     lines = [
-        b'{"text": "a@example.com", "id": 7}',
+        b'{"text": "a@acmeltd.com", "id": 7}',
         b"{broken",
         b'{"text": 3}',
         b"[1]",
@@ -58,7 +58,7 @@ def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
         b'{"text": "nothing"}',
         b'{"text": "\\ud800"}',
         b"\xff\xfe",
-        b'{"text": "b@example.com"}',
+        b'{"text": "b@acmeltd.com"}',
     ]
     code, out, err = run("scan", "--jsonl", stdin=b"\n".join(lines))
     equal(code, 1, err)
@@ -74,7 +74,7 @@ def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
 
 @case
 def test_scan_takes_any_bytes():
-    code, out, err = run("scan", "--json", stdin=b"\xff\x00a@example.com\xfe")
+    code, out, err = run("scan", "--json", stdin=b"\xff\x00a@acmeltd.com\xfe")
     equal(code, 0, err)
     equal([(s["start"], s["end"], s["char_start"]) for s in json.loads(out)["spans"]], [(2, 15, 2)])
 
@@ -83,7 +83,7 @@ def test_scan_takes_any_bytes():
 def test_redact_and_restore_give_the_text_back():
     with tempfile.TemporaryDirectory() as folder:
         vault = str(Path(folder) / "vault.json")
-        text = TEXT + "again zoë.k@example.com and other@example.org, not <EMAIL_ADDRESS_1>\n"
+        text = TEXT + "again zoë.k@acmeltd.com and other@acmeltd.org, not <EMAIL_ADDRESS_1>\n"
         code, hidden, err = run("redact", "--vault", vault, stdin=text.encode())
         equal(code, 0, err)
         hidden = hidden.decode()
@@ -97,7 +97,7 @@ def test_redact_and_restore_give_the_text_back():
         assert "1 placeholders" in err, err
         # A second text goes on with the vault: the same value, the same placeholder.
         code, out, err = run(
-            "redact", "--json", "--vault", vault, stdin=b"to other@example.org and new@example.org"
+            "redact", "--json", "--vault", vault, stdin=b"to other@acmeltd.org and new@acmeltd.org"
         )
         equal(code, 0, err)
         equal(json.loads(out)["text"], "to <EMAIL_ADDRESS_3> and <EMAIL_ADDRESS_4>")
@@ -114,7 +114,7 @@ def test_redact_and_restore_give_the_text_back():
             (
                 0,
                 {
-                    "text": "new@example.org <PHONE_NUMBER_9>",
+                    "text": "new@acmeltd.org <PHONE_NUMBER_9>",
                     "restored": ["<EMAIL_ADDRESS_4>"],
                     "unknown": 1,
                 },
@@ -125,15 +125,15 @@ def test_redact_and_restore_give_the_text_back():
 
 @case
 def test_redact_replaces_from_the_class_that_was_asked_for():
-    text = b"On 2024-05-01 a@example.com paid with 4111111111111111"
+    text = b"On 2024-05-01 a@acmeltd.com paid with 4111111111111111"
     for level, kept in (
         ("public", ()),
         ("sensitive", ("2024-05-01",)),
-        ("restricted", ("2024-05-01", "a@example.com")),
+        ("restricted", ("2024-05-01", "a@acmeltd.com")),
     ):
         code, out, err = run("redact", "--class", level, stdin=text)
         equal(code, 0, err)
-        for value in ("2024-05-01", "a@example.com", "4111111111111111"):
+        for value in ("2024-05-01", "a@acmeltd.com", "4111111111111111"):
             equal((level, value, value in out.decode()), (level, value, value in kept))
 
 
@@ -200,7 +200,7 @@ def test_wrong_use_and_broken_vaults_say_what_to_do():
             '{"version": 1, "values": {"<A_1>": 3}}',
         ):
             vault.write_text(content)
-            code, out, err = run("redact", "--vault", str(vault), stdin=b"a@example.com")
+            code, out, err = run("redact", "--vault", str(vault), stdin=b"a@acmeltd.com")
             equal((content, code, out), (content, 1, b""))
             assert err, content
             equal(vault.read_text(), content)
@@ -209,7 +209,7 @@ def test_wrong_use_and_broken_vaults_say_what_to_do():
         )
         equal((code, out), (1, b""))
         code, out, err = run(
-            "redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@example.com"
+            "redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@acmeltd.com"
         )
         equal((code, out), (1, b""), err)
 

@@ -27,12 +27,24 @@ os.environ.setdefault("TEST_CASE_SECONDS", str(240 + REQUESTS // 4))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, parse_events, parse_sse, run, wait_until, workers
+from tandem import (
+    Tandem,
+    clean_environment,
+    kill_workers,
+    parse_events,
+    parse_sse,
+    run,
+    wait_until,
+)
 
 CLIENTS = 6
+DEADLINE_MS = 20000
+# Whatever fails, and however slow the machine and a sanitizer are, an answer comes at its deadline.
+# Who waits three times as long is forgotten.
+PATIENCE_S = 3 * DEADLINE_MS / 1000
 
 CONFIG = """
-server: {{workers: 2, header_timeout_ms: 3000, deadline_ms: 20000}}
+server: {{workers: 2, header_timeout_ms: 3000, deadline_ms: {deadline_ms}}}
 tiers:
   - {{name: local, kind: local}}
   - {{name: house, kind: openai, place: premises, model: scripted, base_url: "{house}",
@@ -206,10 +218,16 @@ class Storm:
         self.left = requests
         self.lock = threading.Lock()
         self.statuses, self.faults, self.ends, self.wrong = Counter(), Counter(), Counter(), []
+        self.slowest = (0.0, "")
         self.over = threading.Event()
         urls = {name: cloud.base_url for name, cloud in self.clouds.items()}
         self.tandem = Tandem(
-            CONFIG.format(folder=self.folder, confine=str(confine).lower(), **urls),
+            CONFIG.format(
+                folder=self.folder,
+                confine=str(confine).lower(),
+                deadline_ms=DEADLINE_MS,
+                **urls,
+            ),
             env={"TEST_CLOUD_KEY": "k"},
         )
 
@@ -229,14 +247,10 @@ class Storm:
                 self.tandem.process.send_signal(signal.SIGHUP)
                 self.faults["reload"] += 1
             if rng.random() < 0.1:
-                for worker in workers(self.tandem):
-                    os.kill(worker, signal.SIGKILL)
-                    self.faults["worker killed"] += 1
+                self.faults["worker killed"] += kill_workers(self.tandem)
 
-    def send(self, rng, connection):
+    def send(self, rng, connection, head, body, end):
         """Sends a request and leaves at some moment. Gives what came, or None."""
-        head, body = request_of(rng)
-        end = rng.choice(ENDS)
         self.ends[end] += 1
         if end in ("head", "body"):
             data = (
@@ -267,15 +281,21 @@ class Storm:
                 if self.left <= 0 or len(self.wrong) > 5:
                     return
                 self.left -= 1
+            head, body = request_of(rng)
+            end = rng.choice(ENDS)
+            what = f"{head.decode().split(' HTTP')[0]} {end}"
+            began = time.monotonic()
             try:
-                with socket.create_connection(("127.0.0.1", self.tandem.port), 180) as connection:
-                    got = self.send(rng, connection)
+                at = ("127.0.0.1", self.tandem.port)
+                with socket.create_connection(at, PATIENCE_S) as connection:
+                    got = self.send(rng, connection, head, body, end)
                 status = "left" if got is None else check_reply(got)
             except Exception as failure:  # noqa: BLE001: what is wrong is told at the end
                 status = "wrong"
-                self.wrong.append(f"{type(failure).__name__}: {failure}")
+                self.wrong.append(f"{what}: {type(failure).__name__}: {failure}; {self.state()}")
             with self.lock:
                 self.statuses[status] += 1
+                self.slowest = max(self.slowest, (time.monotonic() - began, what))
 
     def rage(self):
         disturber = threading.Thread(target=self.disturb, args=(random.Random(SEED),))
@@ -296,6 +316,13 @@ class Storm:
             for line in text.splitlines()
             if line.startswith("tandem_exchanges_in_flight")
         ]
+
+    def state(self):
+        """For whoever looks into a failure: is the server there, and is anything stuck in it?"""
+        try:
+            return f"{self.running()} in flight"
+        except OSError as failure:
+            return f"no metrics: {failure}"
 
     def check_calm(self):
         """Nothing runs any more, and every dialect is answered again."""
@@ -318,7 +345,10 @@ def nothing_breaks_in_a_storm_of_faults_and_clients_that_leave():
     storm = Storm(REQUESTS, confine=not os.environ.get("TSAN_OPTIONS"))
     try:
         storm.rage()
-        print(f"{REQUESTS} requests: {dict(storm.statuses)}")
+        seconds, what = storm.slowest
+        print(
+            f"{REQUESTS} requests: {dict(storm.statuses)}; the slowest took {seconds:.1f} s: {what}"
+        )
         print(f"  clients: {dict(storm.ends)}\n  faults: {dict(storm.faults)}")
         log = "".join(storm.tandem.log)
         assert storm.tandem.process.poll() is None, "the server is gone:\n" + log[-20000:]

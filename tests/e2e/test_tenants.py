@@ -15,12 +15,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from forms import upload
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Tandem, edge_first, run, wait_until
 
 KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
 USER = "ann-canary"
-TEXT = "Tell me of the prompt-canary and of annacanary@example.com in Canaryville, please."
+TEXT = "Tell me of the prompt-canary and of annacanary@acmeltd.com in Canaryville, please."
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 MASKING = "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n"
 SERVER = "server: {api_keys_env: KEYS, operator_keys_env: BOSS}\nledger: {store_prompts: true}\n"
@@ -70,6 +71,15 @@ def prompt_body(name):
     return {"model": "local", "prompt": TEXT, "max_tokens": 2, "user": name}
 
 
+def gemini_body(name):
+    config = {"maxOutputTokens": 2}
+    return {
+        "contents": [{"parts": [{"text": TEXT}]}],
+        "generationConfig": config,
+        "tandem": {"consent": name},
+    }
+
+
 # How a body names an object, for each endpoint of tenants that takes one: {path: name -> body}. An
 # endpoint that is not here fails the walk, because nobody has said how to attack it.
 BODIES = {
@@ -87,17 +97,56 @@ BODIES = {
         "user": name,
         "previous_response_id": name,
     },
+    "/v1/responses/input_tokens": lambda name: {"input": TEXT, "previous_response_id": name},
+    "/v1/responses/*/cancel": lambda name: {"id": name},
+    "/v1/conversations": lambda name: {"items": [{"type": "item_reference", "id": name}]},
+    "/v1/conversations/*": lambda _: {"metadata": {}},
+    "/v1/conversations/*/items": lambda name: {"items": [{"id": name}]},
     "/v1/completions": prompt_body,
+    "/v1/files": lambda name: {"file_id": name},
+    "/v1/batches": lambda name: {
+        "input_file_id": name,
+        "endpoint": "/v1/embeddings",
+        "completion_window": "24h",
+    },
+    "/v1/batches/*/cancel": lambda name: {"id": name},
+    "/api/chat": lambda name: {**chat_body(name), "stream": False},
+    "/api/generate": lambda name: {**prompt_body(name), "tandem": {"consent": name}},
+    "/api/embed": lambda name: {"model": "auto", "input": TEXT, "user": name},
+    "/api/embeddings": lambda name: {"model": "auto", "prompt": TEXT, "user": name},
+    "/completion": prompt_body,
+    "/infill": lambda name: {**prompt_body(name), "input_prefix": TEXT},
     "/v1/embeddings": lambda name: {"model": "auto", "input": TEXT, "user": name},
+    "/v1/moderations": lambda name: {"input": TEXT, "user": name},
+    "/v1/rerank": lambda name: {"query": TEXT, "documents": [TEXT], "user": name},
+    "/v1/models/*:generateContent": gemini_body,
+    "/v1/models/*:streamGenerateContent": gemini_body,
+    "/v1/models/*:embedContent": lambda _: {"content": {"parts": [{"text": TEXT}]}},
+    "/v1/models/*:batchEmbedContents": lambda _: {
+        "requests": [{"content": {"parts": [{"text": TEXT}]}}]
+    },
+    "/v1/deployments/*/chat/completions": chat_body,
+    "/v1/deployments/*/completions": prompt_body,
+    "/v1/deployments/*/embeddings": lambda name: {"input": TEXT, "user": name},
+    "/tandem/v1/classify": lambda name: {"text": TEXT, "set": "intents", "user": name},
     "/tandem/v1/feedback": lambda name: {"id": name, "ok": False, "comment": "of another"},
     "/tandem/v1/consents": lambda name: {"id": name, "scope": "other", "expires": soon()},
     "/tandem/v1/forget": lambda name: {"user": name},
 }
-INFERENCE = [path for path in BODIES if not path.startswith("/tandem/")]
+# What leaves things of the asking tenant's own, whatever is named.
+INFERENCE = [
+    path for path in BODIES if not path.startswith(("/tandem/", "/v1/files", "/v1/batches"))
+]
+
+
+def own_path(path):
+    """The path in BODIES of which this one is another spelling."""
+    plain = re.sub("^/(v1beta|v2|openai/v1|openai)/", "/v1/", path).replace("reranking", "rerank")
+    return plain if plain in BODIES else "/v1" + plain
 
 
 def body_of(path, name):
-    own = path if path in BODIES else "/v1" + path
+    own = own_path(path)
     assert own in BODIES, f"say in BODIES how a request to {path} names an object"
     return BODIES[own](name)
 
@@ -120,7 +169,30 @@ def own_things(tandem, who):
     body = {"model": "auto", "input": TEXT, "user": USER}
     embedded = tandem.request("POST", "/v1/embeddings", body, headers)
     equal(embedded.status, 200, embedded.body.decode())
+    body = {"model": "local", "input": TEXT, "max_output_tokens": 16}
+    kept = tandem.request("POST", "/v1/responses", body, key(who))
+    equal(kept.status, 200, kept.body.decode())
+    talk = tandem.request("POST", "/v1/conversations", {}, key(who))
+    equal(talk.status, 200, talk.body.decode())
+    row = {"custom_id": "line-canary", "method": "POST", "url": "/v1/embeddings", "body": {}}
+    row["body"] = {"model": "auto", "input": TEXT}
+    file = upload(tandem, json.dumps(row), "batch", "name-canary.jsonl", key(who))["id"]
+    body = {"input_file_id": file, "endpoint": row["url"], "completion_window": "24h"}
+    batch = tandem.request("POST", "/v1/batches", body, key(who))
+    equal(batch.status, 200, batch.body.decode())
+    path = f"/v1/batches/{batch.json['id']}"
+    wait_until(
+        lambda: tandem.get(path, headers=key(who)).json["status"] == "completed", 20, "the batch"
+    )
+    output = tandem.get(path, headers=key(who)).json["output_file_id"]
     return {
+        "kept response": kept.json["id"],
+        "exchange of a response": kept.headers["x-tandem-exchange"],
+        "kept item": kept.json["output"][0]["id"],
+        "conversation": talk.json["id"],
+        "file": file,
+        "batch": batch.json["id"],
+        "file of a batch's answers": output,
         "exchange": exchange,
         "beginning of an id": exchange[:12],
         "trace": TRACE,
@@ -148,6 +220,12 @@ def showing(body, things):
     text = body.decode()
     canaries = ["canary", "Canary", things["exchange"], things["embeddings"], TRACE]
     return [canary for canary in canaries if canary in text]
+
+
+def code_of(answer):
+    """Ollama's errors have it beside the text."""
+    error = answer.json["error"]
+    return error["code"] if isinstance(error, dict) else answer.json["code"]
 
 
 class Walk:
@@ -182,7 +260,7 @@ class Walk:
         for answer in (keyless, asked):
             shown = showing(answer.body, self.things)
             self.expect(not shown, f"{where} shows {shown}")
-        refused = asked.status == 403 and asked.json["error"]["code"] == "operator_only"
+        refused = asked.status == 403 and code_of(asked) == "operator_only"
         self.expect(refused == (owner == "OPERATOR"), f"{where}: {asked.status}")
         if owner in ("ALL", "NOBODY") and method == "GET":
             same = self.ask(method, full, "a")
@@ -201,7 +279,7 @@ class Walk:
             shown = showing(text.encode(), self.things)
             self.expect(asked == absent or not shown, f"{where} shows {shown}")
         self.expect("*" not in path or told[0][0] == 404, f"{where}: {told[0][0]}")
-        makes = path in INFERENCE or "/v1" + path in INFERENCE or path.endswith("/consents")
+        makes = own_path(path) in INFERENCE or path.endswith("/consents")
         self.expect(makes or told[0] == told[1], f"{where}: {told}")
 
     def count_named(self, done):
@@ -231,6 +309,14 @@ def test_a_stranger_gets_nothing_of_anybody_from_any_endpoint():
         equal(answer.status, 200, answer.body.decode())
         erased = [answer.json[name] for name in ("exchanges", "comments", "consents")]
         equal(erased, [2, 1, 1], "erased")
+        own = (
+            f"responses/{things['kept response']}",
+            f"conversations/{things['conversation']}",
+            f"files/{things['file']}",
+            f"batches/{things['batch']}",
+        )
+        for path in own:
+            equal(tandem.get(f"/v1/{path}", headers=key("a")).status, 200, path)
 
 
 @case
@@ -238,15 +324,21 @@ def test_every_endpoint_says_whose_its_things_are():
     owners = {(method, path): owner for method, path, owner in routes()}
     assert set(owners.values()) == {"NOBODY", "ALL", "TENANT", "OPERATOR"}, owners
     nobody = [path for (_, path), owner in owners.items() if owner == "NOBODY"]
-    equal(sorted(nobody), ["/", "/health", "/healthz", "/readyz"], "what needs no key")
+    equal(
+        sorted(nobody), ["/", "/health", "/healthz", "/readyz", "/v1/health"], "what needs no key"
+    )
     tandem = [path for (_, path), owner in owners.items() if owner == "ALL" and "tandem" in path]
-    equal(tandem, [], "what all keys share of what the server keeps")
+    # GET shows the sets of labels in the models' files.
+    equal(tandem, ["/tandem/v1/classify"], "what all keys share of Tandem's own paths")
     # What shows all tenants' requests together. An endpoint that leaves this list is everybody's.
     operators = [
         f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"
     ]
     wanted = [f"GET /tandem/v1/{name}" for name in ("alarms", "ramps", "shadows")]
-    equal(sorted(operators), ["GET /metrics", *wanted, "POST /tandem/v1/ramps/*"])
+    equal(
+        sorted(operators),
+        ["GET /metrics", "GET /slots", *wanted, "POST /api/pull", "POST /tandem/v1/ramps/*"],
+    )
     for (method, path), owner in owners.items():
         if method == "POST" and owner == "TENANT":
             assert body_of(path, "name"), path
@@ -260,14 +352,15 @@ def test_the_operator_sees_all_and_forgets_a_user_of_all():
     with serve() as tandem:
         things = own_things(tandem, "a")
         other = tandem.chat("Hello.", key("b"), user=USER, max_tokens=2)
-        ids = {things["exchange"], things["embeddings"], other.headers["x-tandem-exchange"]}
+        ids = {things[name] for name in ("exchange", "embeddings", "exchange of a response")}
+        ids.add(other.headers["x-tandem-exchange"])
         wait_until(
-            lambda: len(tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]) == 3,
+            lambda: len(tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]) == 5,
             20,
-            "the three exchanges",
+            "the four exchanges and that of the batch",
         )
         rows = tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]
-        equal({row["id"] for row in rows}, ids)
+        assert ids < {row["id"] for row in rows}, (ids, rows)
         tenants = {row["tenant"] for row in rows}
         assert len(tenants) == 2 and all(re.fullmatch("[0-9a-f]{16}", name) for name in tenants)
         for method, path, owner in routes():
@@ -463,6 +556,29 @@ def test_a_class_and_computed_prompts_are_a_tenants_own():
             )
             cached.append(answer.json["usage"]["prompt_tokens_details"]["cached_tokens"])
         assert cached[0] == 0 < cached[1] and cached[2] == 0, cached
+
+
+@case
+def test_a_tenant_forgets_only_its_own_computed_prompts():
+    long = "Explain the French revolution again and again, please, " * 12
+    with serve() as tandem:
+
+        def cached(who):
+            answer = tandem.chat(
+                long, {"x-tandem-mode": "only-local", **key(who)}, user=USER, max_tokens=2
+            )
+            return answer.json["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+        def forget(who):
+            answer = tandem.request("POST", "/tandem/v1/forget", {"user": USER}, key(who))
+            equal(answer.json["caches"], True)
+
+        equal((cached("a"), cached("b")), (0, 0))
+        forget("a")
+        assert cached("b") > 0, "another tenant's forgetting made it compute its prompt again"
+        equal(cached("a"), 0)
+        forget("boss")
+        equal((cached("a"), cached("b")), (0, 0))
 
 
 @case

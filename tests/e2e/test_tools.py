@@ -4,7 +4,6 @@ takes tools; where it does not, the request goes elsewhere or is refused. The mo
 one with another template, made to write a call by a grammar."""
 
 import json
-import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from tandem import NANO, Tandem
+from tool_models import tool_model
 
 TEMPLATE = """{% for tool in tools or [] %}{{ tool | tojson }}
 {% endfor %}{% for m in messages %}{{ m.role }}: {{ m.content or '' }}\
@@ -41,17 +41,7 @@ ASKED = {
 
 
 def with_template(path):
-    """The embedded model with TEMPLATE, lengthened so that tensors keep their alignment of 32."""
-    data = NANO.read_bytes()
-    at = data.index(b"tokenizer.chat_template") + len(b"tokenizer.chat_template") + 4
-    length = struct.unpack_from("<Q", data, at)[0]
-    text = TEMPLATE.encode()
-    text += b"{#" + b" " * (32 + (length - len(text) - 4) % 32) + b"#}"
-    equal((len(text) - length) % 32, 0)
-    Path(path).write_bytes(
-        data[:at] + struct.pack("<Q", len(text)) + text + data[at + 8 + length :]
-    )
-    return path
+    return tool_model(path, TEMPLATE, not_mine=True)
 
 
 def ask(tandem, **more):
@@ -105,8 +95,8 @@ def test_calls_and_results_are_part_of_the_prompt():
         forbidden = ask(tandem, grammar=CALL, tool_choice="none").json["choices"][0]
         equal(forbidden["finish_reason"], "stop")
         assert "<tool_call>" in forbidden["message"]["content"]
-        forced = ask(tandem, tool_choice="required")
-        equal(forced.status, 403)
+        forced = ask(tandem, grammar=CALL, tool_choice="required")
+        equal(forced.status, 400)  # a grammar of the client's own promises no call
         assert "cannot promise" in forced.json["error"]["message"], forced.json
 
 
@@ -114,7 +104,7 @@ def test_calls_and_results_are_part_of_the_prompt():
 def test_a_template_without_tools_is_not_asked_for_calls():
     with Tandem(arguments=["--model", NANO]) as tandem:
         answer = ask(tandem)
-        equal(answer.status, 403)
+        equal(answer.status, 400)
         assert "cannot call any" in answer.json["error"]["message"], answer.json
 
 

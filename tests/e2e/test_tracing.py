@@ -16,7 +16,7 @@ ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 HEADER = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-0[0-3]")
-SECRET = "mary.smith@example.com"
+SECRET = "mary.smith@acmeltd.com"
 
 
 def server(cloud, extra=""):

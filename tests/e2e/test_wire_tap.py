@@ -26,7 +26,7 @@ import canaries
 from canaries import squeeze
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, run, wait_until, workers
+from tandem import Tandem, clean_environment, kill_workers, run, wait_until
 
 CONVERSATIONS = int(os.environ.get("TAP_CONVERSATIONS", "300"))
 CLIENTS = 4
@@ -40,6 +40,7 @@ PLACES = (
     "name",
     "metadata",
     "tools",
+    "schema",
     "tool_calls",
     "tool_result",
     "user",
@@ -67,7 +68,10 @@ routes:
 ledger: {{egress: "{folder}/egress", store_prompts: true}}
 {more}
 """
-MASKED = "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}"
+# What instructions may say of names lets nothing else pass.
+LENIENT = "instructions: {system: without-names, tools: without-names}"
+KEPT = f"privacy: {{{LENIENT}}}"
+MASKED = f"privacy: {{{LENIENT}, pseudonyms: {{on: true, classes: [sensitive, restricted]}}}}"
 COUNTS = re.compile(rb'"pseudonyms":\s*(\{[^{}]*"seen"[^{}]*\})')
 
 
@@ -108,9 +112,9 @@ def in_messages(chat):
     }
     body.pop("user", None)
     if "tools" in chat:
-        body["tools"] = [
-            {"input_schema": {"type": "object"}, **tool["function"]} for tool in chat["tools"]
-        ]
+        body["tools"] = [dict(tool["function"]) for tool in chat["tools"]]
+        for tool in body["tools"]:
+            tool["input_schema"] = tool.pop("parameters", {"type": "object"})
     for message in chat["messages"]:
         content = message["content"]
         if message["role"] == "system":
@@ -185,7 +189,7 @@ class Tap:
         that each batch finds all of them awake."""
         return CONFIG.format(
             folder=self.folder,
-            more=MASKED if self.masked else "",
+            more=MASKED if self.masked else KEPT,
             **{
                 name: place.base_url.replace("/v1", f"/{number}/v1")
                 for name, place in self.places.items()
@@ -211,9 +215,7 @@ class Tap:
             place.script = script
             self.events[name] += 1
         if number % 4 == 2:
-            for worker in workers(self.tandem):
-                os.kill(worker, signal.SIGKILL)
-                self.events["worker killed"] += 1
+            self.events["worker killed"] += kill_workers(self.tandem)
         reloads = sum("config_reloaded" in line for line in self.tandem.log)
         self.tandem.config.write_text(self.config(number))
         self.tandem.process.send_signal(signal.SIGHUP)
@@ -285,6 +287,11 @@ class Tap:
             members["tools"] = [
                 {"type": "function", "function": {"name": "f", "description": canary.sentence}}
             ]
+        elif place == "schema":
+            properties = {"a": {"type": "string", "description": canary.sentence}}
+            parameters = {"type": "object", "title": canary.sentence, "properties": properties}
+            function = {"name": "f", "description": CALM, "parameters": parameters}
+            members["tools"] = [{"type": "function", "function": function}]
         elif place in ("tool_calls", "tool_result"):
             inside = json.dumps({"text": canary.sentence})
             call = {

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct completion_request request;
     struct fault fault = {0};
     struct td_str body = {(const char *)data, size};
-    if (completion_request_parse(body, NULL, arena, &request, &fault)) {
+    if (completion_request_parse(body, STR(""), NULL, arena, &request, &fault)) {
         size_t count = request.prompt_count * request.n;
         if (count == 0 || count > COMPLETION_CHOICES_MAX)
             abort();

@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     confidence_model_write(&one, &text);
     if (text.failed || confidence_model_read(buf_view(&text), &two, &err) != TD_OK ||
         strcmp(one.digest, two.digest) != 0 ||
-        confidence_binding_difference(&one.binding, &two.binding))
+        confidence_binding_difference(&one.binding, &two.binding) ||
+        one.has_thresholds != two.has_thresholds)
         abort();
     buf_deinit(&text);
     return 0;

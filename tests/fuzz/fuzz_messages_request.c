@@ -1,5 +1,5 @@
 /* A request of /v1/messages: any bytes become a chat request or a 400 that says why. */
-#include "api/wire/dialect.h"
+#include "api/dialects/dialect.h"
 #include "base/str.h"
 
 #include <stdlib.h>

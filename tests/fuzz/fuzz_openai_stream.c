@@ -1,6 +1,6 @@
 /* An OpenAI-compatible server's answer to a chat or to a text, in pieces of sizes, all as the first
- * byte chooses. Whatever
- * comes, it is read without fault, only certain text is passed on, and a failure has words. */
+ * byte chooses. Whatever comes, it is read without fault, only certain text is passed on, and a
+ * failure has words. */
 #include "base/str.h"
 #include "base/utf8.h"
 #include "tier/openai_delta.h"
@@ -67,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     openai_stream_deinit(&stream);
 
     struct td_error refusal = {0};
-    openai_read_error(500, (struct td_str){(const char *)data + 1, size - 1}, &refusal);
+    openai_read_error(500, (struct td_str){(const char *)data + 1, size - 1},
+                      &(struct tier_refusal){0}, &refusal);
     for (const char *c = refusal.message; *c; c++)
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
     return 0;

@@ -17,7 +17,7 @@ SRC = ROOT / "src"
 # The folders of src/, level by level: a file includes its own folder and those of lower levels.
 LEVELS = [
     ["base"],
-    ["kernels", "privacy", "net", "ledger", "request"],
+    ["kernels", "privacy", "net", "ledger", "request", "instant"],
     ["engine", "router"],
     ["tier"],
     ["exchange"],
@@ -44,7 +44,7 @@ PARTS = {
     "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
     "router": ["judge", "watch", "plan", "learn"],
     "exchange": ["private", "limits", "memory", "machine", "parts"],
-    "api": ["http", "wire", "inference", "admin"],
+    "api": ["http", "history", "wire", "files", "dialects", "inference", "admin"],
     "app": ["config", "setup", "cli", "evidence", "verbs"],
     "app/setup": ["files", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "inspect", "privacy", "models", "evidence"],
@@ -177,6 +177,7 @@ def library_types_that_escaped():
         r"sqlite3": "ledger",
         r"yaml|cyaml": "app",
         r"seccomp": "base",
+        r"z(lib|std)": "net",
     }
     for path in sorted(SRC.rglob("*.[ch]")):
         folder, name = path.relative_to(SRC).parts[0], path.relative_to(ROOT)
@@ -330,7 +331,8 @@ def objects_beside_the_door():
 # A request is parsed once: these members of a body have typed places in request/request.h. Those of
 # an answer are parts in tier/openai_delta.h. Who may still know their names: api/, which reads
 # requests and writes answers, tier/openai*, which does the reverse, app/, whose commands are
-# clients, and engine/ and tier/tool_parser, as models' own forms have the same names.
+# clients, and engine/, tier/tool_parser and tier/call_grammar, as models' own forms have the same
+# names.
 REQUEST_MEMBERS = (
     "messages",
     "content",
@@ -363,7 +365,14 @@ ANSWER_MEMBERS = (
     "top_logprobs",
     "finish_reason",
 )
-MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai", "tier/tool_parser")
+MEMBERS_KNOWN_IN = (
+    "api/",
+    "app/",
+    "engine/",
+    "tier/openai",
+    "tier/tool_parser",
+    "tier/call_grammar",
+)
 
 
 def second_parses():

@@ -40,6 +40,9 @@ class Script:
     statuses: list = field(default_factory=list)  # one a request, before `status`
     retry_after: str | None = None
     error_message: str = "scripted failure"
+    error_code: Any = None  # and `param` and `type`, of every error
+    error_param: str | None = None
+    error_type: str = "scripted"
     accept_delay: float = 0  # before reading anything
     first_delay: float = 0  # before the status line
     think: float = 0  # the same, but a list of models is given at once
@@ -58,6 +61,8 @@ class Script:
     usage_members: dict | None = None  # over what the usage says, true or not
     usage_text: str | None = None  # in its place, JSON or not
     ignore_stream: bool = False  # a JSON answer to a streaming request
+    refuses_stream: bool = False  # 400 for `stream: true`
+    recorded: dict | None = None  # an answer of support/recorded_answers.py, as it came
     byte_by_byte: bool = False  # every byte in a packet of its own
     crlf: bool = False  # SSE lines end with CR LF
     comments: bool = False  # SSE comments between events
@@ -247,19 +252,34 @@ class ScriptedCloud:
             error = {
                 "error": {
                     "message": message,
-                    "type": "scripted",
-                    "param": None,
-                    "code": None,
+                    "type": script.error_type,
+                    "param": script.error_param,
+                    "code": script.error_code,
                 }
             }
             extra = [f"Retry-After: {script.retry_after}"] if script.retry_after else []
             return self._send_json(connection, status, error, extra)
         wants = request["json"] or {}
+        if script.refuses_stream and wants.get("stream"):
+            refusal = {"message": "streaming is not supported for this model", "param": "stream"}
+            return self._send_json(connection, 400, {"error": refusal})
+        if script.recorded is not None:
+            return self._replay(connection, script, wants)
         script = self._echoing(self._going_on(script, wants), wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)
         body = self._with_usage(script, self._completion(script, wants))
         return self._send_body(connection, 200, body)
+
+    def _replay(self, connection: socket.socket, script: Script, wants: dict[str, Any]) -> bool:
+        assert script.recorded is not None
+        if not wants.get("stream") or script.ignore_stream:
+            return self._send_json(connection, 200, script.recorded["whole"])
+        events = [json.dumps(chunk, ensure_ascii=False) for chunk in script.recorded["chunks"]]
+        body = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]).encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}"
+        connection.sendall(f"{head}\r\n\r\n".encode() + body)
+        return True
 
     def _going_on(self, script: Script, wants: dict[str, Any]) -> Script:
         begun = begun_in(wants, script.text) if script.goes_on else ""

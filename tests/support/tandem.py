@@ -1,9 +1,11 @@
 """Starts the real program on a free port with a state directory of its own, and talks to it."""
 
+import contextlib
 import http.client
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -56,11 +58,17 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return self.json["choices"][0]["message"]["content"]
+        return self._member("choices")[0]["message"]["content"]
 
     @property
     def tandem(self) -> dict[str, Any]:
-        return self.json["tandem"]
+        return self._member("tandem")
+
+    def _member(self, name: str) -> Any:
+        """What a test expects of an answer; where it is missing, the answer itself says why."""
+        found = self.json
+        assert name in found, f"no {name} in an answer with {self.status}: {self.body!r}"
+        return found[name]
 
 
 class Tandem:
@@ -83,17 +91,19 @@ class Tandem:
             self.config.write_text(config)
             extra["TANDEM_CONFIG"] = self.config
         self.environment = clean_environment(**extra)
-        self.log: list[str] = []
+        self._lines: list[str] = []
+        self._unfinished = b""
+        self._log_lock = threading.Lock()
         self.process = subprocess.Popen(
             [str(BINARY), "serve", *arguments],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
             preexec_fn=before,
         )
+        assert self.process.stdout
+        os.set_blocking(self.process.stdout.fileno(), False)
         self.port: int | None = None
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read_log, daemon=True)
@@ -104,14 +114,44 @@ class Tandem:
         if wait and self.port is None:
             raise RuntimeError("tandem ended at once:\n" + "".join(self.log))
 
-    def _read_log(self) -> None:
+    @property
+    def log(self) -> list[str]:
+        """The lines written so far. A line that was written before an answer was given is there
+        when the answer is: the pipe is read by whoever asks, not only by the thread beside."""
+        self._drain()
+        return self._lines
+
+    def _drain(self) -> bool:
+        """Takes what lies in the pipe; false at its end."""
         assert self.process.stdout
-        for line in self.process.stdout:
-            self.log.append(line)
-            found = re.search(r"ready.*http://127\.0\.0\.1:(\d+)", line)
-            if found and self.port is None:
-                self.port = int(found.group(1))
-                self._ready.set()
+        with self._log_lock:
+            while True:
+                try:
+                    piece = os.read(self.process.stdout.fileno(), 1 << 16)
+                except BlockingIOError:
+                    return True
+                *lines, self._unfinished = (self._unfinished + piece).split(b"\n")
+                if not piece and self._unfinished:
+                    lines, self._unfinished = [self._unfinished], b""
+                self._lines += [line.decode(errors="replace") + "\n" for line in lines]
+                if not piece:
+                    return False
+
+    def _read_log(self) -> None:
+        """Keeps the pipe from filling, and finds the port."""
+        assert self.process.stdout
+        seen, more = 0, True
+        written = select.poll()
+        written.register(self.process.stdout, select.POLLIN)
+        while more:
+            written.poll()
+            more = self._drain()
+            for line in self._lines[seen:]:
+                found = re.search(r"ready.*http://127\.0\.0\.1:(\d+)", line)
+                if found and self.port is None:
+                    self.port = int(found.group(1))
+                    self._ready.set()
+                seen += 1
         self._ready.set()
 
     def __enter__(self) -> Self:
@@ -291,6 +331,16 @@ def workers(tandem: Tandem) -> list[int]:
         if int(status["PPid"]) == tandem.process.pid and "Z" not in status["State"]:
             found.append(int(status["Pid"]))
     return found
+
+
+def kill_workers(tandem: Tandem) -> int:
+    """Kills the confined workers; how many there were. One may have ended by itself by then."""
+    killed = 0
+    for worker in workers(tandem):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+            killed += 1
+    return killed
 
 
 EDGE_FIRST = """

@@ -2,6 +2,8 @@
 """The tools of the tests tell the truth: a crash loses one case; a wrong name and a copied build
 tree are errors."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -153,6 +155,15 @@ def a_name_that_matches_nothing_is_an_error_with_the_nearest():
 
 
 @case
+def several_names_choose_the_suites_of_each():
+    only = ["structure/test_docs", "e2e/test_cli"]
+    suites = run_tests.chosen(run_tests.catalogue({}), only, False)
+    equal([suite.name for suite in suites], only)
+    done = runner("--only", "structure/test_docs", "--only", "e2e/test_anwsers")
+    equal(done.returncode, 2, done.stderr)  # none is left out without a word
+
+
+@case
 def every_suite_says_what_must_be_built_before_it():
     for suite in run_tests.catalogue({"aarch64": "root"}):
         if not suite.command[-1].startswith("print("):
@@ -181,6 +192,37 @@ def what_one_suite_needs_is_built_before_it():
     finally:
         trees.configure, trees.build = real
     equal(built, [("build", ["product"])])
+
+
+def shaky(folder, number, phase, passes):
+    """A suite that fails when it is first run, and passes from then on or never."""
+    mark = Path(folder) / f"mark{number}"
+    program = (
+        f"import pathlib; mark = pathlib.Path({str(mark)!r}); seen = mark.exists(); mark.touch();"
+        f" ok = seen and {passes}; print(f'{{int(ok)}} passed, {{int(not ok)}} failed')"
+    )
+    return run_tests.Suite(f"e2e/{number}", [sys.executable, "-c", program], phase=phase)
+
+
+def failed_of(suites):
+    """The names of those that have failed when all is over."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        results = run_tests.run_all(suites)
+        run_tests.run_again(suites, results)
+    return [name for name, result in results.items() if result.failed], said.getvalue()
+
+
+@case
+def what_failed_beside_others_is_asked_once_more_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        failed, said = failed_of([shaky(folder, 1, 1, True), shaky(folder, 2, 2, False)])
+        equal(failed, ["e2e/2"], said)  # what fails twice has failed
+        equal(said.count("again, alone"), 2, said)
+    with tempfile.TemporaryDirectory() as folder:
+        equal(failed_of([shaky(folder, 1, 0, True)])[0], ["e2e/1"])  # computes: it fails the same
+    with tempfile.TemporaryDirectory() as folder:
+        many = [shaky(folder, number, 1, True) for number in range(run_tests.AGAIN_MAX + 1)]
+        equal(len(failed_of(many)[0]), len(many))  # so many are no accident
 
 
 @case

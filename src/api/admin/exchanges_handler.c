@@ -9,6 +9,7 @@
 #include "api/admin/lookup.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
+#include "api/http/query.h"
 #include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -157,20 +158,6 @@ void exchanges_handle_one(struct api *api, struct http_request *request, const c
         ledger_flush(api->host->ledger, LAST_FLUSH_MS, &err) != TD_OK)
         err.message[0] = '\0'; /* late: the newest committed exchange is the answer */
     exchanges_find(api, request, rest, reply_value, NULL);
-}
-
-/* Reads a decimal query parameter, or `otherwise` when it is absent. False when malformed. */
-static bool query_number(const struct http_request *request, struct td_str name, uint64_t otherwise,
-                         uint64_t *out)
-{
-    struct td_str query = str_from(http_request_query(request)), part;
-    *out = otherwise;
-    while (str_next(&query, '&', &part)) {
-        struct td_str key;
-        if (str_next(&part, '=', &key) && str_equal(key, name))
-            return str_to_u64(part, out);
-    }
-    return true;
 }
 
 /* The parameter since_wall_ms. False: the request was refused. */

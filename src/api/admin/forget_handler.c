@@ -2,18 +2,22 @@
  * tenant that asks, or for the operator, of all tenants' users of that name.
  *
  *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
- *    "similar" (remembered starts), "caches"}
+ *    "similar" (remembered starts), "responses" (and conversations), "files" (of
+ *    batches), "caches"}
  *
  * The ledger's part takes disk time and runs in the background. What is in memory follows on the
- * loop. Computed prompts are not stored by user, so all of them go; "caches" is true when there
- * were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
+ * loop. Computed prompts are not stored by user, so all of the tenant go; "caches" is true when
+ * there were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
 #include "api/admin/handlers.h"
+#include "api/files/batch_lines.h"
+#include "api/history/history.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "base/background.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "ledger/file_store.h"
 #include "ledger/forget.h"
 #include "ledger/ledger.h"
 
@@ -27,6 +31,8 @@
 struct forget_work {
     struct ledger *ledger; /* NULL = this server keeps none */
     const char *path;
+    struct file_store *files; /* NULL = this server keeps none */
+    uint64_t files_erased;
     char user[USER_BYTES_MAX];
     struct auth_who who;
     struct ledger_forgotten forgotten;
@@ -59,10 +65,19 @@ static struct api_forget whom(const struct forget_work *work)
                                .caller = who->operates ? NULL : who->caller};
 }
 
+/* Where no keys are needed, files are a caller's by its address, and everybody is the operator. */
+static void forget_files(struct forget_work *work)
+{
+    if (work->files && work->status == TD_OK)
+        work->status = file_store_forget(work->files, whom(work).tenant, batch_line_names_user,
+                                         work->user, &work->files_erased, &work->err);
+}
+
 static void work_run(void *ctx)
 {
     struct forget_work *work = ctx;
-    if (!work->ledger)
+    forget_files(work);
+    if (!work->ledger || work->status != TD_OK)
         return;
     work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
     if (work->status == TD_OK)
@@ -94,6 +109,8 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "vaults", json_new_int((int64_t)memory->vaults));
     json_put(object, "consents", json_new_int((int64_t)memory->consents));
     json_put(object, "similar", json_new_int((int64_t)memory->similar));
+    json_put(object, "responses", json_new_int((int64_t)memory->responses));
+    json_put(object, "files", json_new_int((int64_t)work->files_erased));
     json_put(object, "caches", json_new_bool(memory->caches));
     api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
 }
@@ -107,6 +124,8 @@ static void work_done(void *ctx, void *owner)
     struct api_forgotten memory = {0};
     if (host->forget)
         host->forget(host->ctx, &wanted, &memory);
+    if (host->history)
+        memory.responses = history_forget(host->history, wanted.tenant, wanted.user);
     reply(call, work, &memory);
     call_free(call);
 }
@@ -134,6 +153,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         call->http = request;
         work->ledger = api->host->ledger;
         work->path = api->host->ledger_path;
+        work->files = api->host->files;
         work->who = api->who;
         memcpy(work->user, user.data, user.len);
         const struct background_work background = {.run = work_run,

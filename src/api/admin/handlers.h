@@ -4,7 +4,8 @@
 
 #include "api/http/endpoint.h"
 
-api_handler_fn models_handle_list, models_handle_one; /* models_handler.c */
+api_handler_fn models_handle_list, models_handle_one, gemini_handle_models,
+    gemini_handle_model; /* models_handler.c */
 api_handler_fn exchanges_handle_list, exchanges_handle_one,
     shadows_handle_list;                                /* exchanges_handler.c */
 api_handler_fn ramps_handle_list, ramps_handle_restart; /* ramps_handler.c */
@@ -14,6 +15,8 @@ api_handler_fn consents_handle_grant, consents_handle_list,
     consents_handle_revoke;   /* consents_handler.c */
 api_handler_fn forget_handle; /* forget_handler.c */
 api_handler_fn health_handle_live, health_handle_ready, health_handle_hello; /* health_handler.c */
-api_handler_fn metrics_handle;                                               /* metrics_handler.c */
+api_handler_fn ollama_handle_tags, ollama_handle_show, ollama_handle_ps, ollama_handle_version,
+    ollama_handle_pull;        /* ollama_models.c */
+api_handler_fn metrics_handle; /* metrics_handler.c */
 
 #endif

@@ -7,17 +7,23 @@
 #include "api/http/access.h"
 
 #include "api/http/host_name.h"
+#include "api/http/origin.h"
+#include "api/http/query.h"
 #include "api/http/reply.h"
+#include "base/crypto.h"
 #include "base/str.h"
 
 #include <stdio.h>
+
+/* Of a key in a query; a longer one is none. */
+#define QUERY_KEY_BYTES 512
 
 static bool origin_configured(const struct api_host *host, const char *origin)
 {
     for (const char *const *at = host->cors_origins; at && *at; at++)
         if (strcmp(*at, "*") == 0 || strcmp(*at, origin) == 0)
             return true;
-    return false;
+    return host->local_origins && origin_is_local(origin);
 }
 
 bool access_check_host(struct api *api, struct http_request *request)
@@ -39,8 +45,10 @@ static bool origin_is_own(const struct api *api, const struct http_request *requ
                           const char *origin)
 {
     const char *host = http_request_header(request, "Host");
-    const char *scheme_end = strstr(origin, "://");
-    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 &&
+    const char *name = strncmp(origin, "http://", 7) == 0    ? origin + 7
+                       : strncmp(origin, "https://", 8) == 0 ? origin + 8
+                                                             : NULL;
+    return host && name && strcmp(name, host) == 0 &&
            host_name_is_ours(api->host, host, http_request_local(request));
 }
 
@@ -54,14 +62,15 @@ bool access_check_origin(struct api *api, struct http_request *request)
         http_reply_header(request, "vary", "origin");
         http_reply_header(request, "access-control-expose-headers",
                           "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
-                          "x-tandem-disclosure, x-request-id, traceparent");
+                          "x-tandem-disclosure, x-tandem-not-run, x-request-id, traceparent");
         return true;
     }
     if (origin_is_own(api, request, origin))
         return true;
     struct fault fault;
     fault_set(&fault, 403, "permission_error", "origin_not_allowed",
-              "pages of this origin may not use this server; allow it in server.cors_origins");
+              "pages of this origin may not use this server; allow it in server.cors_origins%s",
+              origin_is_local(origin) ? ", or all local ones by server.local_origins" : "");
     api_reply_fault(api, request, &fault);
     return false;
 }
@@ -72,6 +81,10 @@ void access_reply_preflight(struct api *api, struct http_request *request)
     const char *asked = http_request_header(request, "Access-Control-Request-Headers");
     http_reply_header(request, "access-control-allow-headers",
                       asked && strlen(asked) < 1024 ? asked : "authorization, content-type");
+    /* Chrome asks before a page of a public address reaches an inner one; who may was decided by
+     * the origin. */
+    if (http_request_header(request, "Access-Control-Request-Private-Network"))
+        http_reply_header(request, "access-control-allow-private-network", "true");
     http_reply_header(request, "access-control-max-age", "600");
     api_reply_text(api, request, 204, "text/plain", STR(""));
 }
@@ -99,22 +112,39 @@ static bool refuse_tenant(struct api *api, struct http_request *request)
     return false;
 }
 
+/* Google's clients have a header of their own for the key, or on their own paths the query's `key`.
+ * Nothing here writes a query to a log or a record. */
+static bool find_by_googles(struct api *api, struct http_request *request, bool in_query)
+{
+    char key[QUERY_KEY_BYTES];
+    const char *header = http_request_header(request, "x-goog-api-key");
+    if (header || !in_query)
+        return auth_find(api->host->auth, NULL, header, NULL, &api->who);
+    bool found = query_text(request, STR("key"), key, sizeof key) && *key &&
+                 auth_find(api->host->auth, NULL, key, NULL, &api->who);
+    crypto_wipe(key, sizeof key);
+    return found;
+}
+
 /* Where no keys are required everybody is the operator, and addresses keep conversations apart. */
-static bool find_who(struct api *api, struct http_request *request)
+static bool find_who(struct api *api, struct http_request *request, bool in_query)
 {
     struct auth *auth = api->host->auth;
     api->who = (struct auth_who){.operates = !auth};
     if (auth)
         return auth_find(auth, http_request_header(request, "Authorization"),
                          http_request_header(request, "x-api-key"),
-                         http_request_header(request, "api-key"), &api->who);
+                         http_request_header(request, "api-key"), &api->who) ||
+               find_by_googles(api, request, in_query);
     snprintf(api->who.caller, sizeof api->who.caller, "%s", http_request_peer(request));
     return true;
 }
 
-bool access_check_owner(struct api *api, struct http_request *request, enum api_owner owner)
+bool access_check_owner(struct api *api, struct http_request *request,
+                        const struct api_endpoint *endpoint)
 {
-    bool known = find_who(api, request);
+    enum api_owner owner = endpoint->owner;
+    bool known = find_who(api, request, endpoint->faults && endpoint->faults->key_in_query);
     if (owner == OWNER_NOBODY)
         return true;
     if (!known)
@@ -136,6 +166,7 @@ bool access_give(const struct api *api, struct arena *arena, struct td_request *
     *who = api->who;
     out->caller = who->caller;
     out->key = *who->key ? who->key : NULL;
+    out->key_id = *who->key ? who->key_id : NULL;
     out->tenant = *who->tenant ? who->tenant : NULL;
     return true;
 }

@@ -9,7 +9,8 @@
 /* False when the request was refused and answered here. access_check_owner sets api->who. */
 bool access_check_host(struct api *api, struct http_request *request);
 bool access_check_origin(struct api *api, struct http_request *request);
-bool access_check_owner(struct api *api, struct http_request *request, enum api_owner owner);
+bool access_check_owner(struct api *api, struct http_request *request,
+                        const struct api_endpoint *endpoint);
 void access_reply_preflight(struct api *api, struct http_request *request);
 
 /* The tenant whose records they may see; NULL = those of all. **borrows** who. */

@@ -7,6 +7,9 @@
 
 struct auth;
 struct background;
+struct batch_runner;
+struct file_store;
+struct history;
 struct ledger_reader;
 struct metrics;
 struct sandbox;
@@ -20,11 +23,12 @@ struct api_forget {
 
 /* What was erased of a user outside of the ledger. */
 struct api_forgotten {
-    size_t vaults;     /* of pseudonyms */
-    uint64_t consents; /* that were given for the user */
-    uint64_t similar;  /* questions and conversations whose start was remembered */
-    bool failed;       /* a file could not be written; the log says which */
-    bool caches;       /* computed prompts of all callers, and the confined worker */
+    size_t vaults;      /* of pseudonyms */
+    uint64_t consents;  /* that were given for the user */
+    uint64_t similar;   /* questions and conversations whose start was remembered */
+    uint64_t responses; /* and conversations that were kept */
+    bool failed;        /* a file could not be written; the log says which */
+    bool caches;        /* computed prompts of all callers, and the confined worker */
 };
 
 /* What the process lends. Immutable while apis exist, except what acquire returns. */
@@ -39,13 +43,20 @@ struct api_host {
 
     struct sandbox *sandbox;       /* where private texts are embedded; NULL = here, too */
     struct background *background; /* for what would hold up a loop */
+    struct history *history;       /* NULL = no response is kept */
+    struct file_store *files;      /* NULL = none are kept */
+    uint64_t file_bytes_max;       /* of one file */
+    struct batch_runner *batches;  /* NULL without files */
+    struct call_cache *call_cache; /* NULL = grammars of calls are not kept */
     struct ledger *ledger;         /* or NULL */
     const char *ledger_path;       /* or NULL */
     struct metrics *metrics;
     struct auth *auth;                /* NULL = no key needed */
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */
+    bool local_origins;               /* also those of local programs (http/origin.h) */
     const char *const *allowed_hosts; /* names of this server; NULL-terminated, may be NULL */
     const char *listen_host;          /* as configured; may be NULL */
+    size_t body_bytes_max;            /* of a request */
     size_t answer_bytes_max;          /* of a whole (not streamed) answer */
     size_t pad_stream_bytes;          /* a stream's events are multiples of it; 0 = as asked */
     size_t arena_bytes_max;           /* of one request's parsed form */

@@ -20,6 +20,7 @@ struct known_key {
     uint8_t digest[CRYPTO_SHA256_BYTES]; /* of the key */
     uint8_t caller[CRYPTO_SHA256_BYTES]; /* of the tenant; the key's own where it has no name */
     char tenant[AUTH_TENANT_BYTES];
+    char id[SPENDING_KEY_ID_BYTES];
     bool operates;
 };
 
@@ -96,6 +97,7 @@ static void fill_key(const struct auth *auth, const struct auth_keys *keys, stru
     mark_key(auth, text, out);
     memcpy(out->caller, out->digest, sizeof out->caller);
     crypto_hex(out->digest, sizeof out->digest, digest);
+    spending_key_id(auth->secret, digest, out->id);
     for (size_t i = 0; i < keys->named_count; i++) {
         if (strcmp(keys->named[i].key, digest) != 0)
             continue;
@@ -199,6 +201,15 @@ static bool find_key(const char *authorization, const char *x_api_key, const cha
     return true;
 }
 
+static void fill_who(const struct known_key *key, struct auth_who *who)
+{
+    crypto_hex(key->digest, sizeof key->digest, who->key);
+    crypto_hex(key->caller, sizeof key->caller, who->caller);
+    memcpy(who->tenant, key->tenant, sizeof who->tenant);
+    memcpy(who->key_id, key->id, sizeof who->key_id);
+    who->operates = key->operates;
+}
+
 bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
                const char *api_key, struct auth_who *who)
 {
@@ -216,9 +227,19 @@ bool auth_find(struct auth *auth, const char *authorization, const char *x_api_k
     pthread_mutex_unlock(&auth->lock);
     if (!found)
         return false;
-    crypto_hex(wanted.digest, sizeof wanted.digest, who->key);
-    crypto_hex(wanted.caller, sizeof wanted.caller, who->caller);
-    memcpy(who->tenant, wanted.tenant, sizeof who->tenant);
-    who->operates = wanted.operates;
+    fill_who(&wanted, who);
     return true;
+}
+
+bool auth_find_id(struct auth *auth, const char *key_id, struct auth_who *who)
+{
+    bool found = false;
+    pthread_mutex_lock(&auth->lock);
+    for (size_t i = 0; auth->table && i < auth->table->count && !found; i++) {
+        found = strcmp(auth->table->keys[i].id, key_id) == 0;
+        if (found)
+            fill_who(&auth->table->keys[i], who);
+    }
+    pthread_mutex_unlock(&auth->lock);
+    return found;
 }

@@ -9,7 +9,7 @@
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
-#include "base/keyed.h"
+#include "exchange/limits/spending.h"
 
 struct auth;
 
@@ -33,7 +33,8 @@ struct auth_keys {
 
 /* Who asks. Empty texts where no keys are required. */
 struct auth_who {
-    char key[AUTH_DIGEST_BYTES];    /* of the API key: SHA-256 in hex */
+    char key[AUTH_DIGEST_BYTES];        /* of the API key: SHA-256 in hex; never shown or stored */
+    char key_id[SPENDING_KEY_ID_BYTES]; /* the key's name in records */
     char caller[AUTH_DIGEST_BYTES]; /* the same for all keys of a tenant; never shown or stored */
     char tenant[AUTH_TENANT_BYTES]; /* the tenant's name in records: a keyed hash of `caller` */
     bool operates;                  /* may see what belongs to any tenant */
@@ -54,5 +55,7 @@ bool auth_has_operators(struct auth *auth);
  * False, and *who is unchanged, when no key or an unknown one is shown. */
 bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
                const char *api_key, struct auth_who *who);
+/* Whom the key of this name in records stands for now; false where there is none any more. */
+bool auth_find_id(struct auth *auth, const char *key_id, struct auth_who *who);
 
 #endif

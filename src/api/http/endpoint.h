@@ -8,7 +8,8 @@
 
 struct api;
 
-/* `rest`: what the final "*" of the path matched, "" if none. The handler replies, now or later. */
+/* `rest`: the path from what its first "*" matched, "" if none. The handler replies, now or later.
+ */
 typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
 
 /* Whose things an endpoint shows or changes. Every row says it; 0 is nobody's row. */
@@ -21,11 +22,20 @@ enum api_owner {
 
 struct api_endpoint {
     enum http_method method;
-    const char *path; /* a final "*" matches one non-empty rest without '/' */
+    /* "*" matches what is not empty: a part, at the end a rest, before ":" what stands there */
+    const char *path;
     api_handler_fn *handler;
     enum api_owner owner;
     const struct fault_form
         *faults; /* NULL = OpenAI's; also of unknown paths that go on below it */
 };
+
+/* Whether a path is the pattern's. *rest: the path from what its first "*" matched, or "". */
+bool endpoint_matches(const char *pattern, const char *path, const char **rest);
+/* Of a rest: its first part, and what stands before its last ":". "" for "". */
+struct td_str endpoint_part(const char *rest);
+struct td_str endpoint_subject(const char *rest);
+/* Whether it is, or goes on below one. */
+bool endpoint_is_below(const char *pattern, const char *path);
 
 #endif

@@ -103,7 +103,8 @@ void event_stream_start(struct event_stream *stream)
     http_reply_header(stream->http, "cache-control", "no-cache");
     http_reply_header(stream->http, "x-accel-buffering", "no"); /* nginx would hold chunks back */
     api_count_code(stream->api, 200);
-    http_stream_start(stream->http, 200, "text/event-stream; charset=utf-8");
+    const char *type = stream->form->content_type;
+    http_stream_start(stream->http, 200, type ? type : "text/event-stream; charset=utf-8");
 }
 
 void event_stream_forget(struct event_stream *stream)
@@ -123,14 +124,21 @@ void event_stream_done(struct event_stream *stream)
     event_stream_forget(stream);
 }
 
+void event_stream_abort(struct event_stream *stream)
+{
+    if (stream->http)
+        http_stream_abort(stream->http);
+    event_stream_forget(stream);
+}
+
 /* What the frame is on the wire. */
 static const struct buf *frame_to_send(struct event_stream *stream)
 {
     if (stream->pad_bytes == 0 || stream->frame.failed)
         return &stream->frame;
     buf_clear(&stream->padded);
-    obfuscation_write(buf_view(&stream->frame), stream->pad_bytes, &stream->api->rng,
-                      &stream->padded);
+    obfuscation_write(buf_view(&stream->frame), stream->form->lines, stream->pad_bytes,
+                      &stream->api->rng, &stream->padded);
     return &stream->padded;
 }
 
@@ -146,7 +154,12 @@ static void end_with_hole(struct event_stream *stream, const char *exchange)
     stream->cut = fault.error_code;
     log_event(LOG_LEVEL_WARN, fault.error_code, "exchange=%s limit=%zu", exchange, bytes_max);
     stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
-    http_stream_write(stream->http, buf_view(frame_to_send(stream)));
+    const struct buf *events = frame_to_send(stream);
+    if (events->failed) { /* nor can that be said */
+        event_stream_abort(stream);
+        return;
+    }
+    http_stream_write(stream->http, buf_view(events));
     event_stream_done(stream);
 }
 

@@ -1,5 +1,5 @@
-/* An answer as server-sent events: headers, events, a heartbeat while nothing comes, the end. It
- * belongs to one request on its loop.
+/* An answer as server-sent events, or as lines of JSON: headers, events, a heartbeat while nothing
+ * comes, the end. It belongs to one request on its loop.
  *
  * A client that reads too slowly is cut off when some megabytes wait for it. So memory stays
  * bounded and the work stops. */
@@ -11,6 +11,8 @@
 
 /* How the streams of a dialect differ, apart from the answer. */
 struct event_form {
+    const char *content_type; /* NULL = server-sent events */
+    bool lines; /* NDJSON: an event is an object in one line, and nothing else is sent */
     struct td_str keep_alive; /* sent when nothing else was for a while */
     struct td_str last;       /* before the end; may be empty */
     size_t frame_bytes_max;   /* of the events that are sent at once */
@@ -62,6 +64,8 @@ void event_stream_send(struct event_stream *stream, const char *exchange);
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault);
 /* Sends what comes last and ends the stream; http is NULL afterwards. */
 void event_stream_done(struct event_stream *stream);
+/* Ends a stream whose client cannot be told any more that it is not whole. */
+void event_stream_abort(struct event_stream *stream);
 /* Ends without it: the stream was cut, the request was answered otherwise, or the client left. */
 void event_stream_forget(struct event_stream *stream);
 

@@ -144,6 +144,31 @@ void fault_upstream(struct fault *fault, bool denied, const char *message)
     copy_text(fault->message, sizeof fault->message, message);
 }
 
+/* A status that says something of our credentials at that server is not the client's. */
+static int status_for_clients(int http, bool quota)
+{
+    if (quota && (http == 401 || http == 403))
+        return 429;
+    return http >= 400 && http < 500 && http != 401 ? http : 503;
+}
+
+void fault_refused(struct fault *fault, int http, const char *error_code, const char *message,
+                   const char *param)
+{
+    assert(fault && message);
+    bool quota = error_code && strcmp(error_code, "insufficient_quota") == 0;
+    int code = status_for_clients(http, quota);
+    bool limit = code == 429 && !quota;
+    fault_from_status(fault, limit ? TD_BUSY : TD_INVALID, message, param);
+    fault->code = code;
+    if (error_code)
+        fault->error_code = error_code;
+    if (quota)
+        fault->type = "insufficient_quota";
+    if (code >= 500)
+        fault->type = "server_error";
+}
+
 void fault_too_large(struct fault *fault)
 {
     fault_set(fault, 500, "server_error", "answer_too_large",

@@ -33,6 +33,12 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
  * are the operator's to mend and 403 would tell the client that it may not ask. */
 void fault_upstream(struct fault *fault, bool denied, const char *message);
 
+/* A tier's server refused the request itself, or said that a limit or quota is reached: the client
+ * learns what it would have learnt from that server. http: as the server said; error_code: a
+ * literal, or NULL. */
+void fault_refused(struct fault *fault, int http, const char *error_code, const char *message,
+                   const char *param);
+
 /* An answer that is larger than this server can send whole. */
 void fault_too_large(struct fault *fault);
 /* The server stops: ask again, another process may answer. */
@@ -41,10 +47,11 @@ void fault_stopping(struct fault *fault);
 /* Appends {"error": {...}}. */
 void fault_write(const struct fault *fault, struct buf *out);
 
-/* How a dialect's clients read an error. */
+/* How a dialect's clients read an error, and what else they do with their paths. */
 struct fault_form {
     void (*write)(const struct fault *fault, struct buf *out); /* appends a whole body */
     const char *id_header; /* with the request's id, like x-request-id; or NULL */
+    bool key_in_query;     /* its clients may send their key as Google's do (http/access.c) */
 };
 extern const struct fault_form fault_form_openai;
 

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #define MEMBER ",\"obfuscation\":\""
-#define END "\"}\n\n"
+#define END "\"}"
 
 /* Six bits a character, none of which JSON escapes. */
 static void write_characters(size_t count, struct rng *rng, struct buf *out)
@@ -22,27 +22,33 @@ static void write_characters(size_t count, struct rng *rng, struct buf *out)
     }
 }
 
-static void write_event(struct td_str event, size_t multiple, struct rng *rng, struct buf *out)
+/* end: what an event's object is followed by. */
+static void write_event(struct td_str event, struct td_str end, size_t multiple, struct rng *rng,
+                        struct buf *out)
 {
-    if (event.len < 3 || event.data[event.len - 3] != '}') {
+    size_t closing = end.len + 1;
+    if (event.len < closing || event.data[event.len - closing] != '}') {
         buf_append_str(out, event);
         return;
     }
-    struct td_str open = str_slice(event, 0, event.len - 3);
-    size_t len = open.len + sizeof MEMBER - 1 + sizeof END - 1;
+    struct td_str open = str_slice(event, 0, event.len - closing);
+    size_t len = open.len + sizeof MEMBER - 1 + sizeof END - 1 + end.len;
     buf_append_str(out, open);
     buf_append_str(out, STR(MEMBER));
     write_characters((multiple - len % multiple) % multiple, rng, out);
     buf_append_str(out, STR(END));
+    buf_append_str(out, end);
 }
 
-void obfuscation_write(struct td_str events, size_t multiple, struct rng *rng, struct buf *out)
+void obfuscation_write(struct td_str events, bool lines, size_t multiple, struct rng *rng,
+                       struct buf *out)
 {
     assert(multiple > 0 && rng && out);
-    size_t start = 0, end;
-    while ((end = str_find(events, STR("\n\n"), start)) != SIZE_MAX) {
-        write_event(str_slice(events, start, end + 2), multiple, rng, out);
-        start = end + 2;
+    struct td_str end = lines ? STR("\n") : STR("\n\n");
+    size_t start = 0, at;
+    while ((at = str_find(events, end, start)) != SIZE_MAX) {
+        write_event(str_slice(events, start, at + end.len), end, multiple, rng, out);
+        start = at + end.len;
     }
     buf_append_str(out, str_slice(events, start, events.len));
 }

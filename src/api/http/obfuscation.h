@@ -12,7 +12,9 @@
 #define OBFUSCATION_BYTES_DEFAULT 256
 
 /* Appends the events, each whose data is a JSON object made as long as the next multiple of
- * `multiple` bytes. Events are as sse_begin and sse_end write them; others stay as they are. */
-void obfuscation_write(struct td_str events, size_t multiple, struct rng *rng, struct buf *out);
+ * `multiple` bytes. Events are as sse_begin and sse_end write them, or lines of NDJSON; others stay
+ * as they are. */
+void obfuscation_write(struct td_str events, bool lines, size_t multiple, struct rng *rng,
+                       struct buf *out);
 
 #endif

@@ -72,13 +72,18 @@ void api_reply_value(struct api *api, struct http_request *request, struct json 
 const struct fault_form *api_fault_form(const struct api *api, const char *path)
 {
     for (size_t i = 0; i < api->endpoint_count; i++)
-        if (api->endpoints[i].faults &&
-            str_starts_with(str_from(path), str_from(api->endpoints[i].path)))
+        if (api->endpoints[i].faults && endpoint_is_below(api->endpoints[i].path, path))
             return api->endpoints[i].faults;
     return &fault_form_openai;
 }
 
 void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault)
+{
+    api_reply_fault_in(api, request, api_fault_form(api, http_request_path(request)), fault);
+}
+
+void api_reply_fault_in(struct api *api, struct http_request *request,
+                        const struct fault_form *form, const struct fault *fault)
 {
     assert(request && fault->code);
     struct buf body;
@@ -86,7 +91,7 @@ void api_reply_fault(struct api *api, struct http_request *request, const struct
     if (!api_has_memory(api, &own))
         fault = &own; /* what else was found may not be so */
     buf_init(&body, FAULT_BYTES_MAX);
-    api_fault_form(api, http_request_path(request))->write(fault, &body);
+    form->write(fault, &body);
     if (fault->no_retry)
         http_reply_header(request, "x-should-retry", "false");
     if (fault->retry_after_s) {

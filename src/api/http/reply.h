@@ -20,6 +20,9 @@ void api_reply_value(struct api *api, struct http_request *request, struct json 
                      size_t bytes_max);
 /* In the form of the request's path. */
 void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault);
+/* In another one, where the path has several. */
+void api_reply_fault_in(struct api *api, struct http_request *request,
+                        const struct fault_form *form, const struct fault *fault);
 /* param: the member at fault, or NULL. */
 void api_reply_status(struct api *api, struct http_request *request, enum td_status status,
                       const struct td_error *err, const char *param);

@@ -14,35 +14,56 @@
  *   DONE               send it                 send them
  *   CANCELLED          counted               counted
  *   FAILED             status and error body   the same before a byte; else an error event
+ *
+ * A response in the background goes on when its client has left, or was told its id at once. It is
+ * `detached`: its answer is kept (kept_answer.h), and it ends early only when it is cancelled.
  */
+#include "api/dialects/dialect.h"
+#include "api/files/file_inline.h"
+#include "api/files/file_object.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
+#include "api/http/query.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
+#include "api/inference/call_cache.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
-#include "api/wire/dialect.h"
+#include "api/inference/kept_answer.h"
 #include "api/wire/openai_format.h"
 #include "base/str.h"
+#include "tier/call_grammar.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Of an answer to a request that asks for none: a model's name. */
+#define NOTHING_BYTES_MAX 8192
+/* How soon one in the background notices that it was cancelled. */
+#define WANTED_MS 100
+/* Of one loop. */
+#define DETACHED_MAX 256
 
 struct chat {
     struct api_call base; /* first */
     const struct dialect *dialect;
     struct event_stream stream;        /* its http is NULL once replied or gone */
     struct background_task *compiling; /* what the exchange waits for, or NULL */
+    char call_fault[96];               /* where the tools are that no grammar holds */
     struct exchange *exchange;         /* NULL before it began and once final */
     struct exchange_services *services;
     struct arena *arena;
     struct chat_request request;
     struct dialect_reply reply;
     struct loop_timer *reaper;
-    struct buf body;    /* the whole reply */
-    struct fault fault; /* why the answer cannot be given; code 0 = it can */
-    bool opened;        /* the dialect's first events are out */
-    bool in_event;      /* inside the exchange's callback: it must not be cancelled now */
+    struct buf filled;         /* the request's body with the files that it names */
+    struct buf body;           /* the whole reply */
+    struct fault fault;        /* why the answer cannot be given; code 0 = it can */
+    bool opened;               /* the dialect's first events are out */
+    bool detached;             /* goes on without a client */
+    struct loop_timer *wanted; /* looks whether it was cancelled; NULL = not detached */
+    bool in_event;             /* inside the exchange's callback: it must not be cancelled now */
 };
 
 /* --- life --- */
@@ -66,9 +87,11 @@ static void chat_free(void *ctx)
     chat_cancel(chat);
     api_call_end(&chat->base);
     loop_timer_free(api->loop, chat->reaper);
+    loop_timer_free(api->loop, chat->wanted);
     openai_request_deinit(&chat->request);
     response_answer_deinit(&chat->reply.answer);
     buf_deinit(&chat->body);
+    buf_deinit(&chat->filled);
     event_stream_deinit(&chat->stream);
     arena_free(chat->arena);
     if (chat->services)
@@ -88,6 +111,10 @@ static void chat_end(struct chat *chat)
 static void chat_gone(void *ctx)
 {
     struct chat *chat = ctx;
+    if (chat->detached) {
+        event_stream_forget(&chat->stream);
+        return;
+    }
     if (!chat->in_event)
         chat_cancel(chat);
     if (!chat->stream.started)
@@ -119,14 +146,25 @@ static void send_frame(struct chat *chat)
     event_stream_send(&chat->stream, chat->exchange ? exchange_id(chat->exchange) : "-");
 }
 
+static void reply_headers(struct chat *chat, const struct exchange_summary *summary)
+{
+    char text[1024];
+    exchange_reply_headers(chat->stream.http, summary);
+    if (!chat->request.left_out)
+        return;
+    response_header_text(chat->request.left_out, text, sizeof text);
+    http_reply_header(chat->stream.http, "x-tandem-not-run", text);
+}
+
 static void start_stream(struct chat *chat, const struct exchange_summary *summary)
 {
-    if (chat->opened || !chat->stream.http)
+    if (chat->opened || (!chat->stream.http && !chat->detached))
         return;
     chat->opened = true;
-    if (!chat->stream.started)
-        exchange_reply_headers(chat->stream.http, summary);
-    event_stream_start(&chat->stream);
+    if (chat->stream.http && !chat->stream.started)
+        reply_headers(chat, summary);
+    if (chat->stream.http)
+        event_stream_start(&chat->stream);
     chat->dialect->write_start(&chat->reply, summary, event_stream_frame(&chat->stream));
     send_frame(chat);
 }
@@ -159,19 +197,38 @@ static void write_whole(struct chat *chat, const struct exchange_summary *summar
 /* What the client gets is known before the exchange is recorded, so that the record says it. */
 static void on_complete(struct chat *chat, const struct exchange_summary *summary)
 {
-    if (!chat->stream.http)
+    if (!chat->stream.http && !chat->detached)
         return;
     if (chat->request.td.streamed)
         write_stream_end(chat, summary);
-    else
+    else if (chat->stream.http)
         write_whole(chat, summary);
     (void)api_call_is_whole(&chat->base, &chat->fault);
     if (chat->fault.code)
         exchange_reject(chat->exchange, chat->fault.error_code);
 }
 
+static struct kept_answer kept_of(const struct chat *chat)
+{
+    const struct api_host *host = chat->base.api->host;
+    return (struct kept_answer){.history = host->history,
+                                .dialect = chat->dialect,
+                                .reply = &chat->reply,
+                                .bytes_max = host->answer_bytes_max};
+}
+
+/* Before its last byte goes out, because the client may go on from it at once. */
+static void keep(struct chat *chat, const struct exchange_summary *summary,
+                 const struct fault *fault)
+{
+    const struct kept_answer kept = kept_of(chat);
+    if (chat->detached || (chat->stream.http && !fault))
+        kept_answer_end(&kept, summary, fault);
+}
+
 static void send_end(struct chat *chat, const struct exchange_summary *summary)
 {
+    keep(chat, summary, NULL);
     if (!chat->stream.http)
         return;
     if (chat->request.td.streamed) {
@@ -180,7 +237,7 @@ static void send_end(struct chat *chat, const struct exchange_summary *summary)
         return;
     }
     struct fault fault;
-    exchange_reply_headers(chat->stream.http, summary);
+    reply_headers(chat, summary);
     if (api_call_is_whole(&chat->base, &fault))
         api_reply_json(chat->base.api, chat->stream.http, 200, &chat->body);
     else
@@ -190,15 +247,18 @@ static void send_end(struct chat *chat, const struct exchange_summary *summary)
 
 static void finish_failed(struct chat *chat, const struct exchange_event *event)
 {
-    if (!chat->stream.http)
+    if (!chat->stream.http && !chat->detached)
         return;
     struct fault fault = chat->fault;
     if (!fault.code) {
         exchange_reply_fault(event, &fault);
         dialect_name_fault(chat->dialect, &fault);
     }
+    keep(chat, event->summary, &fault);
+    if (!chat->stream.http)
+        return;
     if (!chat->stream.started) {
-        exchange_reply_headers(chat->stream.http, event->summary);
+        reply_headers(chat, event->summary);
         api_reply_fault(chat->base.api, chat->stream.http, &fault);
         chat_end(chat);
         return;
@@ -277,10 +337,12 @@ static void on_event(void *ctx, const struct exchange_event *event)
     if (chat->stream.cut && chat->exchange)
         exchange_reject(chat->exchange, chat->stream.cut);
     if (chat->stream.broken && chat->stream.http) {
-        http_stream_end(chat->stream.http);
-        chat_end(chat);
+        event_stream_abort(&chat->stream);
+        if (!chat->detached)
+            chat_end(chat);
     }
-    if (!chat->exchange || !chat->stream.http) /* also when the client left inside a write */
+    /* Also when the client left inside a write. */
+    if (!chat->exchange || (!chat->stream.http && !chat->detached))
         loop_timer_start(chat->base.api->loop, chat->reaper, 0);
 }
 
@@ -319,12 +381,67 @@ static void refuse(struct chat *chat, struct fault *fault)
     chat_free(chat);
 }
 
+/* --- in the background --- */
+
+static void look_whether_wanted(void *ctx)
+{
+    struct chat *chat = ctx;
+    const struct kept_answer kept = kept_of(chat);
+    if (kept_answer_is_wanted(&kept)) {
+        loop_timer_start(chat->base.api->loop, chat->wanted, WANTED_MS);
+        return;
+    }
+    if (!chat->exchange) /* it has ended */
+        return;
+    chat_cancel(chat);
+    event_stream_abort(&chat->stream);
+    chat_end(chat);
+}
+
+static uint32_t count_detached(const struct api *api)
+{
+    uint32_t count = 0;
+    for (const struct api_call *call = api->calls; call; call = call->next)
+        count += call->stop == chat_stop && ((const struct chat *)call)->detached;
+    return count;
+}
+
+/* From now on the exchange needs no client. One that does not read a stream gets its id at once. */
+static bool detach(struct chat *chat, struct fault *fault)
+{
+    struct api *api = chat->base.api;
+    const struct kept_answer kept = kept_of(chat);
+    if (!chat->request.turn.store)
+        return fault_request(fault, "background",
+                             "a response in the background has to be kept, and this route keeps "
+                             "nothing");
+    if (count_detached(api) >= DETACHED_MAX) {
+        fault_from_status(fault, TD_BUSY, "too many responses run in the background", NULL);
+        return false;
+    }
+    chat->wanted = loop_timer_new(api->loop, look_whether_wanted, chat);
+    buf_init(&chat->body, 2 * chat->request.asked_bytes + 65536);
+    if (!chat->wanted) {
+        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        return false;
+    }
+    if (!kept_answer_begin(&kept, &chat->body, fault))
+        return false;
+    chat->detached = true;
+    loop_timer_start(api->loop, chat->wanted, WANTED_MS);
+    if (!chat->request.td.streamed) {
+        http_reply_header(chat->stream.http, "x-tandem-exchange", exchange_id(chat->exchange));
+        api_reply_json(api, chat->stream.http, 200, &chat->body);
+        event_stream_forget(&chat->stream);
+    }
+    return true;
+}
+
 static void begin_exchange(struct chat *chat)
 {
     struct api *api = chat->base.api;
     struct fault fault = {0};
     struct td_error err = {0};
-    chat->services = api->host->acquire(api->host->ctx);
     enum td_status status = exchange_start(chat->services, api->loop, &chat->request.td, on_event,
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
@@ -335,32 +452,107 @@ static void begin_exchange(struct chat *chat)
     }
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
                          (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
+    chat->reply.writer.left_out = chat->request.left_out;
+    if (exchange_keeps_nothing(chat->exchange) && http_request_is_inside(chat->stream.http)) {
+        exchange_reply_unkept(&fault);
+        chat_cancel(chat);
+        refuse(chat, &fault);
+        return;
+    }
+    if (exchange_keeps_nothing(chat->exchange)) {
+        responses_history_deinit(&chat->request.turn);
+        chat->request.turn.store = false;
+    }
+    if (chat->request.turn.background && !detach(chat, &fault)) {
+        chat_cancel(chat);
+        refuse(chat, &fault);
+        return;
+    }
     if (chat->request.td.streamed)
         event_stream_await(&chat->stream, exchange_id(chat->exchange),
                            chat->request.td.client_timeout_ms);
 }
 
-static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,
-                            const struct td_error *err)
+/* Tools that no grammar holds are for tiers elsewhere, where there are any. */
+static bool accept_calls(struct chat *chat, struct format_part *part, struct fault *fault)
+{
+    struct td_request *request = &chat->request.td;
+    if (!part->wanted)
+        return true;
+    request->call_grammar = part->grammar;
+    part->grammar = NULL;
+    if (part->status == TD_OK) {
+        call_cache_put(chat->base.api->host->call_cache, request, request->call_grammar);
+        return true;
+    }
+    /* The place alone: reasons are recorded, and what follows it quotes the client's schema. */
+    struct td_str why = str_from(part->err.message);
+    why = str_slice(why, 0, str_find(why, STR(": "), 0));
+    snprintf(chat->call_fault, sizeof chat->call_fault, STR_FMT, STR_ARG(why));
+    request->call_fault = chat->call_fault;
+    if (part->status == TD_NO_MEMORY) {
+        fault_from_status(fault, part->status, part->err.message, NULL);
+        return false;
+    }
+    bool elsewhere = request->mode != TD_MODE_ONLY_LOCAL;
+    bool held_everywhere = true; /* by a grammar, if at all */
+    for (size_t i = 0; i < chat->services->tier_count; i++)
+        held_everywhere &= (chat->services->tiers[i]->facts.lacks & CAPABILITY_WHOLE_TOOLS) != 0;
+    return (elsewhere && !held_everywhere) ||
+           fault_request(fault, "tools", "%s", part->err.message);
+}
+
+static void format_compiled(void *owner, struct format_result *result)
 {
     struct chat *chat = owner;
+    struct format_part *format = &result->format;
     struct fault fault = {0};
     api_begin_event(chat->base.api);
     chat->compiling = NULL;
-    if (openai_format_accept(status, grammar, err, &chat->request.td, &fault))
+    bool ok = true;
+    if (format->wanted) {
+        ok = openai_format_accept(format->status, format->grammar, &format->err, &chat->request.td,
+                                  &fault);
+        format->grammar = NULL;
+    }
+    if (ok && accept_calls(chat, &result->calls, &fault))
         begin_exchange(chat);
     else
         refuse(chat, &fault);
 }
 
-static void compile_format(struct chat *chat)
+/* Whether a tier would hold calls to a grammar. One of an earlier request is taken at once. */
+static bool calls_are_due(struct chat *chat)
+{
+    struct td_request *request = &chat->request.td;
+    bool held = false;
+    for (size_t i = 0; i < chat->services->tier_count; i++) {
+        unsigned lacks = chat->services->tiers[i]->facts.lacks;
+        held |= (lacks & CAPABILITY_WHOLE_TOOLS) && !(lacks & CAPABILITY_TOOLS);
+    }
+    if (!held || !call_grammar_is_due(request))
+        return false;
+    request->call_grammar = call_cache_find(chat->base.api->host->call_cache, request);
+    return !request->call_grammar;
+}
+
+/* Compiles what takes time, and then begins. */
+static void prepare(struct chat *chat)
 {
     struct td_error err = {0};
-    const struct format_task_options options = {.background = chat->base.api->host->background,
+    const struct api_host *host = chat->base.api->host;
+    chat->services = host->acquire(host->ctx);
+    const struct format_task_options options = {.background = host->background,
                                                 .loop = chat->base.api->loop,
                                                 .request = &chat->request.td,
+                                                .format = openai_format_is_due(&chat->request.td),
+                                                .calls = calls_are_due(chat),
                                                 .on_done = format_compiled,
                                                 .owner = chat};
+    if (!options.format && !options.calls) {
+        begin_exchange(chat);
+        return;
+    }
     enum td_status status = format_task_start(&options, &chat->compiling, &err);
     if (status == TD_OK)
         return;
@@ -369,8 +561,38 @@ static void compile_format(struct chat *chat)
     refuse(chat, &fault);
 }
 
-static void handle(struct api *api, struct http_request *request, const struct dialect *dialect)
+/* A model is not loaded because somebody asks: those of the configuration are there. */
+static void reply_nothing(struct chat *chat)
 {
+    buf_init(&chat->body, NOTHING_BYTES_MAX);
+    chat->dialect->write_nothing(chat->request.asked, &chat->body);
+    api_reply_json(chat->base.api, chat->stream.http, 200, &chat->body);
+    event_stream_forget(&chat->stream);
+    chat_free(chat);
+}
+
+/* The body to read: what came, or that with the contents of the files that it names. */
+static bool find_body(struct chat *chat, const struct http_request *request, struct td_str *body,
+                      struct fault *fault)
+{
+    const struct api *api = chat->base.api;
+    bool filled = false;
+    *body = http_request_body(request);
+    if (!api->host->files)
+        return true;
+    buf_init(&chat->filled, api->host->body_bytes_max);
+    if (!file_inline(api->host->files, file_owner(&api->who), *body, &chat->filled, &filled, fault))
+        return false;
+    if (filled)
+        *body = buf_view(&chat->filled);
+    return true;
+}
+
+/* path: what the body does not say. */
+static void handle_on(struct api *api, struct http_request *request, const struct dialect *dialect,
+                      const struct dialect_path *path)
+{
+    struct td_str body;
     struct fault fault = {0};
     struct chat *chat = chat_new(api, dialect, request);
     if (!chat) {
@@ -378,10 +600,18 @@ static void handle(struct api *api, struct http_request *request, const struct d
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!dialect_read(dialect, http_request_body(request), access_find_header, request, chat->arena,
-                      &chat->request, &fault) ||
+    const struct responses_history from = {.history = api->host->history,
+                                           .caller = api->who.caller,
+                                           .bytes_max = api->host->arena_bytes_max / 4};
+    if (!find_body(chat, request, &body, &fault) ||
+        !dialect_read_on(dialect, path, &from, body, access_find_header, request, chat->arena,
+                         &chat->request, &fault) ||
         !api_has_memory(api, &fault)) { /* then a member may be missing */
         refuse(chat, &fault);
+        return;
+    }
+    if (chat->request.asks_nothing) {
+        reply_nothing(chat);
         return;
     }
     if (chat->request.include_obfuscation)
@@ -393,16 +623,17 @@ static void handle(struct api *api, struct http_request *request, const struct d
         return;
     }
     http_request_on_gone(request, chat_gone, chat);
-    if (openai_format_is_due(&chat->request.td))
-        compile_format(chat);
-    else
-        begin_exchange(chat);
+    prepare(chat);
+}
+
+static void handle(struct api *api, struct http_request *request, const struct dialect *dialect)
+{
+    handle_on(api, request, dialect, &(struct dialect_path){.says_stream = false});
 }
 
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
-    (void)rest;
-    handle(api, request, &dialect_chat);
+    handle_on(api, request, &dialect_chat, &(struct dialect_path){.model = endpoint_part(rest)});
 }
 
 void messages_handle(struct api *api, struct http_request *request, const char *rest)
@@ -415,4 +646,43 @@ void responses_handle(struct api *api, struct http_request *request, const char 
 {
     (void)rest;
     handle(api, request, &dialect_responses);
+}
+
+void ollama_handle_chat(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_ollama_chat);
+}
+
+void ollama_handle_generate(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_ollama_generate);
+}
+
+void llama_handle_infill(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_llama_infill);
+}
+
+void llama_handle_completion(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_llama_completion);
+}
+
+void gemini_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    handle_on(api, request, &dialect_gemini,
+              &(struct dialect_path){.model = endpoint_subject(rest), .says_stream = true});
+}
+
+void gemini_handle_stream(struct api *api, struct http_request *request, const char *rest)
+{
+    char alt[sizeof "sse"];
+    bool events = query_text(request, STR("alt"), alt, sizeof alt) && strcmp(alt, "sse") == 0;
+    handle_on(api, request, events ? &dialect_gemini : &dialect_gemini_array,
+              &(struct dialect_path){
+                  .model = endpoint_subject(rest), .says_stream = true, .streams = true});
 }

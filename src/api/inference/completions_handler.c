@@ -4,6 +4,10 @@
  * prompts does not fill the engine's queue. The first failure ends the request and cancels the
  * other exchanges.
  *
+ * Without a stream nothing is given before all choices are there. So an exchange whose answer is
+ * complete is held until then: when another one fails, its record must not say that the client got
+ * its answer.
+ *
  * A struct completion_call lives until one turn of the loop after its end, as a chat does
  * (chat_handler.c): exchanges read the request's strings when they call back for the last time. */
 #include "api/http/access.h"
@@ -16,10 +20,14 @@
 #include "api/wire/completion_request.h"
 #include "api/wire/completion_response.h"
 #include "base/str.h"
+#include "tier/openai_beside.h"
 
 #include <stdlib.h>
 
 #define RUNNING_MAX 8
+/* Prompts of exchanges that are held. Each keeps a copy of its own, and what was made of it. Beyond
+ * that an exchange ends with its answer: a few hundred choices of a prompt as long as a book. */
+#define HELD_BYTES_MAX ((size_t)16 << 20)
 
 struct choice {
     struct completion_call *call;
@@ -28,6 +36,7 @@ struct choice {
     struct text_answer answer;
     struct buf written; /* of a whole answer, once the choice is final */
     bool rejected;      /* it is too long to be written */
+    bool held;          /* its answer is complete and waits for the others */
 };
 
 struct completion_call {
@@ -37,14 +46,17 @@ struct completion_call {
     struct arena *arena;
     struct completion_request request;
     struct response_writer writer;
-    struct choice *choices; /* [choice_count] */
-    size_t choice_count, begun, ended;
+    struct choice *choices;                  /* [choice_count] */
+    size_t choice_count, begun, held, ended; /* an exchange that is held has not ended */
+    size_t held_bytes;                       /* of all prompts that were held */
     size_t first;            /* the choice to begin with; the others follow it in a circle */
     bool checked, doubted;   /* whether all prompts were looked at; the first finds no tier */
     size_t written_bytes;    /* of all choices */
     struct tier_usage usage; /* of all that ended */
+    struct json *beside;     /* what was told beside the first choice; owned; or NULL */
     struct loop_timer *step; /* begins exchanges, cancels, frees: never inside a callback */
     bool over;               /* nothing is to be begun any more */
+    bool failed;             /* the client got an error in place of all choices */
 };
 
 /* --- life --- */
@@ -56,6 +68,8 @@ static void cancel_exchanges(struct completion_call *call)
         call->choices[i].exchange = NULL;
         if (!exchange)
             continue;
+        if (call->choices[i].held && call->failed)
+            exchange_reject(exchange, "another choice of the request failed");
         exchange_cancel(exchange);
     }
 }
@@ -71,6 +85,7 @@ static void call_free(struct completion_call *call)
         buf_deinit(&call->choices[i].written);
     }
     free(call->choices);
+    json_free(call->beside);
     loop_timer_free(api->loop, call->step);
     event_stream_deinit(&call->stream);
     completion_request_deinit(&call->request);
@@ -100,6 +115,7 @@ static void call_gone(void *ctx)
 static void fail(struct completion_call *call, const struct fault *fault)
 {
     struct event_stream *stream = &call->stream;
+    call->failed = true;
     if (stream->http && !stream->started) {
         api_reply_fault(call->base.api, stream->http, fault);
     } else if (stream->http) {
@@ -115,6 +131,7 @@ static void call_stop(struct api_call *base)
     struct fault fault;
     fault_stopping(&fault);
     fail(call, &fault);
+    call->failed = false; /* what is held is cancelled like what runs */
     call_free(call);
 }
 
@@ -142,12 +159,20 @@ static void send_piece(struct completion_call *call, const struct exchange_summa
     event_stream_send(&call->stream, summary->id);
 }
 
+/* Details of a usage are of one answer. */
+static const struct json *told_usage(const struct completion_call *call,
+                                     const struct exchange_summary *summary)
+{
+    return call->choice_count == 1 ? response_told_usage(call->beside, &summary->usage) : NULL;
+}
+
 static void finish_stream(struct completion_call *call, const struct exchange_summary *summary)
 {
     if (call->request.common.include_usage) {
         struct buf *frame = event_stream_frame(&call->stream);
         sse_begin(frame, NULL);
-        completion_chunk_usage(&call->writer, summary, &call->usage, frame);
+        completion_chunk_usage(&call->writer, summary, &call->usage, told_usage(call, summary),
+                               frame);
         sse_end(frame);
         event_stream_send(&call->stream, summary->id);
     }
@@ -173,8 +198,10 @@ static void finish_whole(struct completion_call *call, const struct exchange_sum
             buf_append_char(&body, ',');
         buf_append_str(&body, buf_view(&call->choices[i].written));
     }
-    buf_append_str(&body, STR("],\"usage\":"));
-    response_write_usage(&call->usage, &body);
+    buf_append_char(&body, ']');
+    response_write_beside(call->beside, "chunk", NULL, &body);
+    buf_append_str(&body, STR(",\"usage\":"));
+    response_write_usage(&call->usage, told_usage(call, summary), &body);
     if (call->choice_count == 1) {
         buf_append_str(&body, STR(",\"tandem\":"));
         response_write_tandem(&call->writer, summary, &body);
@@ -199,11 +226,35 @@ static void add_usage(struct completion_call *call, size_t index, const struct t
     call->usage.completion_tokens += usage->completion_tokens;
 }
 
+static void hold(struct completion_call *call, struct choice *choice)
+{
+    size_t bytes = choice->request.completion.text.len;
+    if (call->choice_count == 1 || bytes > HELD_BYTES_MAX - call->held_bytes)
+        return;
+    exchange_hold(choice->exchange);
+    choice->held = true;
+    call->held++;
+    call->held_bytes += bytes;
+    loop_timer_start(call->base.api->loop, call->step, 0);
+}
+
+static void keep_beside(struct completion_call *call, struct text_answer *answer)
+{
+    json_free(call->beside);
+    call->beside = answer->beside;
+    answer->beside = NULL;
+}
+
 /* Written before the exchange is recorded, so that the record says whether it can be given. */
 static void on_complete(struct completion_call *call, struct choice *choice,
                         const struct exchange_summary *summary)
 {
     size_t index = (size_t)(choice - call->choices);
+    if (call->over) { /* it ends with those that still run, in the loop's next turn */
+        choice->held = true;
+        exchange_hold(choice->exchange);
+        return;
+    }
     if (!call->stream.http || call->request.common.td.streamed)
         return;
     buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
@@ -214,7 +265,11 @@ static void on_complete(struct completion_call *call, struct choice *choice,
     if (choice->rejected)
         exchange_reject(choice->exchange, fault.error_code);
     call->written_bytes += choice->written.len;
+    if (index == 0)
+        keep_beside(call, &choice->answer);
     text_answer_deinit(&choice->answer);
+    if (!choice->rejected)
+        hold(call, choice);
 }
 
 static void on_done(struct completion_call *call, struct choice *choice,
@@ -235,6 +290,17 @@ static void on_done(struct completion_call *call, struct choice *choice,
         finish_whole(call, summary);
 }
 
+static void stream_piece(struct completion_call *call, struct choice *choice,
+                         const struct exchange_event *event)
+{
+    const struct json *beside = json_get(event->piece->raw_delta, OPENAI_BESIDE);
+    if (beside && choice == call->choices) {
+        json_free(call->beside);
+        call->beside = json_clone(beside);
+    }
+    send_piece(call, event->summary, (size_t)(choice - call->choices), event->piece);
+}
+
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct choice *choice = ctx;
@@ -244,7 +310,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     switch (event->kind) {
     case EXCHANGE_TEXT:
         if (call->request.common.td.streamed)
-            send_piece(call, event->summary, (size_t)(choice - call->choices), event->piece);
+            stream_piece(call, choice, event);
         else
             text_answer_add(&choice->answer, event->piece);
         break;
@@ -277,8 +343,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     }
     (void)api_call_is_whole(&call->base, &fault);
     if (call->stream.broken && call->stream.http) {
-        http_stream_end(call->stream.http);
-        event_stream_forget(&call->stream);
+        event_stream_abort(&call->stream);
     }
     if (!call->stream.http)
         call->over = true;
@@ -307,6 +372,11 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
                              (int64_t)(clock_wall_ms(call->services->clock) / 1000),
                              &choice->request.td);
         call->writer.include_usage = usage;
+    }
+    if (status == TD_OK && call->stream.http && http_request_is_inside(call->stream.http) &&
+        exchange_keeps_nothing(choice->exchange)) {
+        exchange_reply_unkept(fault);
+        return false;
     }
     if (status == TD_OK)
         return true;
@@ -342,6 +412,19 @@ static bool check_prompts(struct completion_call *call)
     return true;
 }
 
+/* All answers are there. The last exchange to end sends them, unless one cannot be recorded. */
+static void give_held(struct completion_call *call)
+{
+    for (size_t i = 0; i < call->choice_count; i++) {
+        struct choice *choice = &call->choices[i];
+        if (!choice->held || call->over)
+            continue;
+        choice->held = false;
+        call->held--;
+        exchange_give(choice->exchange);
+    }
+}
+
 /* In a turn of the loop of its own. */
 static void step(void *ctx)
 {
@@ -358,8 +441,11 @@ static void step(void *ctx)
         fail(call, &fault);
         return;
     }
-    size_t running_max = call->doubted && call->ended == 0 ? 1 : RUNNING_MAX;
-    while (call->begun < call->choice_count && call->begun - call->ended < running_max) {
+    if (call->held > 0 && call->held + call->ended == call->choice_count)
+        give_held(call);
+    size_t answered = call->held + call->ended;
+    size_t running_max = call->doubted && answered == 0 ? 1 : RUNNING_MAX;
+    while (call->begun < call->choice_count && call->begun - answered < running_max) {
         if (begin_choice(call, &fault))
             continue;
         fail(call, &fault);
@@ -387,13 +473,13 @@ static struct completion_call *call_new(struct api *api, struct http_request *ht
 }
 
 static bool read_request(struct completion_call *call, struct http_request *http,
-                         struct fault *fault)
+                         struct td_str named, struct fault *fault)
 {
     struct completion_request *request = &call->request;
     struct td_request *td = &request->common.td;
     struct api *api = call->base.api;
-    if (!completion_request_parse(http_request_body(http), call->services->model, call->arena,
-                                  request, fault) ||
+    if (!completion_request_parse(http_request_body(http), named, call->services->model,
+                                  call->arena, request, fault) ||
         !request_options_read_headers(access_find_header, http, call->arena, td, fault))
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
@@ -409,7 +495,6 @@ static bool read_request(struct completion_call *call, struct http_request *http
 
 void completions_handle(struct api *api, struct http_request *request, const char *rest)
 {
-    (void)rest;
     struct fault fault = {0};
     struct completion_call *call = call_new(api, request);
     if (!call) {
@@ -418,7 +503,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         return;
     }
     call->services = api->host->acquire(api->host->ctx);
-    if (!read_request(call, request, &fault) || !api_has_memory(api, &fault)) {
+    if (!read_request(call, request, endpoint_part(rest), &fault) || !api_has_memory(api, &fault)) {
         api_reply_fault(api, request, &fault);
         event_stream_forget(&call->stream);
         call_free(call);

@@ -156,9 +156,19 @@ void exchange_reply_refusal(enum td_status status, const struct td_error *err,
     fault_from_status(fault, status, err->message, param);
 }
 
+void exchange_reply_unkept(struct fault *fault)
+{
+    fault_set(fault, 403, "permission_error", "answer_not_kept",
+              "a batch keeps its answers until they are fetched, and this route keeps nothing");
+}
+
 void exchange_reply_fault(const struct exchange_event *event, struct fault *fault)
 {
-    if (event->upstream_denied || event->status == TD_CORRUPT)
+    const struct tier_refusal *refusal = event->refusal;
+    if (refusal)
+        fault_refused(fault, refusal->http, refusal->code, event->message,
+                      refusal->param[0] ? refusal->param : event->param);
+    else if (event->upstream_denied || event->status == TD_CORRUPT)
         fault_upstream(fault, event->upstream_denied, event->message);
     else
         fault_from_status(fault, event->status, event->message, event->param);

@@ -15,6 +15,8 @@ void exchange_reply_count_class(struct api *api, const char *route, enum td_data
  * checked against the configuration; then the fault names their member. */
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,
                             const struct json *body, struct fault *fault);
+/* An answer that has to be kept, of an exchange of which nothing may be. */
+void exchange_reply_unkept(struct fault *fault);
 /* What an exchange that failed means to the client. */
 void exchange_reply_fault(const struct exchange_event *event, struct fault *fault);
 

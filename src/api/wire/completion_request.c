@@ -4,6 +4,8 @@
  * and adds what is its own: one prompt and, when a seed is set, the seed plus its number. */
 #include "api/wire/completion_request.h"
 
+#include "api/wire/body_forms.h"
+#include "api/wire/format_spellings.h"
 #include "api/wire/openai_sampling.h"
 #include "base/str.h"
 
@@ -128,7 +130,7 @@ static bool refuse(struct fault *fault, const char *param, const char *message)
 
 /* A chat's members, and what no tier here does. They are refused, because an answer without them
  * would silently mean something else. */
-static const char *const unsupported[] = {"suffix", "grammar", "response_format", "tools"};
+static const char *const unsupported[] = {"response_format", "tools"};
 /* One choice has its own. */
 static const char *const of_choices[] = {"prompt", "n", "best_of"};
 
@@ -139,6 +141,22 @@ static bool is_one_of(const char *key, const char *const *names, size_t count)
     while (count > 0 && strcmp(names[count - 1], key) != 0)
         count--;
     return count > 0;
+}
+
+/* The next member that is refused; NULL at the end. */
+static const char *unsupported_at(size_t index)
+{
+    return index < COUNT_OF(unsupported) ? unsupported[index]
+                                         : format_spelling_member(index - COUNT_OF(unsupported));
+}
+
+static bool is_unsupported(const char *key)
+{
+    const char *name;
+    for (size_t i = 0; (name = unsupported_at(i)); i++)
+        if (strcmp(name, key) == 0)
+            return true;
+    return false;
 }
 
 /* Values that clients send when they want nothing. */
@@ -153,16 +171,29 @@ static bool says_nothing(const struct json *value)
 static bool refuse_unsupported(const struct json *body, uint32_t n, struct fault *fault)
 {
     int64_t best_of;
-    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
+    const char *name;
+    for (size_t i = 0; (name = unsupported_at(i)); i++) {
         char message[80];
-        if (says_nothing(json_get(body, unsupported[i])))
+        if (says_nothing(json_get(body, name)))
             continue;
-        snprintf(message, sizeof message, "%s is not supported in completions", unsupported[i]);
-        return refuse(fault, unsupported[i], message);
+        snprintf(message, sizeof message, "%s is not supported in completions", name);
+        return refuse(fault, name, message);
     }
     if (!read_count(body, "best_of", 1, COMPLETION_CHOICES_MAX, n, &best_of, fault))
         return false;
     return best_of == (int64_t)n || refuse(fault, "best_of", "best_of must be n: all are given");
+}
+
+/* What stands after the gap goes to servers that fill one; the engine here has no such models. */
+static bool read_suffix(const struct json *body, struct td_request *td, struct fault *fault)
+{
+    const struct json *suffix = json_get(body, "suffix");
+    if (!json_absent(suffix) && json_kind_of(suffix) != JSON_KIND_TEXT)
+        return fault_request(fault, "suffix", "suffix must be a string, not %s",
+                             json_kind_name(json_kind_of(suffix)));
+    if (json_text(suffix).len > 0)
+        td->foreign_sampling = "suffix";
+    return true; /* an empty one is sent to nobody, see completion_request_parse */
 }
 
 static bool read_members(const struct json *body, const struct td_model *model, struct arena *arena,
@@ -183,7 +214,8 @@ static bool read_members(const struct json *body, const struct td_model *model, 
     td->tokens_max = (uint32_t)tokens_max;
     td->logprobs = logprobs >= 0;
     td->top_logprobs = logprobs > 0 ? (uint8_t)logprobs : 0;
-    if (!refuse_unsupported(body, out->n, fault) || !read_prompts(body, model, arena, out, fault))
+    if (!read_suffix(body, td, fault) || !refuse_unsupported(body, out->n, fault) ||
+        !read_prompts(body, model, arena, out, fault))
         return false;
     for (size_t i = 0; i < out->prompt_count; i++) {
         out->prompts[i].echo = json_bool(echo, false);
@@ -192,14 +224,19 @@ static bool read_members(const struct json *body, const struct td_model *model, 
     return true;
 }
 
-bool completion_request_parse(struct td_str body, const struct td_model *model, struct arena *arena,
-                              struct completion_request *out, struct fault *fault)
+bool completion_request_parse(struct td_str body, struct td_str named, const struct td_model *model,
+                              struct arena *arena, struct completion_request *out,
+                              struct fault *fault)
 {
     assert(arena && out && fault);
     *out = (struct completion_request){.common.td.sampling = openai_sampling};
     if (!openai_request_read_object(body, &out->common.body, fault))
         return false;
-    if (read_members(out->common.body, model, arena, out, fault))
+    if (says_nothing(json_get(out->common.body, "suffix")))
+        json_remove(out->common.body, "suffix");
+    if (openai_request_put_model(out->common.body, named, fault) &&
+        body_forms_check(out->common.body, fault) &&
+        read_members(out->common.body, model, arena, out, fault))
         return true;
     completion_request_deinit(out);
     return false;
@@ -237,7 +274,7 @@ bool completion_choice_init(const struct completion_request *request, size_t ind
     for (size_t i = 0; i < whole->member_count; i++) {
         const struct request_member *member = &whole->members[i];
         if (!is_one_of(member->name, of_choices, COUNT_OF(of_choices)) &&
-            !is_one_of(member->name, unsupported, COUNT_OF(unsupported)))
+            !is_unsupported(member->name))
             out->members[td->member_count++] = *member;
     }
     out->completion = *prompt;

@@ -17,9 +17,11 @@ struct completion_request {
     uint32_t n; /* choices of each prompt */
 };
 
-/* As openai_request_parse; model: whose token ids prompts may be, or NULL. */
-bool completion_request_parse(struct td_str body, const struct td_model *model, struct arena *arena,
-                              struct completion_request *out, struct fault *fault);
+/* As openai_request_parse; model: whose token ids prompts may be, or NULL. named: the model that
+ * the path names, or "". */
+bool completion_request_parse(struct td_str body, struct td_str named, const struct td_model *model,
+                              struct arena *arena, struct completion_request *out,
+                              struct fault *fault);
 /* One choice's request, and what of it is not the whole request's. */
 struct completion_choice {
     struct td_request td; /* borrows from here and from the whole request: not to be moved */

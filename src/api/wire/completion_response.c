@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "tier/openai_beside.h"
 
 /* In the order of text_answer.columns. */
 static const char *const column_names[] = {"tokens", "token_logprobs", "top_logprobs",
@@ -14,6 +15,7 @@ static const char *const column_names[] = {"tokens", "token_logprobs", "top_logp
 
 void text_answer_init(struct text_answer *answer, size_t bytes_max)
 {
+    answer->beside = NULL;
     buf_init(&answer->text, bytes_max);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         buf_init(&answer->columns[i], bytes_max);
@@ -24,6 +26,8 @@ void text_answer_deinit(struct text_answer *answer)
     buf_deinit(&answer->text);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         buf_deinit(&answer->columns[i]);
+    json_free(answer->beside);
+    answer->beside = NULL;
 }
 
 void text_answer_clear(struct text_answer *answer)
@@ -31,12 +35,19 @@ void text_answer_clear(struct text_answer *answer)
     buf_clear(&answer->text);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         buf_clear(&answer->columns[i]);
+    json_free(answer->beside);
+    answer->beside = NULL;
 }
 
 void text_answer_add(struct text_answer *answer, const struct tier_piece *piece)
 {
     const struct json *logprobs = json_get(piece->raw_delta, "logprobs");
+    const struct json *beside = json_get(piece->raw_delta, OPENAI_BESIDE);
     buf_append_str(&answer->text, piece->text);
+    if (beside) {
+        json_free(answer->beside);
+        answer->beside = json_clone(beside);
+    }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         const struct json *column = json_get(logprobs, column_names[i]);
         for (size_t at = 0; at < json_count(column); at++) {
@@ -62,6 +73,7 @@ bool text_answer_write(const struct response_writer *writer, const struct text_a
     }
     buf_append_str(out, writer->logprobs ? STR("]}") : STR("null"));
     buf_printf(out, ",\"finish_reason\":\"%s\"", names_finish(summary->finish));
+    response_write_beside(answer->beside, "choice", NULL, out);
     if (several) {
         buf_append_str(out, STR(",\"tandem\":"));
         response_write_tandem(writer, summary, out);
@@ -83,6 +95,7 @@ void completion_chunk(const struct response_writer *writer, const struct exchang
                       size_t index, const struct tier_piece *piece, struct buf *out)
 {
     const struct json *logprobs = piece ? json_get(piece->raw_delta, "logprobs") : NULL;
+    const struct json *beside = piece ? json_get(piece->raw_delta, OPENAI_BESIDE) : NULL;
     completion_write_head(writer, summary, out);
     buf_printf(out, ",\"choices\":[{\"index\":%zu,\"text\":", index);
     json_write_text(piece ? piece->text : STR(""), out);
@@ -92,9 +105,12 @@ void completion_chunk(const struct response_writer *writer, const struct exchang
     else
         buf_append_str(out, STR("null"));
     if (piece)
-        buf_append_str(out, STR(",\"finish_reason\":null}]"));
+        buf_append_str(out, STR(",\"finish_reason\":null"));
     else
-        buf_printf(out, ",\"finish_reason\":\"%s\"}]", names_finish(summary->finish));
+        buf_printf(out, ",\"finish_reason\":\"%s\"", names_finish(summary->finish));
+    response_write_beside(beside, "choice", NULL, out);
+    buf_append_str(out, STR("}]"));
+    response_write_beside(beside, "chunk", NULL, out);
     if (writer->include_usage)
         buf_append_str(out, STR(",\"usage\":null"));
     if (!piece) {
@@ -106,10 +122,10 @@ void completion_chunk(const struct response_writer *writer, const struct exchang
 
 void completion_chunk_usage(const struct response_writer *writer,
                             const struct exchange_summary *summary, const struct tier_usage *usage,
-                            struct buf *out)
+                            const struct json *told, struct buf *out)
 {
     completion_write_head(writer, summary, out);
     buf_append_str(out, STR(",\"choices\":[],\"usage\":"));
-    response_write_usage(usage, out);
+    response_write_usage(usage, told, out);
     buf_append_char(out, '}');
 }

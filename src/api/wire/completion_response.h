@@ -8,6 +8,7 @@
 struct text_answer {
     struct buf text;
     struct buf columns[4]; /* of its log-probabilities: elements of the arrays */
+    struct json *beside;   /* what was told beside it (tier/openai_beside.h), or NULL */
 };
 
 void text_answer_init(struct text_answer *answer, size_t bytes_max);
@@ -24,11 +25,13 @@ bool text_answer_write(const struct response_writer *writer, const struct text_a
 /* "{id, object, created, model" of an answer or a chunk: the caller goes on. */
 void completion_write_head(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out);
-/* Chunks of one choice; piece NULL: its end, with `tandem`. */
+/* Chunks of one choice; piece NULL: its end, with `tandem`. A piece may tell nothing but what
+ * stands beside the answer. */
 void completion_chunk(const struct response_writer *writer, const struct exchange_summary *summary,
                       size_t index, const struct tier_piece *piece, struct buf *out);
+/* told: as of response_write_usage. */
 void completion_chunk_usage(const struct response_writer *writer,
                             const struct exchange_summary *summary, const struct tier_usage *usage,
-                            struct buf *out);
+                            const struct json *told, struct buf *out);
 
 #endif

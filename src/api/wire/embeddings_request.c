@@ -2,6 +2,7 @@
  * computed, so that one request cannot take more memory than its limits allow. */
 #include "api/wire/embeddings_request.h"
 
+#include "api/wire/openai_request.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -136,17 +137,53 @@ static bool read_options(const struct td_model *model, struct embeddings_request
     return true;
 }
 
-bool embeddings_request_parse(struct td_str text, const struct td_model *model,
-                              struct embeddings_request *out, struct fault *fault)
+/* *out becomes the request that the client's body asks for. */
+static bool translate(const struct embedding_form *form, struct embeddings_request *out,
+                      struct fault *fault)
 {
-    assert(out && fault);
+    if (!form->translate)
+        return true;
+    struct json *asked = out->body;
+    out->body = form->translate(asked, fault);
+    json_free(asked);
+    return out->body != NULL;
+}
+
+/* Faults of what was translated name what the client wrote. */
+static bool rename_place(const struct embedding_form *form, struct fault *fault)
+{
+    bool same = strcmp(form->input, "input") == 0;
+    if (!same && strncmp(fault->param, "input", strlen("input")) == 0)
+        snprintf(fault->param, sizeof fault->param, "%s", form->input);
+    else if (strcmp(fault->param, "dimensions") == 0)
+        snprintf(fault->param, sizeof fault->param, "%s", form->dimensions);
+    return false;
+}
+
+bool embeddings_request_read(const struct embedding_form *form, struct td_str text,
+                             struct td_str named, const struct td_model *model,
+                             struct embeddings_request *out, struct fault *fault)
+{
+    assert(form && out && fault);
     struct td_error err = {0};
     *out = (struct embeddings_request){0};
+    if (openai_request_count_values(text) > EMBEDDINGS_VALUES_MAX)
+        return fault_request(fault, NULL, "the body has more than %d JSON values",
+                             EMBEDDINGS_VALUES_MAX);
     if (json_parse(text, &out->body, &err) != TD_OK)
         return fault_invalid_json(fault, &err);
     if (json_kind_of(out->body) != JSON_KIND_OBJECT)
         return fault_request(fault, NULL, "the body must be a JSON object");
-    return read_options(model, out, fault) && read_inputs(model, out, fault);
+    if (!openai_request_put_model(out->body, named, fault) || !translate(form, out, fault))
+        return false;
+    return (read_options(model, out, fault) && read_inputs(model, out, fault)) ||
+           (form->translate && rename_place(form, fault));
+}
+
+bool embeddings_request_parse(struct td_str text, const struct td_model *model,
+                              struct embeddings_request *out, struct fault *fault)
+{
+    return embeddings_request_read(&embedding_form_openai, text, STR(""), model, out, fault);
 }
 
 void embeddings_request_deinit(struct embeddings_request *request)
@@ -174,8 +211,8 @@ static void write_base64(const unsigned char *bytes, size_t count, struct buf *o
     }
 }
 
-static void write_vector(const struct embeddings_request *request, float *vector, size_t size,
-                         struct buf *out)
+static void write_numbers(const struct embeddings_request *request, float *vector, size_t size,
+                          struct buf *out)
 {
     _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are little-endian");
     if (request->base64) {
@@ -189,29 +226,44 @@ static void write_vector(const struct embeddings_request *request, float *vector
     buf_append_char(out, ']');
 }
 
-void embeddings_write(const struct embeddings_request *request,
-                      const struct embedding_answer *answer, const char *model, struct buf *out)
+void embeddings_write_vector(const struct embeddings_request *request,
+                             const struct embedding_answer *answer, size_t index, struct buf *out)
 {
-    assert(request && answer && model && out);
+    assert(request && answer && index < answer->count && out);
     size_t size = request->dimensions ? request->dimensions : answer->size;
     float *vector = calloc(size, sizeof *vector);
     if (!vector) {
         out->failed = true;
         return;
     }
+    memcpy(vector, answer->vectors + index * answer->size, size * sizeof *vector);
+    if (size < answer->size)
+        embedding_normalise(vector, size);
+    write_numbers(request, vector, size, out);
+    free(vector);
+}
+
+void embeddings_write(const struct embeddings_request *request,
+                      const struct embedding_answer *answer, const char *model, double took_ms,
+                      struct buf *out)
+{
+    (void)took_ms;
+    assert(request && answer && model && out);
     buf_append_str(out, STR("{\"object\":\"list\",\"data\":["));
     for (size_t i = 0; i < answer->count; i++) {
-        memcpy(vector, answer->vectors + i * answer->size, size * sizeof *vector);
-        if (size < answer->size)
-            embedding_normalise(vector, size);
         buf_printf(out, "%s{\"object\":\"embedding\",\"index\":%zu,\"embedding\":", i ? "," : "",
                    i);
-        write_vector(request, vector, size, out);
+        embeddings_write_vector(request, answer, i, out);
         buf_append_char(out, '}');
     }
     buf_append_str(out, STR("],\"model\":"));
     json_write_text(str_from(model), out);
     buf_printf(out, ",\"usage\":{\"prompt_tokens\":%llu,\"total_tokens\":%llu}}",
                (unsigned long long)answer->token_count, (unsigned long long)answer->token_count);
-    free(vector);
 }
+
+const struct embedding_form embedding_form_openai = {.route = "embeddings",
+                                                     .id_prefix = "em",
+                                                     .input = "input",
+                                                     .dimensions = "dimensions",
+                                                     .write = embeddings_write};

@@ -89,7 +89,7 @@ static bool read_part(const struct reading *reading, const struct json *part, si
         snprintf(param + len, sizeof param - len, ".type");
         fault_request(fault, param,
                       "content parts of type '%.40s' are not supported: use text, image_url, "
-                      "input_audio or file",
+                      "input_audio, input_video or file",
                       type);
         fault->error_code = "unsupported_content";
         return false;
@@ -112,8 +112,10 @@ static bool read_parts(const struct reading *reading, const struct json *parts,
     char param[PARAM_BYTES];
     snprintf(param, sizeof param, "messages[%zu].content", reading->message);
     size_t count = json_count(parts), said = 0;
-    if (count == 0)
-        return fault_request(fault, param, "a content list must not be empty");
+    if (count == 0) { /* some clients write a message without text so */
+        *out = STR("");
+        return true;
+    }
     if (count == 1) {
         bool read = read_part(reading, json_at(parts, 0), 0, out);
         *out = out->data ? *out : STR("");
@@ -146,6 +148,17 @@ static bool read_parts(const struct reading *reading, const struct json *parts,
     return ok;
 }
 
+/* What an assistant said that has no text of its own: it refused, called tools, or spoke. */
+static bool says_without_content(const struct json *message, struct td_str *out)
+{
+    *out = json_text(json_get(message, "refusal"));
+    if (out->len > 0)
+        return true;
+    *out = STR("");
+    return json_count(json_get(message, "tool_calls")) > 0 || json_get(message, "function_call") ||
+           !json_absent(json_get(message, "audio"));
+}
+
 static bool read_content(const struct reading *reading, const struct json *message,
                          struct request_parts *parts, struct td_str *out)
 {
@@ -161,13 +174,8 @@ static bool read_content(const struct reading *reading, const struct json *messa
         return read_parts(reading, content, parts, out);
     case JSON_KIND_ABSENT:
     case JSON_KIND_NULL:
-        /* An assistant that only called tools has no text of its own. */
-        if (reading->role == TD_ROLE_ASSISTANT &&
-            (json_count(json_get(message, "tool_calls")) > 0 ||
-             json_get(message, "function_call"))) {
-            *out = STR("");
+        if (reading->role == TD_ROLE_ASSISTANT && says_without_content(message, out))
             return true;
-        }
         return fault_request(fault, param, "messages[%zu] needs content", reading->message);
     default:
         return fault_request(fault, param, "content must be a string or a list of parts, not %s",

@@ -7,12 +7,16 @@
  * it. */
 #include "api/wire/openai_request.h"
 
+#include "api/wire/body_forms.h"
+#include "api/wire/media_forms.h"
 #include "api/wire/openai_adapters.h"
 #include "api/wire/openai_format.h"
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_sampling.h"
+#include "api/wire/prompt_schema.h"
 #include "base/str.h"
 #include "tandem/engine.h"
+#include "tier/openai_wire.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -142,27 +146,40 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
            read_stream_option(options, "include_obfuscation", &out->include_obfuscation, fault);
 }
 
-/* Members that no tier reliably honours. To ignore them would give a wrong answer. */
-static bool refuse_unsupported(const struct json *body, struct fault *fault)
+/* An answer in sounds or pictures: for a tier that takes them. */
+static bool read_modalities(const struct json *body, struct td_request *request,
+                            struct fault *fault)
 {
-    const struct json *n = json_get(body, "n");
-    if (!json_absent(n) && (json_kind_of(n) != JSON_KIND_INT || json_int(n, 0) != 1))
-        return fault_request(fault, "n", "n must be 1: one answer a request");
     const struct json *modalities = json_get(body, "modalities");
+    if (!json_absent(json_get(body, "audio")))
+        request->media.kinds |= REQUEST_AUDIO;
     for (size_t i = 0; i < json_count(modalities); i++) {
-        const char *name = json_cstr(json_at(modalities, i));
-        if (!name || strcmp(name, "text") != 0) {
-            fault_request(fault, "modalities", "only the modality 'text' is supported");
+        struct td_str name = json_text(json_at(modalities, i));
+        char param[40];
+        snprintf(param, sizeof param, "modalities[%zu]", i);
+        if (json_kind_of(json_at(modalities, i)) != JSON_KIND_TEXT)
+            return fault_request(fault, param, "%s must be a string", param);
+        if (str_equal(name, STR("audio"))) {
+            request->media.kinds |= REQUEST_AUDIO;
+        } else if (str_equal(name, STR("image"))) {
+            request->media.kinds |= REQUEST_IMAGE;
+        } else if (!str_equal(name, STR("text"))) {
+            fault_request(fault, "modalities", "modalities must be text, audio or image");
             fault->error_code = "unsupported_parameter";
             return false;
         }
     }
-    if (!json_absent(json_get(body, "audio"))) {
-        fault_request(fault, "audio", "audio output is not supported");
-        fault->error_code = "unsupported_parameter";
-        return false;
-    }
     return true;
+}
+
+/* Members that no tier reliably honours. To ignore them would give a wrong answer. */
+static bool refuse_unsupported(const struct json *body, struct fault *fault)
+{
+    const struct json *n = json_get(body, "n");
+    return json_absent(n) || (json_kind_of(n) == JSON_KIND_INT && json_int(n, 0) == 1) ||
+           fault_request(fault, "n",
+                         "n must be 1: a chat has one answer a request. Ask as often as you want "
+                         "answers, or send /v1/completions, which takes n");
 }
 
 /* --- tools --- */
@@ -175,12 +192,35 @@ static bool is_text(const struct json *value, const char *text)
 static void read_tools(const struct json *body, struct td_request *request)
 {
     const struct json *choice = json_get(body, "tool_choice");
+    bool object = json_kind_of(choice) == JSON_KIND_OBJECT;
     request->tool_count = json_count(json_get(body, "tools"));
     request->old_functions = json_count(json_get(body, "functions")) > 0;
-    if (json_kind_of(choice) == JSON_KIND_OBJECT || is_text(choice, "required"))
+    request->one_call = !json_bool(json_get(body, "parallel_tool_calls"), true);
+    if (object || is_text(choice, "required"))
         request->tool_choice = TOOL_CHOICE_FORCED;
     else if (is_text(choice, "none"))
         request->tool_choice = TOOL_CHOICE_NONE;
+    if (object && is_text(json_get(choice, "type"), "function"))
+        request->tool_named = json_text(json_get(json_get(choice, "function"), "name"));
+    /* Newer kinds, such as a list of allowed tools: servers know what they mean. */
+    request->foreign_tools = object && request->tool_named.len == 0;
+}
+
+/* A call of what nobody offers. */
+static bool check_choice(const struct json *body, const struct td_request *request,
+                         struct fault *fault)
+{
+    struct td_str named = request->tool_named;
+    if (request->tool_choice != TOOL_CHOICE_FORCED || request->foreign_tools)
+        return true;
+    if (request->tool_count == 0 && !request->old_functions)
+        return fault_request(fault, "tool_choice",
+                             "tool_choice asks for a call of a tool, but "
+                             "there are no tools");
+    return named.len == 0 || openai_offers_tool(json_get(body, "tools"), named) ||
+           fault_request(fault, "tool_choice",
+                         "tool_choice names '" STR_FMT "', which is not among the tools",
+                         STR_ARG(str_slice(named, 0, 64)));
 }
 
 /* --- what is sent elsewhere --- */
@@ -256,11 +296,11 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
 {
     return openai_messages_read(body, arena, &out->td, fault) &&
            openai_request_read_members(body, true, arena, out, fault) &&
-           read_logprobs(body, &out->td, fault) && refuse_unsupported(body, fault);
+           read_logprobs(body, &out->td, fault) && check_choice(body, &out->td, fault) &&
+           read_modalities(body, &out->td, fault) && refuse_unsupported(body, fault);
 }
 
-/* An upper bound of the values in the text: one more than the separators outside of strings. */
-static size_t count_values(struct td_str text)
+size_t openai_request_count_values(struct td_str text)
 {
     size_t count = 1;
     bool in_string = false;
@@ -281,18 +321,29 @@ bool openai_request_read_object(struct td_str body, struct json **out, struct fa
     assert(out && fault);
     struct td_error err = {0};
     *out = NULL;
-    if (count_values(body) > OPENAI_VALUES_MAX)
+    if (openai_request_count_values(body) > OPENAI_VALUES_MAX)
         return fault_request(fault, NULL, "the body has more than %d JSON values",
                              OPENAI_VALUES_MAX);
     if (json_parse(body, out, &err) != TD_OK)
         return fault_invalid_json(fault, &err);
-    if (json_kind_of(*out) == JSON_KIND_OBJECT)
+    if (json_kind_of(*out) == JSON_KIND_OBJECT) {
+        body_forms_settle(*out);
         return true;
+    }
     fault_request(fault, NULL, "the body must be a JSON object, not %s",
                   json_kind_name(json_kind_of(*out)));
     json_free(*out);
     *out = NULL;
     return false;
+}
+
+bool openai_request_put_model(struct json *body, struct td_str model, struct fault *fault)
+{
+    if (model.len == 0)
+        return true;
+    json_put(body, "model", json_new_text(model));
+    return str_equal(json_text(json_get(body, "model")), model) ||
+           fault_request(fault, "model", "the model's name in the path is no text");
 }
 
 bool openai_request_parse(struct td_str body, request_header_fn *header, void *header_ctx,
@@ -301,30 +352,83 @@ bool openai_request_parse(struct td_str body, request_header_fn *header, void *h
     struct json *object = NULL;
     *out = (struct chat_request){.body = NULL};
     return openai_request_read_object(body, &object, fault) &&
-           openai_request_read(object, header, header_ctx, arena, out, fault);
+           openai_request_read_chat(object, header, header_ctx, arena, out, fault);
+}
+
+bool openai_request_read_chat(struct json *body, request_header_fn *header, void *header_ctx,
+                              struct arena *arena, struct chat_request *out, struct fault *fault)
+{
+    body_forms_drop_no_limits(body);
+    return openai_request_read(body, header, header_ctx, arena, out, fault);
+}
+
+/* A schema that only the prompt gives. */
+static void guess_format(struct chat_request *out)
+{
+    out->guessed = out->td.format == TD_FORMAT_TEXT ? prompt_schema_find(&out->td) : NULL;
+    if (!out->guessed)
+        return;
+    out->td.format = TD_FORMAT_JSON;
+    out->td.format_is_guessed = true;
+    out->td.schema = out->guessed;
 }
 
 bool openai_request_read(struct json *body, request_header_fn *header, void *header_ctx,
                          struct arena *arena, struct chat_request *out, struct fault *fault)
 {
     assert(body && arena && out && fault);
+    struct format_wish wish;
     *out = (struct chat_request){.td.sampling = openai_sampling, .body = body};
-    bool ok = read_body(out->body, arena, out, fault);
+    body_forms_settle(body); /* another dialect may have had them elsewhere */
+    media_forms_settle(body);
+    /* First, so that the members are listed as they are then. */
+    bool ok = body_forms_check(body, fault) && body_forms_narrow_tools(body, fault) &&
+              format_spellings_unify(body, &wish, fault) && read_body(body, arena, out, fault);
     if (ok && header)
         ok = request_options_read_headers(header, header_ctx, arena, &out->td, fault);
-    ok = ok && openai_format_read(out->body, &out->td, fault);
+    ok = ok && openai_format_read(&wish, arena, &out->td, fault);
     if (!ok) {
         openai_request_deinit(out);
         return false;
     }
+    guess_format(out);
+    return true;
+}
+
+bool openai_request_make_completion(struct arena *arena, struct chat_request *out,
+                                    struct fault *fault)
+{
+    struct td_request *request = &out->td;
+    const struct json *said = json_get(json_at(json_get(out->body, "messages"), 0), "content");
+    struct td_completion *completion = arena_alloc(arena, sizeof *completion);
+    struct td_message *message = arena_alloc(arena, sizeof *message);
+    struct request_member *members =
+        arena_alloc_array(arena, request->member_count, sizeof *members);
+    assert(request->message_count == 1 && json_kind_of(said) == JSON_KIND_TEXT);
+    if (!completion || !message || !members)
+        return fault_request(fault, NULL, "the request is larger than this server accepts");
+    *completion = (struct td_completion){.text = json_text(said)};
+    *message = (struct td_message){TD_ROLE_USER, completion->text};
+    for (size_t i = 0; i < request->member_count; i++)
+        members[i] = request->members[i].kind == REQUEST_MESSAGES
+                         ? (struct request_member){"prompt", REQUEST_PROMPT, said}
+                         : request->members[i];
+    request->members = members;
+    request->completion = completion;
+    request->messages = message;
+    request->parts = NULL;
     return true;
 }
 
 void openai_request_deinit(struct chat_request *request)
 {
     td_grammar_free(request->td.grammar);
-    request->td.grammar = NULL;
+    td_grammar_free(request->td.call_grammar);
+    request->td.grammar = request->td.call_grammar = NULL;
     json_free(request->body);
     json_free(request->asked);
-    request->body = request->asked = NULL;
+    json_free(request->guessed);
+    history_text_free(request->turn.own);
+    request->turn.own = NULL;
+    request->body = request->asked = request->guessed = NULL;
 }

@@ -7,6 +7,7 @@
 #ifndef API_OPENAI_REQUEST_H
 #define API_OPENAI_REQUEST_H
 
+#include "api/history/turn.h"
 #include "api/http/fault.h"
 #include "api/wire/request_options.h"
 #include "request/request.h"
@@ -17,16 +18,27 @@
  * thousands. */
 #define OPENAI_VALUES_MAX 131072
 #define OPENAI_MODEL_BYTES_MAX 256
+/* OpenAI's clients may send 128; above what any other sends. */
+#define OPENAI_TOOLS_MAX 512
 
 struct chat_request {
     struct td_request td;     /* borrows from `body` and the arena; owns its grammar */
     struct json *body;        /* the parsed body, owned: openai_request_deinit */
+    struct json *guessed;     /* a schema that its prompt gives; owned; or NULL */
     struct json *asked;       /* before it was translated (dialect.h), where that is kept; owned */
     size_t asked_bytes;       /* of its text */
+    const char *left_out;     /* types of tools and items that no chat has (dialect.h); or NULL */
+    struct history_turn turn; /* what it goes on from (dialect.h); its text is owned */
+    bool shows_thoughts;      /* the answer is to have what the model thought (dialect.h) */
     bool include_usage;       /* stream_options.include_usage */
     bool include_obfuscation; /* stream_options.include_obfuscation */
+    bool hides_reasoning;     /* the answer's is not shown, in dialects that show it */
+    bool asks_nothing;        /* there is nothing to answer: `asked` alone is filled */
 };
 
+/* An upper bound of the values in a text of JSON: one more than the separators outside of strings.
+ */
+size_t openai_request_count_values(struct td_str text);
 /* False with *fault filled. Strings and messages live in `arena` and in out->body; header may be
  * NULL. On failure nothing needs freeing but the arena. */
 bool openai_request_parse(struct td_str body, request_header_fn *header, void *header_ctx,
@@ -34,9 +46,17 @@ bool openai_request_parse(struct td_str body, request_header_fn *header, void *h
 /* The same of a body that is parsed already; **takes** it. */
 bool openai_request_read(struct json *body, request_header_fn *header, void *header_ctx,
                          struct arena *arena, struct chat_request *out, struct fault *fault);
+/* The same of a body as a client wrote it; **takes** it. */
+bool openai_request_read_chat(struct json *body, request_header_fn *header, void *header_ctx,
+                              struct arena *arena, struct chat_request *out, struct fault *fault);
+/* Makes a chat of one message a completion of its text. False without memory, with the fault. */
+bool openai_request_make_completion(struct arena *arena, struct chat_request *out,
+                                    struct fault *fault);
 /* Parts that requests of other kinds share (completion_request.c). */
 /* **returns new** *out (json_free): a bounded JSON object. */
 bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault);
+/* The model that a request's path names goes before the body's. model: "" = none. */
+bool openai_request_put_model(struct json *body, struct td_str model, struct fault *fault);
 /* What means the same everywhere. chat: also those that completions have differently. */
 bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
                                  struct chat_request *out, struct fault *fault);

@@ -5,11 +5,14 @@
  * statistics. */
 #include "api/wire/openai_response.h"
 
+#include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "tandem/engine.h"
+#include "tier/openai_beside.h"
+#include "tier/openai_usage.h"
 
 #include <assert.h>
 #include <math.h>
@@ -26,6 +29,7 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
     writer->mode = request->mode;
     writer->logprobs = request->logprobs;
     writer->include_usage = false;
+    writer->left_out = NULL;
 }
 
 /* --- pieces of JSON --- */
@@ -131,6 +135,10 @@ void response_write_tandem(const struct response_writer *writer,
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
     write_pseudonyms(&summary->pseudonyms, out);
     write_left_out(&summary->left_out, out);
+    if (writer->left_out) {
+        buf_append_str(out, STR(",\"not_run\":"));
+        write_cstr(writer->left_out, out);
+    }
     write_seams(summary, out);
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
@@ -146,14 +154,56 @@ static void write_head(const struct response_writer *writer, const struct exchan
     write_cstr(summary->model ? summary->model : writer->model, out);
 }
 
-void response_write_usage(const struct tier_usage *usage, struct buf *out)
+static bool is_one_of(const char *const *names, const char *name)
 {
-    buf_printf(out,
-               "{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%llu,"
-               "\"prompt_tokens_details\":{\"cached_tokens\":%u}}",
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return names && *names;
+}
+
+void response_write_members(const struct json *object, const char *const *except, struct buf *out)
+{
+    void *iterator = NULL;
+    const char *name;
+    const struct json *value;
+    while (json_next(object, &iterator, &name, &value)) {
+        if (is_one_of(except, name))
+            continue;
+        buf_append_char(out, ',');
+        json_write_text(str_from(name), out);
+        buf_append_char(out, ':');
+        json_write(value, out);
+    }
+}
+
+void response_write_beside(const struct json *beside, const char *part, const char *const *except,
+                           struct buf *out)
+{
+    response_write_members(json_get(beside, part), except, out);
+}
+
+const struct json *response_told_usage(const struct json *beside, const struct tier_usage *usage)
+{
+    const struct json *told = json_get(beside, "usage");
+    if (!told || !usage->exact || usage->refused)
+        return NULL;
+    struct tier_usage read = openai_usage_read(told);
+    bool same = read.prompt_tokens == usage->prompt_tokens &&
+                read.completion_tokens == usage->completion_tokens;
+    return same ? told : NULL; /* or it is of one of several tiers */
+}
+
+void response_write_usage(const struct tier_usage *usage, const struct json *told, struct buf *out)
+{
+    static const char *const counts[] = {"prompt_tokens", "completion_tokens", "total_tokens",
+                                         NULL};
+    buf_printf(out, "{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%llu",
                usage->prompt_tokens, usage->completion_tokens,
-               (unsigned long long)usage->prompt_tokens + usage->completion_tokens,
-               usage->cached_tokens);
+               (unsigned long long)usage->prompt_tokens + usage->completion_tokens);
+    if (json_absent(json_get(told, "prompt_tokens_details")))
+        buf_printf(out, ",\"prompt_tokens_details\":{\"cached_tokens\":%u}", usage->cached_tokens);
+    response_write_members(told, counts, out);
+    buf_append_char(out, '}');
 }
 
 /* "token": as text, "bytes": as they are (a token may end inside a character), "logprob". */
@@ -271,10 +321,14 @@ bool response_chunk_content(const struct response_writer *writer,
         buf_append_str(out, STR("\"content\":"));
         json_write_text(piece->text, out);
     }
-    show = !write_raw_members(response_raw_message(piece), !show, out) || show;
+    const struct json *beside = json_get(piece->raw_delta, OPENAI_BESIDE);
+    show = !write_raw_members(response_raw_message(piece), !show, out) || show || beside;
     buf_append_char(out, '}');
     write_chunk_logprobs(writer, piece, out);
-    buf_append_str(out, STR(",\"finish_reason\":null}]"));
+    buf_append_str(out, STR(",\"finish_reason\":null"));
+    response_write_beside(beside, "choice", NULL, out);
+    buf_append_str(out, STR("}]"));
+    response_write_beside(beside, "chunk", NULL, out);
     write_no_usage(writer, out);
     buf_append_char(out, '}');
     if (!show)
@@ -297,14 +351,24 @@ void response_chunk_correction(const struct response_writer *writer,
     buf_append_str(out, STR("}}}"));
 }
 
+/* A call of OpenAI's form before 2023-11 ends with the reason of that form. */
+static const char *finish_of(const struct exchange_summary *summary,
+                             const struct response_answer *answer)
+{
+    return summary->finish == TD_FINISH_TOOL_CALLS && answer->old_call
+               ? "function_call"
+               : names_finish(summary->finish);
+}
+
 void response_chunk_finish(const struct response_writer *writer,
-                           const struct exchange_summary *summary, struct buf *out)
+                           const struct exchange_summary *summary,
+                           const struct response_answer *answer, struct buf *out)
 {
     write_head(writer, summary, CHUNK, out);
     buf_printf(out,
                ",\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,"
                "\"finish_reason\":\"%s\"}]",
-               names_finish(summary->finish));
+               finish_of(summary, answer));
     write_no_usage(writer, out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
@@ -312,11 +376,13 @@ void response_chunk_finish(const struct response_writer *writer,
 }
 
 void response_chunk_usage(const struct response_writer *writer,
-                          const struct exchange_summary *summary, struct buf *out)
+                          const struct exchange_summary *summary,
+                          const struct response_answer *answer, struct buf *out)
 {
     write_head(writer, summary, CHUNK, out);
     buf_append_str(out, STR(",\"choices\":[],\"usage\":"));
-    response_write_usage(&summary->usage, out);
+    response_write_usage(&summary->usage, response_told_usage(answer->beside, &summary->usage),
+                         out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');
@@ -330,7 +396,17 @@ void response_answer_init(struct response_answer *answer, size_t bytes_max)
     buf_init(&answer->content, bytes_max);
     buf_init(&answer->logprobs, bytes_max);
     buf_init(&answer->refusal, bytes_max);
-    buf_init(&answer->reasoning, bytes_max);
+}
+
+static void forget_members(struct response_answer *answer)
+{
+    tool_calls_free(answer->tool_calls);
+    grown_free(answer->members);
+    json_free(answer->beside);
+    answer->tool_calls = NULL;
+    answer->members = NULL;
+    answer->beside = NULL;
+    answer->old_call = false;
 }
 
 void response_answer_deinit(struct response_answer *answer)
@@ -338,9 +414,7 @@ void response_answer_deinit(struct response_answer *answer)
     buf_deinit(&answer->content);
     buf_deinit(&answer->logprobs);
     buf_deinit(&answer->refusal);
-    buf_deinit(&answer->reasoning);
-    tool_calls_free(answer->tool_calls);
-    answer->tool_calls = NULL;
+    forget_members(answer);
 }
 
 void response_answer_clear(struct response_answer *answer)
@@ -348,9 +422,7 @@ void response_answer_clear(struct response_answer *answer)
     buf_clear(&answer->content);
     buf_clear(&answer->logprobs);
     buf_clear(&answer->refusal);
-    buf_clear(&answer->reasoning);
-    tool_calls_free(answer->tool_calls);
-    answer->tool_calls = NULL;
+    forget_members(answer);
 }
 
 static void add_raw_logprobs(struct response_answer *answer, const struct json *list)
@@ -375,17 +447,18 @@ void response_answer_add_logprobs(const struct response_writer *writer,
     }
 }
 
-void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
-                         const struct tier_piece *piece)
+void response_answer_add_beside(struct response_answer *answer, const struct tier_piece *piece)
 {
-    buf_append_str(&answer->content, piece->text);
-    response_answer_add_logprobs(writer, answer, piece);
-    const struct json *message = response_raw_message(piece);
-    if (!message)
+    const struct json *beside = json_get(piece->raw_delta, OPENAI_BESIDE);
+    answer->old_call |= !json_absent(json_get(response_raw_message(piece), "function_call"));
+    if (!beside)
         return;
-    buf_append_str(&answer->refusal, json_text(json_get(message, "refusal")));
-    buf_append_str(&answer->reasoning, json_text(json_get(message, "reasoning_content")));
-    const struct json *calls = json_get(message, "tool_calls");
+    json_free(answer->beside);
+    answer->beside = json_clone(beside);
+}
+
+void response_answer_add_calls(struct response_answer *answer, const struct json *calls)
+{
     if (json_count(calls) == 0)
         return;
     if (!answer->tool_calls)
@@ -396,29 +469,66 @@ void response_answer_add(const struct response_writer *writer, struct response_a
         answer->content.failed = true;
 }
 
+/* Empty lists say nothing, and streams do not send them. */
+static void add_member(struct response_answer *answer, const char *name, const struct json *value)
+{
+    bool empty = json_kind_of(value) == JSON_KIND_ARRAY && json_count(value) == 0;
+    if (json_absent(value) || empty)
+        return;
+    if (!answer->members)
+        answer->members = grown_new(answer->content.bytes_max);
+    if (answer->members)
+        grown_add(answer->members, name, value);
+    else
+        answer->content.failed = true;
+}
+
+void response_answer_add_members(struct response_answer *answer, const struct tier_piece *piece)
+{
+    static const char *const own[] = {"role", "content", "refusal", "tool_calls", NULL};
+    const struct json *message = response_raw_message(piece);
+    void *iterator = NULL;
+    const char *name;
+    const struct json *value;
+    while (json_next(message, &iterator, &name, &value))
+        if (!is_one_of(own, name))
+            add_member(answer, name, value);
+    response_answer_add_beside(answer, piece);
+}
+
+void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
+                         const struct tier_piece *piece)
+{
+    const struct json *message = response_raw_message(piece);
+    buf_append_str(&answer->content, piece->text);
+    response_answer_add_logprobs(writer, answer, piece);
+    buf_append_str(&answer->refusal, json_text(json_get(message, "refusal")));
+    response_answer_add_calls(answer, json_get(message, "tool_calls"));
+    response_answer_add_members(answer, piece);
+}
+
 bool response_answer_failed(const struct response_answer *answer)
 {
     return answer->content.failed || answer->logprobs.failed || answer->refusal.failed ||
-           answer->reasoning.failed || tool_calls_failed(answer->tool_calls);
+           grown_failed(answer->members) || tool_calls_failed(answer->tool_calls);
 }
 
 static void write_message(const struct response_answer *answer, struct buf *out)
 {
     size_t calls = tool_calls_count(answer->tool_calls);
+    bool said =
+        answer->content.len > 0 || (calls == 0 && answer->refusal.len == 0 && !answer->old_call);
     buf_append_str(out, STR("{\"role\":\"assistant\",\"content\":"));
-    if (answer->content.len == 0 && (calls > 0 || answer->refusal.len > 0))
-        buf_append_str(out, STR("null"));
-    else
+    if (said)
         json_write_text(buf_view(&answer->content), out);
+    else
+        buf_append_str(out, STR("null"));
     buf_append_str(out, STR(",\"refusal\":"));
     if (answer->refusal.len)
         json_write_text(buf_view(&answer->refusal), out);
     else
         buf_append_str(out, STR("null"));
-    if (answer->reasoning.len) {
-        buf_append_str(out, STR(",\"reasoning_content\":"));
-        json_write_text(buf_view(&answer->reasoning), out);
-    }
+    grown_write(answer->members, NULL, out);
     if (calls) {
         buf_append_str(out, STR(",\"tool_calls\":"));
         tool_calls_write(answer->tool_calls, out);
@@ -441,8 +551,13 @@ bool response_write_completion(const struct response_writer *writer,
     } else {
         buf_append_str(out, STR("null"));
     }
-    buf_printf(out, ",\"finish_reason\":\"%s\"}],\"usage\":", names_finish(summary->finish));
-    response_write_usage(&summary->usage, out);
+    buf_printf(out, ",\"finish_reason\":\"%s\"", finish_of(summary, answer));
+    response_write_beside(answer->beside, "choice", NULL, out);
+    buf_append_str(out, STR("}]"));
+    response_write_beside(answer->beside, "chunk", NULL, out);
+    buf_append_str(out, STR(",\"usage\":"));
+    response_write_usage(&summary->usage, response_told_usage(answer->beside, &summary->usage),
+                         out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');

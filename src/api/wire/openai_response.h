@@ -14,28 +14,43 @@
 
 #define RESPONSE_ID_BYTES 64
 
+struct grown;
+
 struct response_writer {
     char id[RESPONSE_ID_BYTES]; /* the digits of the exchange's */
     int64_t created;            /* seconds since the Unix epoch */
     const char *model;          /* as asked; used until the answering model is known */
     enum td_mode mode;
     bool logprobs;
-    bool include_usage; /* chunks before the last carry "usage": null; set after init */
+    const char *left_out; /* of the request (openai_request.h), or NULL; set after init */
+    bool include_usage;   /* chunks before the last carry "usage": null; set after init */
 };
 
 /* exchange_id: "ex_...". The answer's id has the same digits, so both lead to the same record. */
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request);
 
+/* A whole answer being collected. */
+struct response_answer {
+    struct buf content;
+    struct buf logprobs; /* entries of logprobs.content, comma-separated */
+    struct buf refusal;
+    struct tool_calls *tool_calls; /* NULL until a tier sends one */
+    struct grown *members;         /* what else its message has: reasoning, annotations, ... */
+    struct json *beside;           /* what was told beside it (tier/openai_beside.h), or NULL */
+    bool old_call;                 /* it has a call in OpenAI's form before 2023-11 */
+};
+
 /* What an OpenAI-compatible peer sent in addition to plain text: a message's members, or NULL. */
 const struct json *response_raw_message(const struct tier_piece *piece);
-void response_write_usage(const struct tier_usage *usage, struct buf *out);
+/* told: the usage as the tier's server sent it, whose details are repeated; NULL = none. */
+void response_write_usage(const struct tier_usage *usage, const struct json *told, struct buf *out);
 /* Appends the `tandem` object: where the answer came from and why. */
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out);
 
 /* Stream chunks, as JSON texts (no SSE framing). Content: false when the piece has nothing to
- * show. */
+ * show. The last two need of the answer what its pieces told beside the message. */
 void response_chunk_role(const struct response_writer *writer,
                          const struct exchange_summary *summary, struct buf *out);
 bool response_chunk_content(const struct response_writer *writer,
@@ -44,24 +59,33 @@ bool response_chunk_content(const struct response_writer *writer,
 void response_chunk_correction(const struct response_writer *writer,
                                const struct exchange_summary *summary, struct buf *out);
 void response_chunk_finish(const struct response_writer *writer,
-                           const struct exchange_summary *summary, struct buf *out);
+                           const struct exchange_summary *summary,
+                           const struct response_answer *answer, struct buf *out);
 void response_chunk_usage(const struct response_writer *writer,
-                          const struct exchange_summary *summary, struct buf *out);
+                          const struct exchange_summary *summary,
+                          const struct response_answer *answer, struct buf *out);
 
-/* A whole answer being collected. */
-struct response_answer {
-    struct buf content;
-    struct buf logprobs; /* entries of logprobs.content, comma-separated */
-    struct buf refusal, reasoning;
-    struct tool_calls *tool_calls; /* NULL until a tier sends one */
-};
-
+/* Of a whole answer being collected. */
 void response_answer_init(struct response_answer *answer, size_t bytes_max);
 void response_answer_deinit(struct response_answer *answer);
 void response_answer_clear(
     struct response_answer *answer); /* a correction: forget what was shown */
 void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
                          const struct tier_piece *piece);
+/* Only the calls of a message or of a delta. */
+void response_answer_add_calls(struct response_answer *answer, const struct json *calls);
+/* Only the message's members that are neither text nor calls, and what is told beside it. */
+void response_answer_add_members(struct response_answer *answer, const struct tier_piece *piece);
+/* Only what the piece tells beside the message. */
+void response_answer_add_beside(struct response_answer *answer, const struct tier_piece *piece);
+/* Of that, members of the `chunk` or of its `choice`, each after a comma, without those of `except`
+ * (up to NULL; NULL = none). */
+void response_write_beside(const struct json *beside, const char *part, const char *const *except,
+                           struct buf *out);
+/* Members of an object, each after a comma, without those of `except`. */
+void response_write_members(const struct json *object, const char *const *except, struct buf *out);
+/* The usage that was told, where it is the answer's; else NULL. */
+const struct json *response_told_usage(const struct json *beside, const struct tier_usage *usage);
 /* Only what is told of a piece's tokens. */
 void response_answer_add_logprobs(const struct response_writer *writer,
                                   struct response_answer *answer, const struct tier_piece *piece);

@@ -2,6 +2,7 @@
  * lacks a part would be another call, so too much fails the answer. */
 #include "api/wire/tool_calls.h"
 
+#include "api/wire/grown.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -12,6 +13,8 @@
 
 struct tool_call {
     struct buf id, name, arguments;
+    struct grown *rest; /* members beside them; NULL = none */
+    bool foreign;       /* no function, but a custom tool */
 };
 
 struct tool_calls {
@@ -37,6 +40,7 @@ void tool_calls_free(struct tool_calls *calls)
         buf_deinit(&calls->calls[i].id);
         buf_deinit(&calls->calls[i].name);
         buf_deinit(&calls->calls[i].arguments);
+        grown_free(calls->calls[i].rest);
     }
     free(calls);
 }
@@ -56,6 +60,57 @@ static struct tool_call *call_at(struct tool_calls *calls, size_t index)
     return &calls->calls[index];
 }
 
+/* What this server does not write itself: a thought signature, a custom tool. */
+static void add_rest(struct tool_calls *calls, struct tool_call *call, const struct json *item)
+{
+    static const char *const own[] = {"id", "index", "function"};
+    void *iterator = NULL;
+    const char *name;
+    const struct json *value;
+    while (json_next(item, &iterator, &name, &value)) {
+        size_t i = 0;
+        while (i < sizeof own / sizeof *own && strcmp(own[i], name) != 0)
+            i++;
+        bool function = strcmp(name, "type") == 0 && str_equal(json_text(value), STR("function"));
+        if (i < sizeof own / sizeof *own || function || json_absent(value))
+            continue;
+        if (strcmp(name, "type") == 0) {
+            if (call->foreign || json_text(value).len == 0)
+                continue;
+            call->foreign = true;
+        }
+        if (!call->rest)
+            call->rest = grown_new(calls->bytes_max);
+        if (call->rest)
+            grown_add(call->rest, name, value);
+        else
+            calls->failed = true;
+    }
+}
+
+void tool_calls_add_input(struct td_str text, struct buf *out)
+{
+    struct buf quoted;
+    buf_init(&quoted, out->bytes_max);
+    json_write_text(text, &quoted);
+    out->failed |= quoted.failed;
+    if (!quoted.failed)
+        buf_append_str(out, str_slice(buf_view(&quoted), 1, quoted.len - 1));
+    buf_deinit(&quoted);
+}
+
+/* The arguments are whole after each delta. */
+static void add_input(struct tool_call *call, const struct json *custom)
+{
+    buf_append_str(&call->name, json_text(json_get(custom, "name")));
+    if (call->arguments.len == 0)
+        buf_append_str(&call->arguments, STR(TOOL_CALLS_INPUT_BEGIN));
+    else
+        buf_truncate(&call->arguments, call->arguments.len - strlen(TOOL_CALLS_INPUT_END));
+    tool_calls_add_input(json_text(json_get(custom, "input")), &call->arguments);
+    buf_append_str(&call->arguments, STR(TOOL_CALLS_INPUT_END));
+}
+
 void tool_calls_add(struct tool_calls *calls, const struct json *list)
 {
     assert(calls);
@@ -70,6 +125,9 @@ void tool_calls_add(struct tool_calls *calls, const struct json *list)
             buf_append_str(&call->id, json_text(json_get(item, "id")));
         buf_append_str(&call->name, json_text(json_get(function, "name")));
         buf_append_str(&call->arguments, json_text(json_get(function, "arguments")));
+        if (!function && json_kind_of(json_get(item, "custom")) == JSON_KIND_OBJECT)
+            add_input(call, json_get(item, "custom"));
+        add_rest(calls, call, item);
     }
 }
 
@@ -83,7 +141,7 @@ bool tool_calls_failed(const struct tool_calls *calls)
     bool failed = calls && calls->failed;
     for (size_t i = 0; i < tool_calls_count(calls) && !failed; i++)
         failed = calls->calls[i].id.failed || calls->calls[i].name.failed ||
-                 calls->calls[i].arguments.failed;
+                 calls->calls[i].arguments.failed || grown_failed(calls->calls[i].rest);
     return failed;
 }
 
@@ -92,7 +150,7 @@ struct tool_call_text tool_calls_at(const struct tool_calls *calls, size_t index
     assert(index < tool_calls_count(calls));
     const struct tool_call *call = &calls->calls[index];
     return (struct tool_call_text){buf_view(&call->id), buf_view(&call->name),
-                                   buf_view(&call->arguments)};
+                                   buf_view(&call->arguments), call->rest};
 }
 
 void tool_calls_write(const struct tool_calls *calls, struct buf *out)
@@ -102,11 +160,15 @@ void tool_calls_write(const struct tool_calls *calls, struct buf *out)
         struct tool_call_text call = tool_calls_at(calls, i);
         buf_append_str(out, i ? STR(",{\"id\":") : STR("{\"id\":"));
         json_write_text(call.id, out);
-        buf_append_str(out, STR(",\"type\":\"function\",\"function\":{\"name\":"));
-        json_write_text(call.name, out);
-        buf_append_str(out, STR(",\"arguments\":"));
-        json_write_text(call.arguments, out);
-        buf_append_str(out, STR("}}"));
+        if (!calls->calls[i].foreign) {
+            buf_append_str(out, STR(",\"type\":\"function\",\"function\":{\"name\":"));
+            json_write_text(call.name, out);
+            buf_append_str(out, STR(",\"arguments\":"));
+            json_write_text(call.arguments, out);
+            buf_append_char(out, '}');
+        }
+        grown_write(call.rest, NULL, out);
+        buf_append_char(out, '}');
     }
     buf_append_char(out, ']');
 }

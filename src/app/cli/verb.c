@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERBS_MAX 64
-
 const struct verb *verb_find(const struct verb *const *verbs, const char *name)
 {
     for (size_t i = 0; verbs[i]; i++)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define VERBS_MAX 64 /* in a table */
+
 struct verb {
     const char *name;
     /* Gets argv from the verb's name on, prints results to standard output and complaints to

@@ -140,6 +140,13 @@ bool config_route_lists(const struct config_route *route, const char *tier)
     return false;
 }
 
+unsigned config_modalities_lack(uint32_t modalities)
+{
+    return (modalities & CONFIG_MODALITY_IMAGE ? 0u : CAPABILITY_IMAGE) |
+           (modalities & CONFIG_MODALITY_AUDIO ? 0u : CAPABILITY_AUDIO) |
+           (modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE);
+}
+
 enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx, struct config **out,
                            struct td_error *err)
 {

@@ -23,6 +23,7 @@
 #define CONFIG_RULES_MAX 128 /* of each kind: rules, privacy.patterns, privacy.words */
 #define CONFIG_APPS_MAX 60
 #define CONFIG_WORDS_MAX 10000
+#define CONFIG_NAMES_MAX 64 /* aliases of a route, models of a tier or an app */
 
 struct tier_server;         /* tier/servers.h */
 struct tier_server_options; /* tier/tier.h */
@@ -44,6 +45,9 @@ enum config_modality {
     CONFIG_MODALITY_FILE = 8,
 };
 
+/* Which findings in instructions give a class, in the order of their names. */
+enum config_counted { CONFIG_COUNTED_ALL, CONFIG_COUNTED_WITHOUT_NAMES };
+
 /* When the record of an exchange is written. */
 enum config_durable {
     CONFIG_DURABLE_BATCH, /* soon after its answer, with others */
@@ -53,9 +57,15 @@ enum config_durable {
 struct config_tier {
     uint32_t line;
     const char *name;
-    int kind;                               /* enum config_tier_kind */
-    int place;                              /* enum td_place, -1 = by kind */
-    const char *model, *base_url;           /* model of a local tier: NULL = engine.model */
+    int kind;                     /* enum config_tier_kind */
+    int place;                    /* enum td_place, -1 = by kind */
+    const char *model, *base_url; /* model of a local tier: NULL = engine.model */
+    bool model_assumed;           /* nobody wrote down the model of the server */
+    /* Of a server: further models, of which only name, modalities, context and prices are read, and
+     * the same as facts. */
+    struct config_tier *models; /* [model_count] */
+    size_t model_count;
+    struct tier_model *served;              /* [model_count] */
     uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *confidence; /* of a server: file of its confidence model; NULL = none */
@@ -69,6 +79,7 @@ struct config_tier {
     bool completions;    /* of a server: it has /completions */
     uint32_t modalities; /* of a server: of enum config_modality */
     int prefill;         /* enum prefill */
+    int stream;          /* 0: always, 1: as_asked */
     uint32_t context_tokens;
     uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
@@ -140,6 +151,7 @@ struct config_app {
     const char *tenant;                          /* shared with other keys; NULL = its own */
     struct config_weights weights;
     uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
+    struct config_texts models;    /* names and patterns that it may ask for; empty = all */
 };
 
 struct config_budget {
@@ -152,7 +164,8 @@ struct config_budget {
 struct config_route {
     uint32_t line;
     const char *name;
-    int kind; /* enum route_kind */
+    struct config_texts aliases; /* items NULL = not given */
+    int kind;                    /* enum route_kind */
     struct config_texts tiers;
     const char *start;
     int data_class;     /* enum td_data_class */
@@ -195,6 +208,7 @@ struct config {
         bool ignore_client_abort;
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
         struct config_texts cors_origins, allowed_hosts;
+        bool local_origins;
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */
@@ -211,6 +225,7 @@ struct config {
         const char *draft_model; /* for draft alone */
         uint32_t draft_tokens;
         double exit_threshold;
+        struct config_texts embedding_aliases;
         struct config_adapter *adapters;
         size_t adapter_count;
     } engine;
@@ -260,14 +275,27 @@ struct config {
             int data_class; /* enum td_data_class of a found name */
         } names;
         struct {
+            int system, tools; /* enum config_counted */
+        } instructions;
+        struct {
             bool on, strict;
             struct config_texts classes, types; /* empty = the defaults */
-            uint32_t ttl_s, conversations_max;
+            uint32_t ttl_s, conversations_max, bytes_max;
             const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */
         } pseudonyms;
         struct minimise_settings minimise;
         int media_class; /* enum td_data_class of what no detector can read */
     } privacy;
+    struct {
+        uint32_t keep_s; /* 0 = no response is kept */
+        uint32_t bytes_max, caller_bytes_max, caller_count_max;
+    } responses;
+    struct {
+        const char *directory;                       /* always set after loading */
+        uint32_t file_mb_max, caller_mb_max, mb_max; /* MB of 1,000,000 bytes; mb_max 0 = none */
+        uint32_t caller_count_max, keep_days;        /* keep_days 0 = until they are deleted */
+        uint32_t batch_lines;                        /* that run at once */
+    } files;
     struct {
         bool enabled;
         const char *path; /* always set after loading */
@@ -324,6 +352,8 @@ bool config_tier_runs_engine_model(const struct config_tier *tier);
 const struct config_tier *config_tier_find(const struct config *config, const char *name);
 /* The end of a message about an unknown tier. */
 struct error_suggestion config_suggest_tier(const struct config *config, const char *name);
+/* Of a server: of CAPABILITY_MEDIA, what it does not take. */
+unsigned config_modalities_lack(uint32_t modalities);
 bool config_route_lists(const struct config_route *route, const char *tier);
 
 /* weights with `set` when one of them is given; the others are then 0. */

@@ -101,11 +101,46 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier has no server: remove base_url, keys and pinned_key from tier "
                       "'%.60s'",
                       tier->name);
+    if (tier->model_count)
+        return refuse(config, tier->line, err,
+                      "a local tier runs one model: make a tier of each of the models of '%.60s'",
+                      tier->name);
     if (tier->confidence)
         return refuse(config, tier->line, err,
                       "the confidence model of the local tier is router.confidence: write '%.60s' "
                       "there, not in the tier",
                       tier->confidence);
+    return TD_OK;
+}
+
+static bool is_route(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->route_count; i++)
+        if (strcmp(config->routes[i].name, name) == 0)
+            return true;
+    return strcmp(name, "auto") == 0;
+}
+
+/* A name that means something else already would never reach the model. */
+static enum td_status check_models(const struct config *config, const struct config_tier *tier,
+                                   struct td_error *err)
+{
+    for (size_t i = 0; i < tier->model_count; i++) {
+        const struct config_tier *model = &tier->models[i];
+        enum td_status status = check_name(config, model->line, model->name, err);
+        if (status != TD_OK)
+            return status;
+        if (is_route(config, model->name) || config_tier_find(config, model->name))
+            return refuse(config, model->line, err,
+                          "a model of tier '%.60s' shares the name '%.60s' with a route or tier",
+                          tier->name, model->name);
+        bool twice = strcmp(tier->model, model->name) == 0;
+        for (size_t j = 0; j < i; j++)
+            twice = twice || strcmp(tier->models[j].name, model->name) == 0;
+        if (twice)
+            return refuse(config, model->line, err, "tier '%.60s' has the model '%.60s' twice",
+                          tier->name, model->name);
+    }
     return TD_OK;
 }
 
@@ -125,7 +160,8 @@ static enum td_status check_server(const struct config *config, const struct con
                       "tier '%.64s' is elsewhere (%.100s): place: device is only for 127.0.0.1, "
                       "[::1] and localhost; write place: premises, region or cloud",
                       tier->name, tier->base_url);
-    return check_pin(config, tier, err);
+    enum td_status status = check_models(config, tier, err);
+    return status == TD_OK ? check_pin(config, tier, err) : status;
 }
 
 static enum td_status check_tier(const struct config *config, size_t index, struct td_error *err)
@@ -169,6 +205,36 @@ static enum td_status check_ladder(const struct config *config, const struct con
         return refuse(config, route->line, err,
                       "start of route '%s' must be one of its tiers, not '%.60s'", route->name,
                       route->start);
+    return TD_OK;
+}
+
+static bool has_alias(const struct config_route *route, const char *alias, size_t count)
+{
+    for (size_t i = 0; i < route->aliases.count && i < count; i++)
+        if (strcmp(route->aliases.items[i], alias) == 0)
+            return true;
+    return false;
+}
+
+/* An alias that another name hides would never be used. */
+static enum td_status check_aliases(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_route *route = &config->routes[index];
+    for (size_t i = 0; i < route->aliases.count; i++) {
+        const char *alias = route->aliases.items[i];
+        enum td_status status = check_name(config, route->line, alias, err);
+        if (status != TD_OK)
+            return status;
+        if (is_route(config, alias) || config_tier_find(config, alias))
+            return refuse(config, route->line, err,
+                          "the alias '%.60s' of route '%.60s' is the name of a route or tier",
+                          alias, route->name);
+        bool taken = has_alias(route, alias, i);
+        for (size_t j = 0; j < index; j++)
+            taken = taken || has_alias(&config->routes[j], alias, SIZE_MAX);
+        if (taken)
+            return refuse(config, route->line, err, "the alias '%.60s' is given twice", alias);
+    }
     return TD_OK;
 }
 
@@ -259,6 +325,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
                       "a route and a tier share the name '%.60s'; rename one of them", route->name);
     status = check_ladder(config, route, err);
     if (status == TD_OK)
+        status = check_aliases(config, index, err);
+    if (status == TD_OK)
         status = check_hopeless(config, route, err);
     if (status != TD_OK)
         return status;
@@ -288,9 +356,7 @@ static enum td_status check_adapter(const struct config *config, size_t index, s
         return refuse(config, adapter->line, err,
                       "at most %d adapters may have always: true; '%.60s' is one more",
                       TD_ADAPTERS_MAX, adapter->name);
-    bool taken = strcmp(adapter->name, "auto") == 0 || config_tier_find(config, adapter->name);
-    for (size_t i = 0; i < config->route_count; i++)
-        taken = taken || strcmp(config->routes[i].name, adapter->name) == 0;
+    bool taken = is_route(config, adapter->name) || config_tier_find(config, adapter->name);
     return taken ? refuse(config, adapter->line, err,
                           "an adapter shares the name '%.60s' with a route or tier; rename one of "
                           "them",

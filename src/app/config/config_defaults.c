@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "tier/servers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Without `tiers` in the file: the engine, and OpenAI if its key is there. Prices of gpt-4o-mini in
@@ -62,6 +63,7 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
             tier->base_url = kind->base_url;
         tier->base_url = arena_copy(config->arena, str_from(tier->base_url));
     }
+    tier->model_assumed = !tier->model;
     if (!tier->model) {
         tier->model = config_environment_get(env, kind->model_env);
         tier->model = arena_copy(config->arena, str_from(tier->model ? tier->model : kind->model));
@@ -72,6 +74,38 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
         tier->modalities = strcmp(tier->base_url, kind->base_url) == 0
                                ? CONFIG_MODALITY_TEXT | CONFIG_MODALITY_IMAGE | CONFIG_MODALITY_FILE
                                : CONFIG_MODALITY_TEXT;
+    return TD_OK;
+}
+
+/* What a further model leaves out is the tier's. One without prices must not pass for free. */
+static enum td_status fill_models(struct config *config, struct config_tier *tier,
+                                  struct td_error *err)
+{
+    tier->served = arena_alloc_array(config->arena, tier->model_count + 1, sizeof *tier->served);
+    if (!tier->served)
+        return no_memory(err);
+    for (size_t i = 0; i < tier->model_count; i++) {
+        struct config_tier *model = &tier->models[i];
+        if (isnan(model->cached_input_usd_per_mtok))
+            model->cached_input_usd_per_mtok = isnan(model->input_usd_per_mtok)
+                                                   ? tier->cached_input_usd_per_mtok
+                                                   : model->input_usd_per_mtok;
+        if (isnan(model->input_usd_per_mtok))
+            model->input_usd_per_mtok = tier->input_usd_per_mtok;
+        if (isnan(model->output_usd_per_mtok))
+            model->output_usd_per_mtok = tier->output_usd_per_mtok;
+        if (isnan(model->cached_input_usd_per_mtok))
+            model->cached_input_usd_per_mtok = model->input_usd_per_mtok;
+        tier->served[i] = (struct tier_model){
+            .name = model->name,
+            .context_tokens = model->context_tokens ? model->context_tokens : tier->context_tokens,
+            .input_usd_per_mtok = model->input_usd_per_mtok,
+            .output_usd_per_mtok = model->output_usd_per_mtok,
+            .cached_input_usd_per_mtok = model->cached_input_usd_per_mtok,
+            .lacks =
+                config_modalities_lack(model->modalities ? model->modalities : tier->modalities),
+        };
+    }
     return TD_OK;
 }
 
@@ -86,8 +120,24 @@ static enum td_status fill_tiers(struct config *config, const struct config_envi
             tier->place = local ? TD_PLACE_DEVICE : TD_PLACE_CLOUD;
         if (!local)
             status = fill_server_tier(config, tier, env, err);
+        if (status == TD_OK)
+            status = fill_models(config, tier, err);
     }
     return status;
+}
+
+/* Numbers for the embedded model, and whose they are. */
+static void fill_gates(struct config *config)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        struct gate_settings *gates = &config->routes[i].gates;
+        gates->g2_given = !isnan(gates->g2_confidence_min);
+        gates->g3_given = !isnan(gates->g3_confidence_min);
+        if (!gates->g2_given)
+            gates->g2_confidence_min = 0.35;
+        if (!gates->g3_given)
+            gates->g3_confidence_min = 0.55;
+    }
 }
 
 /* One hybrid route over all tiers in their order, with the default gates. */
@@ -155,6 +205,8 @@ static enum td_status fill_paths(struct config *config, const struct config_envi
         status = fill_text(config, env, &config->models.dir, "TANDEM_MODELS", "models", err);
     if (status == TD_OK)
         status = fill_text(config, env, &config->ledger.path, NULL, "ledger.db", err);
+    if (status == TD_OK)
+        status = fill_text(config, env, &config->files.directory, NULL, "files", err);
     return status == TD_OK ? fill_text(config, env, &config->ledger.egress, NULL, "egress", err)
                            : status;
 }
@@ -181,5 +233,8 @@ enum td_status config_defaults_fill(struct config *config, const struct config_e
         status = fill_listen(config, env, err);
     if (status == TD_OK)
         status = fill_tiers(config, env, err);
-    return status == TD_OK ? fill_routes(config, err) : status;
+    if (status == TD_OK)
+        status = fill_routes(config, err);
+    fill_gates(config);
+    return status;
 }

@@ -118,6 +118,11 @@ static const struct config_key root_keys[] = {
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_ledger,
      .help = "the record of every exchange"},
+    {"responses", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_responses,
+     .help = "responses and conversations that clients come back to, in memory; needs a restart"},
+    {"files", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_files,
+     .help = "files that clients upload, and batches; needs a restart; off with "
+             "privacy.zero_retention"},
     {"log", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_log,
      .help = "log lines on standard error"},
 };

@@ -76,11 +76,12 @@ struct config_section {
             .help = "weight of what answers and errors cost"                                      \
     }
 
-extern const struct config_section keys_root;                          /* keys.c */
-extern const struct config_section keys_server, keys_ledger, keys_log; /* keys_server.c */
-extern const struct config_section keys_engine, keys_models;           /* keys_engine.c */
-extern const struct config_section keys_tier;                          /* keys_tiers.c */
-extern const struct config_section keys_route;                         /* keys_routes.c */
+extern const struct config_section keys_root; /* keys.c */
+extern const struct config_section keys_server, keys_ledger, keys_responses, keys_files,
+    keys_log;                                                /* keys_server.c */
+extern const struct config_section keys_engine, keys_models; /* keys_engine.c */
+extern const struct config_section keys_tier;                /* keys_tiers.c */
+extern const struct config_section keys_route;               /* keys_routes.c */
 extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy; /* keys_rules.c */
 extern const struct config_section keys_privacy; /* keys_privacy.c */
 

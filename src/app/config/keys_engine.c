@@ -28,6 +28,10 @@ static const struct config_key engine_keys[] = {
      .help = "GGUF file or downloaded model; default: the embedded one. TANDEM_MODEL overrides it"},
     {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
      .help = "GGUF file or downloaded model for /v1/embeddings; default: engine.model"},
+    {"embedding_aliases", CONFIG_KEY_TEXTS, AT(engine.embedding_aliases), NULL, 0, CONFIG_NAMES_MAX,
+     .help =
+         "names of other models that mean it too, * for any text: \"text-embedding-*\". Vectors "
+         "of two models do not go into one index"},
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = names_cpus,
      .help = "variant of the compute kernels"},
     {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,

@@ -64,6 +64,17 @@ static const struct config_key names_keys[] = {
 };
 static const struct config_section names_section = KEYS_MAP(names_keys);
 
+static const char *const counted_choices[] = {"all", "without-names", NULL};
+static const struct config_key instruction_keys[] = {
+    {"system", CONFIG_KEY_CHOICE, AT(instructions.system), "all", .choices = counted_choices,
+     .help = "findings in system prompts that give a class: all of them, or without-names "
+             "(people, places, organisations, and streets that only the tagger sees)"},
+    {"tools", CONFIG_KEY_CHOICE, AT(instructions.tools), "without-names",
+     .choices = counted_choices,
+     .help = "the same in names, titles and descriptions of tools and their parameters"},
+};
+static const struct config_section instruction_section = KEYS_MAP(instruction_keys);
+
 static const struct config_key vault_keys[] = {
     {"file", CONFIG_KEY_TEXT, AT(pseudonyms.vault_file), NULL,
      .help = "keeps the vaults over a restart, encrypted; default: in memory only"},
@@ -89,6 +100,9 @@ static const struct config_key pseudonym_keys[] = {
      .help = "a conversation's vault is wiped when it was not used for this time"},
     {"conversations_max", CONFIG_KEY_UINT, AT(pseudonyms.conversations_max), "1024", 1, 100000,
      .help = "most vaults in memory; the one that was unused for the longest time is wiped"},
+    {"bytes_max", CONFIG_KEY_UINT, AT(pseudonyms.bytes_max), "67108864", 1048576, 4294967295,
+     .help = "memory of all vaults; above it the one that was unused for the longest time is "
+             "wiped"},
     {"vault", CONFIG_KEY_SECTION, 0, NULL, .section = &vault_section,
      .help = "a file that keeps the vaults over a restart of the server"},
 };
@@ -133,6 +147,8 @@ static const struct config_key privacy_keys[] = {
      .help = "who may see data of a class", .count_offset = AT(class_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
+    {"instructions", CONFIG_KEY_SECTION, 0, NULL, .section = &instruction_section,
+     .help = "what counts in system prompts and descriptions of tools"},
     {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
      .help = "how much of a conversation remote tiers receive"},
     {"consents", CONFIG_KEY_SECTION, 0, NULL, .section = &consents_section,

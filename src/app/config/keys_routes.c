@@ -7,6 +7,7 @@
 /* Each in the order of its enum: the index is the value. */
 static const char *const kind_names[] = {"local-only", "cloud-only", "hybrid", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
+static const char *const risk_names[] = {"2%", "5%", "10%", NULL}; /* enum risk_level */
 static const char *const climb_names[] = {"sequential", "hedged", NULL};
 
 #define AT(member) offsetof(struct config_route, member)
@@ -33,14 +34,17 @@ static const struct config_key g1_keys[] = {
 };
 static const struct config_section g1_section = KEYS_MAP(g1_keys);
 
-/* The defaults of the gates fit the embedded model. Its first token says "not mine" for what it was
- * not trained to do, so one token is enough for an early look. A whole answer below 0.55 is wrong
- * more often than right on its validation set. 32 tokens hold every answer of its tasks. */
+/* The default numbers (config_defaults.c) fit the embedded model. Its first token says "not mine"
+ * for what it was not trained to do, so one token is enough for an early look. A whole answer below
+ * 0.55 is wrong more often than right on its validation set. Another model has numbers of its own
+ * (router/plan/tier_gates.h), so it matters whether a file gives them: no default stands here. 32
+ * tokens hold every answer of the embedded model's tasks. */
 static const struct config_key g2_keys[] = {
     {"tokens", CONFIG_KEY_UINT, AT(gates.g2_tokens), "1", 0, 4096,
      .help = "look at this many first tokens; 0 = off"},
-    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g2_confidence_min), "0.35", 0, 1,
-     .help = "leave the tier when the confidence so far is lower; 0 = off"},
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g2_confidence_min), NULL, 0, 1,
+     .help = "leave the tier when the confidence so far is lower; 0 = off; default: 0.35 for the "
+             "embedded model, what 'tandem calibrate' found for another one"},
     {"every", CONFIG_KEY_UINT, AT(gates.g2_every), "16", 1, 4096,
      .help = "look again each time that this many tokens came, for abandon_under"},
     {"abandon_under", CONFIG_KEY_NUMBER, AT(gates.g2_abandon_under), "0", 0, 1,
@@ -49,8 +53,9 @@ static const struct config_key g2_keys[] = {
 static const struct config_section g2_section = KEYS_MAP(g2_keys);
 
 static const struct config_key g3_keys[] = {
-    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g3_confidence_min), "0.55", 0, 1,
-     .help = "leave the tier when the confidence of the whole answer is lower; 0 = off"},
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g3_confidence_min), NULL, 0, 1,
+     .help = "leave the tier when the confidence of the whole answer is lower; 0 = off; default: "
+             "0.55 for the embedded model, what 'tandem calibrate' found for another one"},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL, .help = THRESHOLDS_HELP},
 };
 static const struct config_section g3_section = KEYS_MAP(g3_keys);
@@ -62,6 +67,9 @@ static const struct config_key gate_keys[] = {
     {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
     {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section,
      .help = "when the answer is complete"},
+    {"risk", CONFIG_KEY_CHOICE, AT(gates.risk), "5%", .choices = risk_names,
+     .help = "of a model that 'tandem calibrate' calibrated: largest share of all questions that "
+             "may be kept and be wrong"},
     {"hopeless_under", CONFIG_KEY_NUMBER, AT(gates.hopeless_under), "0", 0, 1,
      .help = "do not escalate when the classifier expects the next tier to be right with less "
              "probability; 0 = off. Needs a router.classifier that was trained on its answers"},
@@ -119,6 +127,11 @@ static const struct config_section weights_section = KEYS_MAP(weight_keys);
 static const struct config_key route_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "a request may name it as its model; the first route also serves the name auto"},
+    {"aliases", CONFIG_KEY_TEXTS, AT(aliases), NULL, 0, CONFIG_NAMES_MAX,
+     .help =
+         "further names of the route, as in [gpt-4o-mini, \"claude-*\"]; * stands for any text. "
+         "Exact names go before patterns. Default: the first route takes gpt-*, chatgpt-*, "
+         "codex-*, o1*, o3*, o4*, claude-* and gemini-*"},
     {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = kind_names, .required = true,
      .help = "what the route may ever do; no other key can widen it"},
     {"tiers", CONFIG_KEY_TEXTS, AT(tiers), NULL, 0, RUNGS_MAX, .required = true,

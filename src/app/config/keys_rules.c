@@ -132,6 +132,9 @@ static const struct config_key app_keys[] = {
      .help = "what counts, for its requests that bring no weights"},
     {"escalations_per_hour", CONFIG_KEY_UINT, AT(escalations_per_hour), "0", 0, 1000000,
      .help = "its own cap instead of watch.escalations_per_hour; 0 = that one"},
+    {"models", CONFIG_KEY_WORDS, AT(models), NULL, 0, CONFIG_NAMES_MAX,
+     .help = "names of routes, tiers, models and adapters that its key may ask for, and sees in "
+             "/v1/models; * stands for any text. Default: all"},
 };
 const struct config_section keys_app = KEYS_LIST(app_keys, struct config_app);
 #undef AT

@@ -9,8 +9,9 @@ static const struct config_key server_keys[] = {
     {"listen", CONFIG_KEY_TEXT, AT(server.listen), "127.0.0.1:8080",
      .help = "HOST:PORT to listen on; port 0 takes a free one. TANDEM_LISTEN overrides it"},
     {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
-     .help = "event loops; 0 = 2, or 1 on a machine with one core"},
-    {"body_bytes_max", CONFIG_KEY_UINT, AT(server.body_bytes_max), "4194304", 1024, 268435456,
+     .help = "event loops, each with one more for large requests; 0 = 2, or 1 on a machine with "
+             "one core"},
+    {"body_bytes_max", CONFIG_KEY_UINT, AT(server.body_bytes_max), "33554432", 1024, 268435456,
      .help = "larger request bodies get 413"},
     {"buffered_bytes_max", CONFIG_KEY_UINT, AT(server.buffered_bytes_max), "0", 0, 4294967295,
      .help = "bodies of all requests that arrive or are in work; above it large ones are read "
@@ -29,7 +30,9 @@ static const struct config_key server_keys[] = {
      .help = "a client that shuts its sending side still gets its answer; one that left is noticed "
              "later"},
     {"header_timeout_ms", CONFIG_KEY_UINT, AT(server.header_timeout_ms), "10000", 100,
-     MINUTES_MS(10), .help = "a whole request must arrive within this time"},
+     MINUTES_MS(10),
+     .help = "a whole request must arrive within this time; a second more for each 128 KiB of its "
+             "body that has come"},
     {"idle_timeout_ms", CONFIG_KEY_UINT, AT(server.idle_timeout_ms), "75000", 100, MINUTES_MS(60),
      .help = "an idle keep-alive connection is closed after this time"},
     {"deadline_ms", CONFIG_KEY_UINT, AT(server.deadline_ms), "600000", 0, MINUTES_MS(600),
@@ -38,6 +41,9 @@ static const struct config_key server_keys[] = {
      MINUTES_MS(10), .help = "time that running exchanges get to finish after SIGTERM"},
     {"cors_origins", CONFIG_KEY_TEXTS, AT(server.cors_origins), NULL, 0, CONFIG_ORIGINS_MAX,
      .help = "web pages that may use this server: https://host, or \"*\" for all"},
+    {"local_origins", CONFIG_KEY_BOOL, AT(server.local_origins), "false",
+     .help = "also pages and programs of the user's own machine: http://localhost:PORT, "
+             "vscode-webview, app, tauri, capacitor and browsers' extensions"},
     {"allowed_hosts", CONFIG_KEY_TEXTS, AT(server.allowed_hosts), NULL, 0, CONFIG_ORIGINS_MAX,
      .help = "names by which clients may call this server, beside localhost and addresses; \"*\" = "
              "any"},
@@ -55,6 +61,37 @@ static const struct config_key server_keys[] = {
      .help = "keys are never written into the configuration: use api_keys_env or api_keys_file"},
 };
 const struct config_section keys_server = KEYS_MAP(server_keys);
+
+static const struct config_key responses_keys[] = {
+    {"keep_s", CONFIG_KEY_UINT, AT(responses.keep_s), "86400", 0, 31622400,
+     .help = "how long after its last use; 0 = none is kept; off with privacy.zero_retention"},
+    {"bytes_max", CONFIG_KEY_UINT, AT(responses.bytes_max), "268435456", 1048576, 4294967295,
+     .help = "of all callers together; above it, what the caller with most has used least recently "
+             "is dropped"},
+    {"caller_bytes_max", CONFIG_KEY_UINT, AT(responses.caller_bytes_max), "67108864", 65536,
+     4294967295, .help = "of one caller; above it, what was used least recently is dropped"},
+    {"caller_count_max", CONFIG_KEY_UINT, AT(responses.caller_count_max), "10000", 1, 1000000,
+     .help = "most responses and conversations of one caller"},
+};
+const struct config_section keys_responses = KEYS_MAP(responses_keys);
+
+static const struct config_key files_keys[] = {
+    {"directory", CONFIG_KEY_TEXT, AT(files.directory), NULL,
+     .help = "folder for them; default: files in state_dir"},
+    {"file_mb_max", CONFIG_KEY_UINT, AT(files.file_mb_max), "512", 1, 1000000,
+     .help = "the largest file, in MB (1,000,000 bytes); a larger one gets 413"},
+    {"caller_mb_max", CONFIG_KEY_UINT, AT(files.caller_mb_max), "5000", 1, 100000000,
+     .help = "MB of one caller's files together"},
+    {"mb_max", CONFIG_KEY_UINT, AT(files.mb_max), "10000", 0, 100000000,
+     .help = "MB of all callers' files together; 0 = no files and no batches"},
+    {"caller_count_max", CONFIG_KEY_UINT, AT(files.caller_count_max), "10000", 1, 1000000,
+     .help = "most files of one caller, and most batches"},
+    {"keep_days", CONFIG_KEY_UINT, AT(files.keep_days), "30", 0, 3660,
+     .help = "files and ended batches are removed after so many days; 0 = never"},
+    {"batch_lines", CONFIG_KEY_UINT, AT(files.batch_lines), "2", 1, 256,
+     .help = "requests of batches that run at once, of all callers together"},
+};
+const struct config_section keys_files = KEYS_MAP(files_keys);
 
 static const char *const durable_names[] = {"batch", "answer", NULL}; /* enum config_durable */
 

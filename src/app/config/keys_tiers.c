@@ -13,25 +13,47 @@ static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
 static const char *const prefill_names[] = {"none", "message", "prefix", "continue_final_message",
                                             NULL};
 
+static const char *const stream_names[] = {"always", "as_asked", NULL};
+
 #define AT(member) offsetof(struct config_tier, member)
 #define NO_UNIT_INPUT \
     "a price needs its unit: write input_usd_per_mtok, US dollars for a million tokens"
 #define NO_UNIT_OUTPUT \
     "a price needs its unit: write output_usd_per_mtok, US dollars for a million tokens"
 
-static const struct config_key price_keys[] = {
-    {"input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(input_usd_per_mtok), "0", 0, 100000,
-     .help = "US dollars for a million prompt tokens"},
-    {"cached_input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(cached_input_usd_per_mtok), NULL, 0, 100000,
-     .help = "US dollars for a million prompt tokens that the server had in its cache; default: as "
-             "input_usd_per_mtok, so that no discount is counted that was not given"},
-    {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
-     .help = "US dollars for a million answer tokens"},
-    {"input", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},
-    {"output", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT},
-    {"input_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},
-    {"output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT},
-};
+/* `price` is that of a token when none is given. */
+#define PRICE_KEYS(price)                                                                         \
+    {"input_usd_per_mtok",                                                                        \
+     CONFIG_KEY_NUMBER,                                                                           \
+     AT(input_usd_per_mtok),                                                                      \
+     price,                                                                                       \
+     0,                                                                                           \
+     100000,                                                                                      \
+     .help = "US dollars for a million prompt tokens"},                                           \
+        {"cached_input_usd_per_mtok",                                                             \
+         CONFIG_KEY_NUMBER,                                                                       \
+         AT(cached_input_usd_per_mtok),                                                           \
+         NULL,                                                                                    \
+         0,                                                                                       \
+         100000,                                                                                  \
+         .help =                                                                                  \
+             "US dollars for a million prompt tokens that the server had in its cache; default: " \
+             "as input_usd_per_mtok, so that no discount is counted that was not given"},         \
+        {"output_usd_per_mtok",                                                                   \
+         CONFIG_KEY_NUMBER,                                                                       \
+         AT(output_usd_per_mtok),                                                                 \
+         price,                                                                                   \
+         0,                                                                                       \
+         100000,                                                                                  \
+         .help = "US dollars for a million answer tokens"},                                       \
+        {"input", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},                            \
+        {"output", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT},                          \
+        {"input_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_INPUT},                   \
+    {                                                                                             \
+        "output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT                    \
+    }
+
+static const struct config_key price_keys[] = {PRICE_KEYS("0")};
 static const struct config_section price_section = KEYS_MAP(price_keys);
 
 static const struct config_key timeout_keys[] = {
@@ -58,6 +80,21 @@ static const struct config_section limit_section = KEYS_MAP(limit_keys);
 
 const char *const config_modalities[] = {"text", "image", "audio", "file", NULL};
 
+/* What differs from the tier: the rest is the server's. */
+static const struct config_key model_price_keys[] = {PRICE_KEYS(NULL)};
+static const struct config_section model_price_section = KEYS_MAP(model_price_keys);
+static const struct config_key model_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "its name at that server; a request that asks for it gets it"},
+    {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
+     .help = "most tokens of prompt and answer together; 0 = as the tier"},
+    {"modalities", CONFIG_KEY_MASK, AT(modalities), NULL, .choices = config_modalities,
+     .help = "what it takes, as in [text, image]; default: as the tier"},
+    {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &model_price_section,
+     .help = "what it costs; default: as the tier"},
+};
+static const struct config_section model_section = KEYS_LIST(model_keys, struct config_tier);
+
 static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; a request may name it as its model"},
@@ -69,6 +106,9 @@ static const struct config_key tier_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
      .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. Of a local "
              "tier: a GGUF file or downloaded model; default: engine.model"},
+    {"models", CONFIG_KEY_SECTIONS, AT(models), NULL, 0, CONFIG_NAMES_MAX,
+     .section = &model_section, .count_offset = AT(model_count),
+     .help = "further models of that server, for requests that name one"},
     {"idle_s", CONFIG_KEY_UINT, AT(idle_s), "300", 0, 86400,
      .help = "a local tier's own model is loaded with the first request that needs it, and leaves "
              "memory after so many seconds without one; 0 = it is loaded at the start and stays"},
@@ -107,6 +147,11 @@ static const struct config_key tier_keys[] = {
      .help = "how the server takes the beginning of an answer that broke off elsewhere: message "
              "(llama-server, Ollama), prefix (Mistral, DeepSeek), continue_final_message (vLLM, "
              "SGLang); none: it is asked in words to go on"},
+    {"stream", CONFIG_KEY_CHOICE, AT(stream), "always", .choices = stream_names,
+     .help =
+         "whether the server is asked for a stream where the client wants none: always, so that "
+         "answers are judged while they come and stopped early; as_asked: it is not. A server "
+         "that refuses streams is asked without one in any case"},
     {"modalities", CONFIG_KEY_MASK, AT(modalities), NULL, .choices = config_modalities,
      .help = "what its model takes, as in [text, image, audio, file]; default: text, and at OpenAI "
              "itself image and file as well"},

@@ -3,10 +3,9 @@
  * well as complete ones. */
 #include "app/evidence/confidence_answers.h"
 
-#include "app/cli/command.h"
 #include "app/cli/prompt_line.h"
+#include "app/evidence/answer_check.h"
 #include "app/evidence/tier_answers.h"
-#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -27,26 +26,6 @@ struct reading {
     bool no_memory;
 };
 
-/* What counts of a character when answers are compared: its lower-case form, 0 for punctuation. */
-static unsigned char plain(unsigned char c)
-{
-    return ascii_is_alnum(c) || c >= 0x80 ? (unsigned char)ascii_lower(c) : 0;
-}
-
-bool confidence_answers_same(struct td_str a, struct td_str b)
-{
-    for (size_t i = 0, j = 0;;) {
-        while (i < a.len && !plain((unsigned char)a.data[i]))
-            i++;
-        while (j < b.len && !plain((unsigned char)b.data[j]))
-            j++;
-        if (i == a.len || j == b.len)
-            return i == a.len && j == b.len;
-        if (plain((unsigned char)a.data[i++]) != plain((unsigned char)b.data[j++]))
-            return false;
-    }
-}
-
 static struct confidence_sample *grow(struct confidence_sample **list, size_t *count,
                                       size_t *capacity)
 {
@@ -66,6 +45,8 @@ static bool on_token(void *ctx, const struct td_token *token, struct td_str text
     struct reading *reading = ctx;
     struct confidence_answers *out = reading->out;
     buf_append_str(&reading->text, text);
+    if (reading->options->cancel && atomic_load(reading->options->cancel))
+        return false;
     if (!token)
         return true;
     confidence_add(&reading->confidence, &token->stats);
@@ -83,29 +64,6 @@ static bool on_token(void *ctx, const struct td_token *token, struct td_str text
     return true;
 }
 
-/* Whether the answer is the one, or one of those, that the line names. */
-static enum td_status judge(const struct json *line, struct td_str text, bool *right,
-                            struct td_error *err)
-{
-    const struct json *given = json_get(line, "right"), *answer = json_get(line, "answer");
-    if ((json_kind_of(given) == JSON_KIND_ABSENT) == (json_kind_of(answer) == JSON_KIND_ABSENT))
-        return error_set(err, TD_INVALID, "give exactly one of 'right' and 'answer'");
-    *right = json_bool(given, false);
-    if (json_kind_of(given) == JSON_KIND_BOOL)
-        return TD_OK;
-    if (json_kind_of(given) != JSON_KIND_ABSENT)
-        return error_set(err, TD_INVALID, "'right' must be true or false");
-    bool list = json_kind_of(answer) == JSON_KIND_ARRAY;
-    size_t count = list ? json_count(answer) : 1;
-    for (size_t i = 0; i < count; i++) {
-        const struct json *one = list ? json_at(answer, i) : answer;
-        if (json_kind_of(one) != JSON_KIND_TEXT)
-            return error_set(err, TD_INVALID, "'answer' must be a text or a list of texts");
-        *right = *right || confidence_answers_same(json_text(one), text);
-    }
-    return TD_OK;
-}
-
 /* The engine here answers. */
 static enum td_status generate(struct reading *reading, struct td_str text, enum td_finish *finish,
                                struct td_error *err)
@@ -114,7 +72,8 @@ static enum td_status generate(struct reading *reading, struct td_str text, enum
     int32_t *ids = NULL;
     size_t count = 0;
     struct td_generate_options options = {.sampling = td_sampling_default(),
-                                          .tokens_max = reading->options->tokens_max};
+                                          .tokens_max = reading->options->tokens_max,
+                                          .exit_threshold = reading->options->exit_threshold};
     struct td_generate_result result = {0};
     options.sampling.temperature = 0;
     td_session_truncate(reading->session, 0);
@@ -141,6 +100,8 @@ static enum td_status answer_prompt(struct reading *reading, struct td_str text,
                                    : generate(reading, text, &finish, err);
     if (reading->no_memory)
         return error_set(err, TD_NO_MEMORY, "no memory for the answers");
+    if (reading->options->cancel && atomic_load(reading->options->cancel))
+        return error_set(err, TD_CANCELLED, "stopped; nothing was written");
     if (status == TD_OK && server && reading->confidence.count == 0)
         return error_set(err, TD_UNSUPPORTED,
                          "tier %s gave no log-probabilities, so nothing can be fitted",
@@ -161,13 +122,19 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
         return error_set(err, TD_LIMIT, "more than %u answers", CONFIDENCE_ANSWERS_MAX);
     enum td_status status = json_parse(text, &line, err);
     if (status == TD_OK)
-        status = judge(line, STR(""), &right, err); /* before the work: is the label one? */
+        status = answer_check(line, STR(""), &right, err); /* before the work: is it one? */
     if (status == TD_OK)
         status = answer_prompt(reading, text, line, err);
     if (status == TD_OK)
-        status = judge(line, buf_view(&reading->text), &right, err);
+        status = answer_check(line, buf_view(&reading->text), &right, err);
+    const struct json *said = json_get(line, "said");
+    bool other = said && !answer_check_same(json_text(said), buf_view(&reading->text));
+    if (other)
+        out->running_count = running;
+    out->other_count += status == TD_OK && other;
     struct confidence_sample *sample = NULL;
-    if (status == TD_OK && !(sample = grow(&out->whole, &out->whole_count, &out->whole_capacity)))
+    if (status == TD_OK && !other &&
+        !(sample = grow(&out->whole, &out->whole_count, &out->whole_capacity)))
         status = error_set(err, TD_NO_MEMORY, "no memory for the answers");
     if (sample) {
         *sample =
@@ -178,6 +145,8 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
         out->right_count += right;
         out->token_count += reading->confidence.token_count;
     }
+    if (status == TD_OK && reading->options->on_answer)
+        reading->options->on_answer(reading->options->ctx, out, line, right);
     json_free(line);
     return status;
 }
@@ -186,7 +155,6 @@ enum td_status confidence_answers_read(const struct confidence_source *source,
                                        const struct confidence_answers_options *options,
                                        struct confidence_answers *out, struct td_error *err)
 {
-    struct buf file = {0};
     struct reading *reading = calloc(1, sizeof *reading);
     *out = (struct confidence_answers){0};
     if (!reading)
@@ -195,21 +163,20 @@ enum td_status confidence_answers_read(const struct confidence_source *source,
     reading->options = options;
     reading->out = out;
     buf_init(&reading->text, ANSWER_BYTES_MAX);
-    struct td_session_options session = {.thread_count = options->threads};
-    enum td_status status = command_read_all(options->path, &file, err);
-    if (status == TD_OK && source->model)
-        status = td_session_new(source->model, &session, &reading->session, err);
-    struct td_str rest = buf_view(&file), text;
+    struct td_session_options session = {.thread_count = options->threads,
+                                         .kv_type = options->kv_type};
+    enum td_status status =
+        source->model ? td_session_new(source->model, &session, &reading->session, err) : TD_OK;
+    struct td_str rest = options->text, text;
     for (size_t number = 1; status == TD_OK && str_next(&rest, '\n', &text); number++) {
         if (str_trim(text).len == 0)
             continue;
         status = read_line(reading, text, err);
-        if (status != TD_OK)
+        if (status != TD_OK && status != TD_CANCELLED)
             error_prefix(err, "%s, line %zu", options->path, number);
     }
     td_session_free(reading->session);
     buf_deinit(&reading->text);
-    buf_deinit(&file);
     free(reading);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/private/classify.h"
+#include "router/plan/model_names.h"
 #include "router/plan/signals.h"
 
 #include <assert.h>
@@ -350,11 +351,13 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
     enum td_status status = check_names(config, c, &world, err);
     if (status != TD_OK)
         return status;
-    const struct route *route =
-        policy_find_route(policy, c->given.route, world.facts, config->tier_count, &world.named);
-    if (!route)
+    const struct model_names names = {policy, world.facts, config->tier_count, NULL};
+    struct model_choice choice;
+    if (!model_names_find(&names, c->given.route, &choice))
         return error_set(err, TD_INVALID, "line %u: test '%.60s': there is no route '%.60s'",
                          c->line, c->name, c->given.route);
+    const struct route *route = choice.route;
+    world.named = choice.tier;
     signals_extract(&world.request, subject->classifier, NULL, &world.signals);
     fill_signals(c, route, subject->scanner, (enum td_data_class)config->privacy.media_class,
                  &world);

@@ -2,7 +2,6 @@
  * the state of the last token, the mean over all tokens, or both. */
 #include "app/evidence/probe_lines.h"
 
-#include "app/cli/command.h"
 #include "app/cli/prompt_line.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -92,28 +91,25 @@ static enum td_status prepare(struct reading *reading, size_t count, uint32_t th
     return td_session_new(reading->model, &options, &reading->session, err);
 }
 
-enum td_status probe_lines_read(const struct td_model *model, const char *path,
-                                const struct probe_input *input, uint32_t threads,
-                                struct probe_lines *out, struct td_error *err)
+enum td_status probe_lines_read(const struct td_model *model,
+                                const struct probe_lines_options *options,
+                                const struct probe_input *input, struct probe_lines *out,
+                                struct td_error *err)
 {
-    struct buf file = {0};
     struct reading reading = {.model = model, .input = input, .out = out};
     *out = (struct probe_lines){0};
-    enum td_status status = command_read_all(path, &file, err);
-    struct td_str rest = buf_view(&file), text;
-    if (status == TD_OK)
-        status = prepare(&reading, count_lines(rest), threads, err);
+    enum td_status status = prepare(&reading, count_lines(options->lines), options->threads, err);
+    struct td_str rest = options->lines, text;
     for (size_t number = 1; status == TD_OK && str_next(&rest, '\n', &text); number++) {
         if (str_trim(text).len == 0)
             continue;
         status = read_line(&reading, text, err);
         if (status != TD_OK)
-            error_prefix(err, "%s, line %zu", path, number);
+            error_prefix(err, "%s, line %zu", options->path, number);
     }
     td_session_free(reading.session);
     free(reading.rows);
     free(reading.sum);
-    buf_deinit(&file);
     return status;
 }
 

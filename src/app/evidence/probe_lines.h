@@ -20,12 +20,18 @@ struct probe_lines {
     size_t count, width, right_count;
 };
 
-/* Reads `path`, one JSON object a line: "right" (true or false), and "prompt" (a user's message) or
- * "messages" (as in a chat request); empty lines and other members are skipped. Runs each through
- * the model's chat template. TD_INVALID names the line. *out: probe_lines_deinit, also after a
- * failure. */
-TD_MUST_CHECK enum td_status probe_lines_read(const struct td_model *model, const char *path,
-                                              const struct probe_input *input, uint32_t threads,
+struct probe_lines_options {
+    const char *path;    /* names the lines in messages */
+    struct td_str lines; /* a JSON object each */
+    uint32_t threads;
+};
+
+/* A line has "right" (true or false), and "prompt" (a user's message) or "messages" (as in a chat
+ * request); empty lines and other members are skipped. Runs each through the model's chat template.
+ * TD_INVALID names `path` and the line. *out: probe_lines_deinit, also after a failure. */
+TD_MUST_CHECK enum td_status probe_lines_read(const struct td_model *model,
+                                              const struct probe_lines_options *options,
+                                              const struct probe_input *input,
                                               struct probe_lines *out, struct td_error *err);
 void probe_lines_deinit(struct probe_lines *lines);
 

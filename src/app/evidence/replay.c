@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "base/str.h"
+#include "router/plan/model_names.h"
+#include "router/plan/tier_gates.h"
 
 #include <assert.h>
 #include <math.h>
@@ -101,6 +103,7 @@ struct step {
     const struct replay *replay;
     const struct ledger_history *row;
     const struct plan *plan;
+    const struct tier_facts *facts; /* of then */
     const struct signals *signals;
     const struct tier_state *states;
     bool not_mine;
@@ -124,9 +127,12 @@ static const struct ledger_attempt *attempt_at(const struct step *step, size_t t
 /* How probable it is that the tier's answer is kept. */
 static double keeps(const struct step *step, size_t tier)
 {
-    const struct gate_settings *gates = &step->plan->gates;
+    const struct tier_facts *facts = &step->facts[tier];
     const struct ledger_attempt *attempt = attempt_at(step, tier);
-    if (step->replay->facts[tier].place != TD_PLACE_DEVICE)
+    struct gate_settings own;
+    const struct gate_settings *gates = &own;
+    tier_gates_of(&step->plan->gates, facts, facts->adapts_always, &own);
+    if (facts->place != TD_PLACE_DEVICE)
         return 1;
     if (gates->hopeless_under > 0 && step->signals->judged &&
         step->signals->p_strong < gates->hopeless_under)
@@ -134,6 +140,8 @@ static double keeps(const struct step *step, size_t tier)
     if (step->not_mine && (gates->g1_on || gates->g2_on || gates->g3_on))
         return 0;
     if (gates->g1_on && step->signals->probe > 0 && step->signals->probe < gates->g1_probe_min)
+        return 0;
+    if (gates->uncalibrated && !(gates->g1_on && step->signals->probe > 0))
         return 0;
     if (!gates->g2_on && !gates->g3_on)
         return 1;
@@ -233,11 +241,11 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t size, stru
 }
 
 /* A record names the application; its key is nobody's business. */
-static const struct td_weights *weights_of_app(const struct policy *policy, const char *name)
+static const struct app *find_app(const struct policy *policy, const char *name)
 {
     for (size_t i = 0; name && i < policy->app_count; i++)
         if (strcmp(policy->apps[i].name, name) == 0)
-            return &policy->apps[i].weights;
+            return &policy->apps[i];
     return NULL;
 }
 
@@ -252,19 +260,19 @@ static bool plan_again(const struct replay *replay, const struct json *root,
                        const struct ledger_history *row, struct replanned *out)
 {
     struct replay_signals *read = &out->read;
-    size_t named;
     bool usable = replay_signals_read(root, row, replay->facts, replay->tier_count, read);
-    const struct route *route = policy_find_route(replay->policy, row->requested_model,
-                                                  replay->facts, replay->tier_count, &named);
-    if (!route) /* a name that the other policy does not know goes its default way */
-        route = policy_find_route(replay->policy, NULL, replay->facts, replay->tier_count, &named);
-    if (!usable || !route)
+    const struct app *app = find_app(replay->policy, read->signals.app);
+    const struct model_names names = {replay->policy, replay->facts, replay->tier_count, app};
+    struct model_choice choice;
+    /* A name that the other policy does not know goes its default way. */
+    if (!usable || (!model_names_find(&names, row->requested_model, &choice) &&
+                    !model_names_find(&names, NULL, &choice)))
         return false;
-    read->signals.ramp.on = read->signals.ramp.on && route->ramp_to;
-    policy_apply_rules(replay->policy, route, &read->weights,
-                       weights_of_app(replay->policy, read->signals.app), &read->signals);
-    plan_make(route, named, &read->signals, read->facts, read->states, replay->tier_count,
-              &out->plan);
+    read->signals.ramp.on = read->signals.ramp.on && choice.route->ramp_to;
+    policy_apply_rules(replay->policy, choice.route, &read->weights, app ? &app->weights : NULL,
+                       &read->signals);
+    plan_make(choice.route, choice.tier, &read->signals, read->facts, read->states,
+              replay->tier_count, &out->plan);
     return true;
 }
 
@@ -276,6 +284,7 @@ static void judge_answer(const struct replay *replay, const struct ledger_histor
         .replay = replay,
         .row = row,
         .plan = plan,
+        .facts = again->read.facts,
         .signals = &again->read.signals,
         .states = again->read.states,
         .not_mine = row->reasons_json && strstr(row->reasons_json, "\"left_not_mine\""),

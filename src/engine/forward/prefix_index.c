@@ -189,9 +189,34 @@ static bool give_back_oldest(void *ctx)
     return true;
 }
 
-void prefix_forget(struct prefix_index *index)
+/* Is it of the scope, or of none? */
+static bool is_of(const struct prefix_index *index, uint32_t page, const struct prefix_scope *scope)
 {
-    while (give_back_oldest(index))
+    static const struct prefix_scope none;
+    while (index->nodes[page].parent != KV_NO_PAGE)
+        page = index->nodes[page].parent;
+    const struct prefix_scope *own = &index->nodes[page].scope;
+    return memcmp(own, scope, sizeof *own) == 0 || memcmp(own, &none, sizeof *own) == 0;
+}
+
+/* Gives back the pages that can go; true when their parents may have become such. */
+static bool forget_leaves(struct prefix_index *index, const struct prefix_scope *scope)
+{
+    bool any = false;
+    for (uint32_t page = 0; page < index->pool->page_count; page++) {
+        const struct node *node = &index->nodes[page];
+        if (!is_spare(index, page) || node->child != KV_NO_PAGE ||
+            (scope && node->count == KV_PAGE_TOKENS && !is_of(index, page, scope)))
+            continue;
+        remove_node(index, page);
+        any = true;
+    }
+    return any;
+}
+
+void prefix_forget(struct prefix_index *index, const struct prefix_scope *scope)
+{
+    while (forget_leaves(index, scope))
         continue;
     for (uint32_t page = 0; page < index->pool->page_count; page++)
         if (index->nodes[page].count == 0)

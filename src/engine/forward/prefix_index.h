@@ -39,8 +39,10 @@ uint32_t prefix_find(const struct prefix_index *index, const struct sequence *se
 void prefix_publish(struct prefix_index *index, struct sequence *sequence,
                     const struct prefix_scope *scope, bool last);
 
-/* Forgets every text that no sequence holds, and overwrites the free pages. */
-void prefix_forget(struct prefix_index *index);
+/* Forgets every text of the scope (NULL = of all), or of none (zeroes), that no sequence holds, and
+ * overwrites the free pages. Of other scopes it forgets the half-full pages: the rest of such a
+ * page may still have what lay there before. */
+void prefix_forget(struct prefix_index *index, const struct prefix_scope *scope);
 
 /* How many pages can be taken: free ones and those that only the index holds. */
 uint32_t prefix_available(const struct prefix_index *index);

@@ -311,20 +311,41 @@ static void find_classes(struct td_grammar *grammar)
     grammar->class_count = class + 1;
 }
 
-static enum td_status find_root(struct linker *l, uint32_t depth_max, uint32_t *start)
+static enum td_status check_root(struct linker *l, uint32_t rule, uint32_t depth_max)
 {
-    uint32_t root = 0;
-    while (root < l->parts.rule_count && !str_equal(l->parts.rules[root].name, STR("root")))
-        root++;
-    if (root == l->parts.rule_count)
-        return error_set(l->err, TD_INVALID, "the grammar has no rule named root");
-    *start = l->parts.rules[root].start;
-    const struct grammar_state *state = &l->parts.states[*start];
+    const struct grammar_state *state = &l->parts.states[l->parts.rules[rule].start];
     if (state->depth > depth_max)
-        return rule_error(l, TD_LIMIT, root, "needs rules nested deeper than the limit");
+        return rule_error(l, TD_LIMIT, rule, "needs rules nested deeper than the limit");
     if (state->bytes_to_end >= GRAMMAR_COST_MAX)
-        return rule_error(l, TD_LIMIT, root, "allows no text of less than 65535 bytes");
+        return rule_error(l, TD_LIMIT, rule, "allows no text of less than 65535 bytes");
     return TD_OK;
+}
+
+/* "root" is the start, "root0", "root1", ... are the further ones. */
+static enum td_status find_roots(struct linker *l, uint32_t depth_max, uint32_t *start,
+                                 uint32_t roots[GRAMMAR_ROOTS_MAX])
+{
+    enum td_status status = TD_OK;
+    bool found = false;
+    for (uint32_t i = 0; i < GRAMMAR_ROOTS_MAX; i++)
+        roots[i] = GRAMMAR_NONE;
+    for (uint32_t r = 0; status == TD_OK && r < l->parts.rule_count; r++) {
+        struct td_str name = l->parts.rules[r].name;
+        uint32_t *to = NULL;
+        if (str_equal(name, STR("root")))
+            to = start;
+        else if (name.len == 5 && str_starts_with(name, STR("root")) && name.data[4] >= '0' &&
+                 name.data[4] < '0' + (char)GRAMMAR_ROOTS_MAX)
+            to = &roots[name.data[4] - '0'];
+        if (!to)
+            continue;
+        found |= to == start;
+        *to = l->parts.rules[r].start;
+        status = check_root(l, r, depth_max);
+    }
+    return status != TD_OK || found
+               ? status
+               : error_set(l->err, TD_INVALID, "the grammar has no rule named root");
 }
 
 enum td_status grammar_compile(struct td_str text, uint32_t depth_max, struct td_grammar **out,
@@ -333,7 +354,7 @@ enum td_status grammar_compile(struct td_str text, uint32_t depth_max, struct td
     ASSERT(depth_max >= 1 && depth_max <= GRAMMAR_DEPTH_MAX);
     ASSERT(out != NULL);
     struct linker l = {.text = text, .err = err};
-    uint32_t start = 0;
+    uint32_t start = 0, roots[GRAMMAR_ROOTS_MAX];
     *out = NULL;
     enum td_status status = grammar_parse(text, &l.parts, err);
     if (status == TD_OK)
@@ -343,7 +364,7 @@ enum td_status grammar_compile(struct td_str text, uint32_t depth_max, struct td
     if (status == TD_OK)
         status = refuse_left_recursion(&l);
     if (status == TD_OK)
-        status = find_root(&l, depth_max, &start);
+        status = find_roots(&l, depth_max, &start, roots);
     struct td_grammar *grammar = status == TD_OK ? calloc(1, sizeof *grammar) : NULL;
     if (status == TD_OK && grammar == NULL)
         status = error_set(err, TD_NO_MEMORY, "no memory for a grammar");
@@ -356,6 +377,7 @@ enum td_status grammar_compile(struct td_str text, uint32_t depth_max, struct td
     grammar->states = l.parts.states;
     grammar->state_count = l.parts.state_count;
     grammar->start = start;
+    memcpy(grammar->roots, roots, sizeof roots);
     grammar->depth_max = depth_max;
     find_classes(grammar);
     *out = grammar;
@@ -379,6 +401,22 @@ void td_grammar_free(struct td_grammar *grammar)
 {
     if (grammar == NULL || atomic_fetch_sub(&grammar->references, 1) != 1)
         return;
-    free(grammar->states);
+    if (grammar->whole)
+        td_grammar_free(grammar->whole);
+    else
+        free(grammar->states);
     free(grammar);
+}
+
+struct td_grammar *grammar_at_root(struct td_grammar *grammar, uint32_t index)
+{
+    ASSERT(grammar != NULL && index < GRAMMAR_ROOTS_MAX);
+    struct td_grammar *view = grammar->roots[index] == GRAMMAR_NONE ? NULL : malloc(sizeof *view);
+    if (view == NULL)
+        return NULL;
+    memcpy(view, grammar, sizeof *view);
+    atomic_init(&view->references, 1);
+    view->start = grammar->roots[index];
+    view->whole = grammar_retain(grammar);
+    return view;
 }

@@ -20,6 +20,8 @@
 #define GRAMMAR_STATES_MAX (1u << 19)
 #define GRAMMAR_REPEAT_MAX 65536u
 #define GRAMMAR_NONE UINT32_MAX
+/* Further starts of one grammar: the rules root0, root1, ... */
+#define GRAMMAR_ROOTS_MAX 8u
 /* Costs stop growing here: "this many or more". */
 #define GRAMMAR_COST_MAX 65535u
 /* Nesting of rules in generated text: deeper paths are not taken. */
@@ -45,6 +47,8 @@ struct td_grammar {
     struct grammar_state *states; /* [state_count] */
     uint32_t state_count;
     uint32_t start;
+    uint32_t roots[GRAMMAR_ROOTS_MAX]; /* GRAMMAR_NONE = it has no such rule */
+    struct td_grammar *whole;          /* the states are those of this one; NULL = its own */
     uint32_t depth_max;
     uint8_t classes[256];     /* class of each byte; no state tells bytes of one class apart */
     uint8_t class_bytes[256]; /* [class_count] one byte of each class */
@@ -55,6 +59,9 @@ struct td_grammar {
 TD_MUST_CHECK enum td_status grammar_compile(struct td_str text, uint32_t depth_max,
                                              struct td_grammar **out, struct td_error *err);
 struct td_grammar *grammar_retain(struct td_grammar *grammar); /* NULL stays NULL */
+/* The same grammar, begun at the rule "root<index>"; NULL when it has none, or without memory. It
+ * shares the states. **returns new** (td_grammar_free). */
+struct td_grammar *grammar_at_root(struct td_grammar *grammar, uint32_t index);
 
 /* --- between grammar_parse.c and grammar.c ---------------------------------------------------- */
 

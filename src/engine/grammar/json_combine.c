@@ -355,7 +355,7 @@ bool json_pattern_matches(struct compiler *c, struct td_str pattern, struct td_s
     buf_append_str(&text, STR("root ::= "));
     bool known = json_pattern_write(pattern, &text, &reason);
     buf_append_str(&text, STR("\n"));
-    buf_append_str(&text, str_from(json_schema_base_rules));
+    json_compiler_put_base(&text, false);
     known = known && !text.failed &&
             grammar_compile(buf_view(&text), JSON_SCHEMA_DEPTH_MAX, &grammar, NULL) == TD_OK &&
             matcher_new(grammar, &matcher, NULL) == TD_OK;

@@ -2,7 +2,7 @@
  * \w \s, groups, alternatives, repetitions, and ^ and $ at the ends of the whole. JSON escapes some
  * characters (quotes, backslashes, controls). These are written with their escape when they stand
  * alone, and left out of classes. So everything that is generated matches the pattern, but not
- * every match can be generated. */
+ * every match can be generated. A text that is no JSON has no such escapes. */
 #include "base/ascii.h"
 #include "base/assertion.h"
 #include "base/str.h"
@@ -11,12 +11,13 @@
 #include "engine/grammar/json_schema.h"
 
 #define GROUPS_MAX 32
-#define PLAIN_EXCEPT "\"\\\\\\x00-\\x1f\\x7f" /* within a negated class */
+#define PLAIN_EXCEPT "\"\\\\\\x00-\\x1f\\x7f" /* within a negated class of a string of JSON */
 
 struct pattern {
     struct td_str text;
     size_t at;
     struct buf *out;
+    bool plain;         /* of a text as it is, and not of a string of JSON */
     const char *reason; /* of the failure; NULL = none so far */
 };
 
@@ -38,6 +39,12 @@ static void refuse(struct pattern *p, const char *reason)
         p->reason = reason;
 }
 
+/* What a negated class must not hold either. */
+static struct td_str excepted(const struct pattern *p)
+{
+    return p->plain ? STR("") : STR(PLAIN_EXCEPT);
+}
+
 static bool is_plain(uint32_t code)
 {
     return code >= 0x20 && code != '"' && code != '\\' && code != 0x7F;
@@ -47,7 +54,7 @@ static bool is_plain(uint32_t code)
 static void put_literal(struct pattern *p, uint32_t code)
 {
     static const char names[] = "\bb\ff\nn\rr\tt";
-    if (is_plain(code)) {
+    if (is_plain(code) || (p->plain && code > 0)) {
         char bytes[4];
         json_schema_literal(p->out, (struct td_str){bytes, utf8_encode(code, bytes)});
         return;
@@ -72,7 +79,7 @@ static int64_t read_escape(struct pattern *p, const char **members, bool *negate
     *negated = c == 'D' || c == 'W' || c == 'S';
     *members = c == 'd' || c == 'D'   ? "0-9"
                : c == 'w' || c == 'W' ? "a-zA-Z0-9_"
-               : c == 's' || c == 'S' ? " "
+               : c == 's' || c == 'S' ? (p->plain ? " \\t\\n\\r" : " ")
                                       : NULL;
     if (*members)
         return -1;
@@ -111,7 +118,7 @@ struct members {
 /* Writes the characters low..high, without those that JSON escapes. */
 static void put_range(struct pattern *p, struct members *m, uint32_t low, uint32_t high)
 {
-    if (m->negated) {
+    if (m->negated || p->plain) {
         buf_printf(p->out, "\\U%08X-\\U%08X", low, high);
         m->count++;
         return;
@@ -156,7 +163,8 @@ static bool read_member(struct pattern *p, struct members *m, uint32_t *code)
 static void parse_class(struct pattern *p)
 {
     struct members m = {.negated = take(p, '^')};
-    buf_append_str(p->out, m.negated ? STR("[^" PLAIN_EXCEPT) : STR("["));
+    buf_append_str(p->out, m.negated ? STR("[^") : STR("["));
+    buf_append_str(p->out, m.negated ? excepted(p) : STR(""));
     while (p->reason == NULL && peek(p) != ']') {
         uint32_t low, high;
         if (peek(p) < 0)
@@ -176,7 +184,9 @@ static void parse_class(struct pattern *p)
     }
     p->at++;
     buf_append_str(p->out, STR("]"));
-    if (m.count == 0 && !m.negated)
+    if (m.count == 0 && p->plain)
+        refuse(p, "a class of nothing");
+    else if (m.count == 0 && !m.negated)
         refuse(p, "a class of nothing but characters that JSON escapes");
 }
 
@@ -212,7 +222,8 @@ static void parse_atom(struct pattern *p, int groups)
         if (code >= 0)
             put_literal(p, (uint32_t)code);
         else
-            buf_printf(p->out, negated ? "[^%s" PLAIN_EXCEPT "]" : "[%s]", members);
+            buf_printf(p->out, "[%s%s" STR_FMT "]", negated ? "^" : "", members,
+                       STR_ARG(negated ? excepted(p) : STR("")));
     } else if (c == '[') {
         p->at++;
         parse_class(p);
@@ -221,7 +232,7 @@ static void parse_atom(struct pattern *p, int groups)
         parse_group(p, groups);
     } else if (c == '.') {
         p->at++;
-        buf_append_str(p->out, STR("[^" PLAIN_EXCEPT "]"));
+        buf_append_str(p->out, p->plain ? STR("[^\\n\\r]") : STR("[^" PLAIN_EXCEPT "]"));
     } else if (c == '^' || c == '$') {
         refuse(p, "^ and $ other than at the ends");
     } else if (c == '*' || c == '+' || c == '?' || c == '{') {
@@ -315,27 +326,38 @@ static bool has_top_alternatives(struct td_str text)
     return false;
 }
 
-bool json_pattern_write(struct td_str pattern, struct buf *out, const char **reason)
+static bool write_pattern(struct pattern *p, const char **reason)
 {
-    ASSERT(out != NULL && reason != NULL);
-    struct pattern p = {.text = pattern, .out = out};
+    struct td_str pattern = p->text;
     if (!utf8_is_valid(pattern))
-        refuse(&p, "text that is not UTF-8");
-    bool begins = take(&p, '^');
+        refuse(p, "text that is not UTF-8");
+    bool begins = take(p, '^');
     size_t slashes = 0;
     while (slashes + 1 < pattern.len && pattern.data[pattern.len - 2 - slashes] == '\\')
         slashes++;
-    bool ends = pattern.len > p.at && pattern.data[pattern.len - 1] == '$' && slashes % 2 == 0;
-    if ((begins || ends) && has_top_alternatives(pattern))
-        refuse(&p, "alternatives beside ^ or $: put them into a group");
-    buf_append_str(out, begins ? STR("(") : STR("char* ("));
-    if (p.reason == NULL)
-        parse_alternatives(&p, 0);
-    if (p.reason == NULL && ends)
-        p.at++;
-    if (p.reason == NULL && p.at < pattern.len)
-        refuse(&p, "a ) without a group");
-    buf_append_str(out, ends ? STR(")") : STR(") char*"));
-    *reason = p.reason;
-    return p.reason == NULL;
+    bool ends = pattern.len > p->at && pattern.data[pattern.len - 1] == '$' && slashes % 2 == 0;
+    if (!p->plain && (begins || ends) && has_top_alternatives(pattern))
+        refuse(p, "alternatives beside ^ or $: put them into a group");
+    buf_append_str(p->out, begins || p->plain ? STR("(") : STR("char* ("));
+    if (p->reason == NULL)
+        parse_alternatives(p, 0);
+    if (p->reason == NULL && ends)
+        p->at++;
+    if (p->reason == NULL && p->at < pattern.len)
+        refuse(p, "a ) without a group");
+    buf_append_str(p->out, ends || p->plain ? STR(")") : STR(") char*"));
+    *reason = p->reason;
+    return p->reason == NULL;
+}
+
+bool json_pattern_write(struct td_str pattern, struct buf *out, const char **reason)
+{
+    ASSERT(out != NULL && reason != NULL);
+    return write_pattern(&(struct pattern){.text = pattern, .out = out}, reason);
+}
+
+bool json_pattern_write_plain(struct td_str pattern, struct buf *out, const char **reason)
+{
+    ASSERT(out != NULL && reason != NULL);
+    return write_pattern(&(struct pattern){.text = pattern, .out = out, .plain = true}, reason);
 }

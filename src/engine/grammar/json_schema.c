@@ -15,8 +15,13 @@
 
 #define COUNT_MAX 65536 /* of characters and elements */
 
-const char json_schema_base_rules[] =
-    "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
+/* White space inside brackets and after a separator. */
+static const char loose_rules[] = "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
+                                  "sp ::= | \" \" | \"\\n\" [ \\t]{0,20}\n";
+/* As templates' filter tojson and Python's json.dumps write it. */
+static const char strict_rules[] = "ws ::= \"\"\nsp ::= \" \"\n";
+
+static const char base_rules[] =
     "hex ::= [0-9a-fA-F]\n"
     "escape ::= \"\\\\\" ([\"\\\\/bfnrt] | \"u\" ([1-9a-cA-CefEF] hex{3} | \"0\" [1-9a-fA-F] "
     "hex{2} | "
@@ -26,10 +31,16 @@ const char json_schema_base_rules[] =
     "string ::= \"\\\"\" char* \"\\\"\"\n"
     "integer ::= \"-\"? (\"0\" | [1-9] [0-9]{0,14})\n"
     "number ::= integer (\".\" [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?\n"
-    "member ::= string \":\" ws value\n"
-    "object ::= \"{\" ws (\"}\" | member (\",\" ws member)* ws \"}\")\n"
-    "array ::= \"[\" ws (\"]\" | value (\",\" ws value)* ws \"]\")\n"
+    "member ::= string \":\" sp value\n"
+    "object ::= \"{\" ws (\"}\" | member (\",\" sp member)* ws \"}\")\n"
+    "array ::= \"[\" ws (\"]\" | value (\",\" sp value)* ws \"]\")\n"
     "value ::= object | array | string | number | \"true\" | \"false\" | \"null\"\n";
+
+void json_compiler_put_base(struct buf *out, bool strict)
+{
+    buf_append_str(out, str_from(strict ? strict_rules : loose_rules));
+    buf_append_str(out, str_from(base_rules));
+}
 
 bool json_compiler_fail(struct compiler *c, enum td_status status, const char *format, ...)
 {
@@ -532,25 +543,31 @@ void json_compiler_write(struct compiler *c, const struct json *schema, unsigned
     buf_deinit(&body);
 }
 
-enum td_status json_schema_write(const struct json *schema, struct buf *out, struct td_error *err)
+enum td_status json_schema_write_all(const struct json_schema_list *list, struct buf *out,
+                                     size_t *failed, struct td_error *err)
 {
-    ASSERT(out != NULL);
+    ASSERT(list != NULL && out != NULL && failed != NULL);
     struct compiler *c = calloc(1, sizeof *c);
+    *failed = SIZE_MAX;
     if (c == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a JSON schema");
-    c->root = schema;
     c->out = out;
     c->err = err;
-    c->rule_count = 1;
+    c->rule_count = (unsigned)list->count;
+    c->strict = list->strict;
     buf_init(&c->path, BODY_BYTES_MAX);
-    buf_append_str(out, STR("root ::= r0\n"));
-    buf_append_str(out, str_from(json_schema_base_rules));
-    json_compiler_write(c, schema, 0);
-    for (; c->written_count < c->reference_count && c->status == TD_OK; c->written_count++) {
-        struct reference reference = c->references[c->written_count];
+    json_compiler_put_base(out, list->strict);
+    for (size_t i = 0; i < list->count && c->status == TD_OK; i++) {
+        *failed = i;
+        c->root = list->schemas[i];
         buf_clear(&c->path);
-        buf_append_str(&c->path, reference.path);
-        json_compiler_write(c, reference.schema, reference.rule);
+        json_compiler_write(c, c->root, (unsigned)i);
+        for (; c->written_count < c->reference_count && c->status == TD_OK; c->written_count++) {
+            struct reference reference = c->references[c->written_count];
+            buf_clear(&c->path);
+            buf_append_str(&c->path, reference.path);
+            json_compiler_write(c, reference.schema, reference.rule);
+        }
     }
     enum td_status status = c->status;
     for (size_t i = 0; i < c->owned_count; i++)
@@ -558,6 +575,14 @@ enum td_status json_schema_write(const struct json *schema, struct buf *out, str
     buf_deinit(&c->path);
     free(c);
     return status;
+}
+
+enum td_status json_schema_write(const struct json *schema, struct buf *out, struct td_error *err)
+{
+    const struct json_schema_list list = {.schemas = &schema, .count = 1};
+    size_t failed;
+    buf_append_str(out, STR("root ::= r0\n"));
+    return json_schema_write_all(&list, out, &failed, err);
 }
 
 enum td_status json_schema_compile(const struct json *schema, struct td_grammar **out,

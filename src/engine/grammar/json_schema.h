@@ -18,7 +18,20 @@
 /* Writes the grammar to `out` (a buf with a limit). */
 TD_MUST_CHECK enum td_status json_schema_write(const struct json *schema, struct buf *out,
                                                struct td_error *err);
-/* The same, compiled. **returns new** (td_grammar_free). */
+
+/* Several schemas in one grammar, which share the limits of one. */
+struct json_schema_list {
+    const struct json *const *schemas; /* [count]; NULL = any value */
+    size_t count;
+    /* No white space but one space after each separator, and no members beside named ones. */
+    bool strict;
+};
+/* Writes schema i as the rule "r<i>", without a rule "root". *failed: the schema that was not
+ * written; SIZE_MAX = the failure is of none. */
+TD_MUST_CHECK enum td_status json_schema_write_all(const struct json_schema_list *list,
+                                                   struct buf *out, size_t *failed,
+                                                   struct td_error *err);
+/* The same as json_schema_write, compiled. **returns new** (td_grammar_free). */
 TD_MUST_CHECK enum td_status json_schema_compile(const struct json *schema, struct td_grammar **out,
                                                  struct td_error *err);
 
@@ -41,5 +54,8 @@ bool json_number_write(const struct json *schema, bool integer, struct buf *out,
 /* json_pattern.c: appends GBNF for the text between the quotes of a string in which the regular
  * expression matches. False with a reason when it uses something that is not supported. */
 bool json_pattern_write(struct td_str pattern, struct buf *out, const char **reason);
+/* The same for a text that is not JSON and that the expression matches from its beginning to its
+ * end, whether or not it has ^ and $. */
+bool json_pattern_write_plain(struct td_str pattern, struct buf *out, const char **reason);
 
 #endif

@@ -45,12 +45,13 @@ struct compiler {
     size_t owned_count;
     uint64_t work; /* spent so far, at most WORK_MAX */
     unsigned rule_count;
+    bool strict; /* as in struct json_schema_list */
     enum td_status status;
     struct td_error *err;
 };
 
-/* Rules for any JSON text. The other rules refer to them. */
-extern const char json_schema_base_rules[];
+/* Appends the rules for any JSON text, to which the other rules refer. */
+void json_compiler_put_base(struct buf *out, bool strict);
 
 /* Records the first failure, with the place in the schema. Returns false, for the caller to
  * return. */

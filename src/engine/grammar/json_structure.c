@@ -189,26 +189,26 @@ static void write_members(struct compiler *c, const struct member *members, size
         json_write_text(members[i].name, &name);
         buf_printf(c->out, "r%u ::= ", parts + n);
         json_schema_literal(c->out, buf_view(&name));
-        buf_printf(c->out, " \":\" ws r%u\n", members[i].rule);
+        buf_printf(c->out, " \":\" sp r%u\n", members[i].rule);
         buf_deinit(&name);
         if (head_due)
             buf_printf(c->out, "r%u ::= r%u r%u", heads + n, parts + n, tails + n + 1);
         head_due = head_due && !members[i].required;
         if (head_due)
             buf_printf(c->out, " | r%u", heads + n + 1);
-        buf_printf(c->out, "\nr%u ::= \",\" ws r%u r%u", tails + n, parts + n, tails + n + 1);
+        buf_printf(c->out, "\nr%u ::= \",\" sp r%u r%u", tails + n, parts + n, tails + n + 1);
         if (!members[i].required)
             buf_printf(c->out, " | r%u", tails + n + 1);
         buf_append_char(c->out, '\n');
     }
     unsigned n = (unsigned)count;
     if (head_due && other)
-        buf_printf(c->out, "r%u ::= \"}\" | r%u (\",\" ws r%u)* ws \"}\"\n", heads + n, other,
+        buf_printf(c->out, "r%u ::= \"}\" | r%u (\",\" sp r%u)* ws \"}\"\n", heads + n, other,
                    other);
     else if (head_due)
         buf_printf(c->out, "r%u ::= \"}\"\n", heads + n);
     if (other)
-        buf_printf(c->out, "r%u ::= (\",\" ws r%u)* ws \"}\"\n", tails + n, other);
+        buf_printf(c->out, "r%u ::= (\",\" sp r%u)* ws \"}\"\n", tails + n, other);
     else
         buf_printf(c->out, "r%u ::= ws \"}\"\n", tails + n);
 }
@@ -245,7 +245,7 @@ static void write_map(unsigned other, const int64_t counts[2], struct buf *body)
         buf_append_str(body, STR("\"{\" ws \"}\""));
         return;
     }
-    buf_printf(body, "\"{\" ws (%sr%u (\",\" ws r%u)", counts[0] > 0 ? "" : "\"}\" | ", other,
+    buf_printf(body, "\"{\" ws (%sr%u (\",\" sp r%u)", counts[0] > 0 ? "" : "\"}\" | ", other,
                other);
     json_compiler_put_counts(body, 0, counts[1] < 0 ? -1 : counts[1] - 1);
     buf_append_str(body, STR(" ws \"}\")"));
@@ -310,7 +310,7 @@ void json_write_object(struct compiler *c, const struct json *schema, struct buf
         open = json_get(schema, "properties") == NULL; /* only named members or only patterns */
     int64_t counts[2] = {json_compiler_count(c, schema, "minProperties"),
                          json_compiler_count(c, schema, "maxProperties")};
-    if (counts[1] >= 0 && count > 0)
+    if ((counts[1] >= 0 || c->strict) && count > 0)
         open = false; /* the named ones are enough */
     fit_counts(c, members, &count, open, counts);
     if (open && c->status == TD_OK) {
@@ -323,7 +323,7 @@ void json_write_object(struct compiler *c, const struct json *schema, struct buf
             name = json_get(schema, "propertyNames") ? asked_names(c, schema, count)
                                                      : other_names(c, members, count);
         other = c->rule_count++;
-        buf_printf(c->out, "r%u ::= r%u \":\" ws r%u\n", other, name, value);
+        buf_printf(c->out, "r%u ::= r%u \":\" sp r%u\n", other, name, value);
     } else if (json_get(schema, "propertyNames")) {
         json_compiler_fail(c, TD_UNSUPPORTED, "propertyNames beside properties");
     }
@@ -364,14 +364,14 @@ static void write_tuple(struct compiler *c, const struct json *prefix, const str
         snprintf(name, sizeof name, "%lld", (long long)i);
         unsigned element =
             json_compiler_sub_schema(c, json_at(prefix, (size_t)i), "prefixItems", str_from(name));
-        buf_printf(c->out, "r%u ::= %sr%u r%u", first + (unsigned)i, i ? "\",\" ws " : "", element,
+        buf_printf(c->out, "r%u ::= %sr%u r%u", first + (unsigned)i, i ? "\",\" sp " : "", element,
                    first + (unsigned)i + 1);
         buf_append_str(c->out, i >= least ? STR(" | ws \"]\"\n") : STR("\n"));
     }
     buf_printf(c->out, "r%u ::=", first + (unsigned)count);
     if (more && most > count) {
         unsigned element = c->rule_count++, start = (unsigned)count;
-        buf_printf(c->out, " (%sr%u)", start ? "\",\" ws " : "", element);
+        buf_printf(c->out, " (%sr%u)", start ? "\",\" sp " : "", element);
         json_compiler_put_counts(c->out, least > count ? least - count : 0,
                                  counts[1] < 0 ? -1 : most - count);
         buf_append_str(c->out, STR(" ws \"]\"\n"));
@@ -433,7 +433,7 @@ static void write_unique(struct compiler *c, const struct json *items, const int
             bool any = false;
             buf_init(&rule, BODY_BYTES_MAX);
             if (i < count && n < most) {
-                buf_append_str(&rule, n ? STR("\",\" ws ") : STR(""));
+                buf_append_str(&rule, n ? STR("\",\" sp ") : STR(""));
                 json_compiler_put_value(c, &rule, json_at(values, i));
                 buf_printf(&rule, " r%u", first + (unsigned)(i + 1) * wide + (unsigned)n + 1);
                 any = true;
@@ -481,7 +481,7 @@ void json_write_array(struct compiler *c, const struct json *schema, struct buf 
         return;
     }
     unsigned element = json_compiler_sub_schema(c, items, "items", STR(""));
-    buf_printf(body, "\"[\" ws (%sr%u (\",\" ws r%u)", counts[0] ? "" : "\"]\" | ", element,
+    buf_printf(body, "\"[\" ws (%sr%u (\",\" sp r%u)", counts[0] ? "" : "\"]\" | ", element,
                element);
     json_compiler_put_counts(body, counts[0] > 1 ? counts[0] - 1 : 0,
                              counts[1] < 0 ? -1 : counts[1] - 1);

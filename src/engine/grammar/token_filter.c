@@ -40,7 +40,8 @@ enum td_status token_filter_new(struct td_grammar *grammar, const struct tokeniz
     struct token_filter *f = calloc(1, sizeof *f);
     if (f == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a grammar's filter");
-    *f = (struct token_filter){.tokenizer = tokenizer, .index = index, .ends_allowed = true};
+    *f = (struct token_filter){
+        .tokenizer = tokenizer, .index = index, .ends_allowed = true, .budget_due = true};
     f->path = calloc((size_t)index->len_max + 1, sizeof *f->path);
     enum td_status status = f->path ? matcher_new(grammar, &f->matcher, err)
                                     : error_set(err, TD_NO_MEMORY, "no memory for a filter");
@@ -71,24 +72,62 @@ void token_filter_free(struct token_filter *f)
     free(f);
 }
 
+void token_filter_mark(struct token_filter *f, const struct token_marks *marks)
+{
+    ASSERT(!f->begun && f->mask_max > 0);
+    f->marked = true;
+    f->marks = *marks;
+}
+
 void token_filter_set_budget(struct token_filter *f, uint32_t tokens_left)
 {
-    if (f->tokens_left == UINT32_MAX)
+    if (f->budget_due)
         f->budgeted = matcher_bytes_to_end(f->matcher, f->set) <= tokens_left;
+    f->budget_due = false;
     f->tokens_left = tokens_left;
 }
 
 static bool in_budget(const struct token_filter *f, uint32_t set)
 {
-    return !f->budgeted || matcher_bytes_to_end(f->matcher, set) < f->tokens_left;
+    return !f->budgeted || matcher_bytes_to_end(f->matcher, set) < f->tokens_left ||
+           (f->marked && matcher_may_end(f->matcher, f->set));
 }
 
-/* Returns the set after the piece. */
-static uint32_t walk(struct token_filter *f, struct td_str piece)
+/* The byte that stands for the token in a grammar with marks; 0 = its text does. */
+static unsigned char mark_of(const struct token_filter *f, int32_t id)
 {
-    uint32_t set = f->set;
+    if (!f->marked)
+        return 0;
+    if (id == f->marks.open_id)
+        return TOKEN_MARK_OPEN;
+    if (id == f->marks.close_id)
+        return TOKEN_MARK_CLOSE;
+    bool other =
+        !tokenizer_is_end(f->tokenizer, id) && tokenizer_piece(f->tokenizer, id, false).len == 0;
+    return other ? TOKEN_MARK_OTHER : 0;
+}
+
+/* One byte of text. */
+static uint32_t step(struct token_filter *f, uint32_t set, unsigned char byte)
+{
+    bool taken = f->marked && byte >= TOKEN_MARK_OPEN && byte <= TOKEN_MARK_OTHER;
+    return taken ? MATCH_DEAD : matcher_step(f->matcher, set, byte);
+}
+
+static bool is_free_first(const struct token_filter *f, int32_t id)
+{
+    return f->marked && !f->begun && id >= 0 && id == f->marks.free_id;
+}
+
+/* Returns the set after the token. */
+static uint32_t walk_from(struct token_filter *f, uint32_t set, int32_t id)
+{
+    unsigned char mark = mark_of(f, id);
+    if (mark)
+        return matcher_step(f->matcher, set, mark);
+    struct td_str piece = token_index_piece(f->tokenizer, id);
     for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
-        set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
+        set = step(f, set, (unsigned char)piece.data[i]);
     return set;
 }
 
@@ -101,31 +140,32 @@ static enum td_status compact(struct token_filter *f, struct td_error *err)
     return f->set == MATCH_FULL ? explodes(err) : TD_OK;
 }
 
-static enum td_status walk_or_compact(struct token_filter *f, struct td_str piece, uint32_t *set,
+static enum td_status walk_or_compact(struct token_filter *f, int32_t id, uint32_t *set,
                                       struct td_error *err)
 {
-    *set = walk(f, piece);
+    *set = walk_from(f, f->set, id);
     if (*set != MATCH_FULL)
         return TD_OK;
     enum td_status status = compact(f, err);
     if (status != TD_OK)
         return status;
-    *set = walk(f, piece);
+    *set = walk_from(f, f->set, id);
     return *set == MATCH_FULL ? explodes(err) : TD_OK;
 }
 
 enum td_status token_filter_test(struct token_filter *f, int32_t id, bool *allowed,
                                  struct td_error *err)
 {
-    struct td_str piece = token_index_piece(f->tokenizer, id);
-    *allowed = false;
-    if (piece.len == 0) {
+    *allowed = f->freed || is_free_first(f, id);
+    if (*allowed)
+        return TD_OK;
+    if (!mark_of(f, id) && token_index_piece(f->tokenizer, id).len == 0) {
         *allowed = f->ends_allowed && tokenizer_is_end(f->tokenizer, id) &&
                    matcher_may_end(f->matcher, f->set);
         return TD_OK;
     }
     uint32_t set;
-    enum td_status status = walk_or_compact(f, piece, &set, err);
+    enum td_status status = walk_or_compact(f, id, &set, err);
     *allowed = status == TD_OK && set != MATCH_DEAD && in_budget(f, set);
     return status;
 }
@@ -164,6 +204,36 @@ static void allow_plain(struct token_filter *f, struct token_mask *mask)
     }
 }
 
+/* Whether the mark may come, within the budget. */
+static bool allows_mark(struct token_filter *f, unsigned char mark, struct token_mask *mask)
+{
+    uint32_t set = matcher_step(f->matcher, f->set, mark);
+    if (set == MATCH_DEAD || set == MATCH_FULL)
+        return false;
+    bool fits = in_budget(f, set);
+    if (fits)
+        note_bytes(mask, matcher_bytes_to_end(f->matcher, set));
+    mask->cut |= !fits;
+    return fits;
+}
+
+/* A mark with a text of its own was tested by that text before. */
+static void put_marks(struct token_filter *f, struct token_mask *mask)
+{
+    const int32_t ids[] = {f->marks.open_id, f->marks.close_id};
+    bool other = allows_mark(f, TOKEN_MARK_OTHER, mask);
+    for (uint32_t id = 0; other && id < f->index->vocab_count; id++)
+        if (mark_of(f, (int32_t)id) == TOKEN_MARK_OTHER)
+            allow(mask, id);
+    for (unsigned i = 0; i < 2; i++) {
+        if (ids[i] < 0)
+            continue;
+        mask->bits[ids[i] / 64] &= ~(UINT64_C(1) << (ids[i] % 64));
+        if (allows_mark(f, (unsigned char)(TOKEN_MARK_OPEN + i), mask))
+            allow(mask, (uint32_t)ids[i]);
+    }
+}
+
 /* Walks over the vocabulary once; false when a limit was met. path[d] is the set after d bytes.
  * Everything below a byte that leaves the grammar is skipped. */
 static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any)
@@ -177,9 +247,8 @@ static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any
     f->path[0] = f->set;
     for (uint32_t n = 0; n < f->index->node_count;) {
         const struct token_node *node = &f->index->nodes[n];
-        uint32_t set = loops && node->plain
-                           ? MATCH_DEAD
-                           : matcher_step(f->matcher, f->path[node->depth], node->byte);
+        uint32_t set =
+            loops && node->plain ? MATCH_DEAD : step(f, f->path[node->depth], node->byte);
         if (set == MATCH_FULL)
             return false;
         n = set == MATCH_DEAD ? node->end : n + 1;
@@ -193,6 +262,8 @@ static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any
             mask->cut = true;
         }
     }
+    if (f->marked)
+        put_marks(f, mask);
     for (size_t w = 0; w < mask_words(f) && !*any; w++)
         *any = mask->bits[w] != 0;
     return true;
@@ -259,7 +330,7 @@ bool token_filter_is_cheap(struct token_filter *f)
     uint32_t alive = 0;
     for (uint32_t n = 0; n < f->index->node_count; n = f->index->nodes[n].end) {
         const struct token_node *node = &f->index->nodes[n];
-        uint32_t set = matcher_step(f->matcher, f->set, node->byte);
+        uint32_t set = step(f, f->set, node->byte);
         if (set == MATCH_FULL)
             return false;
         alive += set == MATCH_DEAD ? 0 : node->end - n;
@@ -293,7 +364,9 @@ enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_
     }
     if (status != TD_OK)
         return status;
-    if (!any && !ends)
+    bool frees = f->marked && !f->begun && f->marks.free_id >= 0;
+    float free_logit = frees ? logits[f->marks.free_id] : -INFINITY;
+    if (!any && !ends && !frees)
         return error_set(err, TD_UNSUPPORTED, "the grammar allows no token of the vocabulary here");
     for (uint32_t i = 0; ends && i < f->index->end_count; i++)
         allow(mask, (uint32_t)f->index->ends[i]);
@@ -303,17 +376,25 @@ enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_
         if (allowed != UINT64_MAX)
             forbid_word(logits + id, allowed, count);
     }
+    if (frees)
+        logits[f->marks.free_id] = free_logit;
     return TD_OK;
 }
 
 enum td_status token_filter_accept(struct token_filter *f, int32_t id, struct td_error *err)
 {
     uint32_t set = f->set;
-    enum td_status status = walk_or_compact(f, token_index_piece(f->tokenizer, id), &set, err);
+    f->freed = f->freed || is_free_first(f, id);
+    f->begun = true;
+    if (f->freed)
+        return TD_OK;
+    enum td_status status = walk_or_compact(f, id, &set, err);
     if (status != TD_OK)
         return status;
     if (set == MATCH_DEAD)
         return error_set(err, TD_INTERNAL, "token %d leaves the grammar", id);
+    f->budget_due =
+        f->marked && matcher_may_end(f->matcher, f->set) && !matcher_may_end(f->matcher, set);
     f->set = set;
     return matcher_is_crowded(f->matcher) ? compact(f, err) : TD_OK;
 }
@@ -324,8 +405,16 @@ uint32_t token_filter_forced(struct token_filter *f, int32_t *ids, uint32_t max)
     char text[FORCED_BYTES_MAX];
     size_t len = 0, used = 0, piece_len;
     uint32_t set = f->set, count = 0;
+    if (f->freed || (f->marked && !f->begun && f->marks.free_id >= 0))
+        return 0;
     for (int byte; len < sizeof text && (byte = matcher_forced_byte(f->matcher, set)) >= 0;) {
-        set = matcher_step(f->matcher, set, (unsigned char)byte);
+        int32_t mark = !f->marked                 ? -1
+                       : byte == TOKEN_MARK_OPEN  ? f->marks.open_id
+                       : byte == TOKEN_MARK_CLOSE ? f->marks.close_id
+                                                  : -1;
+        if (mark >= 0 && len == 0 && max > 0)
+            ids[count++] = mark;
+        set = step(f, set, (unsigned char)byte);
         if (set == MATCH_FULL || set == MATCH_DEAD)
             break;
         text[len++] = (char)byte;
@@ -345,18 +434,38 @@ uint32_t token_filter_count_allowed(struct token_filter *f, const int32_t *ids, 
 {
     ASSERT(ids != NULL || count == 0);
     uint32_t set = f->set, allowed = 0;
-    for (; allowed < count; allowed++) {
-        struct td_str piece = token_index_piece(f->tokenizer, ids[allowed]);
-        for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
-            set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
-        /* An end token is the last one in any case, and the loop would not check it. */
-        if (piece.len == 0 || set == MATCH_DEAD || set == MATCH_FULL)
+    for (; allowed < count && !f->freed; allowed++) {
+        uint32_t next = walk_from(f, set, ids[allowed]);
+        /* An end token is the last one in any case, and the walk would not check it. */
+        bool is_text =
+            mark_of(f, ids[allowed]) || token_index_piece(f->tokenizer, ids[allowed]).len > 0;
+        if (!is_text || next == MATCH_DEAD || next == MATCH_FULL)
             break;
+        set = next;
     }
-    return allowed;
+    return f->freed ? count : allowed;
+}
+
+bool token_filter_is_forced(struct token_filter *f, int32_t id)
+{
+    unsigned char mark = mark_of(f, id);
+    struct td_str piece = token_index_piece(f->tokenizer, id);
+    if (f->freed || (f->marked && !f->begun && f->marks.free_id >= 0))
+        return false;
+    if (mark)
+        return matcher_forced_byte(f->matcher, f->set) == mark;
+    uint32_t set = f->set;
+    for (size_t i = 0; i < piece.len; i++) {
+        if (matcher_forced_byte(f->matcher, set) != (unsigned char)piece.data[i])
+            return false;
+        set = step(f, set, (unsigned char)piece.data[i]);
+        if (set == MATCH_DEAD || set == MATCH_FULL)
+            return false;
+    }
+    return piece.len > 0;
 }
 
 bool token_filter_is_complete(const struct token_filter *f)
 {
-    return matcher_must_end(f->matcher, f->set);
+    return !f->freed && matcher_must_end(f->matcher, f->set);
 }

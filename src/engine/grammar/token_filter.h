@@ -16,6 +16,15 @@
 #define TOKEN_FILTER_MASKS 128
 #define TOKEN_FILTER_MASK_BYTES ((size_t)1 << 20)
 
+/* Tokens of which a grammar speaks as tokens and not by their spelling: in the grammar each is one
+ * byte, which no text can then have. TOKEN_MARK_OTHER stands for any other token without text. */
+enum { TOKEN_MARK_OPEN = 1, TOKEN_MARK_CLOSE = 2, TOKEN_MARK_OTHER = 3 };
+
+struct token_marks {
+    int32_t open_id, close_id; /* -1 = the vocabulary has none */
+    int32_t free_id;           /* may come first, and frees all that follows; -1 = none */
+};
+
 struct token_mask {
     uint32_t set;
     uint32_t used_at;   /* when it was last used */
@@ -31,7 +40,11 @@ struct token_filter {
     const struct token_index *index;
     bool ends_allowed; /* end tokens may come where the grammar may end */
     bool budgeted;
+    bool budget_due;      /* whether the budget can be kept is decided next */
     uint32_t tokens_left; /* including the token that is chosen next */
+    bool marked;          /* marks holds */
+    bool begun, freed;    /* a token has come; the free one came first */
+    struct token_marks marks;
     uint32_t set;
     struct token_mask masks[TOKEN_FILTER_MASKS];
     uint32_t mask_max; /* how many masks fit the bytes, at least 4 */
@@ -46,7 +59,12 @@ TD_MUST_CHECK enum td_status token_filter_new(struct td_grammar *grammar,
                                               struct token_filter **out, struct td_error *err);
 void token_filter_free(struct token_filter *filter);
 
-/* Call it before each choice. The first call decides whether the budget can be kept at all. */
+/* Before the first choice, for a grammar with marks. */
+void token_filter_mark(struct token_filter *filter, const struct token_marks *marks);
+
+/* Call it before each choice. The first call decides whether the budget can be kept at all. With
+ * marks that is decided anew wherever a part begins that must be completed: what comes before it
+ * is free. */
 void token_filter_set_budget(struct token_filter *filter, uint32_t tokens_left);
 
 /* *allowed: whether `id` may come next. */
@@ -65,6 +83,8 @@ TD_MUST_CHECK enum td_status token_filter_accept(struct token_filter *filter, in
 /* Writes the tokens of the only text that can come next, at most `max`; returns their number, which
  * is 0 if several bytes are possible. */
 uint32_t token_filter_forced(struct token_filter *filter, int32_t *ids, uint32_t max);
+/* Whether the grammar allowed no other text than that of `id`, which has not been accepted yet. */
+bool token_filter_is_forced(struct token_filter *filter, int32_t id);
 /* How many of the ids, from the first on, may come next in this order. */
 uint32_t token_filter_count_allowed(struct token_filter *filter, const int32_t *ids,
                                     uint32_t count);

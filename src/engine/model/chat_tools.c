@@ -87,6 +87,15 @@ enum tool_format chat_tool_format(const struct td_model *model)
     return model->jinja ? tool_format_of(model->jinja) : TOOL_FORMAT_NONE;
 }
 
+void chat_tool_marks(const struct td_model *model, enum tool_format format, struct token_marks *out)
+{
+    struct tool_marks marks = tool_format_marks(format);
+    *out = (struct token_marks){
+        .open_id = tokenizer_find(model->tokenizer, marks.open),
+        .close_id = marks.close.len ? tokenizer_find(model->tokenizer, marks.close) : -1,
+        .free_id = model->info.not_mine_id};
+}
+
 enum td_status chat_tools_tokenize(const struct td_model *model, const struct json *messages,
                                    const struct json *tools, int32_t **ids, size_t *count,
                                    struct td_error *err)

@@ -3,6 +3,8 @@
 #ifndef ENGINE_CHAT_TOOLS_H
 #define ENGINE_CHAT_TOOLS_H
 
+#include "base/str.h"
+#include "engine/grammar/token_filter.h"
 #include "engine/template/jinja.h"
 #include "tandem/engine.h"
 
@@ -14,6 +16,28 @@
  *   MISTRAL  [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...] to the end
  *            (Mistral v3 and later) */
 enum tool_format { TOOL_FORMAT_NONE, TOOL_FORMAT_HERMES, TOOL_FORMAT_LLAMA, TOOL_FORMAT_MISTRAL };
+
+/* The texts around calls. A model may have tokens of their own for them; {NULL, 0} = there is none.
+ * LLAMA's comes before a call that is not the whole answer. */
+struct tool_marks {
+    struct td_str open, close;
+};
+static inline struct tool_marks tool_format_marks(enum tool_format format)
+{
+    switch (format) {
+    case TOOL_FORMAT_HERMES:
+        return (struct tool_marks){STR("<tool_call>"), STR("</tool_call>")};
+    case TOOL_FORMAT_MISTRAL:
+        return (struct tool_marks){STR("[TOOL_CALLS]"), {NULL, 0}};
+    case TOOL_FORMAT_LLAMA:
+        return (struct tool_marks){STR("<|python_tag|>"), {NULL, 0}};
+    default:
+        return (struct tool_marks){{NULL, 0}, {NULL, 0}};
+    }
+}
+/* The tokens of the vocabulary that are these marks, and the model's "not mine" token. */
+void chat_tool_marks(const struct td_model *model, enum tool_format format,
+                     struct token_marks *out);
 
 /* Asks the template: it must show a tool that it is given, and a call of that tool in a known
  * form. */

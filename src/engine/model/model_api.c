@@ -73,22 +73,38 @@ static uint64_t count_parameters(const struct gguf *gguf)
     return sum;
 }
 
-/* The maker of the file fitted it to held-out answers (docs/heads.md). */
-static enum td_status take_calibration(const struct gguf *gguf, struct td_calibration *out,
-                                       struct td_error *err)
+/* The maker of the file fitted it to held-out answers (docs/heads.md). kind: "", "call." or
+ * "label."; *out stays as it is where the file has no key of that kind. */
+static enum td_status take_calibration(const struct gguf *gguf, const char *kind,
+                                       struct td_calibration *out, struct td_error *err)
 {
-    static const char *temperature = "tandem.calibration.temperature";
-    static const char *bias = "tandem.calibration.bias";
+    char temperature[48], bias[48];
+    struct td_calibration found = {0};
+    snprintf(temperature, sizeof temperature, "tandem.calibration.%stemperature", kind);
+    snprintf(bias, sizeof bias, "tandem.calibration.%sbias", kind);
     if (gguf_has(gguf, temperature) &&
-        (!gguf_get_f32(gguf, temperature, &out->temperature) ||
-         !(out->temperature >= TEMPERATURE_MIN && out->temperature <= TEMPERATURE_MAX)))
+        (!gguf_get_f32(gguf, temperature, &found.temperature) ||
+         !(found.temperature >= TEMPERATURE_MIN && found.temperature <= TEMPERATURE_MAX)))
         return error_set(err, TD_CORRUPT, "%s: %s: not a number from 0.01 to 100", gguf_path(gguf),
                          temperature);
-    if (gguf_has(gguf, bias) && (!gguf_get_f32(gguf, bias, &out->bias) ||
-                                 !(out->bias >= -BIAS_MAX && out->bias <= BIAS_MAX)))
+    if (gguf_has(gguf, bias) && (!gguf_get_f32(gguf, bias, &found.bias) ||
+                                 !(found.bias >= -BIAS_MAX && found.bias <= BIAS_MAX)))
         return error_set(err, TD_CORRUPT, "%s: %s: not a number from -100 to 100", gguf_path(gguf),
                          bias);
+    if (gguf_has(gguf, temperature) || gguf_has(gguf, bias))
+        *out = found;
     return TD_OK;
+}
+
+static enum td_status take_calibrations(const struct gguf *gguf, struct td_model_info *info,
+                                        struct td_error *err)
+{
+    enum td_status status = take_calibration(gguf, "", &info->calibration, err);
+    info->call_calibration = info->label_calibration = info->calibration;
+    if (status == TD_OK)
+        status = take_calibration(gguf, "call.", &info->call_calibration, err);
+    return status == TD_OK ? take_calibration(gguf, "label.", &info->label_calibration, err)
+                           : status;
 }
 
 static enum td_status fill_info(struct td_model *model, struct td_error *err)
@@ -119,7 +135,7 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .exit_count = model->heads ? model->heads->exit_count : 0,
         .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
-    enum td_status status = take_calibration(gguf, &info->calibration, err);
+    enum td_status status = take_calibrations(gguf, info, err);
     if (status == TD_OK)
         status = recommended_sampling_read(gguf, &info->sampling, err);
     if (status != TD_OK || !gguf_has(gguf, "tandem.not_mine_token_id"))

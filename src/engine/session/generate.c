@@ -140,6 +140,12 @@ void generation_score_prompt(struct generation *generation, struct prompt_score 
     generation->prompt = generation->ids;
 }
 
+void generation_score_labels(struct generation *generation, struct label_walk *labels)
+{
+    ASSERT(generation->chosen_count == 0 && generation->prompt_scores == NULL);
+    generation->labels = labels;
+}
+
 void generation_skip(struct generation *generation, uint32_t count)
 {
     ASSERT(count < generation->id_count && generation->chosen_count == 0);
@@ -190,6 +196,7 @@ static enum td_status choose(struct generation *generation, float *logits, uint3
     out->id = choice.id;
     out->stats = choice.stats;
     out->stats.probe = generation->chosen_count == 0 ? generation->result.probe : 0;
+    out->stats.forced = generation->filter && token_filter_is_forced(generation->filter, choice.id);
     out->top_count = top_count;
     out->length = length;
     out->last = false;
@@ -265,6 +272,12 @@ static enum td_status finish(struct generation *generation, struct generation_ev
     return text_gate_finish(&generation->gate, &event->text, err);
 }
 
+/* Whether the prompt has run and labels follow. */
+static bool runs_labels(const struct generation *generation)
+{
+    return generation->labels && generation->labels->prompt_done;
+}
+
 /* A step of the last token, and of guesses at the tokens after it. */
 static struct generation_due due_token(struct generation *generation, uint32_t rows_max)
 {
@@ -290,8 +303,11 @@ struct generation_due generation_due(struct generation *generation, uint32_t row
     if (generation_has_event(generation))
         return (struct generation_due){.ids = generation->ids};
     generation->due_ms = clock_monotonic_ms(NULL);
-    struct generation_due due;
-    if (generation->chosen_count > 0) {
+    struct generation_due due = {0};
+    if (runs_labels(generation)) {
+        due.count = (uint32_t)label_walk_due(generation->labels, rows_max, &due.ids);
+        due.logit_rows = due.count;
+    } else if (generation->chosen_count > 0) {
         due = due_token(generation, rows_max);
     } else {
         bool scores = generation->prompt_scores != NULL;
@@ -370,6 +386,25 @@ static enum td_status take_prompt_end(struct generation *generation,
     return status == TD_OK ? hand_out(generation, event, err) : status;
 }
 
+/* The prompt's end or tokens of labels have run: goes on to the next label, or ends. */
+static enum td_status take_labels(struct generation *generation, const struct generation_due *due,
+                                  const float *logits, struct generation_event *event,
+                                  struct td_error *err)
+{
+    struct label_walk *labels = generation->labels;
+    const int32_t *ids;
+    if (!labels->prompt_done)
+        generation->prompt_length = generation->sequence->length;
+    enum td_status status = label_walk_take(labels, logits, due->logit_rows, err);
+    if (status != TD_OK)
+        return status;
+    generation->done = label_walk_due(labels, 1, &ids) == 0;
+    sequence_truncate(generation->sequence,
+                      generation->prompt_length + (generation->done ? 0 : labels->depth));
+    event->kind = generation->done ? GENERATION_DONE : GENERATION_PREFILL;
+    return TD_OK;
+}
+
 enum td_status generation_take(struct generation *generation, const struct generation_due *due,
                                float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
@@ -391,7 +426,9 @@ enum td_status generation_take(struct generation *generation, const struct gener
         *spent_ms += clock_monotonic_ms(NULL) - generation->due_ms;
         return status;
     }
-    if (prompt_end) {
+    if (generation->labels && (prompt_end || generation->labels->prompt_done)) {
+        status = take_labels(generation, due, logits, event, err);
+    } else if (prompt_end) {
         status = take_prompt_end(generation, due, logits, candidates, event, err);
     } else if (prefill) {
         event->kind = GENERATION_PREFILL;

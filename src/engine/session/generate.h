@@ -8,6 +8,7 @@
 #include "engine/forward/forward.h"
 #include "engine/grammar/token_filter.h"
 #include "engine/sampling/sampler.h"
+#include "engine/session/label_walk.h"
 #include "engine/session/speculation.h"
 #include "engine/session/text_gate.h"
 
@@ -64,6 +65,8 @@ struct generation {
     const int32_t *prompt;              /* the whole prompt */
     struct prompt_score *prompt_scores; /* [prompt tokens] output, borrowed; or NULL */
     bool prompt_only;                   /* the generation ends with the prompt */
+    struct label_walk *labels;          /* borrowed: what runs after the prompt; or NULL */
+    uint32_t prompt_length;             /* of the sequence, where labels follow */
     int32_t last_id;                    /* the last chosen token */
     bool ended;                         /* the last token is handed out; held text may be due */
     bool done;
@@ -87,6 +90,10 @@ void generation_deinit(struct generation *generation);
 /* Before the first generation_due. The tokens of the prompt get scores (NULL = no), with
  * options.top_logprobs alternatives, at most PROMPT_TOP_MAX. only: generate nothing. */
 void generation_score_prompt(struct generation *generation, struct prompt_score *scores, bool only);
+
+/* Before the first generation_due. After the prompt the labels run, and nothing is generated.
+ * **borrows** the walk. */
+void generation_score_labels(struct generation *generation, struct label_walk *labels);
 
 /* Before the first generation_due: the sequence got `count` tokens of the prompt from elsewhere. */
 void generation_skip(struct generation *generation, uint32_t count);

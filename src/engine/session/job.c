@@ -100,6 +100,8 @@ static void job_free(struct job *job)
     free(job->stop_bytes);
     free(job->biases);
     free(job->prompt_scores);
+    free(job->label_scores);
+    label_plan_release(job->request.labels);
     td_grammar_free(job->request.options.grammar);
     adapter_set_release(job->request.adapters);
     wake_release(job->wake);
@@ -114,7 +116,21 @@ void job_release(struct job *job)
         job_free(job);
 }
 
-/* Copies ids, stop strings and biases, retains grammar and adapters; false without memory. */
+/* Makes room for the scores; false without memory. */
+static bool copy_labels(struct job *job, const struct job_request *request)
+{
+    if (request->labels == NULL)
+        return true;
+    job->label_scores = calloc(label_plan_count(request->labels), sizeof *job->label_scores);
+    if (job->label_scores == NULL)
+        return false;
+    label_walk_init(&job->walk, request->labels, request->label_begin, request->label_end,
+                    job->label_scores);
+    return true;
+}
+
+/* Copies ids, stop strings and biases, retains grammar, adapters and labels; false without
+ * memory. */
 static bool copy_request(struct job *job, const struct job_request *request)
 {
     size_t stop_bytes = 0, used = 0;
@@ -128,7 +144,7 @@ static bool copy_request(struct job *job, const struct job_request *request)
     if (request->score_prompt)
         job->prompt_scores = calloc(request->id_count, sizeof *job->prompt_scores);
     if (job->ids == NULL || job->stop_bytes == NULL || job->biases == NULL ||
-        (request->score_prompt && job->prompt_scores == NULL))
+        (request->score_prompt && job->prompt_scores == NULL) || !copy_labels(job, request))
         return false;
     if (bias_count)
         memcpy(job->biases, options->sampling.biases, bias_count * sizeof *job->biases);
@@ -146,6 +162,7 @@ static bool copy_request(struct job *job, const struct job_request *request)
     job->request.options.sampling.biases = job->biases;
     grammar_retain(job->request.options.grammar);
     adapter_set_retain(job->request.adapters);
+    label_plan_retain(job->request.labels);
     return true;
 }
 
@@ -233,6 +250,12 @@ void job_end(struct job *job, enum td_status status, const struct td_generate_re
 const struct prompt_score *job_prompt_scores(const struct job *job)
 {
     return job->prompt_scores;
+}
+
+const double *job_label_scores(const struct job *job, double *not_mine)
+{
+    *not_mine = job->walk.not_mine;
+    return job->label_scores;
 }
 
 /* Takes the filled batch; true if this is the last delivery. */

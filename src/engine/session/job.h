@@ -61,6 +61,8 @@ struct job {
     char *stop_bytes;
     struct td_logit_bias *biases;
     struct prompt_score *prompt_scores; /* written until the first event; NULL = not asked for */
+    struct label_walk walk;             /* of request.labels; written until the job has ended */
+    double *label_scores;               /* [labels] of the walk; NULL = no labels */
     struct wake *wake;
     double submitted_ms, admitted_ms; /* when it came and when it got its slot; 0 = not yet */
     bool prompt_owed;                 /* its prompt counts as work before others */

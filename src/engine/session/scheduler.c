@@ -42,7 +42,8 @@ static void end_everything(struct scheduler *scheduler)
     end_waiting(scheduler, status, &err);
 }
 
-static void forget_texts(struct scheduler *scheduler, unsigned what)
+static void forget_texts(struct scheduler *scheduler, unsigned what,
+                         const struct prefix_scope *scope)
 {
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
         struct sequence *sequence = &scheduler->slots[i].sequence;
@@ -51,12 +52,25 @@ static void forget_texts(struct scheduler *scheduler, unsigned what)
         sequence_truncate(sequence, 0);
         explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
     }
-    if (what & FORGET_ALL)
-        prefix_forget(scheduler->prefixes);
+    bool kept_too = what & (FORGET_ALL | FORGET_SCOPE);
+    const struct prefix_scope *of = what & FORGET_ALL ? NULL : scope;
+    if (kept_too)
+        prefix_forget(scheduler->prefixes, of);
     else
         kv_pool_wipe_free(scheduler->kv_pool);
     if (scheduler->draft)
-        scheduler_draft_forget(scheduler->draft, what & FORGET_ALL);
+        scheduler_draft_forget(scheduler->draft, kept_too, of);
+}
+
+/* What is due, and of whom. */
+static unsigned take_forget(struct scheduler *scheduler, struct prefix_scope *scope)
+{
+    unsigned what = atomic_exchange(&scheduler->forget, 0);
+    if (what & FORGET_SCOPE) {
+        *scope = scheduler->forget_scope;
+        atomic_store(&scheduler->forget_claimed, false);
+    }
+    return what;
 }
 
 /* --- sleep --- */
@@ -129,13 +143,14 @@ static void *scheduler_main(void *arg)
         scheduler->post_failed = false;
         if (is_asleep(scheduler) && has_jobs(scheduler))
             wake_up(scheduler);
-        unsigned forget = atomic_exchange(&scheduler->forget, 0);
+        struct prefix_scope scope;
+        unsigned forget = take_forget(scheduler, &scope);
         if (is_asleep(scheduler)) {
             rest(scheduler);
             continue;
         }
         if (forget)
-            forget_texts(scheduler, forget);
+            forget_texts(scheduler, forget, &scope);
         scheduler_admit(scheduler);
         if (!scheduler_pass(scheduler) && !atomic_load(&scheduler->forget))
             rest(scheduler);
@@ -281,9 +296,18 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     return TD_OK;
 }
 
-void scheduler_forget(struct scheduler *scheduler)
+bool scheduler_keeps_nothing(const struct scheduler *scheduler)
 {
-    atomic_fetch_or(&scheduler->forget, FORGET_ALL);
+    return scheduler->keep_nothing;
+}
+
+/* Of two scopes at once everything goes: that is more than was asked, and soon computed again. */
+void scheduler_forget(struct scheduler *scheduler, const struct prefix_scope *scope)
+{
+    bool mine = scope && !atomic_exchange(&scheduler->forget_claimed, true);
+    if (mine)
+        scheduler->forget_scope = *scope;
+    atomic_fetch_or(&scheduler->forget, mine ? FORGET_SCOPE : FORGET_ALL);
     wake_signal(scheduler->wake);
 }
 

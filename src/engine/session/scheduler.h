@@ -11,10 +11,12 @@
 #include "base/loop.h"
 #include "base/names.h"
 #include "engine/forward/prefix_index.h"
+#include "engine/grammar/token_filter.h"
 #include "engine/sampling/sampler.h"
 #include "tandem/engine.h"
 
 struct adapter_set;
+struct label_plan;
 struct scheduler;
 struct job;
 
@@ -43,11 +45,18 @@ struct job_request {
     size_t id_count;
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
-    struct sampler_dry dry;             /* beside options.sampling */
-    struct adapter_set *adapters;       /* retained; NULL = the bare model */
-    struct prefix_scope scope;          /* computed prompts are shared within it */
-    bool score_prompt;                  /* job_prompt_scores gives the scores */
-    bool prompt_only;                   /* nothing is generated; options.tokens_max is 1 */
+    bool marked;                        /* options.grammar speaks of tokens by `marks` */
+    struct token_marks marks;
+    struct sampler_dry dry;       /* beside options.sampling */
+    struct adapter_set *adapters; /* retained; NULL = the bare model */
+    struct prefix_scope scope;    /* computed prompts are shared within it */
+    bool score_prompt;            /* job_prompt_scores gives the scores */
+    bool prompt_only;             /* nothing is generated; options.tokens_max is 1 */
+    /* The labels [label_begin, label_end) of the plan's order are scored after the prompt
+     * (job_label_scores), and nothing is generated. Retained; NULL = none. options.tokens_max is
+     * at least the plan's depth. */
+    struct label_plan *labels;
+    size_t label_begin, label_end;
     bool keep_nothing; /* no other job uses its pages, and they are overwritten when it has ended */
     struct loop *loop; /* runs the callbacks */
     /* Each token in order, as in td_token_fn (token NULL: only text that was held back). The token
@@ -80,12 +89,20 @@ struct prompt_score;
 /* With score_prompt: [id_count] scores (generate.h). Valid in on_token and on_done. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
 
+/* With labels: the scores of label_walk.h, in the plan caller's order; NULL without. Valid in
+ * on_done. **borrows**. */
+const double *job_label_scores(const struct job *job, double *not_mine);
+
 /* How long the job waited for its slot. Valid in on_done. */
 double job_waited_ms(const struct job *job);
 
+/* Whether no job leaves anything for others (scheduler_options). */
+bool scheduler_keeps_nothing(const struct scheduler *scheduler);
+
 /* Overwrites, soon and between two passes, what the answers that have ended left in memory:
- * computed prompts, tokens, keys and values of all callers. Running jobs go on. Any thread. */
-void scheduler_forget(struct scheduler *scheduler);
+ * computed prompts, tokens, keys and values. scope: only computed prompts of that scope go, and at
+ * most the last page of others; NULL = those of all callers. Running jobs go on. Any thread. */
+void scheduler_forget(struct scheduler *scheduler, const struct prefix_scope *scope);
 
 struct scheduler_load {
     uint32_t running, waiting;

@@ -133,10 +133,14 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
                                             job->request.id_count, &job->request.options, &err);
     if (status != TD_OK)
         scheduler_end_slot(scheduler, slot, status, &err);
+    else if (job->label_scores)
+        generation_score_labels(&slot->generation, &job->walk);
     else
         generation_score_prompt(&slot->generation, job->prompt_scores, job->request.prompt_only);
     if (status == TD_OK)
         sampler_set_dry(&slot->generation.sampler, &job->request.dry);
+    if (status == TD_OK && slot->generation.filter && job->request.marked)
+        token_filter_mark(slot->generation.filter, &job->request.marks);
 }
 
 void scheduler_admit(struct scheduler *scheduler)

@@ -136,7 +136,8 @@ void scheduler_draft_end(struct scheduler_draft *draft, uint32_t slot,
     session->cancel = NULL;
 }
 
-void scheduler_draft_forget(struct scheduler_draft *draft, bool all)
+void scheduler_draft_forget(struct scheduler_draft *draft, bool all,
+                            const struct prefix_scope *scope)
 {
     for (uint32_t i = 0; i < draft->slot_count; i++) {
         struct sequence *sequence = &draft->sessions[i].sequence;
@@ -144,7 +145,7 @@ void scheduler_draft_forget(struct scheduler_draft *draft, bool all)
             explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
     }
     if (all)
-        prefix_forget(draft->prefixes);
+        prefix_forget(draft->prefixes, scope);
     else
         kv_pool_wipe_free(draft->kv_pool);
 }

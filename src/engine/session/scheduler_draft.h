@@ -49,6 +49,7 @@ void scheduler_draft_prepare(struct scheduler_draft *draft, uint32_t slot,
 void scheduler_draft_end(struct scheduler_draft *draft, uint32_t slot,
                          const struct prefix_scope *scope);
 /* Overwrites what ended jobs have left. all: also the pages that are kept for other jobs. */
-void scheduler_draft_forget(struct scheduler_draft *draft, bool all);
+void scheduler_draft_forget(struct scheduler_draft *draft, bool all,
+                            const struct prefix_scope *scope);
 
 #endif

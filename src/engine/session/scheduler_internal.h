@@ -33,7 +33,8 @@ struct slot {
 /* What to overwrite of ended answers. */
 enum forget {
     FORGET_UNUSED = 1, /* free pages */
-    FORGET_ALL = 2     /* also pages that are kept for other jobs */
+    FORGET_ALL = 2,    /* also pages that are kept for other jobs */
+    FORGET_SCOPE = 4   /* of these, what belongs to forget_scope */
 };
 
 /* What a forecast is made from (scheduler_forecast.c). Spare work counts for nothing: it gives
@@ -72,6 +73,10 @@ struct scheduler {
     bool thread_started;
     atomic_bool stop;
     atomic_uint forget; /* set of enum forget that is due, see scheduler_forget */
+    /* Whoever turns forget_claimed on may write the scope; the scheduler's thread reads it after
+     * FORGET_SCOPE, and turns it off. */
+    atomic_bool forget_claimed;
+    struct prefix_scope forget_scope;
     bool keep_nothing;
     atomic_uint jobs, spares;           /* running and waiting; spares are not in jobs */
     atomic_uint running;                /* of both kinds */

@@ -19,15 +19,39 @@ void confidence_init(struct confidence *confidence, double temperature, double b
     confidence->margin_min = 1;
     confidence->temperature = temperature;
     confidence->bias = bias;
+    confidence->call = confidence->label = (struct confidence_scale){temperature, bias};
+}
+
+void confidence_add_call(struct confidence *confidence)
+{
+    confidence->calls = true;
+}
+
+enum confidence_kind confidence_kind(const struct confidence *confidence)
+{
+    if (confidence->calls)
+        return CONFIDENCE_CALL;
+    bool label = confidence->whole && confidence->ended && confidence->token_count <= 2;
+    return label ? CONFIDENCE_LABEL : CONFIDENCE_ANSWER;
+}
+
+const char *confidence_kind_name(enum confidence_kind kind)
+{
+    static const char *const names[] = {"answer", "call", "label"};
+    return names[kind];
 }
 
 /* 0 stays 0: what cannot be right is not made likely by a bias. */
 static double calibrate(const struct confidence *confidence, double value)
 {
-    if (confidence->temperature <= 0 || value <= 0)
+    enum confidence_kind kind = confidence_kind(confidence);
+    struct confidence_scale scale = {confidence->temperature, confidence->bias};
+    if (kind != CONFIDENCE_ANSWER)
+        scale = kind == CONFIDENCE_CALL ? confidence->call : confidence->label;
+    if (scale.temperature <= 0 || value <= 0)
         return value;
     double sure = value < SURE ? value : SURE;
-    double odds = log(sure / (1 - sure)) / confidence->temperature + confidence->bias;
+    double odds = log(sure / (1 - sure)) / scale.temperature + scale.bias;
     return 1 / (1 + exp(-odds));
 }
 
@@ -36,10 +60,13 @@ void confidence_add(struct confidence *confidence, const struct td_token_stats *
     bool odd = !(stats->logprob < 1e-3f); /* also NAN */
     float logprob = odd ? -INFINITY : fminf(stats->logprob, 0);
     confidence->odd_count += odd;
-    if (confidence->count == 0 && stats->not_mine > 0)
+    if (!confidence->begun && stats->not_mine > 0)
         confidence->not_mine = stats->not_mine < 1 ? stats->not_mine : 1;
-    if (confidence->count == 0 && stats->probe > 0)
+    if (!confidence->begun && stats->probe > 0)
         confidence->probe = stats->probe < 1 ? stats->probe : 1;
+    confidence->begun = true;
+    if (confidence->calls && stats->forced)
+        return;
     if (confidence->count < CONFIDENCE_TOKENS_MAX)
         confidence->logprobs[confidence->count++] = logprob;
     confidence->token_count++;

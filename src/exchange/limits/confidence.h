@@ -12,15 +12,25 @@
  *
  *   log-odds(c') = log-odds(c) / temperature + bias
  *
+ * Calls of tools and labels may have a calibration of their own. Of a call only the tokens count
+ * that were chosen: whether to call, the name, the values. What the grammar forced says nothing.
+ *
  * With a confidence model (router/judge/confidence_model.h) that is bound to the tier's model, the
  * result is that model's probability of being right; rule and calibration are not used then. */
 #ifndef EXCHANGE_CONFIDENCE_H
 #define EXCHANGE_CONFIDENCE_H
 
 #include "router/judge/confidence_model.h"
+#include "router/plan/facts.h"
 #include "tandem/engine.h"
 
 #define CONFIDENCE_TOKENS_MAX 512
+
+enum confidence_kind {
+    CONFIDENCE_ANSWER,
+    CONFIDENCE_CALL,
+    CONFIDENCE_LABEL /* a whole answer of one token beside its end */
+};
 
 struct confidence {
     float logprobs[CONFIDENCE_TOKENS_MAX]; /* reservoir: the first that fit */
@@ -31,14 +41,22 @@ struct confidence {
     uint64_t token_count; /* also of those that did not fit */
     uint64_t odd_count;   /* of them: numbers that are no log-probabilities */
     double logprob_sum, margin_sum, entropy_sum;
+    bool begun;                           /* the first token has come */
+    bool calls;                           /* the answer has a call, or the beginning of one */
     bool ended;                           /* the answer is whole: by itself, not cut */
     bool whole;                           /* nothing more comes */
     double temperature, bias;             /* temperature 0: no calibration */
+    struct confidence_scale call, label;  /* of the other kinds */
     const struct confidence_model *model; /* or NULL */
 };
 
+/* The scales of the other kinds are the same until the caller sets them. */
 void confidence_init(struct confidence *confidence, double temperature, double bias);
 void confidence_add(struct confidence *confidence, const struct td_token_stats *stats);
+/* The next token, and what follows, belongs to a call. */
+void confidence_add_call(struct confidence *confidence);
+enum confidence_kind confidence_kind(const struct confidence *confidence);
+const char *confidence_kind_name(enum confidence_kind kind); /* "answer", "call", "label" */
 /* Nothing more comes. by_itself: an end token or a stop, not a limit. */
 void confidence_end(struct confidence *confidence, bool by_itself);
 /* What a model looks at. At least one token. */

@@ -25,16 +25,20 @@ struct gate {
 
 bool gates_on(const struct gate_settings *gates)
 {
-    return gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0;
+    return gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0 ||
+           gates->uncalibrated;
 }
 
 void gates_write(const struct gate_settings *gates, struct buf *out)
 {
-    buf_printf(out, " g0 %u %.17g %.17g g1 %.17g g2 %u %.17g %u %.17g g3 %.17g %.17g %.17g %u",
+    buf_printf(out,
+               " g0 %u %.17g %.17g g1 %.17g g2 %u %.17g %u %.17g g3 %.17g %.17g %.17g %u "
+               "given %d %d risk %d",
                gates->g0_tokens_over, gates->g0_gain_over, gates->g0_p_local_under,
                gates->g1_probe_min, gates->g2_tokens, gates->g2_confidence_min, gates->g2_every,
                gates->g2_abandon_under, gates->g3_confidence_min, gates->hopeless_under,
-               gates->human_under, gates->commit_tokens);
+               gates->human_under, gates->commit_tokens, gates->g2_given, gates->g3_given,
+               gates->risk);
 }
 
 /* --- the first token --- */
@@ -88,6 +92,50 @@ static void say_probe(const struct gate_verdict *verdict, const struct gate_view
                  verdict->confidence, verdict->threshold);
 }
 
+/* Nothing says what such a confidence is worth, so no answer of the model is written that a better
+ * tier could write. A probe that the route has a number for knows better. */
+static bool judge_uncalibrated(const struct gate_view *view, struct gate_verdict *out)
+{
+    const struct gate_settings *gates = view->settings;
+    if (!gates->uncalibrated || (gates->g1_on && view->confidence->probe > 0))
+        return false;
+    out->confidence = confidence_value(view->confidence);
+    return true;
+}
+
+static bool look_uncalibrated(const struct gate_view *view, struct gate_verdict *out)
+{
+    return view->token_count == 1 && judge_uncalibrated(view, out);
+}
+
+static void say_uncalibrated(const struct gate_verdict *verdict, const struct gate_view *view,
+                             const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    (void)verdict;
+    (void)view;
+    snprintf(out, REASON_TEXT_BYTES,
+             "what %s answers is uncalibrated, and the route has no thresholds of its own", tier);
+}
+
+/* --- values --- */
+
+/* A grammar makes an answer that says nothing as probable as any other. */
+static bool has_no_values(const struct gate_view *view, struct gate_verdict *out)
+{
+    if (!gates_on(view->settings) || view->fault == ANSWER_SOUND)
+        return false;
+    out->confidence = 0;
+    return true;
+}
+
+static void say_no_values(const struct gate_verdict *verdict, const struct gate_view *view,
+                          const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    (void)verdict;
+    snprintf(out, REASON_TEXT_BYTES, "%s's answer says nothing: %s", tier,
+             answer_fault_text(view->fault));
+}
+
 /* --- confidence --- */
 
 /* A tier that gives no stats has no confidence (NAN) and is not judged by it. */
@@ -102,16 +150,16 @@ static bool is_under(const struct gate_view *view, double threshold, struct gate
 static void say_low(const struct gate_verdict *verdict, const struct gate_view *view,
                     const char *tier, char out[static REASON_TEXT_BYTES])
 {
-    (void)view;
     if (say_out_of_reach(verdict, tier, out))
         return;
     if (verdict->token_count == 0)
-        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f of the whole answer is below %.2f",
-                 verdict->confidence, verdict->threshold);
-    else
-        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f after %u token%s is below %.2f",
-                 verdict->confidence, verdict->token_count, verdict->token_count == 1 ? "" : "s",
+        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f of the whole %s is below %.2f",
+                 verdict->confidence, view->confidence->calls ? "call" : "answer",
                  verdict->threshold);
+    else
+        snprintf(out, REASON_TEXT_BYTES, "confidence %.2f%s after %u token%s is below %.2f",
+                 verdict->confidence, view->confidence->calls ? " of the call" : "",
+                 verdict->token_count, verdict->token_count == 1 ? "" : "s", verdict->threshold);
 }
 
 static bool is_g2_token(const struct gate_view *view)
@@ -167,6 +215,9 @@ static void say_cut(const struct gate_verdict *verdict, const struct gate_view *
 static const struct gate gates[] = {
     {"not_mine", REASON_LEFT_NOT_MINE, is_not_mine, NULL, say_not_mine},
     {"g1", REASON_LEFT_PROBE, probe_is_low, NULL, say_probe},
+    {"values", REASON_LEFT_VALUES, NULL, has_no_values, say_no_values},
+    {"uncalibrated", REASON_LEFT_UNCALIBRATED, look_uncalibrated, judge_uncalibrated,
+     say_uncalibrated},
     {"g2", REASON_LEFT_LOW_CONFIDENCE, g2_look, g2_judge, say_low},
     {"abandon", REASON_LEFT_LOW_CONFIDENCE, abandon_look, NULL, say_low},
     {"g3", REASON_LEFT_LOW_CONFIDENCE, NULL, g3_judge, say_low},

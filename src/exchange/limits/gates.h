@@ -7,6 +7,7 @@
 #define EXCHANGE_GATES_H
 
 #include "base/buf.h"
+#include "exchange/limits/answer_values.h"
 #include "exchange/limits/confidence.h"
 #include "router/plan/policy.h"
 
@@ -17,8 +18,9 @@ struct gate_view {
     const struct gate_settings *settings;
     const struct confidence *confidence;
     uint32_t token_count;
-    bool whole; /* nothing more comes */
-    bool cut;   /* the tier's own limit ended the answer, not the request's */
+    bool whole;              /* nothing more comes */
+    bool cut;                /* the tier's own limit ended the answer, not the request's */
+    enum answer_fault fault; /* of a whole structured answer */
 };
 
 struct gate_verdict {

@@ -8,10 +8,12 @@
 #include "exchange/limits/spending.h"
 
 #include "base/clock.h"
+#include "base/crypto.h"
 #include "base/hash.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -59,13 +61,15 @@ void spending_free(struct spending *spending)
     free(spending);
 }
 
-bool spending_key_id(const char *key, char out[static SPENDING_KEY_ID_BYTES])
+void spending_key_id(const uint8_t secret[static KEYED_KEY_BYTES], const char *digest,
+                     char out[static SPENDING_KEY_ID_BYTES])
 {
-    if (!key || strlen(key) < SPENDING_KEY_ID_BYTES)
-        return false;
-    memcpy(out, key, SPENDING_KEY_ID_BYTES - 1);
-    out[SPENDING_KEY_ID_BYTES - 1] = '\0';
-    return true;
+    char text[32];
+    uint8_t mac[KEYED_MAC_BYTES];
+    /* The words keep it apart from the names of tenants, which are made with the same secret. */
+    int len = snprintf(text, sizeof text, "key id,%.16s", digest);
+    keyed_mac(secret, text, (size_t)len, mac);
+    crypto_hex(mac, (SPENDING_KEY_ID_BYTES - 1) / 2, out);
 }
 
 uint64_t spending_key(const char *budget, const char *tenant, const char *whom)
@@ -147,14 +151,24 @@ static void turn_day_locked(struct spending *spending)
     begin_day_locked(spending);
 }
 
-double spending_today(struct spending *spending, uint64_t key)
+static double read_usd(struct spending *spending, uint64_t key, bool with_promises)
 {
     pthread_mutex_lock(&spending->lock);
     turn_day_locked(spending);
     const struct entry *entry = entry_locked(spending, key);
-    double usd = entry->spent_usd + entry->promised_usd;
+    double usd = entry->spent_usd + (with_promises ? entry->promised_usd : 0);
     pthread_mutex_unlock(&spending->lock);
     return usd;
+}
+
+double spending_today(struct spending *spending, uint64_t key)
+{
+    return read_usd(spending, key, true);
+}
+
+double spending_spent(struct spending *spending, uint64_t key)
+{
+    return read_usd(spending, key, false);
 }
 
 void spending_promise(struct spending *spending, uint64_t key, double usd)
@@ -188,6 +202,20 @@ uint64_t spending_day_begin_ms(const struct clock *clock)
     local.tm_isdst = -1; /* as it was at midnight */
     time_t begin = mktime(&local);
     return (uint64_t)(begin < 0 || begin > now ? now : begin) * 1000;
+}
+
+uint64_t spending_day_left_ms(const struct clock *clock)
+{
+    uint64_t now_ms = clock_wall_ms(clock);
+    time_t now = (time_t)(now_ms / 1000);
+    struct tm local;
+    if (!localtime_r(&now, &local))
+        return 0;
+    local.tm_mday++; /* a day may have 23 or 25 hours */
+    local.tm_hour = local.tm_min = local.tm_sec = 0;
+    local.tm_isdst = -1;
+    time_t end = mktime(&local);
+    return end > now ? (uint64_t)end * 1000 - now_ms : 0;
 }
 
 /* Hours that have passed since the last count lose theirs. */

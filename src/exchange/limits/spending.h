@@ -7,7 +7,7 @@
 #ifndef EXCHANGE_SPENDING_H
 #define EXCHANGE_SPENDING_H
 
-#include "tandem/types.h"
+#include "base/keyed.h"
 
 struct spending;
 struct clock;
@@ -16,10 +16,12 @@ struct clock;
 struct spending *spending_new(const struct clock *clock, uint32_t entries_max);
 void spending_free(struct spending *spending);
 
-/* What records show of an API key (td_request.key): the first digits of its digest. False when
- * there is none. */
+/* What records show of an API key: a keyed hash, so that nobody finds a short key from a ledger's
+ * copy. digest: SHA-256 of the key in hex, of which the first 16 digits count: those are what older
+ * ledgers show, so an older one's row is of the same id. secret: the installation's. */
 #define SPENDING_KEY_ID_BYTES 17
-bool spending_key_id(const char *key, char out[static SPENDING_KEY_ID_BYTES]);
+void spending_key_id(const uint8_t secret[static KEYED_KEY_BYTES], const char *digest,
+                     char out[static SPENDING_KEY_ID_BYTES]);
 
 /* The entry of a budget and of whom it is about ("" = all). tenant: who gave that name, where each
  * tenant gives names of its own; otherwise NULL. */
@@ -27,6 +29,7 @@ uint64_t spending_key(const char *budget, const char *tenant, const char *whom);
 
 /* Spent today and promised to exchanges that run, in USD. */
 double spending_today(struct spending *spending, uint64_t key);
+double spending_spent(struct spending *spending, uint64_t key); /* without what is promised */
 /* A running exchange may come to cost that much; spending_settle replaces it by the real cost. */
 void spending_promise(struct spending *spending, uint64_t key, double usd);
 void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd);
@@ -39,5 +42,7 @@ double spending_day_tokens(struct spending *spending); /* of the last 24 hours, 
 
 /* Local midnight before now, in ms since the epoch. clock NULL = the system's. */
 uint64_t spending_day_begin_ms(const struct clock *clock);
+/* How long until the next one. */
+uint64_t spending_day_left_ms(const struct clock *clock);
 
 #endif

@@ -7,6 +7,7 @@
 #include "exchange/limits/watch.h"
 
 #include "base/hash.h"
+#include "exchange/limits/spending.h"
 #include "router/watch/drift.h"
 
 #include <assert.h>
@@ -38,7 +39,6 @@
 #define ORPHANS_MS 3600000
 /* A tier that rested and does so no more has either answered or had nobody ask it. */
 #define UP_MS 90000
-#define DAY_MS UINT64_C(86400000)
 /* Half a day's worth of a month's misses in an hour, and still going on (The Site Reliability
  * Workbook, chapter 5); of a few requests, chance alone does that. */
 #define BURN_FEARED 14.4
@@ -381,7 +381,7 @@ void watch_budget_spent(struct watch *watch, const char *budget)
     struct subject *subject = subject_locked(watch, WATCH_BUDGET_SPENT, budget, true);
     if (subject)
         alarm_of_locked(watch, subject, 1,
-                        "the budget '%s' is spent for today (UTC): only tiers without a price "
+                        "the budget '%s' is spent for today: only tiers without a price "
                         "answer what draws on it",
                         budget);
     pthread_mutex_unlock(&watch->lock);
@@ -417,12 +417,12 @@ void watch_tier_rests(struct watch *watch, const char *tier, bool rests, uint64_
 
 void watch_tick(struct watch *watch)
 {
-    uint64_t now = now_ms(watch);
+    uint64_t now = now_ms(watch), day_begin_ms = spending_day_begin_ms(watch->clock);
     pthread_mutex_lock(&watch->lock);
     for (size_t i = 0; i < SUBJECTS_MAX; i++) {
         struct subject *subject = &watch->subjects[i];
         if (*subject->name && subject->kind == WATCH_BUDGET_SPENT &&
-            subject->since_ms / DAY_MS != now / DAY_MS)
+            subject->since_ms < day_begin_ms)
             forget_subject_locked(watch, subject);
     }
     watch_burn_locked(watch);

@@ -9,6 +9,8 @@
 #include "exchange/limits/cost.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/recording.h"
+#include "exchange/private/conversation_id.h"
+#include "tier/openai_delta.h"
 
 #include <assert.h>
 #include <math.h>
@@ -81,6 +83,8 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->review = ex->hopeless ||
                       (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
+    if (by->first_ms > 0)
+        summary->first_token_ms = by->start_ms + by->first_ms;
     summary->usage = continuation_usage(ex, by);
     summary->seams = ex->continuation.seams;
     summary->seam_count = ex->continuation.seam_count;
@@ -112,6 +116,7 @@ static void announce(struct exchange *ex)
         continuation_add_seam(ex, before);
     } else if (before) { /* nothing of the new answer was seen yet */
         buf_clear(&ex->answer.text);
+        ex->answer.heard = CONVERSATION_ID_SILENCE;
         ex->answer.visible = false;
     }
     if (is_degraded(ex, ex->current))
@@ -136,6 +141,7 @@ static bool show(void *ctx, const struct tier_piece *piece)
     }
     if (ex->answer.keeps_text)
         buf_append_str(&ex->answer.text, piece->text);
+    ex->answer.heard = conversation_id_hear(ex->answer.heard, piece->text);
     continuation_note(ex, piece);
     emit(ex, EXCHANGE_TEXT, piece);
     return !ex->ended;
@@ -147,6 +153,8 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
+    if (answer_values_open(&ex->lane->values))
+        return false; /* nothing that it says is worth keeping yet */
     if (ex->current->urgent && ex->lane->verdict.left_by)
         return false; /* the better one may still come in time */
     /* A tier without stats is not judged, so holding its text back would gain nothing. */
@@ -165,9 +173,24 @@ static void commit(struct exchange *ex)
         hold_deinit(&ex->lane->hold);
 }
 
+/* The text of an answer in a format, or the arguments of its calls. */
+static void read_values(struct answer_values *values, const struct tier_piece *piece)
+{
+    struct delta_reader reader;
+    struct delta_part part;
+    if (!answer_values_open(values))
+        return;
+    answer_values_add(values, piece->text);
+    openai_delta_read(&reader, piece->raw_delta);
+    while (openai_delta_next(&reader, &part))
+        if (part.kind == DELTA_CALL)
+            answer_values_add(values, part.arguments);
+}
+
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
     assert(!ex->ended);
+    read_values(&ex->lane->values, piece);
     bool keep = !ex->lane->committed || (exchange_takes_back(ex) && ex->current->gated);
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
@@ -295,13 +318,8 @@ static void end_with(struct exchange *ex, enum exchange_end how, const struct ex
         tell_last(ex);
 }
 
-/* Whoever writes the answer for the client may reject it. */
-static void end_answered(struct exchange *ex)
+static void end_given(struct exchange *ex)
 {
-    summarize_end(ex, ENDED_OK);
-    emit(ex, EXCHANGE_COMPLETE, NULL);
-    if (ex->ended)
-        return;
     struct exchange_event last = {.kind = EXCHANGE_DONE, .summary = &ex->answer.summary};
     if (ex->answer.rejected) {
         last.kind = EXCHANGE_FAILED;
@@ -309,6 +327,38 @@ static void end_answered(struct exchange *ex)
         last.message = "the answer could not be given in the form of this endpoint";
     }
     end_with(ex, ex->answer.rejected ? ENDED_FAILED : ENDED_OK, &last);
+}
+
+/* Whoever writes the answer for the client may reject it, or hold it until others are there. */
+static void end_answered(struct exchange *ex)
+{
+    summarize_end(ex, ENDED_OK);
+    emit(ex, EXCHANGE_COMPLETE, NULL);
+    if (ex->ended)
+        return;
+    if (!ex->answer.held || ex->answer.rejected) {
+        end_given(ex);
+        return;
+    }
+    for (size_t i = 0; i < LANES_MAX; i++)
+        lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);
+    loop_timer_stop(ex->loop, ex->step_timer);
+    deadline_end(ex);
+}
+
+void exchange_hold(struct exchange *ex)
+{
+    assert(!ex->ended);
+    ex->answer.held = true;
+}
+
+void exchange_give(struct exchange *ex)
+{
+    assert(ex->answer.held && !ex->ended);
+    ex->answer.held = false;
+    exchange_enter(ex);
+    end_given(ex);
+    exchange_leave(ex);
 }
 
 void answer_show_held(struct exchange *ex)
@@ -386,6 +436,7 @@ void answer_fail(struct exchange *ex)
         .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
         .retry_after_s = disclosure_retry_after_s(ex),
         .message = ex->answer.message,
+        .refusal = ex->plan.rung_count ? disclosure_refusal(ex, status) : NULL,
         .param = param,
     };
     end_with(ex, ENDED_FAILED, &last);

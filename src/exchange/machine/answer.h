@@ -20,11 +20,13 @@ struct answer {
     double ttft_ms;        /* 0 before that */
     bool keeps_text;       /* somebody needs the text at the end */
     struct buf text;       /* what was shown, where it is kept */
+    uint64_t heard;        /* a hash of what was shown (conversation_id_hear) */
     struct exchange_summary summary;
     struct exchange_step steps[LEDGER_ATTEMPTS_MAX];
     char disclosure[DISCLOSURE_BYTES];
     char message[MESSAGE_BYTES];
     bool rejected;               /* by whoever writes it for the client */
+    bool held;                   /* by the same, until others are there */
     struct exchange_event last;  /* DONE or FAILED */
     struct recording *recording; /* what `last` waits for; or NULL */
     bool unrecorded;             /* it should have been on record, and could not be put there */

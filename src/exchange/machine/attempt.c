@@ -11,6 +11,8 @@
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
+#include "exchange/private/signatures.h"
+#include "router/plan/tier_gates.h"
 #include "tier/openai_delta.h"
 
 #include <assert.h>
@@ -23,6 +25,14 @@ bool attempt_is_above(const struct attempt *attempt, const struct attempt *other
     if (attempt->fallback != other->fallback)
         return other->fallback;
     return attempt->fallback ? attempt->rung < other->rung : attempt->rung > other->rung;
+}
+
+const struct attempt *attempt_refused(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].status != TD_OK && ex->attempts[i].refusal.of_request)
+            return &ex->attempts[i];
+    return NULL;
 }
 
 /* --- lanes --- */
@@ -118,9 +128,13 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
     attempt->outcome = outcome;
     attempt->total_ms = exchange_now_ms(ex) - ex->created_ms - attempt->start_ms;
     attempt->confidence = confidence_value(&lane->confidence);
+    attempt->kind = confidence_kind(&lane->confidence);
     if (result) {
         attempt->status = result->status;
         attempt->http_status = result->http_status;
+        attempt->refusal = result->refusal;
+        if (attempt->purpose == EGRESS_CONTINUATION) /* of a request that we wrote */
+            attempt->refusal.of_request = false;
         attempt->retry_after_ms = result->retry_after_ms;
         attempt->finish = result->finish;
         attempt->waited_ms = result->waited_ms;
@@ -229,6 +243,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     }
     if (piece->has_stats) {
         check_server(ex, piece);
+        if (piece->computed && ex->lane->token_count == 0)
+            plan_add_reason(&ex->plan, REASON_COMPUTED, ex->facts[ex->current->tier].name,
+                            "the answer was computed, not generated");
+        if (piece->in_call)
+            confidence_add_call(&ex->lane->confidence);
         confidence_add(&ex->lane->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;
@@ -237,9 +256,13 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         ex->lane->token_count++;
     }
     ex->current->answer_bytes += piece->text.len;
-    if (piece->raw_delta)
+    if (piece->raw_delta) {
         openai_delta_measure(piece->raw_delta, &ex->current->answer_bytes,
                              &ex->current->beside_bytes);
+        /* Before anything private is put back: only the server's own bytes are believed. */
+        signatures_note(ex->services->signatures, ex->request.caller, ex->lane->pass.data_class,
+                        piece->raw_delta);
+    }
     if ((!piece->has_stats || !climb_look(ex)) && !is_only_stats(piece))
         take_piece(ex, outgoing_piece(ex, piece));
     exchange_leave(ex);
@@ -285,8 +308,16 @@ static void on_done(void *ctx, const struct tier_result *result)
 static void reset_attempt_state(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
-    confidence_init(&ex->lane->confidence, facts->confidence_temperature, facts->confidence_bias);
-    ex->lane->confidence.model = facts->confidence_model;
+    /* With an adapter the model is another one than what was calibrated. */
+    bool adapted = policy_uses_adapter(facts, &ex->request);
+    tier_gates_of(&ex->plan.gates, facts, adapted, &ex->lane->gates);
+    confidence_init(&ex->lane->confidence, adapted ? 0 : facts->confidence_temperature,
+                    adapted ? 0 : facts->confidence_bias);
+    ex->lane->confidence.model = adapted ? NULL : facts->confidence_model;
+    if (!adapted) {
+        ex->lane->confidence.call = facts->confidence_call;
+        ex->lane->confidence.label = facts->confidence_label;
+    }
     hold_deinit(&ex->lane->hold);
     ex->lane->verdict = (struct gate_verdict){.confidence = NAN, .threshold = NAN};
     ex->lane->token_count = 0;
@@ -302,10 +333,15 @@ static bool can_be_judged(const struct td_request *request)
     return !completion || !(completion->echo || completion->prompt_only);
 }
 
+/* Who forces a certain tool wants its arguments as the answer. Another call may need none. */
+static bool wants_values(const struct td_request *request)
+{
+    return request->format == TD_FORMAT_JSON || request->tool_named.len > 0;
+}
+
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
     assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
-    const struct gate_settings *gates = &ex->plan.gates;
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];
     struct tier_result failure = {.status = TD_OK, .unbilled = true};
@@ -322,10 +358,13 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
     trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);
-    attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&
+    reset_attempt_state(ex);
+    attempt->gated = gates_on(&lane->gates) && can_be_judged(&ex->request) &&
                      purpose != EGRESS_CONTINUATION && /* it cannot be left */
                      (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex));
-    reset_attempt_state(ex);
+    attempt->uncalibrated = attempt->gated && lane->gates.uncalibrated;
+    answer_values_init(&lane->values,
+                       attempt->gated && wants_values(&ex->request) ? &ex->request : NULL);
     bool ready = purpose != EGRESS_CONTINUATION || continuation_begin(ex, facts);
     const struct td_request *request = outgoing_request(ex, facts);
     attempt->prompt_estimate = tier_estimate_prompt(request);
@@ -342,7 +381,8 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .on_piece = on_piece,
             .on_done = on_done,
             .ctx = lane,
-            .judged = attempt->gated || (gates->human_under > 0 && can_be_judged(&ex->request)),
+            .judged =
+                attempt->gated || (lane->gates.human_under > 0 && can_be_judged(&ex->request)),
             .pass = &lane->pass,
             .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
             .once = attempt->ticket.alone,

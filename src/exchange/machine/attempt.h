@@ -25,8 +25,10 @@ struct attempt {
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
-    bool urgent;   /* asked beside a silent one before the deadline: not left before its end */
-    bool outrun;   /* cancelled because the other lane answered first */
+    enum answer_fault fault; /* of its values, when it was judged */
+    bool uncalibrated;       /* no number said which of its answers may be kept */
+    bool urgent; /* asked beside a silent one before the deadline: not left before its end */
+    bool outrun; /* cancelled because the other lane answered first */
     struct tier_ticket ticket;
     bool cut; /* at the deadline: what has come of its answer has no end */
     enum attempt_outcome outcome;
@@ -34,11 +36,13 @@ struct attempt {
     uint32_t retry_count;
     enum td_status status;
     int http_status;
-    uint64_t retry_after_ms; /* that the server asked for; 0 = none */
-    char error[256];         /* for the client; may quote the tier's server */
+    struct tier_refusal refusal; /* of the tier's server */
+    uint64_t retry_after_ms;     /* that the server asked for; 0 = none */
+    char error[256];             /* for the client; may quote the tier's server */
     enum td_finish finish;
     double confidence; /* NAN = none */
-    double start_ms;   /* since the exchange began */
+    enum confidence_kind kind;
+    double start_ms; /* since the exchange began */
     double first_ms, total_ms;
     double waited_ms; /* of these, in a queue here */
     struct tier_usage usage;
@@ -61,7 +65,9 @@ struct lane {
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
     char traceparent[TRACE_HEADER_BYTES];
+    struct gate_settings gates; /* of the route, as they hold for this tier */
     struct confidence confidence;
+    struct answer_values values; /* of a structured answer that is judged */
     struct gate_verdict verdict; /* the first that leaves, or the last */
     uint32_t token_count;        /* pieces with stats */
     struct hold hold;            /* pieces not shown yet; with corrections also those shown */
@@ -89,6 +95,8 @@ void attempt_report_answer(struct exchange *exchange);
 bool attempt_take_rest(struct exchange *exchange);
 /* The outcome of this attempt when it has answered. */
 enum attempt_outcome attempt_answered(const struct attempt *attempt);
+/* The one whose server found the request itself wrong; NULL = none. */
+const struct attempt *attempt_refused(const struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);
 

@@ -49,6 +49,7 @@ enum circumstance {
     LEFT = 16,     /* a tier that was left before its end */
     PART = 32,     /* text of an answer that has no end */
     GOES_ON = 64,  /* another tier can go on with what the client holds */
+    REFUSED = 128, /* a tier's server found the request itself wrong */
 };
 
 enum step {
@@ -74,6 +75,7 @@ static const struct transition {
     {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
     {OUTCOME_FAILED, STUCK | GOES_ON, STEP_CONTINUE},
     {OUTCOME_FAILED, STUCK, STEP_FAIL},
+    {OUTCOME_FAILED, REFUSED, STEP_FAIL}, /* the client has to know: no tier mends that */
     {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
     {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},
     {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
@@ -92,6 +94,7 @@ static enum step find_step(const struct exchange *ex, enum outcome outcome)
                    (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
                    (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
                    (ex->left ? LEFT : 0u) | (deadline_cut_lane(ex) ? PART : 0u) |
+                   (attempt_refused(ex) ? REFUSED : 0u) |
                    (!continuation_obstacle(ex) && continuation_has_rung(ex) ? GOES_ON : 0u);
     for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
         if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
@@ -162,11 +165,12 @@ static bool may_leave(struct exchange *ex)
 static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
 {
     return (struct gate_view){
-        .settings = &ex->plan.gates,
+        .settings = &ex->lane->gates,
         .confidence = &ex->lane->confidence,
         .token_count = ex->lane->token_count,
         .whole = whole,
         .cut = cut,
+        .fault = whole ? answer_values_judge(&ex->lane->values) : ANSWER_SOUND,
     };
 }
 
@@ -209,7 +213,7 @@ static void explain_unjudged(struct exchange *ex)
 {
     const char *tier = ex->facts[ex->current->tier].name;
     struct plan *plan = &ex->plan;
-    if (!gates_on(&plan->gates))
+    if (!gates_on(&ex->lane->gates))
         plan_add_reason(plan, REASON_UNJUDGED_NO_GATE, tier,
                         "no gate judges this answer: %s has none",
                         plan->decision.by == DECIDED_BY_RULE ? "the rule" : "the route");
@@ -231,8 +235,9 @@ static void explain_keeping(struct exchange *ex, const struct gate_view *view)
     if (ex->current->low)
         explain_keeping_low(ex, view);
     else if (ex->current->gated && !isnan(verdict->confidence) && !isnan(verdict->threshold))
-        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, tier, "confidence %.2f is at least %.2f",
-                        verdict->confidence, verdict->threshold);
+        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, tier,
+                        "confidence %.2f%s is at least %.2f", verdict->confidence,
+                        view->confidence->calls ? " of the call" : "", verdict->threshold);
     else if (exchange_can_climb(ex))
         explain_unjudged(ex);
     else
@@ -299,6 +304,10 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);
+    if (ex->current->gated && view.fault != ANSWER_SOUND) { /* whichever gate was the first */
+        ex->current->confidence = 0;
+        ex->current->fault = view.fault;
+    }
     ex->current->low = ex->lane->verdict.left_by != NULL;
     if (!ex->current->low || !may_leave(ex)) {
         explain_keeping(ex, &view);

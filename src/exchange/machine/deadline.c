@@ -30,15 +30,21 @@ static uint32_t less_margin(uint32_t timeout_ms)
     return timeout_ms > 2 * margin ? timeout_ms - margin : (timeout_ms + 1) / 2;
 }
 
+uint32_t deadline_of_answer(uint32_t server_ms, const struct td_request *request)
+{
+    uint32_t ms = sooner(server_ms, request->slo_ms);
+    return request->streamed ? ms : sooner(ms, less_margin(request->client_timeout_ms));
+}
+
 /* A client that streams hangs up when nothing comes; afterwards the stream is kept alive. */
 static void read_limits(struct exchange *ex)
 {
     const struct td_request *request = &ex->request;
     struct deadline *deadline = &ex->deadline;
-    uint32_t *patience = request->streamed ? &deadline->first_ms : &deadline->total_ms;
+    deadline->total_ms = deadline_of_answer(ex->services->deadline_ms, request);
     deadline->first_ms = request->slo_ttft_ms;
-    deadline->total_ms = sooner(ex->services->deadline_ms, request->slo_ms);
-    *patience = sooner(*patience, less_margin(request->client_timeout_ms));
+    if (request->streamed)
+        deadline->first_ms = sooner(deadline->first_ms, less_margin(request->client_timeout_ms));
 }
 
 /* --- the timer --- */

@@ -1,5 +1,5 @@
 /* The time that an exchange may take: the first that passes of the server's limit, the request's
- * objectives, and the moment when the client hangs up. Between files of the exchange only. */
+ * objectives, and the moment when the client hangs up. */
 #ifndef EXCHANGE_DEADLINE_H
 #define EXCHANGE_DEADLINE_H
 
@@ -10,6 +10,13 @@
 struct exchange;
 struct lane;
 struct loop_timer;
+struct td_request;
+
+/* How long the whole answer may take, in ms; 0 = any time. server_ms: the server's limit, 0 = none.
+ * For calls that are no exchange, too. Pure. */
+uint32_t deadline_of_answer(uint32_t server_ms, const struct td_request *request);
+
+/* --- between files of the exchange only --- */
 
 struct deadline {
     struct loop_timer *timer;

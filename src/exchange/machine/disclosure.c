@@ -5,6 +5,7 @@
 #include "exchange/machine/disclosure.h"
 
 #include "base/str.h"
+#include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 
 #include <assert.h>
@@ -194,6 +195,17 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
         add(cause, sizeof cause, "part of it had been shown before its confidence was known");
     if (!cause[0])
         add_removal(ex, cause, sizeof cause);
+    if (ex->current->fault != ANSWER_SOUND) {
+        add_separator(cause, sizeof cause);
+        add(cause, sizeof cause, "its answer says nothing: %s",
+            answer_fault_text(ex->current->fault));
+    }
+    bool uncalibrated = ex->current->low && ex->current->uncalibrated;
+    if (uncalibrated) {
+        add_separator(cause, sizeof cause);
+        add(cause, sizeof cause, "%s is uncalibrated: what its confidence is worth is not known",
+            facts->name);
+    }
     if (!cause[0] && isfinite(ex->current->confidence))
         add(cause, sizeof cause, "its confidence is low (%.2f) and there is no larger model to ask",
             ex->current->confidence);
@@ -253,6 +265,33 @@ static const char *prompt_member(const struct exchange *ex)
     return ex->request.completion ? "prompt" : "messages";
 }
 
+/* The member that asks for what a tier has not got; NULL when none did, or when a policy keeps the
+ * request from a tier that may have it. */
+static const char *missing_member(const struct exchange *ex)
+{
+    static const enum reason_code policies[] = {REASON_REMOVED_CLASS, REASON_REMOVED_REGION,
+                                                REASON_REMOVED_CONSENT, REASON_REMOVED_RULE};
+    const char *member = NULL;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        if (was_removed_for(ex, policies[i]))
+            return NULL;
+    for (size_t i = 0; !member && i < ex->plan.reason_count; i++) {
+        const struct reason *reason = &ex->plan.reasons[i];
+        const struct tier_facts *facts = facts_of(ex, reason->tier);
+        if (reason->code == REASON_REMOVED_CAPABILITY && facts)
+            member = plan_missing_member(&ex->signals, facts);
+    }
+    if (member && strcmp(member, "messages") == 0)
+        return prompt_member(ex);
+    return member;
+}
+
+/* Clients know such an error by words of its message, whatever its code is: "prompt is too long" is
+ * Anthropic's, "available context size" llama-server's (LiteLLM looks for it), "maximum context
+ * length" OpenAI's. LangChain and LiteLLM raise an error of their own for them. */
+#define TOO_LONG \
+    "the prompt is too long and exceeds the available context size, the maximum context length "
+
 /* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a
  * retry makes sense; a tier without a key will not, and does not make a long prompt shorter. */
 static enum td_status empty_ladder(const struct exchange *ex, char message[static MESSAGE_BYTES],
@@ -274,11 +313,15 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
         text = "every tier that may answer is off the device: ";
     } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
         status = TD_LIMIT;
-        text = "the request is too long for every tier that may answer: ";
+        text = TOO_LONG "of every tier that may answer: ";
         *param = answer_is_at_fault(ex) ? "max_tokens" : prompt_member(ex);
     } else if (was_removed_for(ex, REASON_REMOVED_NO_KEY)) {
         status = TD_UNAVAILABLE;
         text = "no tier that may answer is configured: ";
+    } else if (missing_member(ex)) {
+        status = TD_UNSUPPORTED;
+        text = "no tier that may answer can do what the request asks for: ";
+        *param = missing_member(ex);
     }
     add(message, MESSAGE_BYTES, "%s", text);
     add_removals(ex, true, message);
@@ -289,6 +332,8 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
 static enum td_status common_status(const struct exchange *ex)
 {
     enum td_status status = TD_OK;
+    if (attempt_refused(ex))
+        return TD_INVALID;
     for (size_t i = 0; i < ex->attempt_count; i++) {
         enum td_status other = ex->attempts[i].status;
         if (other == TD_OK)
@@ -298,6 +343,17 @@ static enum td_status common_status(const struct exchange *ex)
         status = other;
     }
     return status == TD_OK ? TD_UNAVAILABLE : status;
+}
+
+/* The word of the one who found the request wrong counts. Else that of the last one who failed,
+ * where all failures are of one kind. */
+const struct tier_refusal *disclosure_refusal(const struct exchange *ex, enum td_status status)
+{
+    const struct attempt *attempt = attempt_refused(ex);
+    for (size_t i = ex->attempt_count; !attempt && i > 0; i--)
+        if (ex->attempts[i - 1].status == status && ex->attempts[i - 1].refusal.code)
+            attempt = &ex->attempts[i - 1];
+    return ex->deadline.passed || !attempt ? NULL : &attempt->refusal;
 }
 
 bool disclosure_upstream_denied(const struct exchange *ex)
@@ -316,6 +372,12 @@ static double wait_after(const struct attempt *attempt)
     return attempt->retry_after_ms ? (double)attempt->retry_after_ms : passing ? 0 : INFINITY;
 }
 
+/* A spent budget begins again with the day. What is only promised may come back at any time. */
+static double wait_for_budget(const struct exchange *ex)
+{
+    return ex->signals.budget_frees ? 0 : (double)spending_day_left_ms(ex->services->clock);
+}
+
 /* The first tier that comes back is the one to wait for. */
 uint32_t disclosure_retry_after_s(const struct exchange *ex)
 {
@@ -328,6 +390,8 @@ uint32_t disclosure_retry_after_s(const struct exchange *ex)
         const struct tier_facts *facts = facts_of(ex, reason->tier);
         if (reason->code == REASON_REMOVED_OFFLINE && facts)
             wait_ms = fmin(wait_ms, ex->states[facts - ex->facts].rest_ms);
+        if (reason->code == REASON_REMOVED_BUDGET)
+            wait_ms = fmin(wait_ms, wait_for_budget(ex));
     }
     return isfinite(wait_ms) ? (uint32_t)ceil(wait_ms / 1000) : 0;
 }
@@ -338,12 +402,18 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     message[0] = '\0';
     if (ex->plan.rung_count == 0)
         return empty_ladder(ex, message, param);
+    enum td_status status = ex->deadline.passed ? TD_TIMEOUT : common_status(ex);
+    const struct tier_refusal *refusal = disclosure_refusal(ex, status);
+    bool too_long = status == TD_LIMIT || (refusal && refusal->code &&
+                                           strcmp(refusal->code, "context_length_exceeded") == 0);
     if (ex->deadline.passed)
         add(message, MESSAGE_BYTES, "the deadline of %u ms%s passed: ", ex->deadline.passed_ms,
             ex->deadline.first_passed ? " for the first text" : "");
     else
         add(message, MESSAGE_BYTES,
-            ex->answer.shown ? "the answer broke off: " : "no tier could answer: ");
+            ex->answer.shown ? "the answer broke off: "
+            : too_long       ? TOO_LONG "of the tier that was asked: "
+                             : "no tier could answer: ");
     bool first = true;
     for (size_t i = 0; i < ex->attempt_count; i++) {
         const struct attempt *attempt = &ex->attempts[i];
@@ -359,8 +429,7 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     if (obstacle)
         add(message, MESSAGE_BYTES, "; no other tier can go on with it: %s", obstacle);
     add_removals(ex, false, message);
-    enum td_status status = ex->deadline.passed ? TD_TIMEOUT : common_status(ex);
-    if (status == TD_LIMIT) /* a tier found the prompt too long */
+    if (too_long)
         *param = prompt_member(ex);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "tandem/types.h"
 
 struct attempt;
+struct tier_refusal;
 struct exchange;
 
 #define DISCLOSURE_BYTES 384
@@ -19,6 +20,10 @@ void disclosure_write(const struct exchange *exchange, char out[static DISCLOSUR
 /* Status, message and member at fault (or NULL) of an exchange that no tier could answer. */
 enum td_status disclosure_failure(const struct exchange *exchange,
                                   char message[static MESSAGE_BYTES], const char **param);
+/* What the servers mean by refusing it, where that is one thing; NULL = nothing that clients know.
+ * **borrows** from the exchange. status: of disclosure_failure. */
+const struct tier_refusal *disclosure_refusal(const struct exchange *exchange,
+                                              enum td_status status);
 /* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
 bool disclosure_upstream_denied(const struct exchange *exchange);
 /* When it makes sense to ask again, as far as servers and rests say it; 0 = they do not. */

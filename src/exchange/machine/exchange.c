@@ -14,6 +14,8 @@
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/situation.h"
+#include "exchange/private/conversation_id.h"
+#include "router/plan/model_names.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -43,6 +45,7 @@ static void exchange_free(struct exchange *ex)
     buf_deinit(&ex->answer.text);
     continuation_deinit(&ex->continuation);
     outgoing_deinit(&ex->outgoing);
+    free(ex->signatures);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -96,27 +99,42 @@ static enum td_status allocate(struct exchange *ex, struct td_error *err)
     return TD_OK;
 }
 
-/* The route that the request names; NULL with the error. */
+/* The route that the request names; NULL with the error. From here on the request has the name that
+ * the tiers know, and the record the one that came. */
 static const struct route *find_route(struct exchange *ex, struct td_error *err)
 {
     const struct exchange_services *services = ex->services;
+    const struct model_names names = {.policy = services->policy,
+                                      .facts = ex->facts,
+                                      .tier_count = services->tier_count,
+                                      .app = policy_find_app(services->policy, ex->request.key)};
+    struct model_choice choice;
     for (size_t i = 0; i < services->tier_count; i++)
         ex->facts[i] = services->tiers[i]->facts;
-    const struct route *route = policy_find_route(services->policy, ex->request.model, ex->facts,
-                                                  services->tier_count, &ex->named);
-    if (!route)
-        error_set(
-            err, TD_NOT_FOUND,
-            "model '%.100s' names neither a route, a tier, a tier's model nor an adapter; use "
-            "auto, or see /v1/models",
-            ex->request.model);
-    return route;
+    const char *model = ex->request.model;
+    if (!model_names_find(&names, model, &choice)) {
+        error_set(err, TD_NOT_FOUND,
+                  "no route, tier, model or adapter is named '%.100s'%s; use auto, or see "
+                  "/v1/models",
+                  model ? model : "auto", model_names_suggest(&names, model ? model : "").text);
+        return NULL;
+    }
+    ex->named = choice.tier;
+    ex->alias = choice.alias;
+    ex->request.model = choice.name;
+    for (size_t i = 0; i < services->tier_count; i++)
+        model_names_take(&ex->facts[i], choice.name);
+    return choice.route;
 }
 
 static void choose_tiers(struct exchange *ex, const struct route *route)
 {
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, ex->services->tier_count,
               &ex->plan);
+    if (ex->alias)
+        plan_add_reason(&ex->plan, REASON_ALIAS, "",
+                        "the model's name is none of a model here: route %s takes it as '%s'",
+                        route->name, ex->alias);
 }
 
 static void make_plan(struct exchange *ex, const struct route *route)
@@ -160,6 +178,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         return status;
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
+    ex->answer.heard = CONVERSATION_ID_SILENCE;
     ex->answer.keeps_text = (services->store_prompts && !ex->request.keep_nothing) ||
                             !exchange_takes_back(ex); /* another tier may have to go on */
     /* What memory was short for is missing in the text that was scanned, masked or left out. */
@@ -177,6 +196,7 @@ static struct exchange *exchange_new(struct exchange_services *services, struct 
     ex->services = services;
     ex->loop = loop;
     ex->request = *request;
+    ex->requested_model = request->model;
     ex->created_ms = exchange_now_ms(ex);
     for (size_t i = 0; i < LANES_MAX; i++)
         ex->lanes[i].exchange = ex;
@@ -235,6 +255,11 @@ void exchange_cancel(struct exchange *ex)
         lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);
     answer_cancel(ex);
     exchange_leave(ex);
+}
+
+bool exchange_keeps_nothing(const struct exchange *ex)
+{
+    return ex->request.keep_nothing;
 }
 
 const char *exchange_id(const struct exchange *ex)

@@ -78,6 +78,7 @@ struct exchange_services {
     /* The engine, for what is no exchange. */
     const struct td_model *model;               /* of the first local tier that has one, or NULL */
     struct embedding_service *embeddings;       /* or NULL */
+    const char *const *embedding_aliases;       /* other names of it; NULL-terminated, or NULL */
     const struct model_fault *embeddings_fault; /* NULL = they are those that were asked for */
     struct scheduler *const *schedulers;        /* [scheduler_count] */
     size_t scheduler_count;
@@ -95,6 +96,7 @@ struct exchange_services {
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
     struct conversation_classes *classes;
+    struct signatures *signatures; /* NULL = those of servers are scanned like any text */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     enum td_data_class text_class;               /* of every text, at least */
     enum td_data_class media_class; /* of images, audio and files, which no detector can read */
@@ -174,6 +176,7 @@ struct exchange_summary {
     enum cost_basis all_cloud_basis;
     enum answer_standing standing; /* final when the exchange has ended */
     double ttft_ms, total_ms;
+    double first_token_ms; /* when its tier began the answer, shown or not; 0 = not known */
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */
     const struct exchange_seam *seams;  /* [seam_count] in the order of the text */
@@ -195,6 +198,7 @@ struct exchange_event {
     bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
     uint32_t retry_after_s;                 /* FAILED; when a tier may be asked again; 0 = soon */
     const char *message;                    /* FAILED; for people */
+    const struct tier_refusal *refusal;     /* FAILED; what a tier's server meant, or NULL */
     const char *param;                      /* FAILED; request member at fault, or NULL */
 };
 
@@ -214,9 +218,16 @@ bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
  * and no event after it. */
 void exchange_cancel(struct exchange *exchange);
 /* The client does not get the answer, although a tier gave one: its form has no place for it, or it
- * is too long. Inside of an event; it ends as failed, for records and in FAILED, or when it is
- * cancelled. why: for the record, without words of the answer. */
+ * is too long. Inside of an event, or while it is held; it ends as failed, for records and in
+ * FAILED, or when it is cancelled. why: for the record, without words of the answer. */
 void exchange_reject(struct exchange *exchange, const char *why);
+/* The answer goes out together with those of other exchanges. Inside of COMPLETE: the exchange does
+ * not end with it, but by exchange_give or exchange_cancel. Until then it keeps what it borrows. */
+void exchange_hold(struct exchange *exchange);
+/* Ends an exchange that is held: DONE comes inside of the call, or when the record is written. */
+void exchange_give(struct exchange *exchange);
+/* Whether the configuration or the route lets nothing of it outlive it. */
+bool exchange_keeps_nothing(const struct exchange *exchange);
 /* **borrows** until the exchange ends. */
 const char *exchange_id(const struct exchange *exchange);
 

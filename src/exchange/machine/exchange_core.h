@@ -34,7 +34,9 @@ struct exchange {
 
     /* What is asked, and what is known of it before a tier is asked (situation.c). */
     struct td_request request;
-    size_t named; /* tier that the request names; SIZE_MAX none */
+    const char *requested_model; /* as the request named it; or NULL */
+    const char *alias;           /* of the route that took this name; or NULL */
+    size_t named;                /* tier that the request names; SIZE_MAX none */
     struct signals signals;
     struct privacy_tally findings;
     struct tier_facts *facts; /* of services->tiers, in order */
@@ -53,6 +55,7 @@ struct exchange {
     struct attempt *left;    /* left before its end: can be asked again */
     bool hopeless;           /* kept because no tier is expected to be right */
 
+    struct td_str *signatures; /* those of `request`, owned */
     struct outgoing outgoing;
     struct answer answer;
     struct continuation continuation;

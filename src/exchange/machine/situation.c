@@ -9,6 +9,7 @@
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
+#include "exchange/private/signatures.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/signals.h"
 
@@ -28,6 +29,7 @@ static void read_trace_state(struct exchange *ex)
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     read_trace_state(ex);
+    signatures_find(ex->services->signatures, &ex->request, &ex->signatures);
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
@@ -36,7 +38,8 @@ static void read_signals(struct exchange *ex, const struct route *route)
     enum td_data_class data_class = classify_higher(
         declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
     ex->signals.data_class =
-        conversation_id_raise(ex->services->classes, &ex->request, false, data_class);
+        conversation_id_raise(ex->services->classes, &ex->request, false,
+                              classify_higher(data_class, ex->request.class_before));
     ex->signals.deadline_ms = ex->deadline.total_ms;
     ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
@@ -77,7 +80,6 @@ static void read_states(struct exchange *ex)
 {
     struct exchange_services *services = ex->services;
     for (size_t i = 0; i < services->tier_count; i++) {
-        ex->facts[i] = services->tiers[i]->facts;
         ex->states[i] = (struct tier_state){
             .reachable = true,
             .prompt_tokens = count_prompt(ex, i),

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_consistency.h"
 #include "router/plan/plan_record.h"
@@ -14,6 +13,8 @@
 
 /* A few kilobytes at most. */
 #define JSON_BYTES_MAX (64 * 1024)
+/* Of them a list takes 20 bytes a message. */
+#define TURNS_MAX 256
 
 static char *text_of(struct json *value)
 {
@@ -54,9 +55,8 @@ static void put_moment(const struct exchange *ex, struct json *root)
     const struct moment *moment = &signals->moment;
     if (signals->app)
         json_put(root, "app", json_new_cstr(signals->app));
-    char key_id[SPENDING_KEY_ID_BYTES];
-    if (!ex->request.keep_nothing && spending_key_id(ex->request.key, key_id))
-        json_put(root, "key", json_new_cstr(key_id));
+    if (!ex->request.keep_nothing && ex->request.key_id)
+        json_put(root, "key_id", json_new_cstr(ex->request.key_id));
     if (moment->network != TD_NETWORK_UNKNOWN)
         json_put(root, "network", json_new_cstr(names_networks[moment->network]));
     json_put(root, "hour", json_new_int(moment->hour));
@@ -148,10 +148,25 @@ static struct json *pseudonyms_of(const struct pseudonym_counts *counts)
     return object;
 }
 
+/* What each attempt wrote, where one wrote a call. */
+static void put_kinds(const struct exchange *ex, struct json *root)
+{
+    bool calls = false;
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        calls |= ex->attempts[i].kind == CONFIDENCE_CALL;
+    if (!calls)
+        return;
+    struct json *kinds = json_new_array();
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        json_push(kinds, json_new_cstr(confidence_kind_name(ex->attempts[i].kind)));
+    json_put(root, "kinds", kinds);
+}
+
 /* What the classifier and the local model say of the prompt. */
 static void put_judgement(const struct exchange *ex, struct json *root)
 {
     const struct signals *signals = &ex->signals;
+    put_kinds(ex, root);
     if (signals->judged) {
         json_put(root, "gain", json_new_double(signals->gain));
         if (signals->gain < signals->gain_whole)
@@ -183,7 +198,24 @@ static struct json *plan_of(const struct exchange *ex)
     return plan_record_write(&input);
 }
 
-char *ledger_json_signals(const struct exchange *ex)
+/* [[role, bytes], ...] in the order of the stored prompt. Longer conversations have none. */
+static void put_turns(const struct exchange *ex, struct json *root)
+{
+    struct json *turns = json_new_array();
+    for (size_t i = 0; i < ex->request.message_count && i < TURNS_MAX; i++) {
+        const struct td_message *message = &ex->request.messages[i];
+        struct json *turn = json_new_array();
+        json_push(turn, json_new_cstr(names_role(message->role)));
+        json_push(turn, json_new_int((int64_t)message->content.len));
+        json_push(turns, turn);
+    }
+    if (ex->request.message_count <= TURNS_MAX)
+        json_put(root, "turns", turns);
+    else
+        json_free(turns);
+}
+
+char *ledger_json_signals(const struct exchange *ex, bool with_turns)
 {
     const struct signals *signals = &ex->signals;
     struct json *root = json_new_object();
@@ -211,6 +243,8 @@ char *ledger_json_signals(const struct exchange *ex)
     json_put(root, "multi_step", json_new_bool(signals->multi_step));
     json_put(root, "fresh", json_new_bool(signals->fresh));
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
+    if (with_turns)
+        put_turns(ex, root);
     put_judgement(ex, root);
     put_moment(ex, root);
     json_put(root, "plan", plan_of(ex));

@@ -19,7 +19,8 @@ static void learn(const struct exchange *ex, const struct attempt *attempt)
         .answer_estimate = cost_tokens_of(attempt->answer_bytes),
         .completion_tokens = attempt->usage.completion_tokens,
     };
-    token_counts_add(ex->services->token_counts, tier->facts.name, tier->facts.model, &sums);
+    token_counts_add(ex->services->token_counts, tier->facts.name, ex->facts[attempt->tier].model,
+                     &sums);
 }
 
 static void ended(struct exchange *ex, void *state, enum exchange_end how)

@@ -24,12 +24,11 @@ struct budget_state {
 /* Everybody is somebody: who names no user is the caller itself, and callers that are no
  * application share one budget. Otherwise leaving a name out would lift the cap. Users of two
  * tenants are two users, whatever their names. */
-static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per,
-                        char key_id[static SPENDING_KEY_ID_BYTES])
+static const char *whom(const struct exchange *ex, const struct route *route, enum budget_per per)
 {
-    const char *caller = spending_key_id(ex->request.key, key_id) ? key_id
-                         : ex->request.caller                     ? ex->request.caller
-                                                                  : "";
+    const char *caller = ex->request.key_id   ? ex->request.key_id
+                         : ex->request.caller ? ex->request.caller
+                                              : "";
     switch (per) {
     case BUDGET_PER_USER:
         return ex->signals.user ? ex->signals.user : caller;
@@ -54,9 +53,8 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
     ex->signals.moment.day_tokens = spending_day_tokens(spending);
     for (size_t i = 0; i < policy->budget_count && i < BUDGETS_MAX; i++) {
         const struct budget *budget = &policy->budgets[i];
-        char key_id[SPENDING_KEY_ID_BYTES];
         const char *tenant = budget->per == BUDGET_PER_USER ? ex->request.tenant : NULL;
-        own->keys[i] = spending_key(budget->name, tenant, whom(ex, route, budget->per, key_id));
+        own->keys[i] = spending_key(budget->name, tenant, whom(ex, route, budget->per));
         double today_usd = spending_today(spending, own->keys[i]);
         double used = today_usd / budget->usd_per_day, left = budget->usd_per_day - today_usd;
         if (!ex->signals.budget || left < ex->signals.budget_left_usd)
@@ -64,6 +62,7 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
         if (!(used <= ex->signals.budget_used)) { /* also when nothing is there yet (NAN) */
             ex->signals.budget_used = used;
             ex->signals.budget = budget->name;
+            ex->signals.budget_frees = spending_spent(spending, own->keys[i]) < budget->usd_per_day;
         }
     }
 }
@@ -81,8 +80,6 @@ double part_budget_answer_usd(const struct exchange *ex, size_t tier)
 void part_budget_promise(struct exchange *ex, double usd)
 {
     struct budget_state *own = part_state(ex, &part_budget);
-    if (!ex->signals.budget)
-        return;
     own->promised_usd += usd;
     for (size_t i = 0; i < BUDGETS_MAX; i++)
         if (own->keys[i])

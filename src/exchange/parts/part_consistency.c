@@ -25,20 +25,15 @@ static bool is_on(const struct exchange *ex)
            ex->signals.data_class < TD_CLASS_CONTRACTUAL;
 }
 
-static bool continues(const struct td_request *request)
-{
-    for (size_t i = 0; i < request->message_count; i++)
-        if (request->messages[i].role == TD_ROLE_ASSISTANT)
-            return true;
-    return false;
-}
-
-/* By what it begins with, which no later turn changes. */
-static void conversation_bits(const struct exchange *ex, uint64_t bits[static 2])
+/* By what it begins with, which no later turn changes, and its first answer: others may begin
+ * alike. */
+static void conversation_bits(const struct exchange *ex, uint64_t conversation,
+                              uint64_t bits[static 2])
 {
     uint8_t digest[CRYPTO_SHA256_BYTES], owner[CRYPTO_SHA256_BYTES];
     conversation_id_digest(&ex->request, digest, owner);
     memcpy(bits, digest, 2 * sizeof *bits);
+    bits[0] ^= conversation;
 }
 
 static bool find(struct exchange *ex, const struct route *route, enum consistency_kind kind,
@@ -69,8 +64,9 @@ static void prepare(struct exchange *ex, void *state, const struct route *route)
     bool found = false;
     if (!is_on(ex))
         return;
-    if (continues(&ex->request)) {
-        conversation_bits(ex, bits);
+    const struct conversation_keys keys = conversation_id_keys(&ex->request);
+    if (keys.answered) {
+        conversation_bits(ex, keys.conversation, bits);
         found = find(ex, route, CONSISTENCY_CONVERSATIONS, bits, 0);
     }
     if (!found && ex->signals.sketch.known)
@@ -143,7 +139,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     }
     if (ex->current->fallback || ex->current->purpose == EGRESS_HEDGE)
         return; /* it stood in: the next turn tries the other one again */
-    conversation_bits(ex, bits);
+    conversation_bits(ex, conversation_id_next(&ex->request, ex->answer.heard), bits);
     consistency_identify(consistency, CONSISTENCY_CONVERSATIONS, &ex->request, route, &person);
     consistency_put(consistency, &person, bits, 0, &ex->request,
                     consistency_tier_hash(ex->facts[ex->current->tier].name));

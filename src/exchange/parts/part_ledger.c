@@ -75,7 +75,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
                  summary->data_class < TD_CLASS_CONTRACTUAL;
     /* Whoever called may be known by them elsewhere. */
     const struct trace *trace = ex->request.keep_nothing ? NULL : &ex->trace;
-    char *signals = ledger_json_signals(ex), *reasons = ledger_json_reasons(ex);
+    char *signals = ledger_json_signals(ex, store), *reasons = ledger_json_reasons(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
         .id = ex->id,
@@ -84,7 +84,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .tenant = ex->request.tenant,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
-        .requested_model = ex->request.model,
+        .requested_model = ex->requested_model,
         .tier = summary->tier,
         .model = summary->model,
         .place = summary->tier ? names_place(summary->place) : NULL,

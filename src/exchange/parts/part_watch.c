@@ -20,7 +20,7 @@ static bool is_on_device(const struct exchange *ex, size_t tier)
 /* Each API key has a cap of its own, also where several belong to one tenant. */
 static const char *caller_of(const struct exchange *ex)
 {
-    return ex->request.key ? ex->request.key : ex->request.caller;
+    return ex->request.key_id ? ex->request.key_id : ex->request.caller;
 }
 
 /* Its application's, else everybody's. */

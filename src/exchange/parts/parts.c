@@ -9,7 +9,8 @@
     X(load)          \
     X(hedge)         \
     X(urgent)        \
-    X(budget) X(consistency) X(account) X(ledger) X(reactions) X(watch) X(ramp) X(shadow)
+    X(budget)        \
+    X(conversation) X(consistency) X(account) X(ledger) X(reactions) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)

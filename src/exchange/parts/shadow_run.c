@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"
@@ -136,6 +137,8 @@ static void put(const struct shadow_run *run, const struct tier_result *result, 
         .exchange = run->id,
         .wall_ms = clock_wall_ms(services->clock),
         .tier = run->tier->facts.name,
+        .place = names_place(run->tier->facts.place),
+        .model = run->tier->facts.model,
         .agreement = agreement ? agreement->score : (double)NAN,
         .same = agreement && agreement->same,
         .kind = kind,

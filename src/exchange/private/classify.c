@@ -3,7 +3,11 @@
  * What is said comes first, one message after the other, because an answer often only makes sense
  * after its question ("what is your number?" - "4111..."). Then come the members: names,
  * tool calls, schemas, each value after the name of its member. What cannot be read whole is a
- * failed reading, and a failed reading counts as restricted. */
+ * failed reading, and a failed reading counts as restricted.
+ *
+ * Each text remembers whether it stands in instructions: in a system message, or among what
+ * describes the tools. Of a schema these are names, titles and descriptions. Values in it (an enum,
+ * a default, an example) may be anybody's data. */
 #include "exchange/private/classify.h"
 
 #include "base/json.h"
@@ -12,6 +16,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* As deep as base/json.h reads. */
 #define DEPTH_MAX 64
@@ -38,12 +43,16 @@ static void read_conversation(struct reading *reading, const struct td_request *
 {
     for (size_t i = 0; i < request->message_count; i++) {
         const struct said said = said_in(request, i);
+        const enum td_role role = request->messages[i].role;
         size_t first = reading->count;
+        if (role == TD_ROLE_SYSTEM || role == TD_ROLE_DEVELOPER)
+            reading->from = READING_SYSTEM;
         for (size_t t = 0; t < said.count; t++)
             if (said.count > 1 || said.texts[t].len > 0)
                 reading_add(reading, said.texts[t], t > 0 ? READING_GOES_ON : READING_LINE);
         if (!str_equal(reading_since(reading, first), request->messages[i].content))
             reading_add(reading, request->messages[i].content, READING_LINE);
+        reading->from = READING_REQUEST;
     }
 }
 
@@ -65,6 +74,7 @@ struct walk {
     const struct td_request *request;
     struct reading *reading;
     struct said said; /* what is still to be met of the message that the value belongs to */
+    bool tools;       /* the value describes tools */
 };
 
 static void read_value(struct walk *walk, const struct json *value, struct td_str name, int depth);
@@ -80,16 +90,41 @@ static bool was_said(struct walk *walk, const struct json *value)
     return true;
 }
 
+static bool is_one_of(const char *key, const char *const *names)
+{
+    while (*names && strcmp(*names, key) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Of a member, and of its value: do they describe a tool? */
+static enum reading_from described(const struct walk *walk, const char *key,
+                                   const struct json *value)
+{
+    static const char *const describing[] = {"description", "name", "title", NULL};
+    bool text = value && json_kind_of(value) == JSON_KIND_TEXT;
+    return walk->tools && (!value || (text && is_one_of(key, describing))) ? READING_TOOLS
+                                                                           : READING_REQUEST;
+}
+
 static void read_members(struct walk *walk, const struct json *object, int depth)
 {
+    static const char *const data[] = {"enum", "const", "default", "example", "examples", NULL};
+    struct reading *reading = walk->reading;
+    const bool tools = walk->tools;
     void *iterator = NULL;
     const char *key;
     const struct json *member;
     while (json_next(object, &iterator, &key, &member)) {
         if (was_said(walk, member))
             continue;
-        reading_add_fixed(walk->reading, str_from(key), READING_LINE);
+        reading->from = described(walk, key, NULL);
+        reading_add_fixed(reading, str_from(key), READING_LINE);
+        reading->from = described(walk, key, member);
+        walk->tools = tools && !is_one_of(key, data);
         read_value(walk, member, str_from(key), depth + 1);
+        walk->tools = tools;
+        reading->from = READING_REQUEST;
     }
 }
 
@@ -117,8 +152,8 @@ static void read_value(struct walk *walk, const struct json *value, struct td_st
     }
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
-        if (request_is_payload(walk->request, json_text(value)))
-            break; /* nothing to read in it; its class is the policy's */
+        if (request_is_opaque(walk->request, json_text(value)))
+            break; /* nothing to read in it; its class is the policy's, or was known before */
         reading_add(walk->reading, json_text(value), link);
         break;
     case JSON_KIND_INT:
@@ -153,7 +188,8 @@ static void read_member(struct reading *reading, const struct td_request *reques
                         const struct request_member *member)
 {
     enum json_kind kind = json_kind_of(member->value);
-    struct walk walk = {.request = request, .reading = reading};
+    struct walk walk = {
+        .request = request, .reading = reading, .tools = member->kind == REQUEST_TOOLS};
     if (member->kind == REQUEST_PROMPT && request->message_count > 0)
         walk.said = said_in(request, 0);
     if (was_said(&walk, member->value))
@@ -183,7 +219,10 @@ enum td_data_class classify_request(const struct privacy_scanner *scanner,
     struct reading reading;
     reading_init(&reading);
     classify_read(request, &reading);
-    enum td_data_class data_class = privacy_classify_reading(scanner, &reading, found);
+    struct td_str caller = {NULL, 0};
+    if (!request->keep_nothing && request->caller)
+        caller = str_from(request->caller);
+    enum td_data_class data_class = privacy_classify_reading(scanner, &reading, caller, found);
     reading_deinit(&reading);
     return data_class;
 }

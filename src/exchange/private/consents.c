@@ -393,7 +393,11 @@ static enum td_status grant_locked(struct consents *consents, const struct conse
     hash_caller(consent->caller, entry->caller);
     entry->expires_ms = consent->expires_ms;
     status = consents->hashes ? forget_name(entry, err) : TD_OK;
-    return status == TD_OK ? save_locked(consents, err) : status;
+    if (status == TD_OK)
+        status = save_locked(consents, err);
+    if (status != TD_OK)
+        consents->count--; /* whoever gave it is told that it does not hold */
+    return status;
 }
 
 enum td_status consents_grant(struct consents *consents, const struct consent *consent,

@@ -3,19 +3,37 @@
 #define EXCHANGE_CONVERSATION_ID_H
 
 #include "base/crypto.h"
+#include "base/hash.h"
 #include "base/names.h"
 #include "request/request.h"
 
 struct conversation_classes;
 
-/* For the conversation's class: a hash of the caller and of the first text of a user, without its
- * white space. A system message, a user's name or other parts that come later do not change it. */
-uint64_t conversation_id_key(const struct td_request *request);
+/* For the conversation's class: hashes of the caller and of the texts before the first answer, and
+ * of these and that answer, all without their white space. A system message, a user's name or what
+ * comes later do not change them. */
+struct conversation_keys {
+    uint64_t opening, conversation;
+    bool answered; /* else there is no `conversation` yet */
+};
+struct conversation_keys conversation_id_keys(const struct td_request *request);
+
 /* Raises the class of the request's conversation to `seen` and returns it. masked: of what was left
  * of it after replacing values, which is remembered apart. classes NULL: nothing is remembered. */
 enum td_data_class conversation_id_raise(struct conversation_classes *classes,
                                          const struct td_request *request, bool masked,
                                          enum td_data_class seen);
+
+/* A hash of an answer's text that comes in pieces: from CONVERSATION_ID_SILENCE on. */
+#define CONVERSATION_ID_SILENCE HASH_FNV1A64_BASIS
+uint64_t conversation_id_hear(uint64_t heard, struct td_str piece);
+/* `conversation` of the keys that the next turn has, after that answer. */
+uint64_t conversation_id_next(const struct td_request *request, uint64_t heard);
+/* The request got this answer. If it is the first one, the conversation is known by it from now on,
+ * with these classes. classes NULL: nothing is done. */
+void conversation_id_answer(struct conversation_classes *classes, const struct td_request *request,
+                            uint64_t heard, enum td_data_class data_class,
+                            enum td_data_class masked_class);
 /* For what is kept of the conversation: a digest of caller, user, first system message and first
  * question. owner: as conversation_id_owner. */
 void conversation_id_digest(const struct td_request *request,

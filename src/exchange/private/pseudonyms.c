@@ -69,7 +69,7 @@ static bool masked_text(const struct pseudonyms *p, struct td_str text, struct t
     *out = (struct td_str){NULL, 0};
     if (text.len == 0)
         return true;
-    if (request_is_payload(&p->request, text)) {
+    if (request_is_opaque(&p->request, text)) {
         *out = text; /* its class stays, whatever is replaced beside it */
         return true;
     }

@@ -1,10 +1,13 @@
 /* A surrogate may be cut between two pieces, so each stream holds back what may still become one.
+ * Texts that come whole (addresses and titles of citations, a server's own members) are restored
+ * where they stand.
  * What is held comes out when the stream is over: text before a tool call begins, a call's
  * arguments before the next call, and everything at the end. */
 #include "exchange/private/restore_delta.h"
 
 #include "base/json.h"
 #include "base/str.h"
+#include "tier/openai_beside.h"
 #include "tier/openai_delta.h"
 
 #include <assert.h>
@@ -16,19 +19,23 @@
 #define STREAMS_MAX 64
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-enum stream_kind { STREAM_VISIBLE, STREAM_BESIDE, STREAM_ARGUMENTS };
+enum stream_kind { STREAM_VISIBLE, STREAM_BESIDE, STREAM_ENTRY, STREAM_ARGUMENTS };
 
 /* What says which stream a text continues. */
 struct stream_key {
     enum stream_kind kind;
-    const char *name; /* STREAM_BESIDE: the text's */
-    uint32_t call;    /* STREAM_ARGUMENTS: the call's number */
+    const char *name; /* STREAM_BESIDE: the text's; STREAM_ENTRY: the list's */
+    uint32_t call;    /* STREAM_ARGUMENTS: the call's number; STREAM_ENTRY: the entry's */
+    bool custom;      /* STREAM_ARGUMENTS: they are no JSON */
 };
 
 struct stream {
     enum stream_kind kind;
     char name[32];
     uint32_t call;
+    bool custom;
+    const char *member; /* STREAM_ENTRY: that has the text, a constant */
+    char type[40];      /* STREAM_ENTRY: the entry's */
     struct restorer restorer;
 };
 
@@ -38,6 +45,7 @@ struct restore_delta {
     size_t stream_count;
     struct restore_counts ended; /* of streams that are no more, and of whole texts */
     struct buf text, scratch, function;
+    struct json *value; /* of the part at hand, restored */
     struct json *raw;
     struct tier_piece piece;
 };
@@ -75,7 +83,8 @@ void restore_delta_reset(struct restore_delta *delta)
     end_streams(delta);
     delta->ended = (struct restore_counts){0};
     json_free(delta->raw);
-    delta->raw = NULL;
+    json_free(delta->value);
+    delta->raw = delta->value = NULL;
 }
 
 void restore_delta_free(struct restore_delta *delta)
@@ -96,22 +105,23 @@ static bool is_stream(const struct stream *stream, const struct stream_key *key)
 }
 
 /* NULL when there is no room left. */
-static struct restorer *stream_of(struct restore_delta *delta, const struct stream_key *key)
+static struct stream *stream_of(struct restore_delta *delta, const struct stream_key *key)
 {
     for (size_t i = 0; i < delta->stream_count; i++)
         if (is_stream(&delta->streams[i], key))
-            return &delta->streams[i].restorer;
+            return &delta->streams[i];
     if (delta->stream_count == STREAMS_MAX)
         return NULL;
     struct stream *stream = &delta->streams[delta->stream_count];
-    *stream = (struct stream){.kind = key->kind, .call = key->call};
+    *stream = (struct stream){.kind = key->kind, .call = key->call, .custom = key->custom};
     if (key->name && strlen(key->name) >= sizeof stream->name)
         return NULL;
     snprintf(stream->name, sizeof stream->name, "%s", key->name ? key->name : "");
-    if (!restorer_init(&stream->restorer, delta->table, key->kind == STREAM_ARGUMENTS))
+    bool json = key->kind == STREAM_ARGUMENTS && !key->custom;
+    if (!restorer_init(&stream->restorer, delta->table, json))
         return NULL;
     delta->stream_count++;
-    return &stream->restorer;
+    return stream;
 }
 
 /* A text that comes whole. */
@@ -133,13 +143,36 @@ static void restore_whole(struct restore_delta *delta, struct td_str text, struc
 static struct td_str restored_text(struct restore_delta *delta, const struct stream_key *key,
                                    struct td_str text)
 {
-    struct restorer *restorer = stream_of(delta, key);
+    struct stream *stream = stream_of(delta, key);
     buf_clear(&delta->scratch);
-    if (restorer)
-        restorer_feed(restorer, text, &delta->scratch);
+    if (stream)
+        restorer_feed(&stream->restorer, text, &delta->scratch);
     else
         restore_whole(delta, text, &delta->scratch);
     return buf_view(&delta->scratch);
+}
+
+/* A copy of a value with all its texts restored, each as a whole; names stay. No deeper than
+ * base/json.h reads. **returns new** */
+static struct json *restored_value(struct restore_delta *delta, const struct json *value)
+{
+    void *iterator = NULL;
+    const char *name;
+    const struct json *member;
+    enum json_kind kind = json_kind_of(value);
+    if (kind == JSON_KIND_TEXT) {
+        buf_clear(&delta->scratch);
+        restore_whole(delta, json_text(value), &delta->scratch);
+        return json_new_text(buf_view(&delta->scratch));
+    }
+    if (kind != JSON_KIND_ARRAY && kind != JSON_KIND_OBJECT)
+        return json_clone(value);
+    struct json *copy = kind == JSON_KIND_ARRAY ? json_new_array() : json_new_object();
+    for (size_t i = 0; kind == JSON_KIND_ARRAY && i < json_count(value); i++)
+        json_push(copy, restored_value(delta, json_at(value, i)));
+    while (kind == JSON_KIND_OBJECT && json_next(value, &iterator, &name, &member))
+        json_put(copy, name, restored_value(delta, member));
+    return copy;
 }
 
 /* --- the end of streams --- */
@@ -154,8 +187,17 @@ static void put_rest(struct restore_delta *delta, struct stream *stream, struct 
         return;
     struct td_str rest = buf_view(&delta->scratch);
     if (stream->kind == STREAM_ARGUMENTS)
-        openai_delta_put(
-            out, &(struct delta_part){.kind = DELTA_CALL, .call = stream->call, .arguments = rest});
+        openai_delta_put(out, &(struct delta_part){.kind = DELTA_CALL,
+                                                   .call = stream->call,
+                                                   .custom = stream->custom,
+                                                   .arguments = rest});
+    else if (stream->kind == STREAM_ENTRY)
+        openai_delta_put(out, &(struct delta_part){.kind = DELTA_ENTRY,
+                                                   .name = stream->name,
+                                                   .call = stream->call,
+                                                   .member = stream->member,
+                                                   .type = str_from(stream->type),
+                                                   .text = rest});
     else
         openai_delta_put(
             out, &(struct delta_part){.kind = DELTA_TEXT, .name = stream->name, .text = rest});
@@ -212,10 +254,68 @@ static void restore_call(struct restore_delta *delta, struct delta_part *part,
         restore_whole(delta, part->function, &delta->function);
         part->function = buf_view(&delta->function);
     }
-    if (part->arguments.len > 0)
-        part->arguments =
-            restored_text(delta, &(struct stream_key){.kind = STREAM_ARGUMENTS, .call = part->call},
-                          part->arguments);
+    if (part->arguments.len > 0) {
+        const struct stream_key key = {
+            .kind = STREAM_ARGUMENTS, .call = part->call, .custom = part->custom};
+        part->arguments = restored_text(delta, &key, part->arguments);
+    }
+}
+
+/* A copy of an object, restored but for one member, which has a stream. NULL: all are. */
+static const struct json *restored_but(struct restore_delta *delta, const struct json *object,
+                                       const char *except)
+{
+    json_free(delta->value);
+    void *iterator = NULL;
+    const char *name;
+    const struct json *member;
+    delta->value = json_new_object();
+    while (json_next(object, &iterator, &name, &member)) {
+        bool whole = !except || strcmp(name, except) != 0;
+        json_put(delta->value, name, whole ? restored_value(delta, member) : json_clone(member));
+    }
+    return delta->value;
+}
+
+static void restore_entry(struct restore_delta *delta, struct delta_part *part)
+{
+    const struct stream_key key = {.kind = STREAM_ENTRY, .name = part->name, .call = part->call};
+    struct stream *stream = part->member ? stream_of(delta, &key) : NULL;
+    part->value = restored_but(delta, part->value, stream ? part->member : NULL);
+    if (!part->member)
+        return;
+    if (!stream) {
+        part->text = json_text(json_get(part->value, part->member));
+        return;
+    }
+    struct td_str type = json_text(json_get(part->value, "type"));
+    stream->member = part->member;
+    snprintf(stream->type, sizeof stream->type, STR_FMT, STR_ARG(str_slice(type, 0, 39)));
+    part->text = restored_text(delta, &key, part->text);
+}
+
+static void restore_part(struct restore_delta *delta, struct delta_part *part,
+                         struct delta_writer *out)
+{
+    switch (part->kind) {
+    case DELTA_CALL:
+        if (part->call != DELTA_OLD_CALL)
+            part->value = restored_but(delta, part->value, part->custom ? "custom" : "function");
+        restore_call(delta, part, out);
+        break;
+    case DELTA_ENTRY:
+        restore_entry(delta, part);
+        break;
+    case DELTA_TEXT:
+        part->text = restored_text(
+            delta, &(struct stream_key){.kind = STREAM_BESIDE, .name = part->name}, part->text);
+        break;
+    case DELTA_OTHER:
+        json_free(delta->value);
+        part->value = delta->value = restored_value(delta, part->value);
+        break;
+    }
+    openai_delta_put(out, part);
 }
 
 static void restore_parts(struct restore_delta *delta, const struct json *raw_delta)
@@ -223,27 +323,24 @@ static void restore_parts(struct restore_delta *delta, const struct json *raw_de
     struct delta_reader reader;
     struct delta_writer writer = {0};
     struct delta_part part;
+    const struct json *beside = json_get(raw_delta, OPENAI_BESIDE);
     openai_delta_read(&reader, raw_delta);
-    while (openai_delta_next(&reader, &part)) {
-        if (part.kind == DELTA_CALL)
-            restore_call(delta, &part, &writer);
-        else if (part.kind == DELTA_TEXT)
-            part.text = restored_text(
-                delta, &(struct stream_key){.kind = STREAM_BESIDE, .name = part.name}, part.text);
-        openai_delta_put(&writer, &part);
-    }
+    while (openai_delta_next(&reader, &part))
+        restore_part(delta, &part, &writer);
     delta->raw = openai_delta_end(&writer, raw_delta);
+    if (beside)
+        json_put(delta->raw, OPENAI_BESIDE, restored_value(delta, beside));
 }
 
 const struct tier_piece *restore_delta_piece(struct restore_delta *delta,
                                              const struct tier_piece *piece)
 {
     assert(delta && piece);
-    struct restorer *text = stream_of(delta, &(struct stream_key){.kind = STREAM_VISIBLE});
+    struct stream *text = stream_of(delta, &(struct stream_key){.kind = STREAM_VISIBLE});
     delta->piece = *piece;
     buf_clear(&delta->text);
     if (text)
-        restorer_feed(text, piece->text, &delta->text);
+        restorer_feed(&text->restorer, piece->text, &delta->text);
     else
         buf_append_str(&delta->text, piece->text);
     json_free(delta->raw);

@@ -196,5 +196,7 @@ void detect_national_init(void);
 bool detect_icd10(const struct place *place, struct privacy_span *out);
 /* Is the label a top-level domain that exists? */
 bool domain_is_top_level(struct td_str label);
+/* RFC 2606, section 3: example.com, .org and .net, and what is below them. */
+bool domain_is_example(struct td_str host);
 
 #endif

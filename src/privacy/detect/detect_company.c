@@ -44,6 +44,7 @@ static bool find_company(const struct place *place, struct privacy_span *out)
         return false;
     *out = span_of(PRIVACY_ORGANIZATION, begin, end, 0.95f);
     out->data_class = place->memory->name_class;
+    out->guessed = true;
     return true;
 }
 

@@ -280,6 +280,22 @@ static bool find_vehicle(const struct place *place, const struct token *solid,
     return found(place, solid, PRIVACY_VIN, 0.95f, out);
 }
 
+/* RFC 9562, section 4: groups of 8, 4, 4, 4 and 12 hex digits. One in some thirty has a first group
+ * of decimal digits alone, and programs call them "account_uuid" or "record id". */
+static bool in_uuid(struct td_str text, size_t at)
+{
+    static const char form[] = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
+    size_t begin = at, len = sizeof form - 1, i = 0;
+    while (begin > 0 && at - begin < len &&
+           (ascii_is_hex((unsigned char)text.data[begin - 1]) || text.data[begin - 1] == '-'))
+        begin--;
+    while (i < len && begin + i < text.len &&
+           (form[i] == '-' ? text.data[begin + i] == '-'
+                           : ascii_is_hex((unsigned char)text.data[begin + i])))
+        i++;
+    return i == len && (begin + i == text.len || !is_word((unsigned char)text.data[begin + i]));
+}
+
 /* At a word with a digit in it. */
 static bool find_document(const struct place *place, struct privacy_span *out)
 {
@@ -293,7 +309,7 @@ static bool find_document(const struct place *place, struct privacy_span *out)
     if (script_announces(place, PRIVACY_US_PASSPORT) && find_russian_passport(place, out))
         return true;
     int kind = nearest_document(place, &gap);
-    if (kind == 0 || (dated && gap > NEXT_TO))
+    if (kind == 0 || (dated && gap > NEXT_TO) || in_uuid(place->text, place->begin))
         return false;
     struct token whole, solid;
     if (!read_token(place, false, &solid))

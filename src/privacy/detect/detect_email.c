@@ -118,6 +118,14 @@ static bool is_url_password(struct td_str text, size_t begin)
     return false;
 }
 
+/* Nobody reads what is sent there, or nobody can have it (RFC 2606): such an address stands in
+ * manuals, templates and the instructions of programs, and says nothing of a person. */
+static bool is_nobodys(struct td_str local, struct td_str host)
+{
+    return str_equal_nocase(local, STR("noreply")) || str_equal_nocase(local, STR("no-reply")) ||
+           domain_is_example(host);
+}
+
 /* At the '@'. Finds an address, or the password of a URL. */
 static bool find_email(const struct place *place, struct privacy_span *out)
 {
@@ -137,7 +145,9 @@ static bool find_email(const struct place *place, struct privacy_span *out)
     if (begin == SIZE_MAX)
         return false;
     size_t end = domain_end(text, after);
-    if (end == 0 || str_equal(str_slice(text, begin, at), STR("git"))) /* git@host: a transport */
+    struct td_str local = str_slice(text, begin, at);
+    if (end == 0 || str_equal(local, STR("git")) || /* git@host: a transport */
+        is_nobodys(local, str_slice(text, after, end)))
         return false;
     *out = span_of(PRIVACY_EMAIL, begin, end, 0.95f);
     return true;

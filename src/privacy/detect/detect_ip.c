@@ -1,13 +1,37 @@
 /* IP addresses that can belong to somebody. Loopback, unspecified addresses and net masks say
- * nothing about a person and stand in half of all code, so they are no findings; nor are version
- * numbers. */
+ * nothing about a person and stand in half of all code, so they are no findings. The same holds for
+ * addresses of private networks, which many have, and for those of documentation, which nobody has;
+ * and for version numbers. */
 #include "privacy/detect/detect.h"
 
 static const char *const version_words[] = {"version", "ver.",     "release", "build",
                                             "section", "firmware", NULL};
 #define VERSION_REACH 18 /* "firmware version: " */
 
-static bool read_ip4(const struct place *place, const struct window *window,
+/* The first bits of addresses that are nobody's, in the order of RFC 6890, section 2.2.2. */
+static bool is_nobodys_ip4(const int octets[static 4])
+{
+    static const struct {
+        uint32_t net;
+        unsigned bits;
+    } nets[] = {
+        {0x00000000, 8},                    /* this network */
+        {0x0a000000, 8},                    /* private (RFC 1918), and the two below */
+        {0x7f000000, 8},                    /* loopback */
+        {0xa9fe0000, 16},                   /* link local */
+        {0xac100000, 12}, {0xc0000200, 24}, /* documentation (RFC 5737), and the last two */
+        {0xc0a80000, 16}, {0xc6336400, 24}, {0xcb007100, 24}, {0xff000000, 8}, /* masks */
+    };
+    uint32_t address = (uint32_t)octets[0] << 24 | (uint32_t)octets[1] << 16 |
+                       (uint32_t)octets[2] << 8 | (uint32_t)octets[3];
+    size_t i = 0, count = sizeof nets / sizeof *nets;
+    while (i < count && (address ^ nets[i].net) >> (32 - nets[i].bits) != 0)
+        i++;
+    return i < count;
+}
+
+/* nobodys: also those that are no findings. */
+static bool read_ip4(const struct place *place, const struct window *window, bool nobodys,
                      struct privacy_span *out)
 {
     size_t i = 0;
@@ -30,7 +54,7 @@ static bool read_ip4(const struct place *place, const struct window *window,
     if ((place->before == '.' && is_word(place->before2)) ||
         (place->before == '-' && ascii_is_letter(place->before2)))
         return false;
-    if (octets[0] == 0 || octets[0] == 127 || octets[0] == 255 ||
+    if ((!nobodys && is_nobodys_ip4(octets)) ||
         context_before(place->text, place->begin, VERSION_REACH, version_words))
         return false;
     *out = span_of(PRIVACY_IP, place->begin, window->end[i - 1], 0.9f);
@@ -39,13 +63,14 @@ static bool read_ip4(const struct place *place, const struct window *window,
 
 static bool find_ip4(const struct place *place, struct privacy_span *out)
 {
-    return read_ip4(place, place->window, out);
+    return read_ip4(place, place->window, false, out);
 }
 
 /* RFC 4291, section 2.2, read left to right: groups of hex digits, at most one "::", an IPv4
  * tail. */
 struct ip6 {
     unsigned groups, hex_chars, digits;
+    uint32_t first; /* two groups */
     bool compressed;
     size_t end; /* of the last character that belongs */
 };
@@ -58,7 +83,7 @@ static size_t ip4_tail(struct td_str text, size_t offset)
     window_read(text, offset, &window);
     struct place place = {
         .text = text, .begin = offset, .before = ':', .before2 = ':', .before_begin = offset};
-    return read_ip4(&place, &window, &span) ? span.end : 0;
+    return read_ip4(&place, &window, true, &span) ? span.end : 0;
 }
 
 static bool ip6_read(const struct place *place, struct ip6 *ip)
@@ -99,7 +124,10 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
             return true;
         }
         unsigned chars = 0;
+        uint32_t value = 0;
         while (ascii_is_hex(next.c) && chars <= 4) {
+            value = value << 4 |
+                    (uint32_t)(ascii_is_digit(next.c) ? next.c - '0' : (next.c | 0x20) - 'a' + 10);
             ip->digits += ascii_is_digit(next.c);
             ip->end = next.end;
             chars++;
@@ -107,6 +135,8 @@ static bool ip6_read(const struct place *place, struct ip6 *ip)
         }
         if (chars > 4 || ++ip->groups > 8)
             return false;
+        if (ip->groups <= 2 && !(ip->compressed && ip->groups == 1))
+            ip->first |= value << (ip->groups == 1 ? 16 : 0);
         ip->hex_chars += chars;
         after_colon = false;
         if (next.c != ':')
@@ -126,6 +156,9 @@ static bool read_ip6(const struct place *place, struct privacy_span *out)
     if (ip.compressed ? (ip.groups > 7 || ip.hex_chars < 5 || (ip.groups < 3 && ip.digits == 0) ||
                          ip.groups < 2)
                       : ip.groups != 8)
+        return false;
+    /* Documentation (RFC 3849), unique local (RFC 4193), link local (RFC 4291). */
+    if (ip.first == 0x20010db8 || ip.first >> 25 == 0xfc00 >> 9 || ip.first >> 22 == 0xfe80 >> 6)
         return false;
     *out = span_of(PRIVACY_IP, place->begin, ip.end, 0.95f);
     return true;

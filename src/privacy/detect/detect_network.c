@@ -179,11 +179,24 @@ static size_t path_end(struct td_str text, size_t offset, struct stretch *path)
     return offset;
 }
 
+bool domain_is_example(struct td_str host)
+{
+    static const struct td_str names[] = {
+        {"example.com", 11}, {"example.org", 11}, {"example.net", 11}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t before = host.len < names[i].len ? SIZE_MAX : host.len - names[i].len;
+        if (before != SIZE_MAX && (before == 0 || host.data[before - 1] == '.') &&
+            str_equal_nocase(str_slice(host, before, host.len), names[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Addresses of this machine and of documentation say nothing about anybody. */
 static bool says_nothing(struct td_str host)
 {
-    return str_equal_nocase(host, STR("localhost")) || str_starts_with(host, STR("127.")) ||
-           str_equal_nocase(host, STR("0.0.0.0"));
+    return domain_is_example(host) || str_equal_nocase(host, STR("localhost")) ||
+           str_starts_with(host, STR("127.")) || str_equal_nocase(host, STR("0.0.0.0"));
 }
 
 /* http://host/path */
@@ -227,7 +240,7 @@ static bool read_domain(const struct place *place, struct privacy_span *out)
         word_end + 1 >= text.len || !is_word((unsigned char)text.data[word_end + 1]))
         return false;
     size_t labels, end = host_end(text, place->begin, false, &labels);
-    if (end == 0 || end <= word_end)
+    if (end == 0 || end <= word_end || domain_is_example(str_slice(text, place->begin, end)))
         return false;
     struct plain next = plain_at(text, end);
     if (is_word(next.c) || next.c == '@' || next.c == '_' || next.c == '(' || next.c == '-' ||

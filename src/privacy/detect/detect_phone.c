@@ -77,6 +77,18 @@ static bool is_date(const struct window *window, size_t i)
     return year_first || (year_last && !goes_on);
 }
 
+/* text_editor_20250124: the date in a tool's name, however the name begins. */
+static bool is_version(const struct place *place, const struct window *window)
+{
+    const int *c = window->c;
+    if (place->before != '_' || !is_word(place->before2) || ascii_is_digit(place->before2) ||
+        window_digits(window, 0) != 8)
+        return false;
+    int century = (c[0] - '0') * 10 + c[1] - '0', month = (c[4] - '0') * 10 + c[5] - '0';
+    int day = (c[6] - '0') * 10 + c[7] - '0';
+    return (century == 19 || century == 20) && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
 struct number {
     char digits[PHONE_MAX];
     size_t count;  /* digits up to `end` */
@@ -247,7 +259,8 @@ static bool read_national(const struct place *place, const struct window *window
                   script_announces(place, PRIVACY_PHONE);
     if (!before && window->full)
         return false; /* a word after a row of numbers this long says nothing of the first */
-    return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
+    return !is_date(window, 0) && !is_version(place, window) &&
+           number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            (number->groups <= 6 || number->groups == number->count) &&
            !(number->groups == 1 && number->count > 11) && !counts_things(place) &&
            (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));

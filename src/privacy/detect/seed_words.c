@@ -242,13 +242,14 @@ static bool find_phrase(struct td_str text, size_t at, unsigned *checks, struct 
     return false;
 }
 
-/* After the words from the place on that are of the list, and the one that is not. */
-static size_t after_row(struct td_str text, size_t at)
+/* After the words from the place on that are of the list, and the one that is not; no further than
+ * to `end`, for a text may be one row. */
+static size_t after_row(struct td_str text, size_t at, size_t end)
 {
     struct seed_word word;
-    while (at != SIZE_MAX && read_word(text, at, &word))
+    while (at < end && read_word(text, at, &word))
         at = seed_after(text, word.end);
-    return at != SIZE_MAX ? seed_after(text, at + letters_at(text, at)) : SIZE_MAX;
+    return at < end ? seed_after(text, at + letters_at(text, at)) : SIZE_MAX;
 }
 
 /* The phrase among the words in a row around the place, which may be of the list, as they may.
@@ -265,7 +266,7 @@ static bool find_around(struct td_str text, size_t at, size_t from, unsigned *ch
     at = row_begin(text, at, from, &count);
     if (count < PHRASE_MIN)
         return false;
-    for (; at < *end; at = after_row(text, at))
+    for (; at < *end; at = after_row(text, at, *end))
         if (find_phrase(text, at, checks, out))
             return true;
     return false;

@@ -11,6 +11,7 @@ struct privacy_span {
     size_t begin, end;             /* bytes */
     float score;                   /* 0..1 */
     enum td_data_class data_class; /* at least the kind's; a date of birth is more than a date */
+    bool guessed; /* a name, or a street that only the tagger sees: nothing checks it */
     /* PRIVACY_CUSTOM: the name of the operator's rule, **borrowed** from the scanner; else NULL. */
     const char *rule;
 };

@@ -22,6 +22,18 @@ enum {
     LETTERS_OF_WORD = 3
 };
 
+/* "claude-fable-5": small letters and hyphens in one piece are the name of a thing. */
+static bool is_slug(struct td_str text)
+{
+    bool hyphen = false, slug = true;
+    for (size_t i = 0; i < text.len && slug; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        hyphen |= c == '-';
+        slug = (c >= 'a' && c <= 'z') || ascii_is_digit(c) || c == '-' || c == '.' || c == '_';
+    }
+    return slug && hyphen;
+}
+
 static bool looks_like_street(struct td_str text)
 {
     size_t numbers = 0, ranges = 0, letters = 0, digits = 0;
@@ -80,7 +92,7 @@ void name_source_advance(struct name_source *source)
         enum privacy_kind kind = kinds[span.type];
         if (kind == PRIVACY_ADDRESS && !source->strict) {
             struct td_str text = str_slice(source->text, span.begin, span.end);
-            if (!looks_like_street(text))
+            if (is_slug(text) || !looks_like_street(text))
                 continue;
             kind = kind_of_street(text);
         }
@@ -88,7 +100,8 @@ void name_source_advance(struct name_source *source)
                                              .begin = span.begin,
                                              .end = span.end,
                                              .score = span.score,
-                                             .data_class = source->data_class};
+                                             .data_class = source->data_class,
+                                             .guessed = true};
         break;
     }
 }

@@ -8,13 +8,17 @@
 #include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
 
+#include <stdio.h>
+
+#define ESCAPE_RUN_MAX 8 /* backslashes before an escape's letter: JSON four deep */
+
 /* --- separators --- */
 
 struct gap {
-    char marks[8]; /* punctuation that a surrogate may consist of */
+    uint32_t marks[8]; /* all but spaces and markdown, however they are escaped */
     size_t count;
     size_t bytes;
-    bool space, other; /* other: a character that no surrogate has and no rewriting puts there */
+    bool space, other, overflow; /* other: a mark beyond ASCII; overflow: more marks than those */
 };
 
 static void gap_add(struct gap *gap, const struct sign *sign)
@@ -29,10 +33,11 @@ static void gap_add(struct gap *gap, const struct sign *sign)
     }
     if (c >= 0x2010 && c <= 0x2014)
         c = '-';
-    if (c < 0x80 && gap->count < sizeof gap->marks)
-        gap->marks[gap->count++] = (char)c;
+    gap->other |= c >= 0x80;
+    if (gap->count < sizeof gap->marks / sizeof *gap->marks)
+        gap->marks[gap->count++] = c;
     else
-        gap->other = true;
+        gap->overflow = true;
 }
 
 /* Reads the separators from the offset on. Returns the sign after them. */
@@ -49,22 +54,26 @@ static struct sign read_gap(struct td_str text, size_t offset, struct gap *gap)
     }
 }
 
+static bool same_marks(const struct gap *own, const struct gap *raw)
+{
+    return own->count == raw->count &&
+           memcmp(own->marks, raw->marks, own->count * sizeof *own->marks) == 0;
+}
+
 static bool gap_fits(enum surrogate_form form, const struct gap *own, const struct gap *raw)
 {
-    if (raw->other || raw->bytes > RESTORE_GAP_BYTES_MAX)
-        return raw->bytes == own->bytes && own->other;
+    if (raw->overflow || raw->bytes > RESTORE_GAP_BYTES_MAX)
+        return raw->bytes == own->bytes && (own->other || own->overflow);
     switch (form) {
     case SURROGATE_WORD:
         return raw->bytes == 0;
     case SURROGATE_LOOSE:
         for (size_t i = 0; i < raw->count; i++)
-            if (!strchr("-./(),+:'", raw->marks[i]))
-                return false;
+            if (raw->marks[i] >= 0x80 || !strchr("-./(),+:'", (int)raw->marks[i]))
+                return same_marks(own, raw);
         return true;
     default:
-        if (own->count != raw->count || memcmp(own->marks, raw->marks, own->count) != 0)
-            return false;
-        return own->count > 0 || own->space == raw->space;
+        return same_marks(own, raw) && (own->count > 0 || own->space == raw->space);
     }
 }
 
@@ -145,47 +154,76 @@ static bool is_escape(struct td_str text, size_t backslash)
            strchr("\"\\/bfnrtu", text.data[backslash + 1]) != NULL;
 }
 
-/* What was a JSON string's text stays as it is, all other text becomes one. */
-static void append_escaped(struct td_str text, struct buf *out)
+/* What a string of JSON has, as a string around it in which it stands writes that: each level
+ * doubles the backslashes, and a quote gets one more. */
+static void put_at_depth(struct td_str text, size_t depth, struct buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c == '\\' && is_escape(text, i)) {
-            buf_append(out, text.data + i, 2);
-            i++;
-        } else if (c == '"' || c == '\\') {
+        char c = text.data[i];
+        size_t backslashes = c == '\\' || c == '"' ? ((size_t)1 << (depth - 1)) - 1 : 0;
+        for (size_t k = 0; k < backslashes; k++)
             buf_append_char(out, '\\');
-            buf_append_char(out, (char)c);
-        } else if (c == '\n') {
-            buf_append_str(out, STR("\\n"));
-        } else if (c < ' ') {
-            buf_printf(out, "\\u%04x", c);
-        } else {
-            buf_append_char(out, (char)c);
-        }
+        buf_append_char(out, c);
     }
 }
 
-void restore_exactly(struct td_str original, bool json, struct buf *out)
+/* What was a JSON string's text stays as it is, all other text becomes one. depth: of strings of
+ * JSON in each other, from 1. */
+static void append_escaped(struct td_str text, size_t depth, struct buf *out)
 {
-    if (json)
-        append_escaped(original, out);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        char written[8];
+        if (c == '\\' && is_escape(text, i))
+            snprintf(written, sizeof written, "\\%c", text.data[++i]);
+        else if (c == '"' || c == '\\')
+            snprintf(written, sizeof written, "\\%c", c);
+        else if (c == '\n')
+            snprintf(written, sizeof written, "\\n");
+        else if (c < ' ')
+            snprintf(written, sizeof written, "\\u%04x", c);
+        else
+            snprintf(written, sizeof written, "%c", c);
+        put_at_depth(str_from(written), depth, out);
+    }
+}
+
+static void append_value(struct td_str original, size_t depth, struct buf *out)
+{
+    if (depth > 0)
+        append_escaped(original, depth, out);
     else
         buf_append_str(out, original);
 }
 
-static bool has_escape(struct td_str raw)
+void restore_exactly(struct td_str original, bool json, struct buf *out)
 {
-    for (struct sign sign = spell_at(raw, 0, false); sign.kind != SIGN_END;
-         sign = spell_at(raw, sign.end, false))
-        if (sign.escaped && raw.data[sign.begin] == '\\')
-            return true;
-    return false;
+    append_value(original, json, out);
+}
+
+/* How deep raw stands in strings of JSON, by its escapes: \n, \\n, \\\\n, or \", \\\", and so on.
+ * 0: it has none. */
+static size_t depth_of_escapes(struct td_str raw)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < raw.len; i++) {
+        size_t run = 0, own = 0;
+        while (i < raw.len && raw.data[i] == '\\')
+            run++, i++;
+        if (run == 0 || run > ESCAPE_RUN_MAX || !is_escape(raw, i - 1))
+            continue;
+        for (; run > 0; run /= 2)
+            own++;
+        depth = own > depth ? own : depth;
+    }
+    return depth;
 }
 
 void restore_respell(const struct vault_entry *entry, struct td_str raw, bool json, struct buf *out)
 {
-    bool escaped = json || has_escape(raw);
+    size_t depth = depth_of_escapes(raw);
+    if (json && depth == 0)
+        depth = 1;
     if (entry->form == SURROGATE_LOOSE &&
         spell_count(entry->surrogate) == spell_count(entry->original)) {
         spell_fill(raw, entry->original, out);
@@ -195,12 +233,12 @@ void restore_respell(const struct vault_entry *entry, struct td_str raw, bool js
     bool changes = form != own && (form == SPELL_UPPER || form == SPELL_LOWER ||
                                    (form == SPELL_TITLE && own == SPELL_LOWER));
     if (!changes || entry->form == SURROGATE_STRICT) {
-        restore_exactly(entry->original, escaped, out);
+        append_value(entry->original, depth, out);
         return;
     }
     struct buf spelled;
     buf_init(&spelled, entry->original.len * 2 + 16);
     spell_in_case(entry->original, form, &spelled);
-    restore_exactly(buf_view(&spelled), escaped, out);
+    append_value(buf_view(&spelled), depth, out);
     buf_deinit(&spelled);
 }

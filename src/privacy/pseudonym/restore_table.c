@@ -1,5 +1,6 @@
 /* What a restorer looks for. Each used surrogate is an entry; some have more than one:
  *   - with \n in it, as a program writes it and as a line's end;
+ *   - with a line's end or a tab in it, as JSON writes it inside a text: \n, \t;
  *   - a date, in the other forms in which people write dates (date_forms.h);
  *   - a mail address, by the part before the @ alone.
  * Entries with the same letters and digits share a node of the automaton and are linked. The
@@ -19,15 +20,30 @@
 #define LOCALS_MAX 256    /* mail addresses that are known by their local parts, too */
 #define LOCAL_SIGNS_MIN 5 /* a family name of three letters and two digits */
 
-/* The surrogate folded, and after which of its bytes a separator may stand. split: reads "\n" as in
- * a text that is not JSON. */
-static bool fold_with_gaps(const struct vault_entry *entry, bool split, struct buf *folded,
-                           bool *gaps)
+/* How the line's ends and tabs of a surrogate are read. */
+enum reading_of_ends {
+    ENDS_AS_THEY_ARE, /* "\n" as JSON does */
+    ENDS_SPLIT,       /* "\n" as in a text that is not JSON: a backslash and a letter */
+    ENDS_ESCAPED,     /* a true one as a backslash and a letter: an answer in text quotes JSON */
+};
+
+/* The letter that JSON writes for the sign, after a backslash. 0: it writes no letter. */
+static char letter_of(const struct sign *sign)
+{
+    static const char ends[] = "\n\t\r", letters[] = "ntr";
+    const char *end =
+        sign->c < 0x80 && sign->c > 0 && !sign->escaped ? strchr(ends, (int)sign->c) : NULL;
+    return end ? letters[end - ends] : '\0';
+}
+
+/* The surrogate folded, and after which of its bytes a separator may stand. */
+static bool fold_with_gaps(const struct vault_entry *entry, enum reading_of_ends ends,
+                           struct buf *folded, bool *gaps)
 {
     struct backslashes backslashes = {0};
     struct sign sign = spell_at(entry->surrogate, 0, false);
     while (sign.kind != SIGN_END) {
-        if (split)
+        if (ends == ENDS_SPLIT)
             spell_split(&backslashes, entry->surrogate, false, &sign);
         struct sign next = spell_at(entry->surrogate, sign.end, false);
         if (spell_is_significant(&sign)) {
@@ -38,6 +54,12 @@ static bool fold_with_gaps(const struct vault_entry *entry, bool split, struct b
             gaps[folded->len - 1] = entry->form == SURROGATE_LOOSE;
         } else if (sign.kind == SIGN_GAP && folded->len > 0 && entry->form != SURROGATE_WORD) {
             gaps[folded->len - 1] = true;
+            if (ends == ENDS_ESCAPED && letter_of(&sign)) {
+                buf_append_char(folded, letter_of(&sign));
+                if (folded->failed)
+                    return false;
+                gaps[folded->len - 1] = true;
+            }
         }
         sign = next;
     }
@@ -84,13 +106,13 @@ static struct vault_entry without_frame(struct vault_entry entry)
 }
 
 static bool add_reading(struct restore_table *table, const struct vault_entry *entry,
-                        uint32_t owner, bool split)
+                        uint32_t owner, enum reading_of_ends ends)
 {
     struct buf folded;
     buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
     bool *gaps = calloc(entry->surrogate.len * 4 + 1, sizeof *gaps);
     uint32_t index = (uint32_t)table->count, first = index;
-    bool ok = gaps && fold_with_gaps(entry, split, &folded, gaps) &&
+    bool ok = gaps && fold_with_gaps(entry, ends, &folded, gaps) &&
               automaton_add(table->automaton, buf_view(&folded), gaps, &first);
     if (ok) {
         table->entries[index] = *entry;
@@ -107,12 +129,23 @@ static bool add_reading(struct restore_table *table, const struct vault_entry *e
     return ok;
 }
 
-/* A line's end that is written \n in the surrogate may be a real one in the answer, or stay \n. */
+static bool has_letter(struct td_str text)
+{
+    for (struct sign sign = spell_at(text, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(text, sign.end, false))
+        if (letter_of(&sign))
+            return true;
+    return false;
+}
+
+/* A line's end that is written \n in the surrogate may be a real one in the answer, or stay \n; and
+ * a real one may be written so. */
 static bool add_entry(struct restore_table *table, const struct vault_entry *entry, uint32_t owner)
 {
-    return add_reading(table, entry, owner, false) &&
+    return add_reading(table, entry, owner, ENDS_AS_THEY_ARE) &&
            (str_find(entry->surrogate, STR("\\"), 0) == SIZE_MAX ||
-            add_reading(table, entry, owner, true));
+            add_reading(table, entry, owner, ENDS_SPLIT)) &&
+           (!has_letter(entry->surrogate) || add_reading(table, entry, owner, ENDS_ESCAPED));
 }
 
 /* --- dates in other forms --- */
@@ -228,8 +261,8 @@ struct restore_table *restore_table_new(const struct vault *vault, const struct 
     if (table == NULL)
         return NULL;
     size_t days = vault_uses_count(vault, uses, PRIVACY_DATE, DATES_MAX);
-    /* A surrogate and its local part have at most two readings each. */
-    bool ok = make_room(table, 4 * uses->count + days * DATE_FORMS + 1) &&
+    /* A surrogate and its local part have at most three readings each. */
+    bool ok = make_room(table, 6 * uses->count + days * DATE_FORMS + 1) &&
               add_uses(table, vault, uses) && add_locals(table, table->count) &&
               write_dates(table, vault, uses, days) &&
               add_dates(table); /* after the vault's own entries, which take precedence */

@@ -24,6 +24,8 @@
 #define TRIES_MAX 48u
 /* Of a kind that ran out once: addresses of machines have three short ranges. */
 #define TRIES_SCARCE 4u
+/* What malloc adds to a pair's block, rounded up. */
+#define BLOCK_BYTES 24u
 
 struct pair {
     struct vault_entry entry;
@@ -121,7 +123,15 @@ size_t vault_count(const struct vault *vault)
 
 size_t vault_bytes(const struct vault *vault)
 {
-    return vault->bytes;
+    const struct vault_map *const maps[] = {&vault->by_original, &vault->by_family,
+                                            &vault->by_surrogate};
+    size_t texts = vault->bytes - vault->count * sizeof *vault->pairs;
+    size_t bytes = sizeof *vault + texts + vault->count * BLOCK_BYTES +
+                   vault->capacity * sizeof *vault->pairs +
+                   vault->originals.capacity * sizeof *vault->originals.hashes;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        bytes += maps[i]->capacity * (sizeof *maps[i]->keys + sizeof *maps[i]->values);
+    return bytes;
 }
 
 struct vault_entry vault_at(const struct vault *vault, uint32_t index)

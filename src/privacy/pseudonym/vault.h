@@ -55,7 +55,7 @@ const uint8_t *vault_key(const struct vault *vault);
 /* A text contains the entry's surrogate by now: it is never given out again. */
 void vault_retire(struct vault *vault, uint32_t index);
 size_t vault_count(const struct vault *vault);
-size_t vault_bytes(const struct vault *vault);
+size_t vault_bytes(const struct vault *vault); /* of memory, with all that belongs to it */
 struct vault_entry vault_at(const struct vault *vault, uint32_t index);
 
 /* Appends the value's surrogate and notes in *uses (may be NULL) what it used. taken (may be NULL):

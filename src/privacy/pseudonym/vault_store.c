@@ -21,7 +21,8 @@ struct vault_hold {
     struct vault_hold *newer, *older; /* by last use */
     int64_t used_ms;                  /* by now_ms; below 0: before that clock began */
     uint32_t user_count;              /* the store's list is one */
-    bool memory_only;
+    size_t bytes;                     /* that the store counts for it */
+    bool memory_only, listed;
 };
 
 #define BUCKETS 1024
@@ -32,11 +33,12 @@ struct vault_store {
     struct vault_hold *buckets[BUCKETS];
     struct vault_hold *newest, *oldest;
     size_t count, capacity;
+    size_t bytes, bytes_max; /* of memory, of those in the list */
     uint64_t ttl_ms;
     uint8_t alias_key[KEYED_KEY_BYTES];
 };
 
-struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms)
+struct vault_store *vault_store_new(size_t conversations_max, size_t bytes_max, uint64_t ttl_ms)
 {
     struct vault_store *store = calloc(1, sizeof *store);
     if (store == NULL)
@@ -47,6 +49,7 @@ struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms)
     }
     pthread_mutex_init(&store->mutex, NULL);
     store->capacity = conversations_max ? conversations_max : 1;
+    store->bytes_max = bytes_max;
     store->ttl_ms = ttl_ms;
     return store;
 }
@@ -99,7 +102,21 @@ static void unlist_locked(struct vault_hold *hold)
     *link = hold->chain;
     unlink_use_locked(hold);
     hold->store->count--;
+    hold->store->bytes -= hold->bytes;
+    hold->listed = false;
     release_locked(hold);
+}
+
+/* What the vault takes by now. Others leave for it; itself it is in use. */
+static void weigh_locked(struct vault_hold *hold, size_t bytes)
+{
+    struct vault_store *store = hold->store;
+    if (!hold->listed)
+        return;
+    store->bytes = store->bytes - hold->bytes + bytes;
+    hold->bytes = bytes;
+    while (store->bytes > store->bytes_max && store->oldest != hold)
+        unlist_locked(store->oldest);
 }
 
 /* A clock that went back counts as none that passed. */
@@ -159,7 +176,9 @@ static struct vault_hold *list_locked(struct vault_store *store, const uint8_t *
     memcpy(hold->owner, owner, sizeof hold->owner);
     *bucket_of(store, key) = hold;
     store->count++;
+    hold->listed = true;
     push_newest_locked(hold);
+    weigh_locked(hold, vault_bytes(vault));
     return hold;
 }
 
@@ -218,7 +237,11 @@ struct vault *vault_hold_lock(struct vault_hold *hold)
 
 void vault_hold_unlock(struct vault_hold *hold)
 {
+    size_t bytes = vault_bytes(hold->vault);
     pthread_mutex_unlock(&hold->mutex);
+    pthread_mutex_lock(&hold->store->mutex);
+    weigh_locked(hold, bytes);
+    pthread_mutex_unlock(&hold->store->mutex);
 }
 
 uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most)
@@ -259,7 +282,7 @@ enum td_status vault_store_each(struct vault_store *store, uint64_t now_ms, vaul
         memcpy(record.owner, hold->owner, sizeof record.owner);
         record.vault = vault_hold_lock(hold);
         status = fn(ctx, &record, err);
-        vault_hold_unlock(hold);
+        pthread_mutex_unlock(&hold->mutex);
     }
     pthread_mutex_unlock(&store->mutex);
     return status;

@@ -1,6 +1,6 @@
 /* The vaults of all conversations, by a digest of how a conversation began. A vault stays in memory
- * while it is used and some time after. When the store is full, the longest unused one leaves; all
- * leave wiped.
+ * while it is used and some time after. When there are too many or they take too much memory, the
+ * longest unused one leaves; all leave wiped.
  *
  * Any thread. Between vault_hold_lock and vault_hold_unlock a vault belongs to one thread. The
  * strings that it has given out stay valid as long as it is held. */
@@ -15,8 +15,9 @@ struct vault_hold;
 
 #define VAULT_OWNER_USER_BYTES 16
 
-/* **returns new** (vault_store_free, when nobody holds a vault); NULL without memory. */
-struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
+/* bytes_max: of the memory of all vaults; the one that was used last stays whatever it takes.
+ * **returns new** (vault_store_free, when nobody holds a vault); NULL without memory. */
+struct vault_store *vault_store_new(size_t conversations_max, size_t bytes_max, uint64_t ttl_ms);
 void vault_store_free(struct vault_store *store);
 
 /* Finds the vault of the conversation, or makes one. owner: digests for vault_store_forget. The

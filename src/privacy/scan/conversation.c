@@ -30,6 +30,7 @@
 #define NONE UINT32_MAX
 #define CLASSES (TD_CLASS_RESTRICTED + 1)
 #define OWNERS 256
+#define MET_WAYS 4 /* of a set of conversations that were met; there is a set for each entry */
 #define FILE_MARK "tandem classes 2\n"
 #define FILE_MARK_1 "tandem classes 1\n"
 #define RECORD_1_BYTES 9
@@ -57,7 +58,8 @@ struct conversation_classes {
     uint32_t bucket_mask;
     uint32_t *buckets;
     struct entry *entries;
-    bool gave_up;               /* something, since the start */
+    uint64_t *met; /* [bucket_mask + 1][MET_WAYS] ids, in each set the latest first; 0 = none */
+    bool gave_up;  /* something, since the start */
     conversation_rose_fn *rose; /* or NULL */
     void *rose_ctx;
 };
@@ -75,7 +77,8 @@ struct conversation_classes *conversation_classes_new(size_t capacity)
     pthread_mutex_init(&classes->mutex, NULL);
     classes->buckets = malloc(bucket_count * sizeof *classes->buckets);
     classes->entries = calloc(capacity, sizeof *classes->entries);
-    if (classes->buckets == NULL || classes->entries == NULL ||
+    classes->met = calloc(bucket_count * MET_WAYS, sizeof *classes->met);
+    if (classes->buckets == NULL || classes->entries == NULL || classes->met == NULL ||
         crypto_random(classes->salt, sizeof classes->salt, NULL) != TD_OK) {
         conversation_classes_free(classes);
         return NULL;
@@ -99,6 +102,7 @@ void conversation_classes_free(struct conversation_classes *classes)
         free(classes->owners[i].forgotten);
     free(classes->buckets);
     free(classes->entries);
+    free(classes->met);
     free(classes);
 }
 
@@ -277,6 +281,54 @@ enum td_data_class conversation_classes_raise(struct conversation_classes *class
         log_event(LOG_LEVEL_WARN, "classes_full",
                   "capacity=%u advice=\"raise privacy.conversations_max\"", classes->capacity);
     return stored;
+}
+
+enum td_data_class conversation_classes_find(struct conversation_classes *classes,
+                                             const struct conversation *conversation)
+{
+    const uint64_t id = salted(classes, &conversation->key, sizeof conversation->key);
+    const uint16_t owner = owner_number(classes, conversation->owner);
+    pthread_mutex_lock(&classes->mutex);
+    uint32_t i = find_locked(classes, id);
+    enum td_data_class found = given_up_locked(&classes->owners[owner], id);
+    if (i != NONE && classes->entries[i].data_class > found)
+        found = (enum td_data_class)classes->entries[i].data_class;
+    pthread_mutex_unlock(&classes->mutex);
+    return found;
+}
+
+/* --- which ones there are --- */
+
+static uint64_t *met_in_locked(const struct conversation_classes *classes, uint64_t id)
+{
+    return &classes->met[(id & classes->bucket_mask) * MET_WAYS];
+}
+
+bool conversation_classes_has_met(struct conversation_classes *classes,
+                                  const struct conversation *conversation)
+{
+    const uint64_t id = salted(classes, &conversation->key, sizeof conversation->key);
+    pthread_mutex_lock(&classes->mutex);
+    const uint64_t *set = met_in_locked(classes, id);
+    bool met = false;
+    for (size_t way = 0; way < MET_WAYS; way++)
+        met |= set[way] == id;
+    pthread_mutex_unlock(&classes->mutex);
+    return met;
+}
+
+void conversation_classes_meet(struct conversation_classes *classes,
+                               const struct conversation *conversation)
+{
+    const uint64_t id = salted(classes, &conversation->key, sizeof conversation->key);
+    size_t way = 0;
+    pthread_mutex_lock(&classes->mutex);
+    uint64_t *set = met_in_locked(classes, id);
+    while (way + 1 < MET_WAYS && set[way] != id)
+        way++;
+    memmove(set + 1, set, way * sizeof *set); /* over its own place, or over the oldest */
+    set[0] = id;
+    pthread_mutex_unlock(&classes->mutex);
 }
 
 /* --- as bytes --- */

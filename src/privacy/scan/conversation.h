@@ -6,7 +6,10 @@
  * fewer. What was given up is still known by a filter (forgotten.h), which may take an unknown
  * conversation for one that was given up, never the other way round. It is asked only for
  * conversations that go on: one that begins has nothing to remember. Without memory for the filter,
- * conversations that go on and are not known count as restricted. Thread-safe. */
+ * conversations that go on and are not known count as restricted.
+ *
+ * Beside the classes it knows which conversations there are, public ones too, as long as there is
+ * room for their keys. That is not kept in a file. Thread-safe. */
 #ifndef PRIVACY_CONVERSATION_H
 #define PRIVACY_CONVERSATION_H
 
@@ -29,6 +32,16 @@ void conversation_classes_free(struct conversation_classes *classes);
 enum td_data_class conversation_classes_raise(struct conversation_classes *classes,
                                               const struct conversation *conversation,
                                               enum td_data_class seen);
+
+/* The stored class, or the one with which it was given up if that is higher. Nothing is raised. */
+enum td_data_class conversation_classes_find(struct conversation_classes *classes,
+                                             const struct conversation *conversation);
+
+/* Whether the conversation was met. */
+bool conversation_classes_has_met(struct conversation_classes *classes,
+                                  const struct conversation *conversation);
+void conversation_classes_meet(struct conversation_classes *classes,
+                               const struct conversation *conversation);
 
 /* --- for class_file.h, which keeps it in a file --- */
 

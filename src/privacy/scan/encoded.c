@@ -9,11 +9,14 @@
 
 #include <assert.h>
 
-#define OVERLAP 96       /* bytes of two pieces: longer than any finding but keys */
+#define OVERLAP 96 /* bytes of two pieces: longer than any finding but keys */
+/* The byte of a full piece with which the next one begins. In each alphabet a character begins with
+ * it, because a group of its characters is one, three or five bytes. */
+#define AGAIN ((PIECE_BYTES_MAX - OVERLAP) / 15 * 15)
 #define LINE_MIN 16      /* characters of a line of base64 that goes on in the next one */
 #define BLANKS_MAX 8     /* between two such lines, with the marks of a quotation */
 #define ESCAPED_BACK 128 /* bytes before the first escape that belong to the same value */
-#define ESCAPED_MAX 2048
+#define ESCAPED_MAX 2048 /* bytes in which there has to be an escape */
 #define CODES_MIN 8      /* characters that are written as codes */
 #define CODE_JOINT_MAX 6 /* bytes between two codes */
 
@@ -69,17 +72,24 @@ size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *em
         begin--;
     piece_begin(&piece, place, begin, PIECE_ALL, emit, ctx);
     size_t at = begin;
-    while (at < text.len && at - begin < ESCAPED_MAX) {
+    while (at < text.len) {
         char c = text.data[at];
         size_t used = escape_at(text, at, sign, &c), soft = after_soft_end(text, at, sign);
-        if (soft == 0 && used == 0 && ends_value((unsigned char)c, sign))
+        bool none = escapes <= (sign == '='); /* "a=10" is no escape */
+        if ((soft == 0 && used == 0 && ends_value((unsigned char)c, sign)) ||
+            (none && at - begin >= ESCAPED_MAX))
             break;
+        if (piece.len == PIECE_BYTES_MAX) {
+            piece_scan(&piece, at);
+            at = piece_follow(&piece, AGAIN);
+            continue;
+        }
         escapes += used > 0;
         if (soft == 0)
             piece_put(&piece, sign == '%' && c == '+' && used == 0 ? ' ' : c, at);
         at = soft ? soft : at + (used ? used : 1);
     }
-    if (escapes <= (sign == '=')) /* "a=10" is no escape */
+    if (escapes <= (sign == '='))
         return place->begin;
     piece_scan(&piece, at);
     return at;
@@ -172,6 +182,9 @@ static struct before_line decode(struct td_str text, size_t at, const struct alp
     unsigned held = 0;
     size_t i = at, line = at;
     struct before_line before = {0, 0};
+    while (line > 0 && at - line < LINE_MIN &&
+           alphabet->value((unsigned char)text.data[line - 1]) >= 0)
+        line--; /* a piece may begin near the end of a line */
     piece->base = at;
     piece->len = 0;
     while (i < text.len && piece->len < PIECE_BYTES_MAX) {
@@ -245,6 +258,7 @@ enum encoded_result encoded_scan_alphabet(const struct place *place, enum encode
         if (at == begin && !is_text(&piece, end))
             return ENCODED_NO_TEXT;
         bool full = piece.len == PIECE_BYTES_MAX;
+        size_t again = at + piece.origin[AGAIN];
         piece_scan(&piece, next);
         if (before.len >
             0) { /* the last line may be the sentence's next word, and text by chance */
@@ -254,7 +268,7 @@ enum encoded_result encoded_scan_alphabet(const struct place *place, enum encode
         *end = next;
         if (!full)
             return ENCODED_TEXT;
-        at = next - OVERLAP * 8 / alphabet->bits;
+        at = again;
     }
 }
 
@@ -303,8 +317,13 @@ size_t encoded_scan_codes(const struct place *place, span_fn *emit, void *ctx)
         for (;;) {
             size_t begin = at;
             int code = code_at(text, &at, forms[f].base, forms[f].min, forms[f].max);
-            if (code < 0 || piece.len == PIECE_BYTES_MAX)
+            if (code < 0)
                 break;
+            if (piece.len == PIECE_BYTES_MAX) {
+                piece_scan(&piece, end);
+                at = piece_follow(&piece, AGAIN);
+                continue;
+            }
             piece_put(&piece, (char)code, begin);
             end = at;
             if (joint.data == NULL)

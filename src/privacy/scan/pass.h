@@ -25,6 +25,7 @@ struct pass {
     struct privacy_span seed; /* the next seed phrase; begin: SIZE_MAX when there is none */
     size_t no_base64[4];      /* up to where no base64 text begins, by offset modulo 4 */
     size_t row_end;           /* of the numbers in a row that have been looked at */
+    size_t lettered_end;      /* of the base64 or base32 text that was looked into */
     size_t codes_end;         /* of the codes of characters */
     size_t announced;         /* where the last word that announces anything ended, + 1; 0 none */
 };

@@ -39,5 +39,12 @@ static inline void piece_put(struct piece *piece, char c, size_t offset)
 }
 /* end: after the last byte that was read. */
 void piece_scan(struct piece *piece, size_t end);
+/* Begins the piece after a full one, at the offset of its byte `from`, which is answered. */
+static inline size_t piece_follow(struct piece *piece, size_t from)
+{
+    piece->base += piece->origin[from];
+    piece->len = 0;
+    return piece->base;
+}
 
 #endif

@@ -41,8 +41,15 @@ enum td_data_class privacy_classify(const struct privacy_scanner *scanner, struc
 struct reading;
 size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct reading *reading,
                             bool strict, struct privacy_span *spans, size_t capacity);
+/* The same without strict findings, and a long reading by units (remembered.h), of which those that
+ * were read for the caller before are not read again. caller without data: nothing is remembered.
+ * False without memory: some findings are missing. */
+TD_MUST_CHECK bool privacy_find_reading(const struct privacy_scanner *scanner,
+                                        const struct reading *reading, struct td_str caller,
+                                        struct spans *out);
+/* The class of what is found that way. */
 enum td_data_class privacy_classify_reading(const struct privacy_scanner *scanner,
-                                            const struct reading *reading,
+                                            const struct reading *reading, struct td_str caller,
                                             struct privacy_tally *found);
 
 /* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive

@@ -7,6 +7,7 @@
 #include "privacy/scan/regroup.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "privacy/scan/piece.h"
 #include "privacy/text/joint.h"
 
@@ -174,25 +175,48 @@ size_t regroup_scan_row(const struct place *place, bool announced, span_fn *emit
 
 /* --- within a word --- */
 
-/* "customerSsn536904399": does another word or number begin at the offset? */
-static bool begins_part(struct td_str word, size_t at)
+/* "customerSsn536904399": does another word or number begin at the offset? A letter beyond ASCII
+ * may be a part of the word ("fødselsnummer"), or cut it off ("SSNé536904399"). */
+static bool begins_part(struct td_str word, size_t at, bool cut)
 {
     int before = (unsigned char)word.data[at - 1], c = (unsigned char)word.data[at];
     return ascii_is_digit(before) != ascii_is_digit(c) ||
-           (ascii_is_lower(before) && ascii_is_upper(c));
+           (ascii_is_lower(before) && ascii_is_upper(c)) ||
+           (cut && (before >= 0x80) != (c >= 0x80));
 }
 
-static void scan_parts(const struct place *place, size_t from, struct td_str word, bool parts,
-                       span_fn *emit, void *ctx)
+enum parting {
+    PARTS_NONE,
+    PARTS,    /* words and numbers */
+    PARTS_CUT /* and letters beyond ASCII */
+};
+
+/* The word from `base` to where the place's ends. */
+static void scan_parts(const struct place *place, size_t base, enum parting parting, span_fn *emit,
+                       void *ctx)
 {
     struct piece piece;
-    piece_begin(&piece, place, place->begin, PIECE_CERTAIN, emit, ctx);
-    for (size_t i = from; i < word.len; i++) {
-        if (parts && i > from && begins_part(word, i))
-            piece_put(&piece, ' ', place->begin + i);
-        piece_put(&piece, word.data[i], place->begin + i);
+    struct td_str word = str_slice(place->text, base, place->run_end);
+    piece_begin(&piece, place, base, PIECE_CERTAIN, emit, ctx);
+    for (size_t i = 0; i < word.len; i++) {
+        if (parting != PARTS_NONE && i > 0 && begins_part(word, i, parting == PARTS_CUT))
+            piece_put(&piece, ' ', base + i);
+        piece_put(&piece, word.data[i], base + i);
     }
-    piece_scan(&piece, place->begin + word.len);
+    piece_scan(&piece, base + word.len);
+}
+
+/* Where the letters begin that end before the place. A digit ends them, so that rows of numbers
+ * cost no more than they are long. */
+static size_t letters_begin(const struct place *place)
+{
+    size_t begin = place->begin;
+    for (; begin > 0 && place->begin - begin < WORD_MAX; begin--) {
+        unsigned char before = (unsigned char)place->text.data[begin - 1];
+        if (!plain_is_word_byte(before) || ascii_is_digit(before))
+            break;
+    }
+    return utf8_character_begin(place->text, begin);
 }
 
 /* "4.111111111111111e15", as programs print what is too long for them: the word is what follows the
@@ -235,10 +259,14 @@ void regroup_scan_word(const struct place *place, span_fn *emit, void *ctx)
         row = ascii_is_digit((unsigned char)word.data[i]) ? row + 1 : 0;
         longest = row > longest ? row : longest;
     }
-    if (longest < GLUED_DIGITS || longest == word.len)
+    /* A letter beyond ASCII ends a run: "карта4111111111111111" has its letters before this one. */
+    if (longest < GLUED_DIGITS || (longest == word.len && place->before != PLAIN_LETTER))
         return;
     scan_float(place, word, emit, ctx);
-    scan_parts(place, 0, word, true, emit, ctx);
+    size_t whole = place->before == PLAIN_LETTER ? letters_begin(place) : place->begin;
+    scan_parts(place, whole, PARTS, emit, ctx);
+    if (whole < place->begin)
+        scan_parts(place, whole, PARTS_CUT, emit, ctx);
     if (first > 2) /* an account number begins with its country: "IBANDE89..." */
-        scan_parts(place, first - 2, word, false, emit, ctx);
+        scan_parts(place, place->begin + first - 2, PARTS_NONE, emit, ctx);
 }

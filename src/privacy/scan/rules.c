@@ -251,8 +251,9 @@ static void found_add(struct found *found, size_t begin, size_t end, uint16_t ru
 {
     if (found->count == found->capacity) {
         size_t capacity = found->capacity ? found->capacity * 2 : 16;
+        capacity = capacity > FINDINGS_MAX ? FINDINGS_MAX : capacity;
         struct privacy_span *grown =
-            capacity > FINDINGS_MAX ? NULL : realloc(found->spans, capacity * sizeof *grown);
+            found->count == FINDINGS_MAX ? NULL : realloc(found->spans, capacity * sizeof *grown);
         if (grown == NULL) {
             found->failed = true;
             return;

@@ -288,7 +288,7 @@ static void scan_pass(struct td_str text, const struct sources *sources, span_fn
             }
         }
         place->begin = next.begin;
-        if (starts_word && (!ascii_is_digit(next.c) || place->before != PLAIN_LETTER)) {
+        if (starts_word) {
             run = read_run(text, next.begin);
             resume = scan_word(&pass, next.c, &run);
         } else if (trait & SIGN)

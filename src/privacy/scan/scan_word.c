@@ -51,35 +51,40 @@ static void look_into(struct pass *pass)
     struct place *place = &pass->place;
     size_t begin = place->begin, len = place->run_end - begin, end;
     const uint32_t signs = WORD_HAS_DIGIT | WORD_DOT | WORD_COLON | WORD_DASH | WORD_JOINT;
-    if (len < BASE64_WORD_MIN || (len < 16 && !(place->shape & signs)) ||
+    bool padded = place->run_end < place->text.len && place->text.data[place->run_end] == '=';
+    if (len < BASE64_WORD_MIN || (len < 16 && !(place->shape & signs) && !padded) ||
         begin < pass->memory.decoded_end)
         return;
     char first = place->text.data[begin];
-    if (len >= 15 && ((first >= '2' && first <= '7' && decodes_as(pass, ENCODED_HEX, &end)) ||
-                      ((first | 0x20) >= 'e' && (first | 0x20) <= 'p' &&
-                       decodes_as(pass, ENCODED_BASE32, &end))))
+    if (len >= 15 && first >= '2' && first <= '7' && decodes_as(pass, ENCODED_HEX, &end))
         pass->memory.decoded_end = end;
+    else if (len >= 15 && (first | 0x20) >= 'e' && (first | 0x20) <= 'p' &&
+             decodes_as(pass, ENCODED_BASE32, &end))
+        pass->memory.decoded_end = pass->lettered_end = end;
     else if (begin < pass->no_base64[begin % 4])
         return;
     else if (decodes_as(pass, ENCODED_BASE64, &end))
-        pass->memory.decoded_end = end;
+        pass->memory.decoded_end = pass->lettered_end = end;
     else
         pass->no_base64[begin % 4] = end;
 }
 
-/* What the detectors do not read as it stands: codes of characters, numbers within words. */
+/* What the detectors do not read as it stands: codes of characters, numbers within words. A number
+ * is looked for in base64, too: "SSN276243447" may decode to text by chance. In base64 and base32
+ * of ASCII text each fourth or eighth character is a letter, so it has no nine digits in a row. */
 static void look_around(struct pass *pass, bool digits)
 {
     struct place *place = &pass->place;
     size_t len = place->run_end - place->begin;
     look_into(pass);
-    if (!digits || place->begin < pass->memory.decoded_end)
+    bool decoded = place->begin < pass->memory.decoded_end;
+    if (!digits || (decoded && place->begin >= pass->lettered_end))
         return;
     const uint32_t of_codes =
         WORD_LENGTH(2) | WORD_LENGTH(3) | WORD_LENGTH(4) | WORD_LENGTH(7) | WORD_LENGTH(8);
-    if ((place->shape & of_codes) && place->begin >= pass->codes_end)
+    if (!decoded && (place->shape & of_codes) && place->begin >= pass->codes_end)
         pass->codes_end = encoded_scan_codes(place, settle_add, &pass->found);
-    else if (len > 9)
+    else if (len > 9 || place->before == PLAIN_LETTER)
         regroup_scan_word(place, settle_add, &pass->found);
 }
 
@@ -130,6 +135,8 @@ size_t scan_word(struct pass *pass, int first, const struct run *run)
     place->shape = shape_of(place, first, after, run->digits);
     if (pass_decodes(pass))
         look_around(pass, run->digits);
+    if (ascii_is_digit(first) && place->before == PLAIN_LETTER)
+        return 0; /* the end of a word */
     (void)detectors_ask(TRIGGER_RUN, place, settle_add, &pass->found);
     if (ascii_is_digit(first)) {
         scan_number(pass, run);

@@ -108,6 +108,7 @@ void settle_add(void *ctx, const struct privacy_span *found)
         struct privacy_span merged = old_wins ? *old : span;
         const struct privacy_span *loser = old_wins ? &span : old;
         if (loser->data_class != TD_CLASS_PUBLIC) { /* what is public need not stay covered */
+            merged.guessed = old->guessed && span.guessed;
             merged.begin = old->begin < span.begin ? old->begin : span.begin;
             merged.end = old->end > span.end ? old->end : span.end;
         }

@@ -42,6 +42,8 @@ static void append(struct reading *reading, struct td_str text, const struct rea
     struct reading_part *part = &reading->parts[reading->count++];
     *part = *like;
     part->begin = reading->text.len;
+    part->rested = reading->pausing;
+    reading->pausing = false;
     buf_append_str(&reading->text, text);
     part->end = reading->text.len;
     reading->failed |= reading->text.failed;
@@ -57,13 +59,15 @@ void reading_add(struct reading *reading, struct td_str text, enum reading_link 
 {
     append_link(reading, link);
     append(reading, text,
-           &(struct reading_part){.goes_on = link == READING_GOES_ON, .source = text.data});
+           &(struct reading_part){.goes_on = link == READING_GOES_ON,
+                                  .from = (uint8_t)reading->from,
+                                  .source = text.data});
 }
 
 void reading_add_fixed(struct reading *reading, struct td_str text, enum reading_link link)
 {
     append_link(reading, link);
-    append(reading, text, &(struct reading_part){.fixed = true});
+    append(reading, text, &(struct reading_part){.fixed = true, .from = (uint8_t)reading->from});
 }
 
 size_t reading_copy_part(struct reading *reading, const struct reading *other, size_t part,
@@ -88,6 +92,7 @@ void reading_pause(struct reading *reading)
 {
     for (size_t i = 0; i < PAUSE_BYTES && reading->text.len > 0; i++)
         buf_append_char(&reading->text, '\n');
+    reading->pausing = reading->text.len > 0;
     reading->failed |= reading->text.failed;
 }
 

@@ -12,10 +12,20 @@ enum reading_link {
     READING_VALUE,   /* what the part before it, or the name that was said, is the name of */
 };
 
+/* Where in a request a text stands. */
+enum reading_from {
+    READING_REQUEST,
+    READING_SYSTEM, /* what the developer says to the model */
+    READING_TOOLS,  /* what describes the functions that the model may call */
+    READING_FROM_COUNT
+};
+
 struct reading_part {
     size_t begin, end;
     bool goes_on;       /* one text with the part before it */
+    bool rested;        /* a pause stands before it */
     bool fixed;         /* nothing can be written in its place: a member's name, a number */
+    uint8_t from;       /* enum reading_from */
     const char *source; /* which text it was; NULL: nobody asks */
 };
 
@@ -23,7 +33,9 @@ struct reading {
     struct buf text;
     struct reading_part *parts;
     size_t count, capacity;
-    bool failed; /* too large, or without memory: it does not hold all */
+    bool pausing;           /* before what comes next */
+    enum reading_from from; /* of what comes next */
+    bool failed;            /* too large, or without memory: it does not hold all */
 };
 
 void reading_init(struct reading *reading);

@@ -371,7 +371,7 @@ static void judge_pieces(const struct classifier *classifier, const struct piece
     classifier_stack_inputs(p, tasks, scores, out->task_probability, inputs);
     out->p_local = outcome_of(classifier, OUTCOME_LOCAL, inputs);
     out->p_strong = outcome_of(classifier, OUTCOME_STRONG, inputs);
-    out->gain = out->p_strong - out->p_local; /* NAN when one of them is */
+    out->gain = (isnan(out->p_strong) ? 1 : out->p_strong) - out->p_local; /* NAN when that is */
 }
 
 /* --- what one end of a text raises alone --- */

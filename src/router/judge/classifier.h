@@ -66,7 +66,9 @@ bool classifier_has(const struct classifier *classifier, enum outcome outcome);
  * that gain is less by more than a quarter, it and its probabilities replace those of the whole
  * text. The kind of task stays that of the whole text. */
 struct verdict {
-    float gain;              /* expected P(strong right) − P(local right), −1..1 */
+    /* Expected P(strong right) − P(local right), −1..1. Of a classifier that knows nothing of
+     * strong tiers: 1 − P(local right), the most that one can gain. */
+    float gain;
     float gain_whole;        /* before that; equal to gain where no end was left out */
     float p_local, p_strong; /* calibrated */
     size_t task;             /* the most probable one; SIZE_MAX when there are no tasks */

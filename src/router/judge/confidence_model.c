@@ -17,6 +17,8 @@
 /* Weights and means beyond are no fit of ours and could overflow a sum. */
 #define NUMBER_MAX 1e6
 
+const double confidence_risks[CONFIDENCE_RISK_COUNT] = {0.02, 0.05, 0.1};
+
 static const char *const feature_names[CONFIDENCE_FEATURE_COUNT] = {
     [CONFIDENCE_MIN_LOGPROB] = "min_logprob",
     [CONFIDENCE_Q05_LOGPROB] = "q05_logprob",
@@ -91,6 +93,17 @@ const char *confidence_binding_difference(const struct confidence_binding *a,
         if (strcmp(member_of(a, i), member_of(b, i)) != 0)
             return binding_members[i].name;
     return NULL;
+}
+
+void confidence_binding_digest(const struct confidence_binding *binding,
+                               char out[static CONFIDENCE_DIGEST_BYTES])
+{
+    uint64_t hash = HASH_FNV1A64_BASIS;
+    for (size_t i = 0; i < BINDING_MEMBER_COUNT; i++) {
+        const char *member = member_of(binding, i);
+        hash = hash_fnv1a64(member, strlen(member) + 1, hash);
+    }
+    snprintf(out, CONFIDENCE_DIGEST_BYTES, "%016" PRIx64, hash);
 }
 
 /* --- reading --- */
@@ -170,6 +183,33 @@ static enum td_status read_binding(const struct json *bound, struct confidence_b
     return TD_OK;
 }
 
+/* Absent: they were not asked for. */
+static enum td_status read_thresholds(const struct json *list, struct confidence_model *out,
+                                      struct td_error *err)
+{
+    out->has_thresholds = json_kind_of(list) != JSON_KIND_ABSENT;
+    if (!out->has_thresholds)
+        return TD_OK;
+    if (json_count(list) != CONFIDENCE_RISK_COUNT)
+        return error_set(err, TD_INVALID, "thresholds has %zu entries, not %d", json_count(list),
+                         CONFIDENCE_RISK_COUNT);
+    for (size_t i = 0; i < CONFIDENCE_RISK_COUNT; i++) {
+        const struct json *value = json_get(json_at(list, i), "threshold");
+        double risk;
+        bool ok = read_number(json_get(json_at(list, i), "risk"), 0, 1, &risk) &&
+                  fabs(risk - confidence_risks[i]) < 1e-9;
+        out->threshold[i] = (double)INFINITY; /* null: nothing may be kept */
+        if (json_kind_of(value) != JSON_KIND_NULL)
+            ok = ok && read_number(value, 0, 1, &out->threshold[i]);
+        if (!ok || (i > 0 && out->threshold[i] > out->threshold[i - 1]))
+            return error_set(err, TD_INVALID,
+                             "thresholds[%zu] is no threshold in 0 to 1, or null, for the risk %g, "
+                             "at most that of a smaller risk",
+                             i, confidence_risks[i]);
+    }
+    return TD_OK;
+}
+
 /* Over the numbers as they are written, so that a file and its copy have the same. */
 static void write_heads(const struct confidence_model *model, struct json *root);
 
@@ -210,6 +250,8 @@ enum td_status confidence_model_read(struct td_str text, struct confidence_model
         status = read_head(root, "whole", &out->whole, err);
     if (status == TD_OK)
         status = read_head(root, "running", &out->running, err);
+    if (status == TD_OK)
+        status = read_thresholds(json_get(root, "thresholds"), out, err);
     json_free(root);
     if (status != TD_OK)
         return status;
@@ -250,6 +292,18 @@ static void write_heads(const struct confidence_model *model, struct json *root)
     json_put(root, "running", head_json(&model->running));
 }
 
+static struct json *thresholds_json(const struct confidence_model *model)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < CONFIDENCE_RISK_COUNT; i++) {
+        struct json *item = json_new_object();
+        json_put(item, "risk", json_new_double(confidence_risks[i]));
+        json_put(item, "threshold", json_new_double(model->threshold[i])); /* INFINITY: null */
+        json_push(list, item);
+    }
+    return list;
+}
+
 void confidence_model_write(const struct confidence_model *model, struct buf *out)
 {
     struct json *root = json_new_object(), *bound = json_new_object();
@@ -259,6 +313,8 @@ void confidence_model_write(const struct confidence_model *model, struct buf *ou
     json_put(root, "bound", bound);
     json_put(root, "samples", json_new_int(model->samples));
     write_heads(model, root);
+    if (model->has_thresholds)
+        json_put(root, "thresholds", thresholds_json(model));
     json_write(root, out);
     buf_append_char(out, '\n');
     json_free(root);

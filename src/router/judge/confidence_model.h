@@ -19,6 +19,8 @@
 
 #define CONFIDENCE_KNOTS_MAX 64
 #define CONFIDENCE_DIGEST_BYTES 17
+/* Risks for which a calibration has thresholds: 2, 5 and 10 %. */
+#define CONFIDENCE_RISK_COUNT 3
 
 enum confidence_feature {
     CONFIDENCE_MIN_LOGPROB, /* quantiles of the tokens' log-probabilities, by nearest rank */
@@ -62,8 +64,15 @@ struct confidence_model {
     struct confidence_binding binding;
     struct confidence_head whole, running;
     uint32_t samples;
+    /* At or above threshold[i], a whole answer may be kept: at most the share
+     * confidence_risks[i] of all questions is then kept and wrong (learn/risk.h). INFINITY: nothing
+     * may. Written by `tandem calibrate`. */
+    bool has_thresholds;
+    double threshold[CONFIDENCE_RISK_COUNT];
     char digest[CONFIDENCE_DIGEST_BYTES]; /* of the heads: what tuned thresholds belong to */
 };
+
+extern const double confidence_risks[CONFIDENCE_RISK_COUNT];
 
 double confidence_head_value(const struct confidence_head *head,
                              const struct confidence_features *features); /* 0..1 */
@@ -76,6 +85,10 @@ double confidence_knots_value(const double *knot_p, const double *knot_y, size_t
 /* NULL when both are the same, else the name of the first member that differs. */
 const char *confidence_binding_difference(const struct confidence_binding *a,
                                           const struct confidence_binding *b);
+
+/* Of all members. */
+void confidence_binding_digest(const struct confidence_binding *binding,
+                               char out[static CONFIDENCE_DIGEST_BYTES]);
 
 /* TD_INVALID with the member and what is wrong. */
 TD_MUST_CHECK enum td_status confidence_model_read(struct td_str text, struct confidence_model *out,

@@ -307,7 +307,7 @@ static enum td_status check_counts(const struct confidence_sample *samples, size
 
 enum td_status confidence_fit(const struct confidence_sample *samples, size_t count, uint64_t seed,
                               struct confidence_head *out, struct confidence_fit_report *report,
-                              struct td_error *err)
+                              double *unseen, struct td_error *err)
 {
     enum td_status status = check_counts(samples, count, err);
     if (status != TD_OK)
@@ -325,6 +325,8 @@ enum td_status confidence_fit(const struct confidence_sample *samples, size_t co
         fit_logistic(samples, fit.use, count, out);
         /* On scores of models that had not seen their samples: its own would be too sure. */
         fit_knots(&fit, out, p, y);
+        if (unseen)
+            memcpy(unseen, fit.score, count * sizeof *unseen);
     }
     if (!numbers || !fit.use || out->knot_count == 0)
         status = error_set(err, TD_NO_MEMORY, "no memory to fit %zu answers", count);

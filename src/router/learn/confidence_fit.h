@@ -23,10 +23,11 @@ struct confidence_fit_report {
     double calibration_error; /* confidence_ece, 15 bins */
 };
 
-/* TD_INVALID when there are too few. seed: of the division into folds. */
+/* TD_INVALID when there are too few. seed: of the division into folds. unseen: [count], or NULL:
+ * the raw score of each sample (confidence_head_raw), by weights fitted without its fold. */
 TD_MUST_CHECK enum td_status confidence_fit(const struct confidence_sample *samples, size_t count,
                                             uint64_t seed, struct confidence_head *out,
-                                            struct confidence_fit_report *report,
+                                            struct confidence_fit_report *report, double *unseen,
                                             struct td_error *err);
 
 /* Isotonic regression by pooling adjacent violators (Ayer et al. 1955, "An empirical distribution

@@ -8,20 +8,22 @@
  * it: an answer that ignores the tools would pass as a whole one. */
 enum capability {
     CAPABILITY_TOOLS = 1,
-    CAPABILITY_SCHEMA = 2,         /* JSON, or JSON of a schema that the engine can follow */
-    CAPABILITY_WHOLE_SCHEMA = 4,   /* a schema with keywords that no grammar promises */
-    CAPABILITY_GRAMMAR = 8,        /* GBNF: no cloud reads it */
-    CAPABILITY_ADAPTERS = 16,      /* LoRA adapters: files beside the local model */
-    CAPABILITY_TOOL_CHOICE = 32,   /* a call that must come, or the functions of before 2023-11 */
-    CAPABILITY_COMPLETION = 64,    /* a text to go on with: many clouds only chat */
-    CAPABILITY_PROMPT_IDS = 128,   /* the same as token ids, which are the local model's */
-    CAPABILITY_NO_TRAIN = 256,     /* promises not to train on what it is sent */
-    CAPABILITY_NO_RETENTION = 512, /* promises not to keep it */
-    CAPABILITY_SAMPLING = 1024,    /* settings of sampling that the engine here has not got */
-    CAPABILITY_IMAGE = 2048,       /* pictures in messages */
-    CAPABILITY_AUDIO = 4096,       /* recordings in messages */
-    CAPABILITY_FILE = 8192,        /* documents in messages */
-    CAPABILITY_MEDIA = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE
+    CAPABILITY_SCHEMA = 2,          /* JSON, or JSON of a schema that the engine can follow */
+    CAPABILITY_WHOLE_SCHEMA = 4,    /* a schema with keywords that no grammar promises */
+    CAPABILITY_GRAMMAR = 8,         /* GBNF: no cloud reads it */
+    CAPABILITY_ADAPTERS = 16,       /* LoRA adapters: files beside the local model */
+    CAPABILITY_FOREIGN_TOOLS = 32,  /* forms of tools and choices that only servers know */
+    CAPABILITY_COMPLETION = 64,     /* a text to go on with: many clouds only chat */
+    CAPABILITY_PROMPT_IDS = 128,    /* the same as token ids, which are the local model's */
+    CAPABILITY_NO_TRAIN = 256,      /* promises not to train on what it is sent */
+    CAPABILITY_NO_RETENTION = 512,  /* promises not to keep it */
+    CAPABILITY_SAMPLING = 1024,     /* settings of sampling that the engine here has not got */
+    CAPABILITY_IMAGE = 2048,        /* pictures in messages */
+    CAPABILITY_AUDIO = 4096,        /* recordings in messages */
+    CAPABILITY_FILE = 8192,         /* documents in messages */
+    CAPABILITY_WHOLE_TOOLS = 16384, /* tools whose arguments no grammar promises */
+    CAPABILITY_MEDIA = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
+    CAPABILITY_FORMATS = CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_GRAMMAR
 };
 
 #define MODEL_FAULT_BYTES 128
@@ -34,7 +36,16 @@ enum prefill {
     PREFILL_FINAL    /* the same with "continue_final_message": true (vLLM, SGLang) */
 };
 
+/* Shares of all questions that may stay and be wrong, for which a calibration has thresholds: 2, 5
+ * and 10 %. */
+enum risk_level { RISK_LEVEL_2, RISK_LEVEL_5, RISK_LEVEL_10, RISK_LEVEL_COUNT };
+
 struct confidence_model;
+
+/* What makes a confidence a probability (docs/heads.md); temperature 0: nothing is known. */
+struct confidence_scale {
+    double temperature, bias;
+};
 
 /* Why a local tier does not run the model that its configuration names. The texts name files
  * without their folders, because clients read them. */
@@ -45,9 +56,20 @@ struct model_fault {
     bool is_loading;              /* the model is being loaded, nothing has failed */
 };
 
+/* A further model of a tier's server, for requests that name it. */
+struct tier_model {
+    const char *name;
+    uint32_t context_tokens; /* as in tier_facts, and so are the prices */
+    double input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok;
+    unsigned lacks; /* of CAPABILITY_MEDIA */
+};
+
 struct tier_facts {
-    const char *name;  /* "local", "openai", ... unique */
-    const char *model; /* model id at that tier */
+    const char *name;                /* "local", "openai", ... unique */
+    const char *model;               /* model id at that tier */
+    bool model_assumed;              /* no configuration names it */
+    const struct tier_model *models; /* [model_count] further ones (model_names.h) */
+    size_t model_count;
     enum td_place place;
     uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
     double input_usd_per_mtok;
@@ -62,12 +84,21 @@ struct tier_facts {
     unsigned lacks;                   /* of enum capability */
     bool loopback;                    /* its server is on this machine: no network is needed */
     enum prefill prefill;
+    bool streams_as_asked;       /* its server streams only what the client wants streamed */
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
+    bool adapts_always; /* one of them is on for requests that name none */
+    /* A model here of which nobody measured what its confidence is worth: neither its file nor a
+     * confidence model says so. */
+    bool uncalibrated;
+    /* Thresholds of its own confidence for whole answers; INFINITY: nothing may be kept. */
+    bool has_thresholds;
+    double threshold[RISK_LEVEL_COUNT];
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
-    const struct confidence_model *confidence_model; /* bound to this model; or NULL */
+    struct confidence_scale confidence_call, confidence_label; /* of these kinds of answers */
+    const struct confidence_model *confidence_model;           /* bound to this model; or NULL */
     uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
     const struct model_fault *model_fault; /* NULL = runs the model that was named */
 };

@@ -101,20 +101,39 @@ static bool beyond_context(const struct question *q, size_t tier, char why[REASO
 static const struct {
     unsigned missing; /* of enum capability */
     const char *before, *after;
+    const char *member; /* of the request, that asks for it; NULL = a promise */
 } lacking[] = {
-    {CAPABILITY_TOOLS, "the request brings tools and ", " cannot call any"},
-    {CAPABILITY_TOOL_CHOICE, "the request asks for a tool call that ", " cannot promise"},
-    {CAPABILITY_ADAPTERS, "the request asks for an adapter and ", " has none"},
-    {CAPABILITY_COMPLETION, "the request is a text to complete and ", " only chats"},
-    {CAPABILITY_PROMPT_IDS, "the prompt is token ids of the local model, which ", " cannot read"},
-    {CAPABILITY_NO_TRAIN, "", " does not promise not to train on what it is sent"},
-    {CAPABILITY_NO_RETENTION, "", " does not promise not to keep what it is sent"},
-    {CAPABILITY_IMAGE, "the request has an image and ", " takes none"},
-    {CAPABILITY_AUDIO, "the request has audio and ", " takes none"},
-    {CAPABILITY_FILE, "the request has a file and ", " takes none"},
-    {CAPABILITY_SAMPLING, NULL, NULL}, /* its sentence names the setting, too */
-    {UINT_MAX, "the request asks for an output format that ", " cannot promise"},
+    {CAPABILITY_TOOLS, "the request brings tools and ", " cannot call any", "tools"},
+    {CAPABILITY_FOREIGN_TOOLS, "the request brings tools in a form that ", " does not know",
+     "tools"},
+    {CAPABILITY_WHOLE_TOOLS, NULL, NULL, "tools"}, /* its sentence says why, too */
+    {CAPABILITY_ADAPTERS, "the request asks for an adapter and ", " has none", "tandem.adapters"},
+    {CAPABILITY_COMPLETION, "the request is a text to complete and ", " only chats", "prompt"},
+    {CAPABILITY_PROMPT_IDS, "the prompt is token ids of the local model, which ", " cannot read",
+     "prompt"},
+    {CAPABILITY_NO_TRAIN, "", " does not promise not to train on what it is sent", NULL},
+    {CAPABILITY_NO_RETENTION, "", " does not promise not to keep what it is sent", NULL},
+    {CAPABILITY_IMAGE, "the request has an image and ", " takes none", "messages"},
+    {CAPABILITY_AUDIO, "the request has audio and ", " takes none", "messages"},
+    {CAPABILITY_FILE, "the request has a file and ", " takes none", "messages"},
+    {CAPABILITY_SAMPLING, NULL, NULL, NULL}, /* its sentence names the setting, too */
+    {CAPABILITY_GRAMMAR, "the request asks for an output format that ", " cannot promise",
+     "grammar"},
+    {CAPABILITY_FORMATS, "the request asks for an output format that ", " cannot promise",
+     "response_format"},
 };
+
+const char *plan_missing_member(const struct signals *signals, const struct tier_facts *facts)
+{
+    unsigned missing = signals->needs & facts->lacks;
+    for (size_t i = 0; missing && i < sizeof lacking / sizeof *lacking; i++)
+        if (missing & lacking[i].missing)
+            return lacking[i].missing == CAPABILITY_SAMPLING ? signals->sampling
+                   : lacking[i].missing & CAPABILITY_FORMATS && signals->format_member
+                       ? signals->format_member
+                       : lacking[i].member;
+    return NULL;
+}
 
 static bool without_capability(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
@@ -126,6 +145,10 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
         if (lacking[i].missing == CAPABILITY_SAMPLING)
             return removed(why, "the request sets %s, which %s does not have",
                            q->signals->sampling ? q->signals->sampling : "a sampler", name);
+        if (lacking[i].missing == CAPABILITY_WHOLE_TOOLS)
+            return removed(why, "%.64s cannot promise the arguments of a call%s%.180s", name,
+                           q->signals->call_fault ? ": " : "",
+                           q->signals->call_fault ? q->signals->call_fault : "");
         return removed(why, "%s%s%s", lacking[i].before, name, lacking[i].after);
     }
     return false;

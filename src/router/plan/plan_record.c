@@ -57,6 +57,14 @@ static bool is_in_process(const struct tier_facts *facts)
     return facts->place == TD_PLACE_DEVICE && !facts->loopback;
 }
 
+static struct json *thresholds_of(const struct tier_facts *facts)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < RISK_LEVEL_COUNT; i++)
+        json_push(list, json_new_double(facts->threshold[i])); /* INFINITY becomes null */
+    return list;
+}
+
 static struct json *tier_of(const struct tier_facts *facts, const struct tier_state *state)
 {
     struct json *tier = json_new_object();
@@ -67,6 +75,10 @@ static struct json *tier_of(const struct tier_facts *facts, const struct tier_st
     if (is_in_process(facts)) {
         put_count(tier, "context", facts->context_tokens);
         put_count(tier, "lacks", facts->lacks);
+        put_flag(tier, "adapts", facts->adapts_always);
+        put_flag(tier, "uncalibrated", facts->uncalibrated);
+        if (facts->has_thresholds)
+            json_put(tier, "thresholds", thresholds_of(facts));
     }
     put_flag(tier, "unreachable", !state->reachable);
     put_count(tier, "rest", (uint64_t)state->rest);
@@ -173,6 +185,13 @@ static size_t read_texts(const struct json *list, const char **out, size_t most)
     return found;
 }
 
+static void read_thresholds(const struct json *list, struct tier_facts *facts)
+{
+    facts->has_thresholds = json_count(list) == RISK_LEVEL_COUNT;
+    for (size_t i = 0; facts->has_thresholds && i < RISK_LEVEL_COUNT; i++)
+        facts->threshold[i] = json_number(json_at(list, i), (double)INFINITY);
+}
+
 static void read_tier(const struct json *tier, struct tier_facts *facts, struct tier_state *state)
 {
     static const struct model_fault no_model = {.code = "failed",
@@ -183,6 +202,9 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
     if (is_in_process(facts)) {
         facts->context_tokens = count(tier, "context");
         facts->lacks = count(tier, "lacks");
+        facts->adapts_always = flag(tier, "adapts");
+        facts->uncalibrated = flag(tier, "uncalibrated");
+        read_thresholds(json_get(tier, "thresholds"), facts);
     }
     uint32_t rest = count(tier, "rest");
     *state = (struct tier_state){

@@ -16,6 +16,7 @@
 const char *reason_code_name(enum reason_code code)
 {
     static const char *const names[REASON_CODE_COUNT] = {
+        [REASON_ALIAS] = "alias",
         [REASON_REMOVED_CLASS] = "removed_class",
         [REASON_REMOVED_MODE] = "removed_mode",
         [REASON_REMOVED_ROUTE_KIND] = "removed_route_kind",
@@ -49,9 +50,12 @@ const char *reason_code_name(enum reason_code code)
         [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
         [REASON_LEFT_NOT_MINE] = "left_not_mine",
         [REASON_LEFT_PROBE] = "left_probe",
+        [REASON_LEFT_UNCALIBRATED] = "left_uncalibrated",
+        [REASON_LEFT_VALUES] = "left_values",
         [REASON_LEFT_CUT] = "left_cut",
         [REASON_LEFT_ERROR] = "left_error",
         [REASON_LEFT_TIMEOUT] = "left_timeout",
+        [REASON_COMPUTED] = "computed",
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
         [REASON_KEPT_HOPELESS] = "kept_hopeless",
@@ -190,46 +194,25 @@ static bool named(const char *name, const char *wanted)
     return name && strcmp(name, wanted) == 0;
 }
 
-const struct route *policy_find_route(const struct policy *policy, const char *model,
-                                      const struct tier_facts *facts, size_t tier_count,
-                                      size_t *named_tier)
-{
-    *named_tier = SIZE_MAX;
-    if (policy->route_count == 0)
-        return NULL;
-    if (!model || !*model || strcmp(model, "auto") == 0)
-        return &policy->routes[0];
-    for (size_t i = 0; i < policy->route_count; i++)
-        if (named(policy->routes[i].name, model))
-            return &policy->routes[i];
-    /* A tier's own name wins over a model that another tier happens to call the same. */
-    for (size_t i = 0; i < tier_count; i++) {
-        if (named(facts[i].name, model)) {
-            *named_tier = i;
-            return &policy->routes[0];
-        }
-    }
-    for (size_t i = 0; i < tier_count; i++) {
-        if (named(facts[i].model, model)) {
-            *named_tier = i;
-            return &policy->routes[0];
-        }
-    }
-    for (size_t i = 0; i < tier_count; i++) {
-        if (policy_find_adapter(&facts[i], model) != SIZE_MAX) {
-            *named_tier = i;
-            return &policy->routes[0];
-        }
-    }
-    return NULL;
-}
-
 size_t policy_find_adapter(const struct tier_facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->adapter_count; i++)
         if (named(facts->adapters[i], name))
             return i;
     return SIZE_MAX;
+}
+
+/* As tier/local.c chooses them. One at scale 0 changes nothing. */
+bool policy_uses_adapter(const struct tier_facts *facts, const struct td_request *request)
+{
+    if (facts->adapter_count == 0)
+        return false;
+    if (request->model && policy_find_adapter(facts, request->model) != SIZE_MAX)
+        return true;
+    for (size_t i = 0; i < request->adapter_count; i++)
+        if (!request->adapters[i].has_scale || request->adapters[i].scale != 0)
+            return true;
+    return facts->adapts_always && !request->names_adapters;
 }
 
 /* "a, b, c" of all tiers, shortened. */

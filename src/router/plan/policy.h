@@ -33,10 +33,15 @@ struct gate_settings {
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
-    uint32_t g2_every;        /* and again each time after that many more tokens */
-    double g2_abandon_under;  /* leave when it is below then; 0 = off */
+    /* The operator gave the number (in a file of thresholds, too). The default ones fit the
+     * embedded model only: tier_gates.h. */
+    bool g2_given, g3_given;
+    uint32_t g2_every;       /* and again each time after that many more tokens */
+    double g2_abandon_under; /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    int risk;                 /* enum risk_level: of a calibrated tier's threshold */
+    bool uncalibrated;        /* tier_gates_of: no number says what may be kept */
     /* Kept although a gate would leave: no tier is expected to be right more often; 0 = off. */
     double hopeless_under;
     double human_under; /* an answer with less confidence is for a person to look at; 0 = off */
@@ -56,6 +61,8 @@ struct hedge_settings {
 
 struct route {
     const char *name;
+    const char *const *aliases; /* names and patterns that ask for it, too (model_names.h);
+                                 * NULL-terminated, NULL = none */
     enum route_kind kind;
     const char *tiers[RUNGS_MAX]; /* the ladder, nearest and cheapest first */
     size_t tier_count;
@@ -94,6 +101,8 @@ struct app {
     const char *tenant; /* by name; NULL = its key is a tenant of its own */
     struct td_weights weights;
     uint32_t escalations_per_hour; /* 0 = as many as any caller */
+    const char *const *models;     /* [model_count] names and patterns of what it may ask for */
+    size_t model_count;            /* 0 = everything */
 };
 
 /* A day's money: for all requests together, or for each user, application, API key or route. */
@@ -151,6 +160,7 @@ enum reason_code {
     REASON_EXPLORED, /* starts elsewhere by a draw (explore.c) */
     REASON_RAMP_NOT_TAKEN,
     REASON_UNLOADED, /* the tier's model must be loaded before it can answer */
+    REASON_ALIAS,    /* the route took a name that is not its own */
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
@@ -158,9 +168,12 @@ enum reason_code {
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
     REASON_LEFT_PROBE,
+    REASON_LEFT_UNCALIBRATED, /* nothing is known of what its confidence is worth */
+    REASON_LEFT_VALUES,       /* a structured answer whose values say nothing */
     REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
+    REASON_COMPUTED, /* the answer is not the model's: it was computed */
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
     REASON_KEPT_HOPELESS,
@@ -320,9 +333,11 @@ struct signals {
     const char *const *regions;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    bool prompt_only;     /* nothing is to be generated */
-    unsigned needs;       /* of enum capability */
-    const char *sampling; /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
+    bool prompt_only;          /* nothing is to be generated */
+    unsigned needs;            /* of enum capability */
+    const char *sampling;      /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
+    const char *format_member; /* that asks for an output format; or NULL; static */
+    const char *call_fault;    /* why it needs CAPABILITY_WHOLE_TOOLS, or NULL; the request's */
     /* Of the user's own utterance (features.h); recorded. */
     bool code, maths, question, multi_step, fresh, jailbreak;
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
@@ -350,6 +365,7 @@ struct signals {
     double budget_used;
     const char *budget;
     double budget_left_usd; /* with a budget: what the tightest one has left */
+    bool budget_frees;      /* that of budget_used is open again if promises are not needed */
     /* The caller has had as many escalations in this hour, and no more leave the device; 0 = it has
      * some left, or no cap. */
     uint32_t capped_at;
@@ -381,15 +397,10 @@ void policy_read_numbers(const struct signals *signals, double out[static RULE_N
 /* The application that the key (td_request.key) belongs to, or NULL. */
 const struct app *policy_find_app(const struct policy *policy, const char *key);
 
-/* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
- * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"
- * and NULL: default route. */
-const struct route *policy_find_route(const struct policy *policy, const char *model,
-                                      const struct tier_facts *facts, size_t tier_count,
-                                      size_t *named);
-
 /* Number of the tier's adapter of that name; SIZE_MAX when it has none. */
 size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
+/* Whether an adapter changes what the tier's model answers to the request. */
+bool policy_uses_adapter(const struct tier_facts *facts, const struct td_request *request);
 /* TD_INVALID when the request asks for an adapter that no tier has; the message lists those there
  * are. */
 TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
@@ -410,6 +421,9 @@ double explore_draw(const char *exchange);
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);
+/* The member of a chat by which a request asks for something that the tier has not got; NULL when
+ * it does not, or asks for a promise, which is no matter of skill. Static. */
+const char *plan_missing_member(const struct signals *signals, const struct tier_facts *facts);
 /* Why a tier rests and for how long, as the rest of a sentence about it. */
 void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES]);
 /* Why the tier's forecast does not fit what is left until the first text and until the whole answer

@@ -25,9 +25,13 @@ static unsigned capabilities_needed(const struct td_request *request)
     unsigned needs = media_needs(request->media.kinds);
     if (request->tool_count > 0 || request->old_functions)
         needs |= CAPABILITY_TOOLS;
-    if (request->old_functions || request->tool_choice == TOOL_CHOICE_FORCED)
-        needs |= CAPABILITY_TOOL_CHOICE;
-    if (request->format == TD_FORMAT_JSON)
+    if (request->old_functions || request->foreign_tools)
+        needs |= CAPABILITY_FOREIGN_TOOLS;
+    if (request->tool_count > 0 && request->tool_choice != TOOL_CHOICE_NONE &&
+        !request->call_grammar &&
+        (request->format != TD_FORMAT_GRAMMAR || request->tool_choice == TOOL_CHOICE_FORCED))
+        needs |= CAPABILITY_WHOLE_TOOLS;
+    if (request->format == TD_FORMAT_JSON && !request->format_is_guessed)
         needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);
     if (request->format == TD_FORMAT_GRAMMAR)
         needs |= CAPABILITY_GRAMMAR;
@@ -99,6 +103,8 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .needs = capabilities_needed(request),
         .regions = request->regions,
         .sampling = request->foreign_sampling,
+        .format_member = request->format_member,
+        .call_fault = request->call_fault,
         .code = features.code,
         .maths = features.maths,
         .question = features.question,

@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
+#include "router/plan/tier_gates.h"
 
 #include <assert.h>
 #include <math.h>
@@ -128,6 +129,25 @@ static bool start_by_device(const struct choice *choice)
 
 /* --- gate G0 --- */
 
+/* Whether none of the tier's answers would be kept, so that it need not be asked. A probe that the
+ * route has a number for is read with the prompt. */
+static bool keeps_nothing(const struct question *q, const struct gate_settings *gates, size_t tier,
+                          const char *next, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    struct gate_settings own;
+    bool adapted = facts->adapts_always || (q->needs & CAPABILITY_ADAPTERS);
+    tier_gates_of(gates, facts, adapted, &own);
+    if (own.uncalibrated && !own.g1_on)
+        return removed(why,
+                       "what %s answers is uncalibrated, and route %s has no thresholds of "
+                       "its own: starts on %s",
+                       facts->name, q->route->name, next);
+    return own.g3_on && !own.g3_given && isinf(own.g3_confidence_min) &&
+           removed(why, "the asked risk is not reachable on %s: route %s starts on %s", facts->name,
+                   q->route->name, next);
+}
+
 /* Is the prompt too long for the tier, or is the next one likely to answer it better? NAN is
  * neither over nor under. */
 static bool beyond_g0(const struct question *q, const struct gate_settings *gates,
@@ -190,9 +210,17 @@ static bool start_by_gate(const struct choice *choice)
     const char *name = name_at(choice, start->position);
     const char *next = name_at(choice, start->position + 1);
     const struct tier_state *state = &choice->q->states[choice->ladder[start->position]];
-    bool fired = beyond_g0(choice->q, choice->gates, state, name, next, start->text);
-    explain_gate(choice->q, choice->gates, state, fired, fired ? name : next,
-                 choice->decision->flip);
+    bool nothing =
+        keeps_nothing(choice->q, choice->gates, choice->ladder[start->position], next, start->text);
+    bool fired = nothing || beyond_g0(choice->q, choice->gates, state, name, next, start->text);
+    if (nothing)
+        removed(choice->decision->flip,
+                "with a calibration that keeps answers it starts on %s "
+                "(tandem calibrate)",
+                name);
+    else
+        explain_gate(choice->q, choice->gates, state, fired, fired ? name : next,
+                     choice->decision->flip);
     if (!fired)
         return false;
     start->position++;

@@ -23,10 +23,12 @@ static const struct {
     const char *name, *score;
     size_t bar;       /* the setting that the file's threshold replaces */
     size_t turned_on; /* the switch that a file turns on; NO_SWITCH: the bar alone decides */
+    size_t given;     /* the mark that the number is the operator's; NO_SWITCH: it always is */
 } gates_of[THRESHOLD_GATE_COUNT] = {
-    [THRESHOLD_G0] = {"g0", "p_local", SETTING(g0_p_local_under), NO_SWITCH},
-    [THRESHOLD_G1] = {"g1", "probe", SETTING(g1_probe_min), SETTING(g1_on)},
-    [THRESHOLD_G3] = {"g3", "confidence", SETTING(g3_confidence_min), SETTING(g3_on)},
+    [THRESHOLD_G0] = {"g0", "p_local", SETTING(g0_p_local_under), NO_SWITCH, NO_SWITCH},
+    [THRESHOLD_G1] = {"g1", "probe", SETTING(g1_probe_min), SETTING(g1_on), NO_SWITCH},
+    [THRESHOLD_G3] = {"g3", "confidence", SETTING(g3_confidence_min), SETTING(g3_on),
+                      SETTING(g3_given)},
 };
 
 const char *thresholds_gate_name(enum threshold_gate gate)
@@ -192,5 +194,7 @@ void thresholds_apply(struct gate_settings *gates, const char *task)
             thresholds_find(gates->thresholds[gate], task);
         if (gates_of[gate].turned_on != NO_SWITCH)
             *(bool *)((char *)gates + gates_of[gate].turned_on) = true;
+        if (gates_of[gate].given != NO_SWITCH)
+            *(bool *)((char *)gates + gates_of[gate].given) = true;
     }
 }

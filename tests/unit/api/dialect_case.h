@@ -38,6 +38,25 @@ static inline bool becomes_by(translate_fn *translate, const char *text, const c
     return same;
 }
 
+typedef void list_left_out_fn(const struct json *body, struct buf *out);
+
+static inline bool leaves_out_by(list_left_out_fn *list, const char *text, const char *wanted)
+{
+    struct json *body = NULL;
+    struct fault fault = {0};
+    struct buf got;
+    buf_init(&got, 1000);
+    bool read = openai_request_read_object(str_from(text), &body, &fault);
+    if (read)
+        list(body, &got);
+    bool same = read && str_equal(buf_view(&got), str_from(wanted));
+    if (!same)
+        fprintf(stderr, "got  %.*s\nwant %s\n", (int)got.len, got.data ? got.data : "", wanted);
+    buf_deinit(&got);
+    json_free(body);
+    return same;
+}
+
 static inline bool refused_by(translate_fn *translate, const char *text, const char *param,
                               const char *needle)
 {

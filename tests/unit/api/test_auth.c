@@ -41,6 +41,12 @@ static void test_keys_open_the_door_in_three_headers(void)
     CHECK(auth_find(auth, NULL, "beta", NULL, &who));
     CHECK(auth_find(auth, NULL, NULL, "gamma", &who));
     CHECK(auth_find(auth, "Basic x", "beta", NULL, &who));
+    CHECK(auth_find(auth, "Basic bG9uZ2Vy", "beta", NULL, &who));
+    CHECK(auth_find(auth, "Bearer ", "beta", NULL, &who));
+    CHECK(auth_find(auth, NULL, "beta", "unknown", &who));
+    CHECK(!auth_find(auth, "Bearer unknown", "beta", NULL, &who)); /* the first that is shown */
+    CHECK(!auth_find(auth, NULL, "unknown", "beta", &who));
+    CHECK(!auth_find(auth, "Bearer alpha,beta", NULL, NULL, &who));
     CHECK(!auth_find(auth, NULL, NULL, NULL, &who));
     CHECK(!auth_find(auth, "Bearer ", NULL, NULL, &who));
     CHECK(!auth_find(auth, "Bearer alph", NULL, NULL, &who));
@@ -48,6 +54,27 @@ static void test_keys_open_the_door_in_three_headers(void)
     CHECK(!auth_find(auth, "alpha", NULL, NULL, &who));
     CHECK(!auth_find(auth, NULL, "", "", &who));
     auth_free(auth);
+}
+
+/* A short key could be found from the first digits of its SHA-256 by trying; from these only with
+ * the secret. */
+static void test_what_records_show_of_a_key_depends_on_the_installations_secret(void)
+{
+    static const uint8_t other_secret[KEYED_KEY_BYTES] = {6};
+    struct auth *auth = with_clients("alpha,beta"), *other = auth_new(other_secret);
+    REQUIRE(other && auth_set(other, &(struct auth_keys){.clients = STR("alpha")}, NULL) == TD_OK);
+    struct auth_who alpha = who_is(auth, "alpha");
+    CHECK(strlen(alpha.key_id) == 16 && strstr(digest_of_alpha, alpha.key_id) == NULL);
+    CHECK(strcmp(alpha.key_id, who_is(auth, "alpha").key_id) == 0);
+    CHECK(strcmp(alpha.key_id, who_is(auth, "beta").key_id) != 0);
+    CHECK(strcmp(alpha.key_id, who_is(other, "alpha").key_id) != 0);
+    CHECK(strcmp(alpha.key_id, alpha.tenant) != 0);
+    /* A row of before has the first digits of the digest, which give the same id. */
+    char id[SPENDING_KEY_ID_BYTES];
+    spending_key_id(secret, "8ed3f6ad685b959e", id);
+    CHECK(strcmp(alpha.key_id, id) == 0);
+    auth_free(auth);
+    auth_free(other);
 }
 
 static void test_without_keys_nothing_is_allowed_and_nothing_changes(void)
@@ -122,6 +149,23 @@ static void test_the_operators_keys_or_those_of_the_only_tenant_operate(void)
     auth_free(auth);
 }
 
+/* Whichever of the same keys is found, it has the rights of all of them. */
+static void test_a_key_that_is_a_clients_and_an_operators_operates(void)
+{
+    static const char *const clients[] = {"boss,alpha", "boss,boss,boss,boss,boss,boss,alpha",
+                                          "alpha,boss,boss"};
+    static const char *const operators[] = {"boss", "boss,boss", "boss\nboss\nboss,boss"};
+    for (size_t i = 0; i < 9; i++) {
+        struct auth *auth = with(&(struct auth_keys){.clients = str_from(clients[i % 3]),
+                                                     .operators = str_from(operators[i / 3])});
+        CHECK(who_is(auth, "boss").operates && !who_is(auth, "alpha").operates);
+        CHECK(auth_has_operators(auth));
+        REQUIRE(auth_set(auth, &(struct auth_keys){.clients = STR("boss,alpha")}, NULL) == TD_OK);
+        CHECK(!who_is(auth, "boss").operates && !auth_has_operators(auth)); /* no more */
+        auth_free(auth);
+    }
+}
+
 /* As many as are allowed all count, and one more is an error and not silence. */
 static void test_no_key_is_ignored(void)
 {
@@ -148,10 +192,12 @@ static void test_no_key_is_ignored(void)
 int main(void)
 {
     RUN(test_keys_open_the_door_in_three_headers);
+    RUN(test_what_records_show_of_a_key_depends_on_the_installations_secret);
     RUN(test_without_keys_nothing_is_allowed_and_nothing_changes);
     RUN(test_each_key_is_a_tenant_of_its_own_that_records_name_without_it);
     RUN(test_named_keys_share_a_tenant_and_remain_two_keys);
     RUN(test_the_operators_keys_or_those_of_the_only_tenant_operate);
+    RUN(test_a_key_that_is_a_clients_and_an_operators_operates);
     RUN(test_no_key_is_ignored);
     return test_finish();
 }

@@ -87,7 +87,7 @@ static void test_answers_are_in_the_form_that_was_asked_for(void)
     struct embeddings_request request = {0};
     struct buf out;
     buf_init(&out, 1 << 16);
-    embeddings_write(&request, &answer, "m", &out);
+    embeddings_write(&request, &answer, "m", 0, &out);
     CHECK(str_equal(
         buf_view(&out),
         STR("{\"object\":\"list\",\"data\":["
@@ -98,16 +98,16 @@ static void test_answers_are_in_the_form_that_was_asked_for(void)
      * base64.b64encode(struct.pack("<3f", .6, .8, 0)). */
     request.base64 = true;
     buf_clear(&out);
-    embeddings_write(&request, &answer, "m", &out);
+    embeddings_write(&request, &answer, "m", 0, &out);
     CHECK(str_find(buf_view(&out), STR("\"embedding\":\"mpkZP83MTD8AAAAA\"}"), 0) != SIZE_MAX);
     request.dimensions = 2;
     buf_clear(&out);
-    embeddings_write(&request, &answer, "m", &out);
+    embeddings_write(&request, &answer, "m", 0, &out);
     CHECK(str_find(buf_view(&out), STR("\"embedding\":\"mpkZP83MTD8=\"}"), 0) != SIZE_MAX);
     /* shortened vectors have length 1 again */
     request.dimensions = 1;
     buf_clear(&out);
-    embeddings_write(&request, &answer, "m", &out);
+    embeddings_write(&request, &answer, "m", 0, &out);
     CHECK(str_find(buf_view(&out), STR("\"embedding\":\"AACAPw==\"}"), 0) != SIZE_MAX);
     buf_deinit(&out);
 }

@@ -81,6 +81,101 @@ static void test_what_a_server_answered_is_told_from_what_broke_here(void)
     }
 }
 
+/* A fault that held another one before. */
+static struct fault used_fault(void)
+{
+    struct fault fault;
+    fault_from_status(&fault, TD_UNAVAILABLE, "an earlier one", "earlier");
+    CHECK(fault.retry_after_s == 2 && strcmp(fault.param, "earlier") == 0);
+    return fault;
+}
+
+static void test_each_status_says_what_to_do(void)
+{
+    static const struct {
+        enum td_status status;
+        const char *type, *error_code;
+        uint32_t retry_after_s;
+    } cases[] = {
+        {TD_INVALID, "invalid_request_error", "invalid_value", 0},
+        {TD_NOT_FOUND, "invalid_request_error", "not_found", 0},
+        {TD_UNSUPPORTED, "invalid_request_error", "unsupported", 0},
+        {TD_LIMIT, "invalid_request_error", "context_length_exceeded", 0},
+        {TD_BUSY, "rate_limit_error", "queue_full", 1},
+        {TD_NO_MEMORY, "server_error", "out_of_memory", 5},
+        {TD_UNAVAILABLE, "server_error", "no_tier_available", 2},
+        {TD_TIMEOUT, "server_error", "timeout", 2},
+        {TD_DENIED, "permission_error", "refused_by_policy", 0},
+        {TD_INTERNAL, "server_error", "internal_error", 0},
+        {(enum td_status)99, "server_error", "internal_error", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fault fault = used_fault();
+        fault_from_status(&fault, cases[i].status, "m", NULL);
+        CHECK(strcmp(fault.type, cases[i].type) == 0 && !*fault.param);
+        CHECK(strcmp(fault.error_code, cases[i].error_code) == 0);
+        CHECK(fault.retry_after_s == cases[i].retry_after_s);
+    }
+    struct fault other;
+    fault_from_status(&other, TD_NOT_FOUND, "m", "lora");
+    CHECK(strcmp(other.error_code, "not_found") == 0);
+    fault_from_status(&other, TD_INVALID, "m", "model");
+    CHECK(strcmp(other.error_code, "invalid_value") == 0);
+}
+
+static void test_a_fault_of_the_request_is_told_with_its_place_and_not_to_be_repeated(void)
+{
+    struct fault fault = used_fault();
+    CHECK(!fault_request(&fault, "stop[1]", "%s is %d", "it", 7));
+    CHECK(fault.code == 400 && strcmp(fault.type, "invalid_request_error") == 0);
+    CHECK(strcmp(fault.error_code, "invalid_value") == 0 && strcmp(fault.param, "stop[1]") == 0);
+    CHECK(fault.no_retry && fault.retry_after_s == 0 && strcmp(fault.message, "it is 7") == 0);
+    CHECK(!fault_request(&fault, NULL, "nowhere") && !*fault.param);
+    const struct td_error err = {.status = TD_INVALID, .message = "line 3"};
+    fault = used_fault();
+    CHECK(!fault_invalid_json(&fault, &err) && fault.code == 400 && !*fault.param);
+    CHECK(strcmp(fault.error_code, "invalid_json") == 0 && strstr(fault.message, "line 3"));
+    char param[400];
+    memset(param, 'p', sizeof param - 1);
+    param[sizeof param - 1] = '\0';
+    CHECK(!fault_request(&fault, param, "m") && strlen(fault.param) == sizeof fault.param - 1);
+}
+
+static void test_which_codes_may_be_asked_again(void)
+{
+    static const struct {
+        int code;
+        bool no_retry;
+    } cases[] = {{400, true},  {401, true},  {403, true}, {404, true},  {407, true},
+                 {408, false}, {409, false}, {410, true}, {413, true},  {428, true},
+                 {429, false}, {430, true},  {499, true}, {500, false}, {503, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fault fault = used_fault();
+        fault_set(&fault, cases[i].code, "a_type", "a_code", "%d", cases[i].code);
+        CHECK(fault.code == cases[i].code && fault.no_retry == cases[i].no_retry);
+        CHECK(strcmp(fault.type, "a_type") == 0 && strcmp(fault.error_code, "a_code") == 0);
+        CHECK(!*fault.param && fault.retry_after_s == 0);
+    }
+    struct fault stopping = used_fault(), large = used_fault();
+    fault_stopping(&stopping);
+    CHECK(stopping.code == 503 && stopping.retry_after_s == 1 && !stopping.no_retry);
+    CHECK(strcmp(stopping.error_code, "shutting_down") == 0 && !*stopping.param);
+    fault_too_large(&large);
+    CHECK(large.code == 500 && strcmp(large.error_code, "answer_too_large") == 0);
+}
+
+static void test_what_is_not_known_is_null(void)
+{
+    struct fault fault;
+    struct buf out;
+    buf_init(&out, 4096);
+    fault_set(&fault, 400, "t", NULL, "m");
+    fault_write(&fault, &out);
+    CHECK(str_equal(buf_view(&out), STR("{\"error\":{\"message\":\"m\",\"type\":\"t\","
+                                        "\"param\":null,\"code\":null}}")));
+    buf_deinit(&out);
+}
+
 static void test_long_messages_are_cut_between_characters(void)
 {
     char text[4096];
@@ -97,6 +192,10 @@ int main(void)
     RUN(test_every_status_has_a_code_and_openais_shape);
     RUN(test_statuses_map_as_clients_expect);
     RUN(test_what_a_server_answered_is_told_from_what_broke_here);
+    RUN(test_each_status_says_what_to_do);
+    RUN(test_a_fault_of_the_request_is_told_with_its_place_and_not_to_be_repeated);
+    RUN(test_which_codes_may_be_asked_again);
+    RUN(test_what_is_not_known_is_null);
     RUN(test_long_messages_are_cut_between_characters);
     return test_finish();
 }

@@ -2,6 +2,8 @@
 #include "api/http/host_name.h"
 #include "test.h"
 
+#include <unistd.h>
+
 static const char *const allowed[] = {"tandem.example.com", NULL};
 static const struct api_host host = {.allowed_hosts = allowed, .listen_host = "gpu.lan"};
 
@@ -40,6 +42,19 @@ static void test_over_loopback_only_names_that_cannot_be_a_strangers(void)
         "169.254.1.1",
         "100.64.0.1",
         "0.0.0.0:8080",
+        "127.255.255.255",
+        "10.255.255.255",
+        "172.16.0.0",
+        "172.31.255.255",
+        "192.168.0.0",
+        "192.168.255.255",
+        "169.254.255.255",
+        "100.64.0.0",
+        "100.127.255.255",
+        "[::ffff:10.0.0.1]",
+        "[fc00::]",
+        "[fdff::1]",
+        "[febf::1]",
         "[fe80::1]",
         "[fd00::1]",
         "[::]",
@@ -59,6 +74,22 @@ static void test_over_loopback_only_names_that_cannot_be_a_strangers(void)
         "example.com.",
         "8.8.8.8",
         "172.32.0.1",
+        "9.255.255.255",
+        "11.0.0.0",
+        "172.15.255.255",
+        "192.167.255.255",
+        "192.169.0.0",
+        "169.253.255.255",
+        "169.255.0.0",
+        "100.63.255.255",
+        "100.128.0.0",
+        "[::ffff:8.8.8.8]",
+        "[::2]",
+        "[fbff::1]",
+        "[fe00::1]",
+        "[fec0::1]",
+        ".",
+        ".:80",
         "126.0.0.1",
         "128.0.0.1",
         "0.0.0.1",
@@ -85,6 +116,34 @@ static void test_in_a_network_machines_have_addresses_and_short_names(void)
     CHECK(!ours("evil.example", "10.0.0.2") && !ours("tandem.evil.example:80", "::ffff:10.0.0.2"));
 }
 
+static void test_the_machines_own_name_is_one_of_its_names(void)
+{
+    char own[256] = "";
+    CHECK(gethostname(own, sizeof own - 1) == 0);
+    if (own[0])
+        check_name(own, true);
+}
+
+static void test_a_name_has_a_longest(void)
+{
+    char name[300];
+    for (size_t len = 254; len <= 257; len++) {
+        memset(name, 'a', sizeof name);
+        memcpy(name + len, ":80", 4);
+        CHECK(ours(name, "10.0.0.2") == (len < 256));
+    }
+}
+
+static void test_any_name_is_one_where_the_operator_says_so(void)
+{
+    static const char *const any[] = {"*", NULL};
+    const struct api_host open = {.allowed_hosts = any}, closed = {.allowed_hosts = NULL};
+    CHECK(host_name_is_ours(&open, "evil.example", "127.0.0.1"));
+    CHECK(!host_name_is_ours(&open, "", "127.0.0.1"));
+    CHECK(!host_name_is_ours(&closed, "evil.example", "127.0.0.1"));
+    CHECK(!host_name_is_ours(&closed, "*", "127.0.0.1"));
+}
+
 static void test_names_matter_where_no_key_is_needed_or_the_browser_is_here(void)
 {
     struct api_host keyed = host;
@@ -98,6 +157,9 @@ int main(void)
 {
     RUN(test_over_loopback_only_names_that_cannot_be_a_strangers);
     RUN(test_in_a_network_machines_have_addresses_and_short_names);
+    RUN(test_the_machines_own_name_is_one_of_its_names);
+    RUN(test_a_name_has_a_longest);
+    RUN(test_any_name_is_one_where_the_operator_says_so);
     RUN(test_names_matter_where_no_key_is_needed_or_the_browser_is_here);
     return test_finish();
 }

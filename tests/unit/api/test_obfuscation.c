@@ -15,7 +15,7 @@ static struct buf padded(struct td_str events, size_t multiple)
 {
     struct buf out;
     buf_init(&out, 1 << 20);
-    obfuscation_write(events, multiple, &rng, &out);
+    obfuscation_write(events, false, multiple, &rng, &out);
     CHECK(!out.failed);
     return out;
 }
@@ -69,6 +69,19 @@ static void test_several_events_at_once_are_padded_each(void)
     buf_deinit(&out);
 }
 
+static void test_lines_of_json_are_padded_each(void)
+{
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    obfuscation_write(STR("{\"a\":1}\n{\"a\":\"some more\"}\n"), true, 64, &rng, &out);
+    CHECK(out.len == 128 && str_find(buf_view(&out), STR("\n"), 0) == 63);
+    struct json *value = NULL;
+    CHECK(json_parse(str_slice(buf_view(&out), 64, 128), &value, NULL) == TD_OK);
+    CHECK(str_equal(json_text(json_get(value, "a")), STR("some more")));
+    json_free(value);
+    buf_deinit(&out);
+}
+
 static void test_what_is_no_object_stays_as_it_is(void)
 {
     static const char *const texts[] = {"", ": keep-alive\n\n", "data: [DONE]\n\n", "\n\n",
@@ -102,6 +115,7 @@ int main(void)
     rng_init(&rng, 7);
     RUN(test_every_length_becomes_a_multiple_and_stays_what_it_said);
     RUN(test_several_events_at_once_are_padded_each);
+    RUN(test_lines_of_json_are_padded_each);
     RUN(test_what_is_no_object_stays_as_it_is);
     RUN(test_an_object_behind_something_else_is_padded_alone);
     RUN(test_the_characters_are_others_each_time);

@@ -110,9 +110,9 @@ static void test_chunks_before_the_last_have_a_null_usage_when_it_is_asked_for(v
             else if (kind == 2)
                 response_chunk_correction(&writer, &summary, &out);
             else if (kind == 3)
-                response_chunk_finish(&writer, &summary, &out);
+                response_chunk_finish(&writer, &summary, &(struct response_answer){0}, &out);
             else
-                response_chunk_usage(&writer, &summary, &out);
+                response_chunk_usage(&writer, &summary, &(struct response_answer){0}, &out);
             struct json *chunk = parsed(&out);
             const struct json *usage = json_get(chunk, "usage");
             CHECK((usage != NULL) == (asked || kind == 4));
@@ -216,7 +216,7 @@ static void test_stream_chunks_have_openais_shape(void)
     json_free(chunk);
 
     buf_clear(&out);
-    response_chunk_finish(&writer, &summary, &out);
+    response_chunk_finish(&writer, &summary, &(struct response_answer){0}, &out);
     chunk = parsed(&out);
     choice = json_at(json_get(chunk, "choices"), 0);
     CHECK(text_is(choice, "finish_reason", "length"));
@@ -225,7 +225,7 @@ static void test_stream_chunks_have_openais_shape(void)
     json_free(chunk);
 
     buf_clear(&out);
-    response_chunk_usage(&writer, &summary, &out);
+    response_chunk_usage(&writer, &summary, &(struct response_answer){0}, &out);
     chunk = parsed(&out);
     CHECK(json_kind_of(json_get(chunk, "choices")) == JSON_KIND_ARRAY);
     CHECK(json_count(json_get(chunk, "choices")) == 0);

@@ -3,8 +3,8 @@
 #include "dialect_case.h"
 #include "test.h"
 
-#include "api/wire/dialect.h"
-#include "api/wire/responses_request.h"
+#include "api/dialects/dialect.h"
+#include "api/dialects/responses_request.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -29,18 +29,19 @@ static bool refused(const char *text, const char *param, const char *needle)
 
 static void test_a_request_becomes_the_chat_that_asks_the_same(void)
 {
-    CHECK(becomes("{\"model\":\"m\",\"stream\":true,\"instructions\":\"s\",\"input\":\"hi\","
-                  "\"max_output_tokens\":9,\"temperature\":0.5,\"top_p\":0.9,\"user\":\"u\","
-                  "\"reasoning\":{\"effort\":\"low\"},\"store\":true,\"unknown\":{},"
-                  "\"include\":[\"message.output_text.logprobs\"],\"top_logprobs\":2,"
-                  "\"metadata\":{\"a\":\"b\"},\"previous_response_id\":null,"
-                  "\"text\":{\"format\":{\"type\":\"text\"},\"verbosity\":\"low\"},"
-                  "\"tandem\":{\"mode\":\"only-local\"}}",
-                  "{\"model\":\"m\",\"stream\":true,\"tandem\":{\"mode\":\"only-local\"},"
-                  "\"temperature\":0.5,\"top_p\":0.9,\"user\":\"u\",\"reasoning_effort\":\"low\","
-                  "\"top_logprobs\":2,\"logprobs\":true,\"max_completion_tokens\":9,"
-                  "\"messages\":[{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\","
-                  "\"content\":\"hi\"}]}"));
+    CHECK(becomes(
+        "{\"model\":\"m\",\"stream\":true,\"instructions\":\"s\",\"input\":\"hi\","
+        "\"max_output_tokens\":9,\"temperature\":0.5,\"top_p\":0.9,\"user\":\"u\","
+        "\"reasoning\":{\"effort\":\"low\"},\"store\":true,\"unknown\":{},"
+        "\"include\":[\"message.output_text.logprobs\"],\"top_logprobs\":2,"
+        "\"metadata\":{\"a\":\"b\"},\"previous_response_id\":null,"
+        "\"text\":{\"format\":{\"type\":\"text\"},\"verbosity\":\"low\"},"
+        "\"tandem\":{\"mode\":\"only-local\"}}",
+        "{\"model\":\"m\",\"stream\":true,\"tandem\":{\"mode\":\"only-local\"},"
+        "\"temperature\":0.5,\"top_p\":0.9,\"user\":\"u\",\"reasoning_effort\":\"low\","
+        "\"verbosity\":\"low\",\"top_logprobs\":2,\"logprobs\":true,\"max_completion_tokens\":9,"
+        "\"messages\":[{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\","
+        "\"content\":\"hi\"}]}"));
     CHECK(
         becomes(ASK(",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":\"n\",\"schema\":{},"
                     "\"strict\":true}}"),
@@ -87,6 +88,59 @@ static void test_items_and_tools_become_the_chats(void)
                   "{\"tool_choice\":\"none\"," HI "}"));
 }
 
+#define NEW_TOOLS                                                                                \
+    ",\"tools\":[{\"type\":\"namespace\",\"name\":\"n\",\"tools\":[{\"type\":\"function\","      \
+    "\"name\":\"f\"},{\"type\":\"new\"}]},{\"type\":\"web_search\"},{\"type\":\"custom\","       \
+    "\"name\":\"patch\",\"description\":\"d\",\"format\":{\"type\":\"grammar\",\"syntax\":"      \
+    "\"lark\",\"definition\":\"start: x\"}},{\"type\":\"local_shell\"},{\"type\":\"namespace\"," \
+    "\"name\":\"mcp__s__\",\"tools\":[{\"type\":\"function\",\"name\":\"g\"}]}]"
+
+static void test_tools_that_are_no_functions_become_functions(void)
+{
+    struct fault fault;
+    struct json *chat = translated(responses_request_translate, ASK(NEW_TOOLS), &fault);
+    static const char *const names[] = {"n__f", "patch", "local_shell", "mcp__s__g"};
+    const struct json *tools = json_get(chat, "tools");
+    CHECK(json_count(tools) == 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct json *function = json_get(json_at(tools, i), "function");
+        CHECK(str_equal(json_text(json_get(function, "name")), str_from(names[i])));
+    }
+    const struct json *patch = json_get(json_at(tools, 1), "function");
+    CHECK(str_equal(json_text(json_get(patch, "description")),
+                    STR("d\n\nThe input follows this grammar (lark):\nstart: x")));
+    CHECK(json_get(json_get(json_get(patch, "parameters"), "properties"), "input"));
+    json_free(chat);
+    CHECK(leaves_out_by(responses_request_list_left_out, ASK(NEW_TOOLS), "web_search, new"));
+    CHECK(becomes(ASK(",\"tools\":[{\"type\":\"mcp\"}]"), "{" HI "}"));
+    CHECK(becomes(ASK(",\"tool_choice\":{\"type\":\"custom\",\"name\":\"c\"}"),
+                  "{\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"c\"}}," HI
+                  "}"));
+}
+
+static void test_calls_of_such_tools_are_calls_of_those_functions(void)
+{
+    static const char items[] = ITEMS(
+        "{\"role\":\"user\",\"content\":\"a\"},{\"type\":\"web_search_call\"},{\"type\":"
+        "\"function_call\",\"call_id\":\"i\",\"namespace\":\"n\",\"name\":\"f\","
+        "\"arguments\":\"{}\"},{\"type\":\"custom_tool_call\",\"call_id\":\"j\",\"name\":"
+        "\"patch\",\"input\":\"+\\n\"},{\"type\":\"local_shell_call\",\"call_id\":\"k\","
+        "\"action\":{\"type\":\"exec\",\"command\":[\"ls\"]}},{\"type\":"
+        "\"custom_tool_call_output\",\"call_id\":\"j\",\"output\":\"ok\"},{\"type\":"
+        "\"local_shell_call_output\",\"id\":\"k\",\"output\":\"x\"},{\"type\":\"reasoning\"}");
+    CHECK(becomes(
+        items,
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\","
+        "\"content\":null,\"tool_calls\":[{\"id\":\"i\",\"type\":\"function\",\"function\":{"
+        "\"name\":\"n__f\",\"arguments\":\"{}\"}},{\"id\":\"j\",\"type\":\"function\","
+        "\"function\":{\"name\":\"patch\",\"arguments\":\"{\\\"input\\\":\\\"+\\\\n\\\"}\"}},"
+        "{\"id\":\"k\",\"type\":\"function\",\"function\":{\"name\":\"local_shell\","
+        "\"arguments\":\"{\\\"command\\\":[\\\"ls\\\"]}\"}}]},{\"role\":\"tool\",\"content\":"
+        "\"ok\",\"tool_call_id\":\"j\"},{\"role\":\"tool\",\"content\":\"x\",\"tool_call_id\":"
+        "\"k\"}]}"));
+    CHECK(leaves_out_by(responses_request_list_left_out, items, "web_search_call"));
+}
+
 static void test_what_cannot_be_done_is_refused_where_it_stands(void)
 {
     CHECK(refused("{}", "input", "string or a list"));
@@ -111,11 +165,18 @@ static void test_what_cannot_be_done_is_refused_where_it_stands(void)
                   "string"));
     CHECK(refused(ITEMS("{\"type\":\"function_call_output\",\"call_id\":\"i\"}"), "input[0].output",
                   "string"));
-    CHECK(refused(ITEMS("{\"type\":\"item_reference\",\"id\":\"x\"}"), "input[0].type", "kept"));
-    CHECK(refused(ITEMS("{\"type\":\"web_search_call\"}"), "input[0].type", "web_search_call"));
+    CHECK(refused(ITEMS("{\"type\":\"web_search_call\"}"), "input", "no message"));
+    CHECK(refused(ITEMS("{\"type\":\"custom_tool_call\",\"call_id\":\"i\",\"name\":\"f\"}"),
+                  "input[0].input", "string"));
+    CHECK(refused(ITEMS("{\"type\":\"local_shell_call_output\",\"output\":\"x\"}"), "input[0].id",
+                  "string"));
     CHECK(refused(ASK(",\"tools\":5"), "tools", "list"));
     CHECK(refused(ASK(",\"tools\":[{\"name\":\"f\"}]"), "tools[0].type", "type"));
-    CHECK(refused(ASK(",\"tools\":[{\"type\":\"mcp\"}]"), "tools[0].type", "'mcp'"));
+    CHECK(refused(ASK(",\"tools\":[{\"type\":\"custom\"}]"), "tools[0].name", "string"));
+    CHECK(refused(ASK(",\"tools\":[{\"type\":\"namespace\"}]"), "tools[0].name", "string"));
+    CHECK(refused(ASK(",\"tools\":[{\"type\":\"namespace\",\"name\":\"n\",\"tools\":[{\"type\":"
+                      "\"function\",\"name\":\"f\",\"parameters\":5}]}]"),
+                  "tools[0].tools[0].parameters", "object"));
     CHECK(refused(ASK(",\"tools\":[{\"type\":\"function\"}]"), "tools[0].name", "string"));
     CHECK(refused(ASK(",\"tools\":[{\"type\":\"function\",\"name\":\"f\",\"parameters\":5}]"),
                   "tools[0].parameters", "object"));
@@ -130,10 +191,7 @@ static void test_what_cannot_be_done_is_refused_where_it_stands(void)
     CHECK(refused(ASK(",\"include\":5"), "include", "list"));
     CHECK(refused(ASK(",\"max_output_tokens\":0"), "max_output_tokens", "from 1"));
     CHECK(refused(ASK(",\"max_output_tokens\":1.5"), "max_output_tokens", "integer"));
-    CHECK(refused(ASK(",\"previous_response_id\":\"resp_1\""), "previous_response_id", "kept"));
-    CHECK(refused(ASK(",\"conversation\":{\"id\":\"x\"}"), "conversation", "kept"));
     CHECK(refused(ASK(",\"prompt\":{\"id\":\"x\"}"), "prompt", "kept"));
-    CHECK(refused(ASK(",\"background\":true"), "background", "kept"));
     CHECK(refused(ASK(",\"instructions\":\"\xc3\x28\""), "", "JSON"));
 }
 
@@ -429,10 +487,69 @@ static void test_a_stream_s_first_events_are_small_whatever_was_asked(void)
     world_deinit(&world);
 }
 
+/* Members of deltas that a text is not: reasoning, a custom tool's call, a signature, a source. */
+static const char *const more_deltas[] = {
+    "{\"reasoning\":\"I \\\"think\"}",
+    "{\"reasoning\":\".\",\"reasoning_details\":[{\"index\":0,\"text\":\"d\"}]}",
+    "{\"annotations\":[{\"type\":\"url_citation\",\"url_citation\":{\"url\":\"u\"}}]}",
+    "{\"tool_calls\":[{\"index\":0,\"id\":\"i\",\"type\":\"custom\",\"custom\":{\"name\":\"c\","
+    "\"input\":\"a\\\"\"}}]}",
+    "{\"tool_calls\":[{\"index\":0,\"custom\":{\"input\":\"b\"}}]}",
+    "{\"tool_calls\":[{\"index\":1,\"id\":\"j\",\"function\":{\"name\":\"f\",\"arguments\":"
+    "\"{}\"},\"extra_content\":{\"s\":1}}]}",
+};
+
+static void give_more(struct world *world, bool streamed)
+{
+    for (size_t i = 0; i < sizeof more_deltas / sizeof *more_deltas; i++)
+        CHECK(give(world, i == 2 ? "Hello" : "", more_deltas[i], streamed));
+}
+
+static bool says(const struct world *world, const char *const *texts, size_t count)
+{
+    bool all = true;
+    for (size_t i = 0; i < count; i++) {
+        bool found = strstr(world->out.data, texts[i]) != NULL;
+        if (!found)
+            fprintf(stderr, "no %s in %s\n", texts[i], world->out.data);
+        all &= found;
+    }
+    return all;
+}
+
+static void test_members_of_an_answer_have_forms_or_stand_under_their_names(void)
+{
+    static const char *const always[] = {
+        "\"type\":\"reasoning\",\"status\":\"completed\",\"content\":[{\"type\":\"reasoning_text\","
+        "\"text\":\"I \\\"think.\"}],\"summary\":[]",
+        "\"annotations\":[{\"type\":\"url_citation\",\"url\":\"u\"}]",
+        "\"name\":\"c\",\"arguments\":\"{\\\"input\\\":\\\"a\\\\\\\"b\\\"}\"",
+        "\"name\":\"f\",\"arguments\":\"{}\",\"extra_content\":{\"s\":1}}",
+        "\"chat\":{\"message\":{\"reasoning_details\":[{\"index\":0,\"text\":\"d\"}]}}"};
+    static const char *const streamed[] = {"response.reasoning_text.delta",
+                                           "response.output_text.annotation.added"};
+    struct world world;
+    world_init(&world, 4096);
+    give_more(&world, false);
+    CHECK(dialect_responses.write_answer(&world.reply, &summary, &world.out, &world.fault));
+    CHECK(says(&world, always, sizeof always / sizeof *always));
+    world_deinit(&world);
+
+    world_init(&world, 4096);
+    dialect_responses.write_start(&world.reply, &summary, &world.out);
+    give_more(&world, true);
+    CHECK(dialect_responses.write_finish(&world.reply, &summary, &world.out, &world.fault));
+    CHECK(says(&world, always, sizeof always / sizeof *always));
+    CHECK(says(&world, streamed, sizeof streamed / sizeof *streamed));
+    world_deinit(&world);
+}
+
 int main(void)
 {
     RUN(test_a_request_becomes_the_chat_that_asks_the_same);
     RUN(test_items_and_tools_become_the_chats);
+    RUN(test_tools_that_are_no_functions_become_functions);
+    RUN(test_calls_of_such_tools_are_calls_of_those_functions);
     RUN(test_what_cannot_be_done_is_refused_where_it_stands);
     RUN(test_what_the_chat_refuses_is_named_as_the_client_knows_it);
     RUN(test_many_items_are_bounded);
@@ -442,5 +559,6 @@ int main(void)
     RUN(test_a_stream_has_the_limit_of_a_whole_answer);
     RUN(test_what_overflows_in_the_middle_of_a_piece_is_not_forgotten);
     RUN(test_a_stream_s_first_events_are_small_whatever_was_asked);
+    RUN(test_members_of_an_answer_have_forms_or_stand_under_their_names);
     return test_finish();
 }

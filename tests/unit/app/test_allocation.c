@@ -159,7 +159,7 @@ static const struct scene {
     {.name = "a climb after a failure",
      .path = "/v1/chat/completions",
      .body = "{\"model\":\"auto\",\"messages\":[" USER("Hi") "]}",
-     .replies = {REPLY_WRONG, REPLY_WHOLE}},
+     .replies = {REPLY_DENIED, REPLY_WHOLE}},
     {.name = "a climb after doubt",
      .path = "/v1/chat/completions",
      .body = "{\"model\":\"auto\",\"stream\":true,\"messages\":[" USER("Hi") "]}",

@@ -144,6 +144,82 @@ static void test_written_text_reads_back(void)
     json_free(object);
 }
 
+/* RFC 8259, section 7: only these characters must be escaped. */
+static void test_each_character_is_written_as_short_as_json_allows(void)
+{
+    static const char *const shortest[128] = {
+        ['"'] = "\\\"", ['\\'] = "\\\\", ['\b'] = "\\b", ['\f'] = "\\f",
+        ['\n'] = "\\n", ['\r'] = "\\r",  ['\t'] = "\\t"};
+    struct buf out;
+    buf_init(&out, 1000);
+    for (int c = 1; c < 128; c++) {
+        char wanted[96], escaped[16];
+        const char text[] = {'a', (char)c, 'b', (char)c, '\0'};
+        snprintf(escaped, sizeof escaped, c < ' ' ? "\\u%04X" : "%c", (unsigned)c);
+        const char *as = shortest[c] ? shortest[c] : escaped;
+        snprintf(wanted, sizeof wanted, "{\"a%sb%s\":\"a%sb%s\"}", as, as, as, as);
+        struct json *object = json_new_object();
+        json_put(object, text, json_new_cstr(text));
+        buf_clear(&out);
+        json_write(object, &out);
+        CHECK(!out.failed && str_equal(buf_view(&out), str_from(wanted)));
+        json_free(object);
+    }
+    buf_deinit(&out);
+}
+
+static void test_values_of_each_kind_are_written_and_read_to_the_same_text(void)
+{
+    static const char *const texts[] = {
+        "[]",   "{}",   "[[],{},[{}]]",          "\"\"", "[1,-2,0.1,1e300,123456789012345678]",
+        "null", "true", "{\"\":false,\"b\":[]}", "1.5",  "[\"Ã© ð\",\"/\"]"};
+    struct buf out;
+    buf_init(&out, 1000);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct json *value;
+        REQUIRE(json_parse(str_from(texts[i]), &value, NULL) == TD_OK);
+        buf_clear(&out);
+        json_write(value, &out);
+        CHECK(!out.failed && str_equal(buf_view(&out), str_from(texts[i])));
+        json_free(value);
+    }
+    buf_deinit(&out);
+}
+
+static void test_a_tree_that_is_too_deep_is_not_written(void)
+{
+    struct buf out;
+    buf_init(&out, 1000);
+    for (int depth = 126; depth <= 131; depth++) {
+        struct json *value = json_new_int(1);
+        for (int i = 0; i < depth; i++) {
+            struct json *list = json_new_array();
+            json_push(list, value);
+            value = list;
+        }
+        buf_clear(&out);
+        json_write(value, &out);
+        CHECK(out.failed == (depth > 128));
+        json_free(value);
+    }
+    buf_deinit(&out);
+}
+
+static void test_a_value_that_is_shared_outlives_either_owner(void)
+{
+    struct json *value, *object = json_new_object();
+    REQUIRE(json_parse(STR("[1,2]"), &value, NULL) == TD_OK);
+    json_put(object, "a", json_share(value));
+    json_put(object, "b", json_share(NULL));
+    CHECK(json_get(object, "a") == value && json_count(object) == 1);
+    json_put(object, "a", json_new_int(1));
+    CHECK(json_count(value) == 2);
+    json_put(object, "a", json_share(value));
+    json_free(value);
+    CHECK(json_count(json_get(object, "a")) == 2);
+    json_free(object);
+}
+
 static void test_members_are_walked_in_order(void)
 {
     struct json *value;
@@ -209,6 +285,10 @@ int main(void)
     RUN(test_nesting_is_limited);
     RUN(test_accessors_answer_absent_for_what_is_not_there);
     RUN(test_written_text_reads_back);
+    RUN(test_each_character_is_written_as_short_as_json_allows);
+    RUN(test_values_of_each_kind_are_written_and_read_to_the_same_text);
+    RUN(test_a_tree_that_is_too_deep_is_not_written);
+    RUN(test_a_value_that_is_shared_outlives_either_owner);
     RUN(test_members_are_walked_in_order);
     return test_finish();
 }

@@ -65,6 +65,134 @@ static void test_nearest_name_is_found_only_when_near(void)
     CHECK(str_nearest(STR("completely_else"), names, 3) == NULL);
 }
 
+/* Header names, prefixes of lines and ends of file names are told apart by any one byte. */
+static void test_a_difference_at_any_place_is_a_difference(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool nocase, starts, ends;
+    } rows[] = {
+        {"Content-Length", "content-LENGTH", true, false, false},
+        {"Content-Length", "content-LENGTX", false, false, false},
+        {"Content-Length", "Xontent-Length", false, false, false},
+        {"Content-Length", "Content", false, true, false},
+        {"Content", "Content-Length", false, false, false},
+        {"a.gguf", ".gguf", false, false, true},
+        {"a.gguf", "xgguf", false, false, false},
+        {"a.gguf", "a.ggu", false, true, false},
+        {"a.gguf", "b.ggu", false, false, false},
+        {"same", "same", true, true, true},
+        {"", "", true, true, true},
+        {"a", "", false, true, true},
+        {"", "a", false, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct td_str a = str_from(rows[i].a), b = str_from(rows[i].b);
+        CHECK(str_equal_nocase(a, b) == rows[i].nocase && str_equal_nocase(b, a) == rows[i].nocase);
+        CHECK(str_starts_with(a, b) == rows[i].starts && str_ends_with(a, b) == rows[i].ends);
+    }
+}
+
+static void test_numbers_are_read_whole_or_not_at_all(void)
+{
+    static const struct {
+        const char *text;
+        bool is_number;
+        int64_t value;
+    } integers[] = {
+        {"0", true, 0},
+        {"-0", true, 0},
+        {"7", true, 7},
+        {"-7", true, -7},
+        {"+12", true, 12},
+        {"007", true, 7},
+        {"9223372036854775807", true, INT64_MAX},
+        {"-9223372036854775808", true, INT64_MIN},
+        {"-9223372036854775809", false, 0},
+        {"18446744073709551617", false, 0}, /* 2^64 + 1 */
+        {"", false, 0},
+        {"+", false, 0},
+        {"--7", false, 0},
+        {"+-7", false, 0},
+        {"7-", false, 0},
+        {"1_000", false, 0},
+        {"0x10", false, 0},
+    };
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+        int64_t value = 0;
+        CHECK(str_to_i64(str_from(integers[i].text), &value) == integers[i].is_number &&
+              value == integers[i].value);
+    }
+    static const struct {
+        const char *text;
+        bool is_number;
+        double value;
+    } doubles[] = {
+        {"5", true, 5},
+        {"0.25", true, 0.25},
+        {"0.00000000000000000000000000000000000000000000000000000000000000", false, 0}, /* 64 */
+        {"0.0000000000000000000000000000000000000000000000000000000000000", true, 0},
+        {"", false, 0},
+        {"inf", false, 0},
+        {"1,5", false, 0},
+        {"1 ", false, 0},
+    };
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
+        double value = 0;
+        /* A view has no end mark: what lies behind it is no part of the number. */
+        char behind[80];
+        snprintf(behind, sizeof behind, "%s9", doubles[i].text);
+        CHECK(str_to_double((struct td_str){behind, strlen(doubles[i].text)}, &value) ==
+                  doubles[i].is_number &&
+              value == doubles[i].value);
+    }
+}
+
+/* One letter in three may be wrong, too many or missing, and one more. */
+static void test_the_nearest_name_is_the_one_of_fewest_changes(void)
+{
+    static const char *const names[] = {"timeout_ms", "timeout_s", "model", "models", "mode"};
+    static const char longest[] = "a_name_of_sixty_three_bytes_is_the_longest_that_is_still_looked";
+    static const char *const long_names[] = {longest};
+    static const struct {
+        const char *given, *nearest;
+    } rows[] = {
+        {"models", "models"},
+        {"model", "model"},
+        {"mode", "mode"},
+        {"MODELS", "models"},
+        {"modell", "model"},
+        {"odel", "model"},
+        {"modeks", "models"},
+        {"timeout_mss", "timeout_ms"},
+        {"imeout_ms", "timeout_ms"},
+        {"timeout_sx", "timeout_s"},
+        {"mdoe", "mode"},
+        {"xxxx", NULL},
+        {"", NULL},
+        {"m", NULL},
+        {"tmot", NULL},
+        {"timeoutXXXX", "timeout_ms"},
+        {"timeXXXXXX", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *got = str_nearest(str_from(rows[i].given), names, sizeof names / sizeof *names);
+        bool same = rows[i].nearest ? got && strcmp(got, rows[i].nearest) == 0 : !got;
+        if (!same)
+            fprintf(stderr, "'%s': '%s'\n", rows[i].given, got ? got : "");
+        CHECK(same);
+    }
+    CHECK(sizeof longest - 1 == 63 && str_nearest(str_from(longest), long_names, 1) == longest);
+    char text[200];
+    for (size_t more = 1; more < 100; more++) { /* never beyond what is compared */
+        snprintf(text, sizeof text, "%s%0*d", longest, (int)more, 0);
+        CHECK(str_nearest(str_from(text), long_names, 1) == NULL);
+        const char *const names_too_long[] = {text};
+        CHECK(str_nearest(str_from(longest), names_too_long, 1) == NULL);
+    }
+    CHECK(str_nearest(STR("model"), NULL, 0) == NULL);
+}
+
 static void test_ascii_classes_are_those_of_the_c_locale(void)
 {
     for (int c = 0; c < 0x80; c++) {
@@ -214,6 +342,9 @@ int main(void)
     RUN(test_find_and_next_cover_the_ends);
     RUN(test_numbers_refuse_overflow_and_rubbish);
     RUN(test_nearest_name_is_found_only_when_near);
+    RUN(test_a_difference_at_any_place_is_a_difference);
+    RUN(test_numbers_are_read_whole_or_not_at_all);
+    RUN(test_the_nearest_name_is_the_one_of_fewest_changes);
     RUN(test_ascii_classes_are_those_of_the_c_locale);
     RUN(test_characters_outside_ascii_have_no_class_and_keep_their_value);
     RUN(test_a_message_suggests_the_nearest_name_or_nothing);

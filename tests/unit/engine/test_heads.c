@@ -421,12 +421,31 @@ static void put_calibration(struct gguf_builder *builder)
     builder_f32(builder, "tandem.calibration.bias", -0.25f);
 }
 
+static void put_calibrations(struct gguf_builder *builder)
+{
+    put_calibration(builder);
+    builder_f32(builder, "tandem.calibration.call.temperature", 3.0f);
+    builder_f32(builder, "tandem.calibration.label.temperature", 0.5f);
+    builder_f32(builder, "tandem.calibration.label.bias", 2.0f);
+}
+
 static void test_a_calibration_is_told_and_absent_where_the_file_has_none(void)
 {
     struct td_error err;
     struct td_model *model = open_recipe((struct recipe){1, UINT_MAX, put_calibration}, &err);
     REQUIRE(model != NULL);
     struct td_calibration found = td_model_get_info(model)->calibration;
+    CHECK(found.temperature == 1.5f && found.bias == -0.25f);
+    found = td_model_get_info(model)->call_calibration; /* the general one */
+    CHECK(found.temperature == 1.5f && found.bias == -0.25f);
+    td_model_close(model);
+    model = open_recipe((struct recipe){1, UINT_MAX, put_calibrations}, &err);
+    REQUIRE(model != NULL);
+    found = td_model_get_info(model)->call_calibration;
+    CHECK(found.temperature == 3.0f && found.bias == 0);
+    found = td_model_get_info(model)->label_calibration;
+    CHECK(found.temperature == 0.5f && found.bias == 2.0f);
+    found = td_model_get_info(model)->calibration;
     CHECK(found.temperature == 1.5f && found.bias == -0.25f);
     td_model_close(model);
     model = open_recipe((struct recipe){1, UINT_MAX, NULL}, &err);
@@ -467,6 +486,8 @@ static void bad_heads(struct gguf_builder *builder)
         builder_f32(builder, "tandem.calibration.temperature", 0);
     if (strcmp(bad_what, "bias") == 0)
         builder_f32(builder, "tandem.calibration.bias", NAN);
+    else if (strcmp(bad_what, "call bias") == 0)
+        builder_f32(builder, "tandem.calibration.call.bias", 101);
     if (strncmp(bad_what, "probe", 5) != 0)
         return;
     bool layer = strcmp(bad_what, "probe layer") == 0, input = strcmp(bad_what, "probe input") == 0;
@@ -500,6 +521,7 @@ static void test_bad_heads_are_refused_with_their_key(void)
         {"probe two", "one output"},
         {"temperature", "tandem.calibration.temperature: not a number from 0.01"},
         {"bias", "tandem.calibration.bias: not a number"},
+        {"call bias", "tandem.calibration.call.bias: not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct td_error err;

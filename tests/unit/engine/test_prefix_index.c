@@ -241,6 +241,40 @@ static void test_random_sharing_never_changes_a_result(void)
     close_all();
 }
 
+/* A page that others use begins as a free one, with what lay there before. So their half-full pages
+ * go, too, and nothing of the forgotten text is left anywhere. */
+static void test_forgetting_a_scope_leaves_the_whole_pages_of_others(void)
+{
+    static const struct prefix_scope other = {{2}};
+    static const uint8_t zeros[64];
+    int32_t text[LENGTH];
+    open_all();
+    for (int i = 0; i < LENGTH; i++)
+        text[i] = (ids[i] + 1) % TINY_VOCAB;
+    leave(ids, 200, &somebody);
+    leave(text, 200, &other);
+    leave(ids, 100, &nobody); /* of none: whose it was is not known */
+    prefix_forget(prefixes, &somebody);
+    struct sequence sequence = open_sequence();
+    CHECK(prefix_find(prefixes, &sequence, &somebody, ids, 200) == 0);
+    CHECK(prefix_find(prefixes, &sequence, &nobody, ids, 200) == 0);
+    CHECK(prefix_find(prefixes, &sequence, &other, text, 200) == 192);
+    CHECK(pool->used_count == 3);
+    for (uint32_t i = 0; i < pool->free_count; i++) {
+        const uint8_t *page = pool->block + pool->free_pages[i] * pool->page_bytes;
+        for (size_t at = 0; at + sizeof zeros <= pool->page_bytes; at += sizeof zeros)
+            REQUIRE(memcmp(page + at, zeros, sizeof zeros) == 0);
+    }
+    float expected[TINY_VOCAB], got[TINY_VOCAB];
+    alone(text, 201, expected);
+    CHECK(prefix_attach(prefixes, &sequence, &other, text, 201) == 192);
+    CHECK(run(&sequence, text, 201, got) == TD_OK && memcmp(expected, got, sizeof got) == 0);
+    sequence_deinit(&sequence);
+    prefix_forget(prefixes, NULL);
+    CHECK(pool->used_count == 0);
+    close_all();
+}
+
 int main(void)
 {
     model = tiny_model(1);
@@ -253,6 +287,7 @@ int main(void)
     RUN(test_pages_come_back_when_room_is_wanted);
     RUN(test_the_last_page_can_be_gone_on_with_in_a_full_pool);
     RUN(test_random_sharing_never_changes_a_result);
+    RUN(test_forgetting_a_scope_leaves_the_whole_pages_of_others);
     td_model_close(model);
     return test_finish();
 }

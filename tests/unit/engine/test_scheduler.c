@@ -422,7 +422,7 @@ static void test_memory_is_taken_with_the_first_job_and_given_back_when_idle(voi
     struct scheduler *scheduler = open_sleeper(20);
     fill_prompt(ids, 50, 3);
     CHECK(!scheduler_get_load(scheduler).loaded && scheduler_get_load(scheduler).loads == 0);
-    scheduler_forget(scheduler); /* there is nothing */
+    scheduler_forget(scheduler, NULL); /* there is nothing */
     for (uint64_t turn = 1; turn <= 3; turn++) {
         struct client client = {0};
         CHECK(submit(scheduler, &client, ids, 50, &options, &err) == TD_OK);

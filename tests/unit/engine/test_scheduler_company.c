@@ -261,6 +261,47 @@ static void test_jobs_wait_for_pages_and_never_run_out_of_them(void)
     CHECK(scheduler_new(&small, &scheduler, &err) == TD_INVALID && strstr(err.message, "511"));
 }
 
+/* Prompt and answer together end before, at and after the end of a page: there are never more jobs
+ * in work than the pages are enough for to their last token. */
+static void test_jobs_in_work_have_pages_for_their_last_token(void)
+{
+    enum { JOBS = 8, PAGES = 8, ANSWER = 24 };
+    static const uint32_t ends[] = {63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256};
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        int32_t ids[JOBS][256];
+        struct client clients[JOBS] = {0};
+        struct td_error err = {0};
+        struct td_generate_options options = plain_options(ANSWER);
+        struct scheduler *scheduler = NULL;
+        struct scheduler_options small = {.model = model,
+                                          .slot_count = JOBS,
+                                          .queue_capacity = JOBS,
+                                          .cache_tokens = PAGES * KV_PAGE_TOKENS,
+                                          .thread_count = 1};
+        REQUIRE(scheduler_new(&small, &scheduler, &err) == TD_OK);
+        uint32_t fit = PAGES / ((ends[e] + KV_PAGE_TOKENS - 1) / KV_PAGE_TOKENS), most = 0;
+        for (int i = 0; i < JOBS; i++) {
+            fill_prompt(ids[i], ends[e] - ANSWER, 60 + (uint64_t)i);
+            CHECK(submit(scheduler, &clients[i], ids[i], ends[e] - ANSWER, &options, &err) ==
+                  TD_OK);
+        }
+        for (int i = 0; i < JOBS; i++)
+            while (!clients[i].done && test_loop_run_one(&loop, WAIT_MS)) {
+                struct scheduler_load load = scheduler_get_load(scheduler);
+                most = load.running > most ? load.running : most;
+            }
+        if (most > fit)
+            fprintf(stderr, "%u tokens: %u jobs at once, there are pages for %u\n", ends[e], most,
+                    fit);
+        CHECK(most <= fit);
+        for (int i = 0; i < JOBS; i++) {
+            CHECK(clients[i].status == TD_OK && clients[i].tokens == ANSWER);
+            buf_deinit(&clients[i].text);
+        }
+        scheduler_free(scheduler);
+    }
+}
+
 struct crowd {
     struct client clients[MIXED_JOBS];
     bool spare[MIXED_JOBS];
@@ -328,6 +369,7 @@ int main(void)
     RUN(test_spare_work_takes_no_place_in_the_queue);
     RUN(test_spare_work_gives_its_place_up_and_waits_for_none);
     RUN(test_jobs_wait_for_pages_and_never_run_out_of_them);
+    RUN(test_jobs_in_work_have_pages_for_their_last_token);
     RUN(test_thousands_of_mixed_jobs_all_end);
     test_loop_deinit(&loop);
     td_model_close(model);

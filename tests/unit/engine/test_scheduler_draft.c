@@ -72,7 +72,7 @@ static void test_company_that_comes_and_goes_changes_nothing(void)
         clients[i].cancel_after = i % 5 == 1 ? 9 : 0;
         CHECK(submit(scheduler, &clients[i], ids[i], 10 + 9 * (size_t)i, &options, &err) == TD_OK);
         if (i == JOBS / 2)
-            scheduler_forget(scheduler);
+            scheduler_forget(scheduler, NULL);
     }
     run_until_done(clients, JOBS);
     for (int i = 0; i < JOBS; i++) {
@@ -164,7 +164,7 @@ static void test_drafts_are_for_few_and_within_a_scope(void)
         td_session_truncate(drafting, 300);
         scheduler_draft_end(draft, (uint32_t)turn % 2, turn == 2 ? NULL : scope);
         CHECK(td_session_length(drafting) == 0);
-        scheduler_draft_forget(draft, turn == 4); /* the last one finds nothing */
+        scheduler_draft_forget(draft, turn == 4, NULL); /* the last one finds nothing */
     }
     td_session_free(session);
     scheduler_draft_free(draft);

@@ -3,8 +3,10 @@
 #ifndef TESTS_SCRIPTED_TIER_H
 #define TESTS_SCRIPTED_TIER_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "tier/door.h"
 #include "tier/tier.h"
@@ -17,6 +19,8 @@ enum script_kind {
     SCRIPT_TOKEN,
     SCRIPT_TEXT,
     SCRIPT_EMPTY,
+    SCRIPT_ECHO_HALF, /* half of the first message */
+    SCRIPT_ECHO_REST, /* and the rest of it */
     SCRIPT_DONE,
     SCRIPT_FAIL,
     SCRIPT_STALL
@@ -50,6 +54,14 @@ struct script_step {
     {                                        \
         .kind = SCRIPT_EMPTY, .delay_ms = 10 \
     }
+#define ECHO_HALF                                \
+    {                                            \
+        .kind = SCRIPT_ECHO_HALF, .delay_ms = 10 \
+    }
+#define ECHO_REST                                \
+    {                                            \
+        .kind = SCRIPT_ECHO_REST, .delay_ms = 10 \
+    }
 #define DONE                                \
     {                                       \
         .kind = SCRIPT_DONE, .delay_ms = 10 \
@@ -81,8 +93,16 @@ struct scripted_tier {
     enum egress_purpose purpose;
     enum td_priority priority;
     unsigned left_to_model; /* of the request that came last */
-    bool ignore_eos;
+    bool ignore_eos, continues;
     size_t member_count;
+    uint32_t tokens_max;
+    char asked[512]; /* the first message */
+    size_t message_count;
+    char all[512]; /* ROLE:CONTENT of each message, then the stops; a bar after each */
+    char caller[32], tracestate[64];
+    char members[512]; /* NAME=VALUE of each, as JSON */
+    enum td_data_class data_class;
+    size_t replaced_count;
 };
 
 struct tier_attempt {
@@ -131,6 +151,11 @@ static void scripted_step(void *ctx)
     }
     struct tier_piece piece = {.text = str_from(step->text),
                                .has_stats = step->kind == SCRIPT_TOKEN};
+    const struct td_str asked = str_from(attempt->tier->asked);
+    if (step->kind == SCRIPT_ECHO_HALF)
+        piece.text = str_slice(asked, 0, asked.len / 2);
+    else if (step->kind == SCRIPT_ECHO_REST)
+        piece.text = str_slice(asked, asked.len / 2, asked.len);
     piece.token_text = piece.text;
     piece.stats.logprob = (float)log(step->probability);
     piece.stats.not_mine = (float)step->not_mine;
@@ -145,6 +170,33 @@ static void scripted_step(void *ctx)
         loop_timer_start(attempt->loop, attempt->timer, attempt->next->delay_ms);
 }
 
+static void scripted_keep_texts(struct scripted_tier *self, const struct td_request *request)
+{
+    struct buf text;
+    buf_init(&text, sizeof self->all);
+    for (size_t i = 0; i < request->message_count; i++)
+        buf_printf(&text, "%s:" STR_FMT "|", names_role(request->messages[i].role),
+                   STR_ARG(request->messages[i].content));
+    for (size_t i = 0; i < request->stop_count; i++)
+        buf_printf(&text, STR_FMT "|", STR_ARG(request->stops[i]));
+    snprintf(self->all, sizeof self->all, STR_FMT, STR_ARG(buf_view(&text)));
+    snprintf(self->caller, sizeof self->caller, "%s", request->caller ? request->caller : "");
+    buf_deinit(&text);
+}
+
+static void scripted_keep_members(struct scripted_tier *self, const struct td_request *request)
+{
+    struct buf text;
+    buf_init(&text, sizeof self->members);
+    for (size_t i = 0; i < request->member_count; i++) {
+        buf_printf(&text, "%s=", request->members[i].name);
+        json_write(request->members[i].value, &text);
+        buf_append_char(&text, ' ');
+    }
+    snprintf(self->members, sizeof self->members, STR_FMT, STR_ARG(buf_view(&text)));
+    buf_deinit(&text);
+}
+
 static enum td_status scripted_start(struct tier *tier, struct loop *loop,
                                      const struct td_request *request, const struct tier_sink *sink,
                                      struct tier_attempt **out, struct td_error *err)
@@ -155,7 +207,18 @@ static enum td_status scripted_start(struct tier *tier, struct loop *loop,
     self->priority = request->priority;
     self->left_to_model = request->left_to_model;
     self->ignore_eos = request->ignore_eos;
+    self->continues = request->continues;
     self->member_count = request->member_count;
+    self->tokens_max = request->tokens_max;
+    scripted_keep_texts(self, request);
+    scripted_keep_members(self, request);
+    self->message_count = request->message_count;
+    const char *state = sink->pass->tracestate;
+    snprintf(self->tracestate, sizeof self->tracestate, "%s", state ? state : "");
+    self->data_class = sink->pass->data_class;
+    self->replaced_count = sink->pass->replaced_count;
+    if (request->message_count > 0)
+        snprintf(self->asked, sizeof self->asked, STR_FMT, STR_ARG(request->messages[0].content));
     if (self->start_status != TD_OK)
         return error_set(err, self->start_status, "scripted refusal");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);

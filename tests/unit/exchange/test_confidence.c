@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <string.h>
 
 static struct confidence confidence_of(const double *probabilities, size_t count, double not_mine)
 {
@@ -95,6 +96,54 @@ static void test_a_calibration_scales_and_moves_the_log_odds(void)
     CHECK(confidence_value(&confidence) == 1);
 }
 
+/* The grammar forces what a model would hardly have written; it says nothing of the call. */
+static void test_of_a_call_only_what_was_chosen_counts(void)
+{
+    static const struct {
+        double p;
+        uint32_t forced;
+    } tokens[] = {{0.9, 0}, {1e-6, 1}, {0.8, 0}, {1e-9, 1}, {0.95, 0}};
+    struct confidence c;
+    confidence_init(&c, 2, 0);
+    c.call = (struct confidence_scale){1, 0.5};
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        struct td_token_stats stats = {.logprob = (float)log(tokens[i].p),
+                                       .not_mine = i == 0 ? 0.25f : 0,
+                                       .forced = tokens[i].forced};
+        confidence_add_call(&c);
+        confidence_add(&c, &stats);
+    }
+    CHECK(c.count == 3 && confidence_kind(&c) == CONFIDENCE_CALL);
+    CHECK(near(confidence_value(&c), 1 / (1 + exp(-(log(0.6 / 0.4) + 0.5)))));
+    confidence_end(&c, true);
+    CHECK(strcmp(confidence_kind_name(confidence_kind(&c)), "call") == 0);
+    struct td_token_stats forced = {.logprob = -9, .forced = 1}; /* in an answer it counts */
+    confidence_init(&c, 0, 0);
+    confidence_add(&c, &forced);
+    CHECK(near(confidence_value(&c), exp(-9)));
+    confidence_init(&c, 0, 0); /* a call of nothing but forced tokens is not judged */
+    confidence_add_call(&c);
+    confidence_add(&c, &forced);
+    CHECK(isnan(confidence_value(&c)));
+}
+
+static void test_a_label_is_one_token_and_its_end_and_has_its_own_calibration(void)
+{
+    struct td_token_stats stats = {.logprob = (float)log(0.8)};
+    struct confidence c;
+    confidence_init(&c, 2, 0);
+    c.label = (struct confidence_scale){1, 1};
+    confidence_add(&c, &stats);
+    CHECK(confidence_kind(&c) == CONFIDENCE_ANSWER); /* more may come */
+    confidence_add(&c, &stats);
+    confidence_end(&c, true);
+    CHECK(confidence_kind(&c) == CONFIDENCE_LABEL);
+    CHECK(near(confidence_value(&c), 1 / (1 + exp(-(log(4) + 1)))));
+    confidence_end(&c, false); /* cut after two tokens */
+    CHECK(confidence_kind(&c) == CONFIDENCE_ANSWER);
+    CHECK(near(confidence_value(&c), 1 / (1 + exp(-log(4) / 2))));
+}
+
 static void test_features_are_what_their_names_say(void)
 {
     struct confidence c;
@@ -128,7 +177,7 @@ static void test_features_of_broken_numbers_are_finite(void)
     struct confidence c;
     struct confidence_features features;
     for (size_t i = 0; i < 5; i++) {
-        struct td_token_stats stats = {bad[i], bad[i], bad[i], bad[i], bad[i]};
+        struct td_token_stats stats = {bad[i], bad[i], bad[i], bad[i], bad[i], 0};
         confidence_init(&c, 0, 0);
         confidence_add(&c, &stats);
         confidence_features(&c, &features);
@@ -168,6 +217,8 @@ int main(void)
     RUN(test_numbers_that_are_no_logprobs_never_raise_it);
     RUN(test_more_tokens_than_fit_are_safe);
     RUN(test_a_calibration_scales_and_moves_the_log_odds);
+    RUN(test_of_a_call_only_what_was_chosen_counts);
+    RUN(test_a_label_is_one_token_and_its_end_and_has_its_own_calibration);
     RUN(test_features_are_what_their_names_say);
     RUN(test_features_of_broken_numbers_are_finite);
     RUN(test_a_model_takes_the_rules_place_with_a_head_for_running_answers);

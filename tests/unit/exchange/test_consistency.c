@@ -7,6 +7,7 @@
 #include "exchange/memory/consistency_file.h"
 #include "test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -329,6 +330,166 @@ static void test_a_user_is_forgotten_in_one_tenant_or_in_all(void)
     consistency_close(c);
 }
 
+/* A name of any length is one person's, also where two are alike for long. */
+static void test_long_names_are_told_apart_to_their_last_byte(void)
+{
+    static const size_t lengths[] = {1, 31, 32, 33, 255, 256, 257, 258, 1000, 5000};
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char user[5001], other[5001];
+        uint64_t erased = 7;
+        memset(user, 'a', lengths[i]);
+        user[lengths[i]] = '\0';
+        memcpy(other, user, sizeof other);
+        other[lengths[i] - 1] = 'b';
+        struct consistency_person ann = person_of(c, "app", user, "auto");
+        struct consistency_person bob = person_of(c, "app", other, "auto");
+        struct consistency_person caller = person_of(c, other, "ann", "auto");
+        struct consistency_person called = person_of(c, user, "ann", "auto");
+        put(c, &ann, 0, user, "cloud");
+        put(c, &called, 0, "ann", "cloud");
+        CHECK(found(c, &ann, 0, "cloud") && !found(c, &bob, 0, NULL));
+        CHECK(found(c, &called, 0, "cloud") && !found(c, &caller, 0, NULL));
+        CHECK(consistency_forget(c, NULL, other, &erased, NULL) == TD_OK && erased == 0);
+        CHECK(found(c, &ann, 0, "cloud"));
+        CHECK(consistency_forget(c, NULL, user, &erased, NULL) == TD_OK && erased == 1);
+        CHECK(!found(c, &ann, 0, NULL));
+    }
+    consistency_close(c);
+}
+
+static void test_an_entry_lives_for_its_time_after_its_last_use_and_no_longer(void)
+{
+    static const struct {
+        int64_t after_s;
+        bool lives;
+    } ages[] = {{0, true},
+                {30 * 86400 - 1, true},
+                {30 * 86400, true},
+                {30 * 86400 + 1, false},
+                {-86400, true}}; /* a clock that was put back */
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+        begin();
+        struct consistency *c = open_with(NULL, 64, 1);
+        struct consistency_person ann = person_of(c, "app", "ann", "auto");
+        put(c, &ann, 0, "ann", "cloud");
+        wall_ms += 86400000;
+        put(c, &ann, 0, "ann", "cloud"); /* used again */
+        wall_ms += (uint64_t)(ages[i].after_s * 1000);
+        CHECK(found(c, &ann, 0, NULL) == ages[i].lives);
+        consistency_close(c);
+    }
+}
+
+/* Of a person with too many questions the one that was not used for longest goes. */
+static void test_the_longest_unused_question_of_a_person_makes_room(void)
+{
+    begin();
+    struct consistency *c = open_with(NULL, 1000, 1);
+    struct consistency_person ann = person_of(c, "app", "ann", "auto");
+    const struct td_request request = {.user = "ann"};
+    uint64_t tier = consistency_tier_hash("cloud"), seen;
+    for (uint64_t i = 0; i < CONSISTENCY_PERSON_MAX; i++) {
+        consistency_put(c, &ann, (const uint64_t[2]){i, ~i}, 0, &request, tier);
+        wall_ms += 1000;
+    }
+    consistency_put(c, &ann, (const uint64_t[2]){0, ~UINT64_C(0)}, 0, &request, tier); /* used */
+    wall_ms += 1000;
+    consistency_put(c, &ann, (const uint64_t[2]){9999, 1}, 0, &request, tier);
+    for (uint64_t i = 0; i < CONSISTENCY_PERSON_MAX; i++)
+        CHECK(consistency_find(c, &ann, (const uint64_t[2]){i, ~i}, 0, &seen) == (i != 1));
+    struct consistency_numbers numbers;
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == CONSISTENCY_PERSON_MAX);
+    consistency_close(c);
+}
+
+/* What expired leaves memory and file while others come, without anybody asking for it. */
+static void test_what_expired_is_swept_away_by_what_comes(void)
+{
+    begin();
+    struct consistency *c = open_with(path, 8, 1);
+    struct consistency_numbers numbers;
+    for (int i = 0; i < 4; i++) {
+        char user[8];
+        snprintf(user, sizeof user, "u%d", i);
+        struct consistency_person person = person_of(c, "app", user, "auto");
+        put(c, &person, 0, user, "cloud");
+    }
+    wall_ms += 31 * DAY_MS;
+    struct consistency_person ann = person_of(c, "app", "ann", "auto");
+    for (int i = 0; i < 3; i++)
+        put(c, &ann, 0, "ann", "cloud");
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == 1);
+    consistency_close(c);
+    struct stat info;
+    CHECK(stat(path, &info) == 0);
+    wall_ms -= 31 * DAY_MS; /* even if they could be read again, they are not there */
+    c = open_with(path, 8, 1);
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == 1);
+    consistency_close(c);
+}
+
+/* Nobody's entries are nobody's: forgetting an empty name takes none. */
+static void test_an_empty_name_owns_nothing(void)
+{
+    static const char *const names[] = {NULL, ""};
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t erased = 7;
+        struct consistency_person person = person_of(c, "app", names[i], "auto");
+        put(c, &person, 0, names[i], "cloud");
+        CHECK(consistency_forget(c, NULL, names[i], &erased, NULL) == TD_OK && erased == 0);
+        CHECK(consistency_forget(c, "tenant", names[i], &erased, NULL) == TD_OK && erased == 0);
+        CHECK(found(c, &person, 0, "cloud"));
+    }
+    consistency_close(c);
+}
+
+/* Two right answers a day are free, and beyond them a share of the requests. */
+static void test_what_may_be_lost_in_a_day_is_bounded_and_begins_anew(void)
+{
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    const struct consistency_count lost = {.result = CONSISTENCY_KEPT, .gain = 0.5};
+    const struct consistency_count paid = {
+        .result = CONSISTENCY_KEPT, .dearer = true, .usd = 0.25, .gain = NAN};
+    const struct consistency_count nothing[] = {
+        {.result = CONSISTENCY_KEPT, .gain = -1},
+        {.result = CONSISTENCY_KEPT, .gain = INFINITY},
+        {.result = CONSISTENCY_KEPT, .dearer = true, .usd = -1},
+        {.result = CONSISTENCY_KEPT, .dearer = true, .usd = NAN},
+        {.result = CONSISTENCY_KEPT, .dearer = false, .usd = 5},
+    };
+    for (int day = 0; day < 2; day++) {
+        CHECK(consistency_may_lose(c, 0.1) && !consistency_may_lose(c, 0));
+        CHECK(consistency_usd_today(c) == 0);
+        for (int i = 0; i < 4; i++) {
+            CHECK(consistency_may_lose(c, 0.1));
+            consistency_count(c, &lost);
+        }
+        CHECK(!consistency_may_lose(c, 0.1)); /* 2 of 2 */
+        for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+            consistency_count(c, &nothing[i]);
+        consistency_count(c, &paid);
+        consistency_count(c, &paid);
+        CHECK(consistency_usd_today(c) == 0.5);
+        CHECK(!consistency_may_lose(c, 0.1));
+        consistency_count_request(c);
+        CHECK(consistency_may_lose(c, 0.1)); /* 2 of 2.1 */
+        wall_ms += DAY_MS;
+    }
+    struct consistency_numbers numbers;
+    consistency_numbers(c, &numbers);
+    CHECK(fabs(numbers.gain - 4) < 1e-9 && numbers.usd == 1);
+    CHECK(numbers.similar[CONSISTENCY_KEPT] == 22 && numbers.conversation[CONSISTENCY_KEPT] == 0);
+    consistency_close(c);
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -345,5 +506,11 @@ int main(void)
     RUN(test_a_person_and_all_together_are_bounded);
     RUN(test_costs_are_added_up_by_days_and_over_restarts);
     unlink(path);
+    RUN(test_long_names_are_told_apart_to_their_last_byte);
+    RUN(test_an_entry_lives_for_its_time_after_its_last_use_and_no_longer);
+    RUN(test_the_longest_unused_question_of_a_person_makes_room);
+    RUN(test_what_expired_is_swept_away_by_what_comes);
+    RUN(test_an_empty_name_owns_nothing);
+    RUN(test_what_may_be_lost_in_a_day_is_bounded_and_begins_anew);
     return test_finish();
 }

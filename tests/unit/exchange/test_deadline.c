@@ -109,7 +109,8 @@ static void test_a_clients_patience_is_a_deadline_less_a_margin(void)
 {
     static const struct {
         uint32_t patience_ms, deadline_ms;
-    } cases[] = {{1, 1}, {80, 40}, {1000, 950}, {10000, 9500}, {50000, 49000}, {86400000, 60000}};
+    } cases[] = {{1, 1},      {80, 40},      {101, 51},      {120, 70},
+                 {1000, 950}, {10000, 9500}, {50000, 49000}, {86400000, 60000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world w;
         world_init(&w);
@@ -151,6 +152,36 @@ static void test_patience_is_for_the_first_text_of_a_stream_and_else_for_the_who
         CHECK(strcmp(w.text, cases[i].text) == 0);
         world_deinit(&w);
     }
+}
+
+/* A first text in time moves nothing: the whole still ends at its own deadline. */
+static void test_the_whole_ends_at_its_deadline_however_early_the_first_text_came(void)
+{
+    static const struct {
+        uint32_t ttft_ms, total_ms;
+        double ends_ms;
+        const char *text;
+    } cases[] = {{0, 1000, 1000, "abc"},   {310, 1000, 1000, "abc"},  {400, 1000, 1000, "abc"},
+                 {900, 1000, 1000, "abc"}, {1000, 1000, 1000, "abc"}, {1500, 1000, 1000, "abc"},
+                 {310, 700, 700, "ab"},    {400, 401, 401, "a"},      {400, 1220, 1210, "abcd"},
+                 {400, 0, 1210, "abcd"},   {400, 90000, 1210, "abcd"}};
+    for (int streamed = 0; streamed < 2; streamed++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct world w;
+            world_init(&w);
+            w.request.mode = TD_MODE_ONLY_LOCAL;
+            world_script(&w, LOCAL, dripping);
+            w.request.streamed = streamed;
+            w.request.slo_ttft_ms = cases[i].ttft_ms;
+            w.request.slo_ms = cases[i].total_ms;
+            double ms = ended_after_ms(&w);
+            if (!(ms >= cases[i].ends_ms && ms < cases[i].ends_ms + 2))
+                printf("row %zu, %d: %g ms, %s\n", i, streamed, ms, w.text);
+            CHECK(ms >= cases[i].ends_ms && ms < cases[i].ends_ms + 2);
+            CHECK(strcmp(w.text, cases[i].text) == 0);
+            CHECK(w.degraded == (strlen(cases[i].text) < 4));
+            world_deinit(&w);
+        }
 }
 
 /* Each objective: what was asked, when the first text and the end came, and how it ended. */
@@ -224,6 +255,142 @@ static void test_a_rung_that_would_come_too_late_is_passed_over(void)
     world_deinit(&w);
 }
 
+/* What is too slow for the time that is left is asked only where there is nothing else. */
+static void test_of_rungs_that_are_too_slow_the_first_is_asked_when_nothing_else_is_left(void)
+{
+    static const struct script_step broken[] = {
+        {.kind = SCRIPT_FAIL, .delay_ms = 400, .status = TD_UNAVAILABLE, .text = "broken"}};
+    static const struct script_step unsure_at_400[] = {
+        {.kind = SCRIPT_TOKEN, .delay_ms = 390, .text = "Perhaps", .probability = 0.55}, DONE};
+    static const struct {
+        bool in_hand; /* an answer of the device, if an unsure one */
+        bool cloud_late, other_late;
+        const char *tier, *outcomes;
+        bool cloud_passed_over;
+    } cases[] = {
+        {true, false, false, "openai", "local:escalated openai:answered", false},
+        {true, false, true, "openai", "local:escalated openai:answered", false},
+        {true, true, false, "other", "local:escalated other:answered", true},
+        {true, true, true, "local", "local:answered", true},
+        {false, false, false, "openai", "local:failed openai:answered", false},
+        {false, false, true, "openai", "local:failed openai:answered", false},
+        {false, true, false, "other", "local:failed other:answered", true},
+        {false, true, true, "openai", "local:failed openai:answered", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        world_init(&w);
+        w.route.tiers[2] = "other";
+        w.route.tier_count = 3;
+        w.services.latency = tier_latency_new(3);
+        for (int k = 0; k < 6; k++) {
+            tier_latency_add(w.services.latency, CLOUD, 10, cases[i].cloud_late ? 800 : 100, 0);
+            tier_latency_add(w.services.latency, OTHER, 10, cases[i].other_late ? 800 : 100, 0);
+        }
+        if (cases[i].in_hand)
+            world_script(&w, LOCAL, unsure_at_400);
+        else
+            world_script(&w, LOCAL, broken);
+        world_script(&w, CLOUD, cloudy);
+        world_script(&w, OTHER, cloudy);
+        w.request.slo_ms = 1000;
+        world_run(&w);
+        CHECK(strcmp(w.tier, cases[i].tier) == 0);
+        CHECK(strcmp(ledger_seen.outcomes, cases[i].outcomes) == 0);
+        CHECK(world_has_reason(&w, REASON_REMOVED_TOO_SLOW, "openai") ==
+              cases[i].cloud_passed_over);
+        tier_latency_free(w.services.latency);
+        w.services.latency = NULL;
+        world_deinit(&w);
+    }
+}
+
+/* A silent cloud is waited for as long as the device can still answer, half as much again as it
+ * usually takes; at least for half of the time. */
+static void test_the_device_is_asked_the_later_the_faster_it_is(void)
+{
+    static const struct {
+        double ttft_ms, total_ms; /* of the device; 0 = not known */
+        uint32_t slo_ttft_ms, slo_ms;
+        double asked_ms;
+    } cases[] = {{0, 0, 0, 1000, 500},    {1, 100, 0, 1000, 850},     {1, 300, 0, 1000, 550},
+                 {1, 400, 0, 1000, 500},  {1, 900, 0, 1000, 500},     {100, 100, 600, 0, 450},
+                 {250, 250, 600, 0, 300}, {100, 400, 600, 1000, 450}, {100, 100, 900, 800, 650},
+                 {0, 0, 600, 1000, 300}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        struct td_error err = {0};
+        struct tier_state state = {0};
+        world_cloud_first(&w);
+        w.services.latency = tier_latency_new(3);
+        for (int k = 0; k < 6 && cases[i].total_ms > 0; k++)
+            tier_latency_add(w.services.latency, LOCAL, cases[i].ttft_ms, cases[i].total_ms, 0);
+        tier_latency_read(w.services.latency, LOCAL, 0, &state);
+        w.request.slo_ttft_ms = cases[i].slo_ttft_ms;
+        w.request.slo_ms = cases[i].slo_ms;
+        REQUIRE(world_start(&w, &err) == TD_OK);
+        double asked_ms = 0;
+        while (w.tiers[LOCAL].start_count == 0 && asked_ms < 5000)
+            virtual_loop_run(&w.loop, 1), asked_ms++;
+        /* What is measured is kept in steps of some percent. */
+        if (fabs(asked_ms - cases[i].asked_ms) > 2 + 0.15 * cases[i].total_ms)
+            printf("row %zu: %g (%g %g)\n", i, asked_ms, state.ttft_p95_ms, state.total_p95_ms);
+        CHECK(fabs(asked_ms - cases[i].asked_ms) <= 2 + 0.15 * cases[i].total_ms);
+        while (w.end_count == 0)
+            virtual_loop_run(&w.loop, 1);
+        CHECK(strcmp(w.tier, "local") == 0);
+        tier_latency_free(w.services.latency);
+        w.services.latency = NULL;
+        world_deinit(&w);
+    }
+}
+
+/* Two tiers have begun to answer when the time is up. What was shown stays, whosever it is. */
+static void test_of_two_answers_that_are_cut_the_one_that_was_shown_stays(void)
+{
+    static const struct {
+        bool streamed;
+        uint32_t commit_tokens;
+        uint64_t cloud_ms, local_ms; /* until the first text; the device is asked at 500 ms */
+        const char *tier, *text;
+    } cases[] = {
+        {true, 1, 600, 200, "openai", "cloud"},
+        {true, 1, 650, 100, "local", "device"},
+        {true, 1, 900, 100, "local", "device"},
+        {true, 1, 1100, 100, "local", "device"},
+        {true, 1, 600, 1000, "openai", "cloud"},
+        {false, 1, 600, 200, "openai", "cloud"},
+        {false, 1, 650, 100, "local", "device"},
+        {false, 1, 1100, 100, "local", "device"},
+        {true, UINT32_MAX, 600, 200, "openai", "cloud"},
+        {true, UINT32_MAX, 650, 100, "openai", "cloud"},
+        {false, UINT32_MAX, 600, 200, "openai", "cloud"},
+        {false, UINT32_MAX, 650, 100, "openai", "cloud"},
+        {false, UINT32_MAX, 1100, 100, "local", "device"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct script_step cloud[] = {
+            {.kind = SCRIPT_TEXT, .delay_ms = cases[i].cloud_ms, .text = "cloud"}, STALL};
+        const struct script_step local[] = {{.kind = SCRIPT_TOKEN,
+                                             .delay_ms = cases[i].local_ms,
+                                             .text = "device",
+                                             .probability = 0.99},
+                                            STALL};
+        struct world w;
+        world_cloud_first(&w);
+        world_script(&w, CLOUD, cloud);
+        world_script(&w, LOCAL, local);
+        w.route.gates.commit_tokens = cases[i].commit_tokens;
+        w.request.streamed = cases[i].streamed;
+        w.request.slo_ms = 1000;
+        double ms = ended_after_ms(&w);
+        CHECK(ms >= 1000 && ms < 1002);
+        CHECK(strcmp(w.tier, cases[i].tier) == 0 && strcmp(w.text, cases[i].text) == 0);
+        CHECK(strchr(w.events, 'C') == NULL && w.degraded);
+        world_deinit(&w);
+    }
+}
+
 static void test_an_attempt_that_was_cut_counts_as_longer_than_it_was_waited_for(void)
 {
     struct tier_latency *latency = tier_latency_new(1);
@@ -249,8 +416,12 @@ int main(void)
     RUN(test_the_first_text_is_shown_at_its_deadline_to_a_client_that_streams);
     RUN(test_a_clients_patience_is_a_deadline_less_a_margin);
     RUN(test_patience_is_for_the_first_text_of_a_stream_and_else_for_the_whole);
+    RUN(test_the_whole_ends_at_its_deadline_however_early_the_first_text_came);
     RUN(test_who_leaves_before_the_time_is_up_says_nothing_of_it);
     RUN(test_a_rung_that_would_come_too_late_is_passed_over);
+    RUN(test_of_rungs_that_are_too_slow_the_first_is_asked_when_nothing_else_is_left);
+    RUN(test_the_device_is_asked_the_later_the_faster_it_is);
+    RUN(test_of_two_answers_that_are_cut_the_one_that_was_shown_stays);
     RUN(test_an_attempt_that_was_cut_counts_as_longer_than_it_was_waited_for);
     return test_finish();
 }

@@ -356,7 +356,7 @@ static void test_the_ledger_knows_signals_reasons_and_egress(void)
 {
     struct world w;
     world_init(&w);
-    world_set_prompt(&w, "what is 12 * 7? write to ann@example.com");
+    world_set_prompt(&w, "what is 12 * 7? write to ann@acmeltd.com");
     w.route.tiers[0] = "local";
     w.request.slo_ttft_ms = 250;
     w.request.slo_ms = 4000;

@@ -17,6 +17,12 @@ static bool collect(void *ctx, const struct tier_piece *piece)
     return ++*count != replay_stop_after;
 }
 
+static bool keep_piece(void *ctx, const struct tier_piece *piece)
+{
+    *(struct tier_piece *)ctx = *piece;
+    return true;
+}
+
 static void test_pieces_come_back_whole_after_their_source_is_gone(void)
 {
     struct hold hold = {0};
@@ -38,6 +44,39 @@ static void test_pieces_come_back_whole_after_their_source_is_gone(void)
     CHECK(strcmp(replayed, "abc|bc|2|6|0;||0|-1|1;") == 0);
     hold_deinit(&hold);
     CHECK(hold.count == 0);
+}
+
+/* Nothing of a piece lies where something else of it lies, whatever it has. */
+static void test_each_member_of_a_piece_has_its_own_bytes(void)
+{
+    for (size_t tops = 0; tops <= 3; tops++)
+        for (size_t text_len = 0; text_len <= 9; text_len += 3)
+            for (size_t token_len = 0; token_len <= 9; token_len += 3) {
+                struct td_top_logprob top[3] = {{1, -1}, {2, -2}, {3, -3}};
+                char text[] = "abcdefghi", token[] = "123456789";
+                struct json *raw = tops % 2 ? json_new_object() : NULL;
+                const struct tier_piece piece = {.text = {text, text_len},
+                                                 .token_text = {token, token_len},
+                                                 .top = top,
+                                                 .top_count = tops,
+                                                 .raw_delta = raw};
+                struct hold hold = {0};
+                struct tier_piece out = {0};
+                CHECK(hold_add(&hold, &piece));
+                memset(top, 0, sizeof top);
+                memset(text, 0, sizeof text);
+                memset(token, 0, sizeof token);
+                hold_replay(&hold, keep_piece, &out);
+                CHECK(out.text.len == text_len && out.token_text.len == token_len);
+                CHECK(memcmp(out.text.data, "abcdefghi", text_len) == 0);
+                CHECK(memcmp(out.token_text.data, "123456789", token_len) == 0);
+                CHECK((out.raw_delta != NULL) == (raw != NULL) && (!raw || out.raw_delta != raw));
+                CHECK(out.top_count == tops);
+                for (size_t i = 0; i < tops; i++)
+                    CHECK(out.top[i].id == (int)i + 1 && out.top[i].logprob == -(float)(i + 1));
+                json_free(raw);
+                hold_deinit(&hold);
+            }
 }
 
 static void test_replay_stops_when_told(void)
@@ -97,6 +136,7 @@ static void test_what_a_client_can_see(void)
 int main(void)
 {
     RUN(test_pieces_come_back_whole_after_their_source_is_gone);
+    RUN(test_each_member_of_a_piece_has_its_own_bytes);
     RUN(test_replay_stops_when_told);
     RUN(test_a_hold_is_bounded);
     RUN(test_what_a_client_can_see);

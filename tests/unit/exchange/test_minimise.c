@@ -124,8 +124,93 @@ static void test_each_message_that_is_left_keeps_what_belongs_to_it(void)
     }
 }
 
+/* One word a message, up to the question. */
+struct relevance {
+    const char *roles, *words[MESSAGES_MAX];
+    struct minimise_settings settings;
+    const char *left;
+};
+
+/* A word counts more, the fewer turns have it; short ones and those of half of four turns or more
+ * say nothing, and of two alike the later turn stays. */
+static void test_the_turns_that_share_rare_words_with_the_question_stay(void)
+{
+    static const struct relevance cases[] = {
+        {"uau", {"the cat", "", "a cat?"}, {1, 1}, "2"},
+        {"uau", {"the cats", "", "cats?"}, {1, 1}, "="},
+        {"uauau", {"the cats", "", "", "", "cats?"}, {1, 0}, "4"},
+        {"uauau", {"", "the cats", "", "", "cats?"}, {1, 1}, "0 1 4"},
+        {"uauau", {"lion tiger", "", "wolf", "", "wolf tiger lion"}, {1, 1}, "0 1 4"},
+        {"uauauau", {"zebra", "", "zebra", "", "", "", "zebra"}, {1, 1}, "2 3 6"},
+        {"uauauau", {"zebra", "", "zebra", "", "", "", "zebra"}, {1, 2}, "0 1 2 3 6"},
+        {"uauauau", {"lion", "", "bear", "", "bear", "", "bear lion"}, {1, 1}, "0 1 6"},
+        {"uauauauau", {"zebra", "", "", "", "", "", "", "", "zebra"}, {1, 4}, "0 1 8"},
+        {"uauauauau", {"zebra", "", "zebra", "", "", "", "", "", "zebra"}, {1, 4}, "8"},
+        {"uauauauau", {"zebra", "", "", "", "", "", "", "zebra", "a"}, {1, 4}, "8"},
+        {"uauauauau", {"zebra", "", "", "", "", "", "a", "", "zebra"}, {2, 4}, "0 1 6 7 8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conversation c;
+        struct minimised *minimised = NULL;
+        char left[64];
+        conversation_init(&c, cases[i].roles, cases[i].words);
+        CHECK(minimised_new(&c.request, &cases[i].settings, &minimised, NULL) == TD_OK);
+        read_left(&c, minimised, left);
+        if (strcmp(left, cases[i].left) != 0)
+            printf("case %zu: %s instead of %s\n", i, left, cases[i].left);
+        CHECK(strcmp(left, cases[i].left) == 0);
+        minimised_free(minimised);
+        wire_members_deinit(&c.wire);
+    }
+}
+
+/* What is sent as a list must be the list that is made smaller. */
+static void test_a_completion_and_a_list_of_other_messages_stay_whole(void)
+{
+    static const struct minimise_settings settings = {1, 0};
+    static const struct td_completion completion;
+    for (int changed = 0; changed < 4; changed++) {
+        struct conversation c;
+        struct minimised *minimised = NULL;
+        conversation_init(&c, "uauau", NULL);
+        c.request.completion = changed == 1 ? &completion : NULL;
+        c.request.message_count -= changed == 2;
+        c.request.member_count = changed == 3 ? 0 : c.request.member_count;
+        CHECK(minimised_new(&c.request, &settings, &minimised, NULL) == TD_OK);
+        CHECK((minimised != NULL) == (changed == 0 || changed == 3));
+        CHECK(minimised == NULL || minimised_request(minimised)->message_count == 1);
+        minimised_free(minimised);
+        wire_members_deinit(&c.wire);
+    }
+}
+
+/* Turns beyond those that are told apart belong to the last one. */
+static void test_of_very_long_conversations_the_end_is_one_turn(void)
+{
+    enum { TURNS_TOLD = 512, MOST = 600 };
+    static struct td_message messages[MOST];
+    static const struct minimise_settings settings = {1, 0};
+    for (size_t i = 0; i < MOST; i++)
+        messages[i] = (struct td_message){TD_ROLE_USER, STR("more")};
+    for (size_t count = TURNS_TOLD - 1; count <= MOST; count += count < TURNS_TOLD + 1 ? 1 : 86) {
+        struct minimised *minimised = NULL;
+        const struct td_request request = {.messages = messages, .message_count = count};
+        CHECK(minimised_new(&request, &settings, &minimised, NULL) == TD_OK);
+        REQUIRE(minimised != NULL);
+        size_t left = count > TURNS_TOLD ? count - TURNS_TOLD + 1 : 1;
+        CHECK(minimised_request(minimised)->message_count == left);
+        CHECK(minimised_request(minimised)->messages[left - 1].content.data ==
+              messages[count - 1].content.data);
+        CHECK(minimised_left_out(minimised).messages == count - left);
+        minimised_free(minimised);
+    }
+}
+
 int main(void)
 {
     RUN(test_each_message_that_is_left_keeps_what_belongs_to_it);
+    RUN(test_the_turns_that_share_rare_words_with_the_question_stay);
+    RUN(test_a_completion_and_a_list_of_other_messages_stay_whole);
+    RUN(test_of_very_long_conversations_the_end_is_one_turn);
     return test_finish();
 }

@@ -45,6 +45,32 @@ static void test_what_came_is_estimated(void)
     }
 }
 
+/* What a text would have cost elsewhere: a server that makes more tokens of it charges more. */
+static void test_a_text_costs_by_the_servers_own_count_of_tokens(void)
+{
+    static const struct {
+        struct token_ratio ratio;
+        uint32_t prompt;
+        uint64_t answer_bytes;
+        double usd;
+    } cases[] = {
+        {{.prompt = 1, .answer = 1}, 1000, 400, (1000 * 2 + 100 * 10) / 1e6},
+        {{.prompt = 2, .answer = 1}, 1000, 400, (2000 * 2 + 100 * 10) / 1e6},
+        {{.prompt = 0.5, .answer = 1}, 1000, 400, (500 * 2 + 100 * 10) / 1e6},
+        {{.prompt = 1, .answer = 3}, 1000, 400, (1000 * 2 + 300 * 10) / 1e6},
+        {{.prompt = 1, .answer = 0.5}, 1000, 400, (1000 * 2 + 50 * 10) / 1e6},
+        {{.prompt = 2, .answer = 1, .cached = 0.25},
+         1000,
+         0,
+         (1500 * 2 + 500 * 0.5) / 1e6}, /* the share is of the server's own tokens */
+        {{.prompt = 1, .answer = 1}, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double usd = cost_of_text(&cloud, &cases[i].ratio, cases[i].prompt, cases[i].answer_bytes);
+        CHECK(fabs(usd - cases[i].usd) < 1e-15);
+    }
+}
+
 static void test_a_ratio_is_learnt_from_five_usages_and_bounded(void)
 {
     struct token_counts *counts = token_counts_new();
@@ -67,6 +93,11 @@ static void test_a_ratio_is_learnt_from_five_usages_and_bounded(void)
     token_counts_add(counts, "cloud", "big", &lie);
     token_counts_read(counts, &cloud, &ratio);
     CHECK(ratio.prompt == 64 && ratio.answer == 64);
+    struct token_sums few = {100, 1e12, 1, 0, 1e12, 1};
+    token_counts_add(counts, "cloud", "less", &few);
+    other.model = "less";
+    token_counts_read(counts, &other, &ratio);
+    CHECK(ratio.learnt && ratio.prompt == 0.125 && ratio.answer == 0.125);
     token_counts_read(NULL, &cloud, &ratio);
     CHECK(!ratio.learnt && ratio.prompt == 1);
     token_counts_free(counts);
@@ -83,7 +114,7 @@ static void test_old_usages_are_forgotten_and_models_are_bounded(void)
     for (int i = 0; i < 10000; i++)
         token_counts_add(counts, "cloud", "big", &new);
     token_counts_read(counts, &cloud, &ratio);
-    CHECK(ratio.prompt > 1.98 && ratio.answer > 1.98);
+    CHECK(ratio.prompt > 1.98 && ratio.prompt <= 2 && ratio.answer > 1.98 && ratio.answer <= 2);
     for (int i = 0; i < 1000; i++) {
         char name[16];
         snprintf(name, sizeof name, "m%d", i);
@@ -92,6 +123,95 @@ static void test_old_usages_are_forgotten_and_models_are_bounded(void)
     token_counts_read(counts, &cloud, &ratio);
     CHECK(ratio.learnt);
     token_counts_free(counts);
+}
+
+static void test_a_tier_and_a_model_are_told_apart_and_without_any_text_nothing_is_learnt(void)
+{
+    static const struct {
+        struct token_sums sums;
+        bool learnt;
+    } cases[] = {
+        {{TOKEN_COUNTS_MIN, 10, 20, 0, 10, 20}, true},
+        {{TOKEN_COUNTS_MIN - 1, 10, 20, 0, 10, 20}, false},
+        {{TOKEN_COUNTS_MIN, 0, 20, 0, 10, 20}, false},
+        {{TOKEN_COUNTS_MIN, 10, 20, 0, 0, 20}, false},
+        {{TOKEN_COUNTS_MIN, 10, 0, 5, 10, 20}, true}, /* a share of nothing is nothing */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct token_counts *counts = token_counts_new();
+        struct token_ratio ratio;
+        REQUIRE(counts != NULL);
+        token_counts_add(counts, "clo", "udbig", &cases[i].sums);
+        token_counts_add(counts, "cloudb", "ig", &cases[i].sums);
+        token_counts_add(counts, "clouX", "big", &cases[i].sums);
+        token_counts_read(counts, &cloud, &ratio);
+        CHECK(!ratio.learnt);
+        token_counts_add(counts, "cloud", "big", &cases[i].sums);
+        token_counts_read(counts, &cloud, &ratio);
+        CHECK(ratio.learnt == cases[i].learnt && isfinite(ratio.cached));
+        CHECK(!ratio.learnt || ratio.answer == 2);
+        token_counts_free(counts);
+    }
+}
+
+/* Each tier has its own sums; what is degraded counts apart, and nothing for who got nothing. */
+static void test_the_account_has_the_costs_of_each_tier(void)
+{
+    static const struct account_entry entries[] = {
+        {"cloud", 1, 10, 0.5, ANSWER_FULL},   {"local", 0, 20, 0, ANSWER_FULL},
+        {"cloud", 2, 40, 0, ANSWER_DEGRADED}, {NULL, 4, 80, 0.25, ANSWER_NONE},
+        {"clou", 8, 0, 0, ANSWER_FULL},       {"cloud2", 16, 0, 0, ANSWER_FULL},
+    };
+    static const struct {
+        const char *name;
+        double usd;
+        uint64_t refused;
+    } tiers[] = {{"cloud", 3, 2}, {"local", 0, 0}, {"", 4, 0}, {"clou", 8, 0}, {"cloud2", 16, 1}};
+    struct account *account = account_new();
+    struct account_numbers numbers;
+    REQUIRE(account != NULL);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        account_add(account, &entries[i]);
+    account_refuse_usage(account, "cloud");
+    account_refuse_usage(account, "cloud");
+    account_refuse_usage(account, "cloud2");
+    account_read(account, &numbers);
+    REQUIRE(numbers.tier_count == sizeof tiers / sizeof *tiers);
+    for (size_t i = 0; i < numbers.tier_count; i++) {
+        CHECK(strcmp(numbers.tiers[i].name, tiers[i].name) == 0);
+        CHECK(numbers.tiers[i].cost_usd == tiers[i].usd);
+        CHECK(numbers.tiers[i].usages_refused == tiers[i].refused);
+    }
+    CHECK(numbers.all_cloud_usd == 30 && numbers.degraded_all_cloud_usd == 40);
+    CHECK(numbers.estimated_usd == 0.75);
+    account_free(account);
+}
+
+static void test_of_more_tiers_than_fit_the_last_ones_share_a_place(void)
+{
+    struct account *account = account_new();
+    struct account_numbers numbers;
+    char name[2 * ACCOUNT_NAME_BYTES];
+    REQUIRE(account != NULL);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < ACCOUNT_TIERS_MAX + 2; i++) {
+            memset(name, 'x', sizeof name);
+            snprintf(name, sizeof name, "t%02d", i);
+            if (i == 0) /* longer than a name is kept: found again all the same */
+                name[3] = 'y';
+            name[sizeof name - 1] = '\0';
+            account_add(account, &(struct account_entry){.tier = name, .cost_usd = 1});
+        }
+    account_read(account, &numbers);
+    REQUIRE(numbers.tier_count == ACCOUNT_TIERS_MAX + 1);
+    for (int i = 0; i < ACCOUNT_TIERS_MAX; i++) {
+        snprintf(name, sizeof name, "t%02d", i);
+        CHECK(strncmp(numbers.tiers[i].name, name, 3) == 0 && numbers.tiers[i].cost_usd == 2);
+    }
+    CHECK(strlen(numbers.tiers[0].name) == ACCOUNT_NAME_BYTES - 1);
+    CHECK(strcmp(numbers.tiers[ACCOUNT_TIERS_MAX].name, "other") == 0);
+    CHECK(numbers.tiers[ACCOUNT_TIERS_MAX].cost_usd == 4);
+    account_free(account);
 }
 
 static void *account_adder(void *ctx)
@@ -140,6 +260,10 @@ int main(void)
 {
     RUN(test_cached_tokens_have_their_own_price);
     RUN(test_what_came_is_estimated);
+    RUN(test_a_text_costs_by_the_servers_own_count_of_tokens);
+    RUN(test_a_tier_and_a_model_are_told_apart_and_without_any_text_nothing_is_learnt);
+    RUN(test_the_account_has_the_costs_of_each_tier);
+    RUN(test_of_more_tiers_than_fit_the_last_ones_share_a_place);
     RUN(test_a_ratio_is_learnt_from_five_usages_and_bounded);
     RUN(test_old_usages_are_forgotten_and_models_are_bounded);
     RUN(test_the_account_adds_up_over_threads_and_tiers);

@@ -25,7 +25,9 @@ static struct consistency *attach(struct world *world)
 /* Turn after turn of one conversation: [user, assistant, user]. */
 static void continue_with(struct world *world, const char *text)
 {
-    world->messages[1] = (struct td_message){TD_ROLE_ASSISTANT, str_from("An answer.")};
+    static char answer[sizeof world->text];
+    memcpy(answer, world->text, sizeof answer);
+    world->messages[1] = (struct td_message){TD_ROLE_ASSISTANT, str_from(answer)};
     world->messages[2] = (struct td_message){TD_ROLE_USER, str_from(text)};
     world->request.message_count = 3;
 }
@@ -52,6 +54,24 @@ static void test_a_conversation_that_climbed_stays_where_it_was_answered(void)
     consistency_numbers(consistency, &numbers);
     CHECK(numbers.conversation[CONSISTENCY_KEPT] == 1 && numbers.usd > 0);
     world.request.user = "bob"; /* the same words, another user */
+    world_script(&world, LOCAL, sure);
+    world_run(&world);
+    CHECK(strcmp(world.tier, LOCAL_NAME) == 0);
+    consistency_close(consistency);
+    world_deinit(&world);
+}
+
+static void test_a_conversation_does_not_start_where_another_one_did_that_opened_alike(void)
+{
+    struct world world;
+    world_init(&world);
+    struct consistency *consistency = attach(&world);
+    world_script(&world, LOCAL, unsure);
+    world_script(&world, CLOUD, cloudy);
+    world_run(&world);
+    CHECK(strcmp(world.tier, CLOUD_NAME) == 0);
+    continue_with(&world, "and tomorrow");
+    world.messages[1].content = STR("another answer");
     world_script(&world, LOCAL, sure);
     world_run(&world);
     CHECK(strcmp(world.tier, LOCAL_NAME) == 0);
@@ -134,6 +154,42 @@ static void test_the_days_cap_ends_keeping_a_dearer_tier(void)
     world_deinit(&world);
 }
 
+/* What is remembered is where the router was free to begin, of what may be kept. */
+static void test_only_a_free_choice_of_what_may_be_kept_is_remembered(void)
+{
+    enum { PLAIN, KEEP_NOTHING, NAMED, CONTRACTUAL, SENSITIVE, ONE_TIER, ONLY_CLOUD, FAILS };
+    static const struct script_step broken[] = {FAIL(TD_UNAVAILABLE, "down")};
+    static const struct {
+        int variant;
+        uint32_t entries; /* the question's and the conversation's */
+    } cases[] = {{PLAIN, 2},     {KEEP_NOTHING, 0}, {NAMED, 0},      {CONTRACTUAL, 0},
+                 {SENSITIVE, 0}, {ONE_TIER, 0},     {ONLY_CLOUD, 0}, {FAILS, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int variant = cases[i].variant;
+        struct world world;
+        struct consistency_numbers numbers;
+        world_init(&world);
+        struct consistency *consistency = attach(&world);
+        world.request.keep_nothing = variant == KEEP_NOTHING;
+        world.request.model = variant == NAMED ? "local" : NULL;
+        world.request.data_class = variant == CONTRACTUAL ? TD_CLASS_CONTRACTUAL
+                                   : variant == SENSITIVE ? TD_CLASS_SENSITIVE
+                                                          : TD_CLASS_PUBLIC;
+        if (variant == ONE_TIER)
+            world.route.tier_count = 1;
+        world.request.mode = variant == ONLY_CLOUD ? TD_MODE_ONLY_CLOUD : TD_MODE_AUTO;
+        world_script(&world, LOCAL, variant == FAILS ? broken : sure);
+        world_script(&world, CLOUD, variant == FAILS ? broken : cloudy);
+        world_run(&world);
+        consistency_numbers(consistency, &numbers);
+        if (numbers.entries != cases[i].entries)
+            fprintf(stderr, "variant %d has %u entries\n", variant, numbers.entries);
+        CHECK(numbers.entries == cases[i].entries);
+        consistency_close(consistency);
+        world_deinit(&world);
+    }
+}
+
 static void test_restricted_questions_leave_no_trace(void)
 {
     struct world world;
@@ -152,9 +208,11 @@ static void test_restricted_questions_leave_no_trace(void)
 int main(void)
 {
     RUN(test_a_conversation_that_climbed_stays_where_it_was_answered);
+    RUN(test_a_conversation_does_not_start_where_another_one_did_that_opened_alike);
     RUN(test_a_higher_class_and_a_tier_that_rests_come_before_the_conversation);
     RUN(test_a_similar_question_starts_where_the_earlier_one_did);
     RUN(test_the_days_cap_ends_keeping_a_dearer_tier);
+    RUN(test_only_a_free_choice_of_what_may_be_kept_is_remembered);
     RUN(test_restricted_questions_leave_no_trace);
     return test_finish();
 }

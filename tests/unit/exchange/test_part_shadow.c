@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "exchange/limits/spending.h"
+#include "exchange/memory/ramp_table.h"
 #include "exchange/parts/shadow_pool.h"
 #include "tier/door.h"
 #include "wire_members.h"
@@ -372,6 +373,278 @@ static void test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows
     end(&world, shadows);
 }
 
+/* Not even on the device: what is bound to somebody is computed once, where it must be. */
+static void test_from_contractual_on_no_class_has_a_shadow_on_either_side(void)
+{
+    for (int data_class = TD_CLASS_PUBLIC; data_class <= TD_CLASS_RESTRICTED; data_class++) {
+        for (int on_device = 0; on_device < 2; on_device++) {
+            struct world world;
+            world_init(&world);
+            struct shadow_pool *shadows = attach(&world, 1, 1);
+            if (on_device)
+                world.request.mode = TD_MODE_ONLY_CLOUD;
+            world.tiers[CLOUD].tier.facts.place = on_device ? TD_PLACE_PREMISES : TD_PLACE_CLOUD;
+            world.request.data_class = (enum td_data_class)data_class;
+            world_script(&world, LOCAL, sure);
+            world_script(&world, CLOUD, cloudy);
+            world_run(&world);
+            if (data_class >= TD_CLASS_CONTRACTUAL)
+                CHECK(shadow_seen.count == 0);
+            else if (on_device && world.status == TD_OK)
+                CHECK(shadow_seen.count == 1 && world.tiers[LOCAL].start_count == 1);
+            end(&world, shadows);
+        }
+    }
+}
+
+/* The prompt and the longest answer of a shadow must fit, with a token to spare. */
+static void test_a_tier_whose_context_is_too_short_is_no_shadow(void)
+{
+    static const struct {
+        uint32_t context, prompt;
+        bool fits;
+    } cases[] = {{0, 1000000, true},
+                 {100 + SHADOW_TOKENS_MAX, 100, false},
+                 {101 + SHADOW_TOKENS_MAX, 100, true},
+                 {100, 100, false},
+                 {99, 100, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 1, 0);
+        world.request.mode = TD_MODE_ONLY_CLOUD;
+        world.tiers[LOCAL].tier.facts.context_tokens = cases[i].context;
+        world.tiers[LOCAL].prompt_tokens = cases[i].prompt;
+        world.tiers[CLOUD].tier.facts.context_tokens = 0;
+        world_script(&world, CLOUD, cloudy);
+        world_script(&world, LOCAL, same);
+        world_run(&world);
+        CHECK(shadow_seen.count == cases[i].fits);
+        end(&world, shadows);
+    }
+}
+
+/* A metered network carries no spare bytes; what stays on the device needs none. */
+static void test_over_a_metered_network_no_shadow_is_sent(void)
+{
+    for (int on_device = 0; on_device < 2; on_device++) {
+        struct world world;
+        struct shadow_numbers numbers;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 1, 1);
+        world.request.network = TD_NETWORK_METERED;
+        world.request.mode = on_device ? TD_MODE_ONLY_CLOUD : TD_MODE_AUTO;
+        world_script(&world, LOCAL, sure);
+        world_script(&world, CLOUD, cloudy);
+        world_run(&world);
+        shadow_pool_numbers(shadows, &numbers);
+        CHECK(world.tiers[CLOUD].start_count == on_device);
+        CHECK(shadow_seen.count == on_device && numbers.of[SHADOW_ELSEWHERE].dropped == !on_device);
+        end(&world, shadows);
+    }
+}
+
+static int held;
+
+static void hold_services(struct exchange_services *services)
+{
+    (void)services;
+    held++;
+}
+
+static void release_services(struct exchange_services *services)
+{
+    (void)services;
+    held--;
+}
+
+/* While it runs, it holds the services and what it may come to cost; afterwards neither. */
+static void test_what_a_running_shadow_holds_is_given_back_at_every_end(void)
+{
+    static const struct script_step stalls[] = {STALL};
+    /* 100 tokens at 1 and 256 at 10 USD a million */
+    const double most = (100 * 1 + SHADOW_TOKENS_MAX * 10) / 1e6;
+    enum { NOT_BEGUN, ASKED, BY_ITSELF, ENDS };
+    for (int how = NOT_BEGUN; how < ENDS; how++) {
+        struct world world;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 0, 1);
+        struct spending *spending = spending_new(NULL, 64);
+        REQUIRE(spending != NULL);
+        static const struct budget budgets[] = {{"other", BUDGET_PER_APP, 20},
+                                                {"day", BUDGET_PER_ALL, 10}};
+        const uint64_t keys[] = {shadow_pool_budget_key(), spending_key("day", NULL, ""),
+                                 spending_key("other", NULL, "")};
+        world.policy.budgets = budgets;
+        world.policy.budget_count = 2;
+        world.services.spending = spending;
+        world.services.hold = hold_services;
+        world.services.release = release_services;
+        world_script(&world, LOCAL, sure);
+        world_script(&world, CLOUD, how == BY_ITSELF ? cloudy : stalls);
+        held = 0;
+        CHECK(world_start(&world, NULL) == TD_OK);
+        while (world.end_count == 0 && virtual_loop_step(&world.loop, UINT64_MAX))
+            continue; /* the shadow begins in the next turn */
+        if (how == ASKED)
+            virtual_loop_run(&world.loop, 1000);
+        CHECK(world.tiers[CLOUD].start_count == (how == ASKED));
+        if (how != BY_ITSELF) {
+            CHECK(held == 1);
+            for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+                CHECK(fabs(spending_today(spending, keys[i]) - most) < 1e-12);
+                CHECK(fabs(spending_spent(spending, keys[i])) < 1e-12);
+            }
+        }
+        if (how == BY_ITSELF)
+            virtual_loop_run(&world.loop, 120000);
+        else
+            shadow_pool_cancel(shadows, &world.loop.loop);
+        CHECK(held == 0 && world.end_count == 1);
+        CHECK(shadow_seen.count == (how != NOT_BEGUN));
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            double spent = spending_spent(spending, keys[i]);
+            CHECK(fabs(spending_today(spending, keys[i]) - spent) < 1e-12);
+            CHECK(fabs(spent - (shadow_seen.count > 0 ? shadow_seen.last.cost_usd : 0)) < 1e-12);
+        }
+        spending_free(spending);
+        end(&world, shadows);
+    }
+}
+
+/* Words, stops and limit are those of the request; no shadow says more than it may. */
+static void test_a_shadow_is_asked_what_the_request_asked(void)
+{
+    static const struct {
+        uint32_t wanted, asked;
+    } cases[] = {{0, SHADOW_TOKENS_MAX},
+                 {1, 1},
+                 {SHADOW_TOKENS_MAX, SHADOW_TOKENS_MAX},
+                 {SHADOW_TOKENS_MAX + 1, SHADOW_TOKENS_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 0, 1);
+        world_script(&world, LOCAL, sure);
+        world_script(&world, CLOUD, cloudy);
+        world.messages[0] = (struct td_message){TD_ROLE_SYSTEM, STR("be brief")};
+        world.messages[1] = (struct td_message){TD_ROLE_USER, STR("what is the weather")};
+        world.messages[2] = (struct td_message){TD_ROLE_ASSISTANT, STR("")};
+        world.messages[3] = (struct td_message){TD_ROLE_USER, STR("why")};
+        world.request.message_count = 4;
+        world.request.stops[0] = STR("END");
+        world.request.stops[1] = STR("");
+        world.request.stops[2] = STR("\n\n");
+        world.request.stop_count = 3;
+        world.request.tokens_max = cases[i].wanted;
+        world_run(&world);
+        const struct scripted_tier *cloud = &world.tiers[CLOUD];
+        CHECK(shadow_seen.count == 1 && cloud->tokens_max == cases[i].asked);
+        CHECK(strcmp(cloud->all, "system:be brief|user:what is the weather|assistant:|user:why|"
+                                 "END|"
+                                 "|"
+                                 "\n\n|") == 0);
+        CHECK(cloud->purpose == EGRESS_SHADOW && cloud->data_class == TD_CLASS_PUBLIC);
+        CHECK(strcmp(cloud->caller, "a shadow") == 0);
+        end(&world, shadows);
+    }
+}
+
+/* A server's word in a shadow is a word on the tier. That spare work had to wait is none. */
+static void test_what_a_server_says_to_a_shadow_tells_of_its_health(void)
+{
+    static const struct script_step error[] = {FAIL_HTTP(TD_UNAVAILABLE, 500, "broken")};
+    static const struct script_step waited[] = {FAIL(TD_TIMEOUT, "not awaited")};
+    enum { EXCHANGES = 5, FAILURES_TO_REST = 3 };
+    static const struct {
+        const struct script_step *script;
+        bool on_device;
+        int asked;
+    } cases[] = {{error, false, FAILURES_TO_REST},
+                 {waited, false, EXCHANGES},
+                 {cloudy, false, EXCHANGES},
+                 {error, true, FAILURES_TO_REST},
+                 {waited, true, EXCHANGES}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 1, 1);
+        world.request.mode = cases[i].on_device ? TD_MODE_ONLY_CLOUD : TD_MODE_AUTO;
+        world_script(&world, LOCAL, cases[i].on_device ? cases[i].script : sure);
+        world_script(&world, CLOUD, cases[i].on_device ? cloudy : cases[i].script);
+        for (int k = 0; k < EXCHANGES; k++) {
+            CHECK(world_start(&world, NULL) == TD_OK);
+            virtual_loop_run(&world.loop, 100); /* a rest is longer */
+            CHECK(world.end_count == k + 1 && world.status == TD_OK);
+        }
+        CHECK(world.tiers[cases[i].on_device ? LOCAL : CLOUD].start_count == cases[i].asked);
+        end(&world, shadows);
+    }
+}
+
+/* A user whom the ramp takes, or one whom it does not. */
+static void find_user(struct ramp_table *ramps, struct world *world, bool taken, char user[16])
+{
+    struct ramp_signal signal = {.taken = !taken};
+    for (int i = 0; i < 1000 && signal.taken != taken; i++) {
+        snprintf(user, 16, "user%d", i);
+        world->request.user = user;
+        ramp_table_read(ramps, &world->route, &world->request, &signal);
+    }
+    CHECK(signal.on && signal.taken == taken);
+}
+
+/* The ramp learns from shadows how often its two tiers differ. A candidate that gives no answer
+ * differs, too; that the tier of before gives none says nothing of the candidate. */
+static void test_a_ramp_learns_from_shadows_how_often_its_tiers_differ(void)
+{
+    static const struct script_step broken[] = {FAIL_HTTP(TD_UNAVAILABLE, 500, "broken")};
+    static const struct script_step waited[] = {FAIL(TD_TIMEOUT, "not awaited")};
+    static const struct {
+        bool taken; /* the candidate, the device, answers the client */
+        const struct script_step *local, *cloud;
+        uint32_t judged;
+        double loss;
+    } cases[] = {
+        {false, same, cloudy, 1, 0},   {false, sure, cloudy, 1, 1}, {false, broken, cloudy, 1, 1},
+        {false, waited, cloudy, 0, 0}, {true, same, cloudy, 1, 0},  {true, sure, cloudy, 1, 1},
+        {true, same, broken, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        struct ramp_table *ramps = NULL;
+        struct ramp_view view = {.step = 9};
+        char user[16];
+        const struct ramp_table_options options = {.key = {7}};
+        REQUIRE(ramp_table_open(&options, &ramps, NULL) == TD_OK);
+        world_init(&world);
+        struct shadow_pool *shadows = attach(&world, 1, 1);
+        world.route.start = "openai";
+        world.route.ramp_to = "local";
+        world.route.ramp = (struct ramp_plan){.steps = {50, 100},
+                                              .step_count = 2,
+                                              .judged_min = 20,
+                                              .disagreement_max = 0.2,
+                                              .loss_margin = 0.1};
+        world.route.gates = (struct gate_settings){.commit_tokens = UINT32_MAX};
+        ramp_table_set_policy(ramps, &world.policy);
+        world.services.ramp_table = ramps;
+        find_user(ramps, &world, cases[i].taken, user);
+        world_script(&world, LOCAL, cases[i].local);
+        world_script(&world, CLOUD, cases[i].cloud);
+        world_run(&world);
+        CHECK(strcmp(world.tier, cases[i].taken ? "local" : "openai") == 0);
+        CHECK(world.tiers[LOCAL].start_count == 1 && world.tiers[CLOUD].start_count == 1);
+        CHECK(ramp_table_list(ramps, &view, 1) == 1);
+        CHECK(view.evidence[RAMP_AGREEMENT].judged == cases[i].judged);
+        CHECK(cases[i].judged == 0 ||
+              fabs(view.evidence[RAMP_AGREEMENT].loss - cases[i].loss) < 1e-9);
+        CHECK(view.evidence[RAMP_OUTCOMES].judged == 0);
+        ramp_table_close(ramps);
+        end(&world, shadows);
+    }
+}
+
 int main(void)
 {
     RUN(test_the_device_answers_what_a_cloud_answered_and_nobody_sees_it);
@@ -388,5 +661,12 @@ int main(void)
     RUN(test_a_shadow_has_what_the_request_says_of_sampling);
     RUN(test_a_conversation_with_calls_of_tools_has_no_shadow);
     RUN(test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along);
+    RUN(test_from_contractual_on_no_class_has_a_shadow_on_either_side);
+    RUN(test_a_tier_whose_context_is_too_short_is_no_shadow);
+    RUN(test_over_a_metered_network_no_shadow_is_sent);
+    RUN(test_what_a_running_shadow_holds_is_given_back_at_every_end);
+    RUN(test_a_shadow_is_asked_what_the_request_asked);
+    RUN(test_what_a_server_says_to_a_shadow_tells_of_its_health);
+    RUN(test_a_ramp_learns_from_shadows_how_often_its_tiers_differ);
     return test_finish();
 }

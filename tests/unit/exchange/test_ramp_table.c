@@ -451,6 +451,41 @@ static void test_giving_up_is_a_loss_once_the_wait_was_too_long(void)
     world_deinit(&world);
 }
 
+/* The ramp's own time or the request's, whichever is the shorter one. */
+static void test_who_gives_up_has_waited_for_too_long_after_the_shorter_time(void)
+{
+    static const struct script_step silent[] = {STALL};
+    static const struct {
+        uint32_t ramp_ms, request_ms, gave_up_ms;
+        bool lost;
+    } cases[] = {
+        {0, 0, 30000, false},      {1001, 0, 1000, false},    {1000, 0, 1000, false},
+        {999, 0, 1000, true},      {0, 2000, 1000, false},    {500, 2000, 1000, true},
+        {1500, 2000, 1000, false}, {2000, 1500, 1000, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        world_init(&world);
+        set_route(&world);
+        world.route.ramp_slo_ms = cases[i].ramp_ms;
+        world.request.slo_ms = cases[i].request_ms;
+        struct ramp_table *ramps = open_ramps(NULL, NULL);
+        ramp_table_set_policy(ramps, &world.policy);
+        world.services.ramp_table = ramps;
+        world_script(&world, LOCAL, silent);
+        world_script(&world, CLOUD, cloudy);
+        world.request.user = user_who(ramps, &world.route, false); /* to hold it against */
+        world_run(&world);
+        world.request.user = user_who(ramps, &world.route, true);
+        give_up_after(&world, cases[i].gave_up_ms);
+        if ((view_of(ramps).evidence[RAMP_OUTCOMES].judged == 1) != cases[i].lost)
+            fprintf(stderr, "row %zu\n", i);
+        CHECK(view_of(ramps).evidence[RAMP_OUTCOMES].judged == cases[i].lost);
+        ramp_table_close(ramps);
+        world_deinit(&world);
+    }
+}
+
 /* Modes, names and classes come before it, and what they decide is no evidence. */
 static void test_constraints_and_wishes_by_name_come_before_the_ramp(void)
 {
@@ -642,6 +677,7 @@ int main(void)
     RUN(test_a_plan_that_changed_in_anything_begins_anew);
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
     RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);
+    RUN(test_who_gives_up_has_waited_for_too_long_after_the_shorter_time);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);
     RUN(test_shadows_tell_the_ramp_whether_its_two_tiers_agree);
     RUN(test_only_the_two_tiers_of_a_ramp_are_held_against_each_other);

@@ -108,6 +108,107 @@ static void test_an_alarm_goes_on_after_a_restart_or_ends(void)
     watch_free(again);
 }
 
+/* A budget's day ends at local midnight (limits/spending.h), and its alarm with it. */
+static void test_the_alarm_of_a_spent_budget_ends_at_local_midnight(void)
+{
+    static const struct {
+        const char *zone;
+        int west_ms; /* of Greenwich */
+    } cases[] = {{"UTC", 0}, {"IST-5:30", -19800000}, {"EST5", 5 * 3600000}};
+    uint64_t before = now_ms;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct watch_numbers numbers;
+        setenv("TZ", cases[i].zone, 1);
+        tzset();
+        now_ms = 20000ull * 86400000 + (uint64_t)cases[i].west_ms - 600000 -
+                 1000000; /* which test_wall adds */
+        struct watch *watch = watch_new(&test_clock);
+        watch_budget_spent(watch, "team");
+        now_ms += 600000 - 1;
+        watch_tick(watch);
+        watch_numbers(watch, &numbers);
+        CHECK(numbers.active[WATCH_BUDGET_SPENT] == 1);
+        now_ms += 1;
+        watch_tick(watch);
+        watch_numbers(watch, &numbers);
+        CHECK(numbers.active[WATCH_BUDGET_SPENT] == 0 && numbers.begun[WATCH_BUDGET_SPENT] == 1);
+        watch_budget_spent(watch, "team"); /* the new day has an alarm of its own */
+        watch_tick(watch);
+        watch_numbers(watch, &numbers);
+        CHECK(numbers.active[WATCH_BUDGET_SPENT] == 1 && numbers.begun[WATCH_BUDGET_SPENT] == 2);
+        watch_free(watch);
+    }
+    setenv("TZ", "UTC", 1);
+    tzset();
+    now_ms = before;
+}
+
+/* A tier that rests: an alarm after alarm_ms, an end when it has been up for a while. */
+static void test_the_alarm_of_a_resting_tier_begins_and_ends_in_time(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    static const struct {
+        uint64_t after_ms;
+        bool rests;
+        uint32_t active, begun;
+    } looks[] = {
+        {0, true, 0, 0},  {999, true, 0, 0},    {1, true, 1, 1},  {5000, true, 1, 1},
+        {0, false, 1, 1}, {89999, false, 1, 1}, {0, true, 1, 1}, /* it rests again */
+        {1, false, 1, 1}, {89999, false, 1, 1}, {1, false, 0, 1}, {0, false, 0, 1},
+        {0, true, 0, 1},  {999, true, 0, 1},    {1, true, 1, 2},
+    };
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        now_ms += looks[i].after_ms;
+        watch_tier_rests(watch, "cloud", looks[i].rests, 1000);
+        watch_numbers(watch, &numbers);
+        if (numbers.active[WATCH_TIER_RESTING] != looks[i].active)
+            fprintf(stderr, "look %zu\n", i);
+        CHECK(numbers.active[WATCH_TIER_RESTING] == looks[i].active);
+        CHECK(numbers.begun[WATCH_TIER_RESTING] == looks[i].begun);
+    }
+    watch_tier_answered(watch, "other"); /* another tier's answer says nothing of it */
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_TIER_RESTING] == 1);
+    watch_tier_answered(watch, "cloud");
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_TIER_RESTING] == 0);
+    watch_free(watch);
+}
+
+/* The minutes that count, to the minute, and a minute that comes again an hour later. */
+static void test_a_rate_counts_the_last_minutes_alone(void)
+{
+    static const struct {
+        uint32_t age, minutes; /* of what was counted, and that are asked for */
+        bool counts;
+    } ages[] = {{0, 1, true},   {1, 1, false},   {4, 5, true},    {5, 5, false},
+                {59, 60, true}, {60, 60, false}, {59, 59, false}, {120, 60, false}};
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+        struct burn burn = {0};
+        uint32_t missed = 7;
+        uint64_t at = 1000 * 60000ull + 59999;
+        burn_add(&burn, true, at);
+        burn_add(&burn, false, at);
+        burn_add(&burn, false, at);
+        burn_add(&burn, false, at);
+        double rate = burn_rate(&burn, ages[i].minutes, 0.75, at + ages[i].age * 60000ull, &missed);
+        CHECK(ages[i].counts ? fabs(rate - 1) < 1e-9 && missed == 1 : isnan(rate) && missed == 0);
+        CHECK(isnan(burn_rate(&burn, 60, 0.75, at - 60000, &missed)) && missed == 0);
+    }
+    struct burn burn = {0};
+    uint32_t missed;
+    for (uint64_t minute = 0; minute < 200; minute++) {
+        burn_add(&burn, minute < 100, minute * 60000);
+        burn_add(&burn, false, minute * 60000);
+    }
+    /* 140 to 199: nothing was missed; as of 120, the slots hold no older minute. */
+    CHECK(burn_rate(&burn, 60, 0.5, 199 * 60000, &missed) == 0 && missed == 0);
+    burn_add(&burn, true, 200 * 60000);
+    CHECK(fabs(burn_rate(&burn, 60, 0, 200 * 60000, &missed) - 1 / 119.0) < 1e-9 && missed == 1);
+    CHECK(burn_rate(&burn, 1, 0, 200 * 60000, &missed) == 1 && missed == 1);
+}
+
 static void test_late_answers_burn_and_chance_alone_does_not(void)
 {
     struct watch *watch = watch_new(&test_clock);
@@ -360,6 +461,8 @@ static const struct way {
     {.name = "what broke off", .local = breaks_off, .cloud = goes_on, .shown = true},
     {.name = "a shadow", .local = sure, .cloud = cloudy, .shadowed = true},
     {.name = "a mode", .local = sure, .cloud = cloudy, .mode = TD_MODE_PREFER_CLOUD},
+    {.name = "a mode in vain", .local = sure, .cloud = broken, .mode = TD_MODE_PREFER_CLOUD},
+    {.name = "a gate in vain", .local = unsure, .cloud = broken},
 };
 
 static void way_begin(const struct way *way, struct world *w)
@@ -422,6 +525,9 @@ int main(void)
     RUN(test_a_step_over_all_begins_and_ends_an_alarm);
     RUN(test_the_share_is_the_mean_of_all_while_there_are_few);
     RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
+    RUN(test_the_alarm_of_a_spent_budget_ends_at_local_midnight);
+    RUN(test_the_alarm_of_a_resting_tier_begins_and_ends_in_time);
+    RUN(test_a_rate_counts_the_last_minutes_alone);
     RUN(test_late_answers_burn_and_chance_alone_does_not);
     RUN(test_an_objective_burns_when_both_the_hour_and_the_last_minutes_do);
     RUN(test_of_a_full_list_an_alarm_that_ended_goes_first);

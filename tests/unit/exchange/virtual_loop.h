@@ -120,26 +120,32 @@ static inline void virtual_loop_init(struct virtual_loop *self)
     self->clock = (struct clock){virtual_monotonic_ns, virtual_wall_ms, self};
 }
 
+/* Runs the timer that falls due first, by then at the latest. False: there is none. */
+static inline bool virtual_loop_step(struct virtual_loop *self, uint64_t until_ms)
+{
+    struct loop_timer *first = NULL;
+    if (virtual_watch_is_readable(self->watch))
+        self->watch->fn(self->watch->ctx);
+    for (struct loop_timer *timer = self->timers; timer; timer = timer->next)
+        if (timer->armed && timer->due_ms <= until_ms &&
+            (!first || timer->due_ms < first->due_ms ||
+             (timer->due_ms == first->due_ms && timer->order < first->order)))
+            first = timer;
+    if (!first)
+        return false;
+    first->armed = false;
+    if (first->due_ms > self->now_ms)
+        self->now_ms = first->due_ms;
+    first->fn(first->ctx);
+    return true;
+}
+
 /* Runs the timers that fall due within the next `ms`; the time is that much later afterwards. */
 static inline void virtual_loop_run(struct virtual_loop *self, uint64_t ms)
 {
     uint64_t until_ms = self->now_ms + ms;
-    for (;;) {
-        struct loop_timer *first = NULL;
-        if (virtual_watch_is_readable(self->watch))
-            self->watch->fn(self->watch->ctx);
-        for (struct loop_timer *timer = self->timers; timer; timer = timer->next)
-            if (timer->armed && timer->due_ms <= until_ms &&
-                (!first || timer->due_ms < first->due_ms ||
-                 (timer->due_ms == first->due_ms && timer->order < first->order)))
-                first = timer;
-        if (!first)
-            break;
-        first->armed = false;
-        if (first->due_ms > self->now_ms)
-            self->now_ms = first->due_ms;
-        first->fn(first->ctx);
-    }
+    while (virtual_loop_step(self, until_ms))
+        continue;
     self->now_ms = until_ms;
 }
 

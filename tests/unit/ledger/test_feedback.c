@@ -1,7 +1,9 @@
-/* Feedback: stored beside the exchange; the newest counts; read as labels. */
+/* Feedback and reactions: stored beside the exchange; the newest counts; feedback is read as
+ * labels. */
 #include "ledger_fixture.h"
 
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 
 static void put(struct ledger *ledger, const char *id, uint64_t wall_ms,
@@ -116,12 +118,70 @@ static void test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused(voi
     ledger_close(ledger);
 }
 
+enum { KINDS = REACTION_COUNT, SEQUENCES = KINDS * KINDS * KINDS };
+
+/* One of the sequences of up to three reactions, of which 0 is nothing. */
+struct sequence {
+    int said[3], last;
+    char id[16];
+};
+
+static struct sequence sequence_at(int number)
+{
+    struct sequence s = {{number / KINDS / KINDS, number / KINDS % KINDS, number % KINDS}, 0, ""};
+    for (int i = 0; i < 3; i++)
+        s.last = s.said[i] ? s.said[i] : s.last;
+    snprintf(s.id, sizeof s.id, "ex_%03d", number);
+    return s;
+}
+
+/* Each answer is of a tier of its own, so that the report has a row for each. */
+static void put_sequences(struct ledger *ledger)
+{
+    for (int number = 0; number < SEQUENCES; number++) {
+        const struct sequence s = sequence_at(number);
+        struct ledger_exchange x = fixture_exchange(s.id, 1000);
+        x.tier = s.id;
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+        for (uint64_t i = 0; i < 3; i++) {
+            const struct ledger_reaction reaction = {s.id, 2000 + i, (enum reaction)s.said[i]};
+            CHECK(s.said[i] == 0 || ledger_put_reaction(ledger, &reaction, NULL) == TD_OK);
+        }
+    }
+}
+
+static void test_of_several_reactions_to_an_answer_the_last_one_counts(void)
+{
+    const char *path = fixture_path("reactions.db");
+    struct ledger_reader *reader;
+    struct ledger *ledger;
+    struct json *report = NULL;
+    size_t row = 0;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    put_sequences(ledger);
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_report(reader, 0, &report, NULL) == TD_OK);
+    for (int number = 1; number < SEQUENCES; number++) { /* without 0, 0, 0 */
+        const struct sequence s = sequence_at(number);
+        const struct json *tier = json_at(json_get(report, "reactions"), row++);
+        CHECK(str_equal(json_text(json_get(tier, "tier")), str_from(s.id)));
+        for (int kind = 1; kind < REACTION_COUNT; kind++)
+            CHECK(json_int(json_get(tier, names_reaction((enum reaction)kind)), -1) ==
+                  (kind == s.last));
+    }
+    CHECK(json_count(json_get(report, "reactions")) == row);
+    json_free(report);
+    ledger_reader_close(reader);
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_judged_answers_come_with_their_newest_word);
     RUN(test_the_report_has_the_mean_by_tier);
     RUN(test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused);
+    RUN(test_of_several_reactions_to_an_answer_the_last_one_counts);
     fixture_end();
     return test_finish();
 }

@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "ledger_fixture.h"
 
+#include <sqlite3.h>
+
 static void put(struct ledger *ledger, const char *id, const char *user, const char *text)
 {
     struct ledger_exchange exchange = fixture_exchange(id, 1000);
@@ -96,6 +98,62 @@ static void test_a_user_is_forgotten_in_one_tenant_or_in_all(void)
     CHECK(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK && gone.exchanges == 2);
 }
 
+/* Forgetting one takes nothing of another: another user, or one of that name elsewhere. */
+static void test_nothing_of_others_goes_with_a_user(void)
+{
+    static const struct {
+        const char *user, *tenant;
+    } people[] = {{"ann", "a"}, {"ann", "b"}, {"ann", NULL},
+                  {"bob", "a"}, {NULL, "a"},  {"an", "a"}};
+    enum { COUNT = sizeof people / sizeof *people };
+    const char *path = fixture_path("others.db");
+    struct ledger *ledger = NULL;
+    struct ledger_forgotten gone;
+    char id[16], canary[3][32];
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof id, "ex_%zu", i);
+        snprintf(canary[0], sizeof *canary, "prompt-%zu", i);
+        snprintf(canary[1], sizeof *canary, "signals-%zu", i);
+        snprintf(canary[2], sizeof *canary, "comment-%zu", i);
+        struct ledger_exchange exchange = fixture_exchange(id, 1000);
+        exchange.user = people[i].user;
+        exchange.tenant = people[i].tenant;
+        exchange.prompt_text = canary[0];
+        exchange.signals_json = canary[1];
+        CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+        const struct ledger_feedback feedback = {id, 2000, 1, canary[2]};
+        CHECK(ledger_put_feedback(ledger, &feedback, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_forget(path, "a", "ann", &gone, NULL) == TD_OK);
+    CHECK(gone.exchanges == 1 && gone.texts == 1 && gone.comments == 1);
+    for (size_t i = 0; i < COUNT; i++) {
+        static const char *const kinds[] = {"prompt", "signals", "comment"};
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(canary[k], sizeof *canary, "%s-%zu", kinds[k], i);
+            CHECK(on_disk(path, canary[k]) == (i != 0));
+        }
+    }
+    REQUIRE(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK);
+    CHECK(gone.exchanges == 2 && gone.texts == 2 && gone.comments == 2);
+    CHECK(on_disk(path, "comment-3") && on_disk(path, "prompt-4") && on_disk(path, "signals-5"));
+}
+
+/* What is no ledger of ours is neither erased nor called done. */
+static void test_a_foreign_file_is_not_touched_by_forgetting(void)
+{
+    const char *path = fixture_path("foreign.db");
+    struct ledger_forgotten gone = {1, 1, 1};
+    FILE *file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs("ann wrote this herself", file);
+    fclose(file);
+    CHECK(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_CORRUPT);
+    CHECK(gone.exchanges == 0 && gone.texts == 0 && gone.comments == 0);
+    CHECK(on_disk(path, "ann wrote this herself"));
+}
+
 static void test_nobody_and_nowhere(void)
 {
     struct ledger_forgotten gone;
@@ -145,6 +203,30 @@ static void test_whatever_names_or_quotes_a_user_goes_alone_too(void)
     }
 }
 
+/* A reader in the middle of its work keeps the old pages in the log: then nobody may be told that
+ * the bytes are gone. */
+static void test_bytes_that_a_reader_holds_are_not_called_gone(void)
+{
+    const char *path = fixture_path("held.db");
+    struct ledger *ledger = NULL;
+    struct ledger_forgotten gone;
+    struct td_error err = {0};
+    sqlite3 *reader = NULL;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    put(ledger, "ex_1", "ann", "ann-canary");
+    REQUIRE(ledger_flush(ledger, 5000, NULL) == TD_OK);
+    REQUIRE(sqlite3_open(path, &reader) == SQLITE_OK);
+    CHECK(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM exchange", NULL, NULL, NULL) ==
+          SQLITE_OK);
+    CHECK(ledger_forget(path, NULL, "ann", &gone, &err) == TD_BUSY && strstr(err.message, "again"));
+    CHECK(gone.exchanges == 1 && on_disk(path, "ann-canary"));
+    CHECK(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_BUSY);
+    sqlite3_close(reader);
+    CHECK(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK && gone.exchanges == 0);
+    CHECK(!on_disk(path, "ann-canary"));
+    ledger_close(ledger);
+}
+
 int main(void)
 {
     fixture_begin();
@@ -152,6 +234,9 @@ int main(void)
     RUN(test_what_is_kept_names_nobody);
     RUN(test_a_user_is_forgotten_in_one_tenant_or_in_all);
     RUN(test_whatever_names_or_quotes_a_user_goes_alone_too);
+    RUN(test_nothing_of_others_goes_with_a_user);
+    RUN(test_a_foreign_file_is_not_touched_by_forgetting);
+    RUN(test_bytes_that_a_reader_holds_are_not_called_gone);
     RUN(test_nobody_and_nowhere);
     fixture_end();
     return test_finish();

@@ -52,6 +52,12 @@ struct seen {
     char ids[64];
 };
 
+/* NAN is kept as none. */
+static bool is_number(double got, double put)
+{
+    return isnan(put) ? isnan(got) : got == put;
+}
+
 static enum td_status see(void *ctx, const struct ledger_history *row, struct td_error *err)
 {
     struct seen *seen = ctx;
@@ -61,13 +67,17 @@ static enum td_status see(void *ctx, const struct ledger_history *row, struct td
     CHECK(strcmp(row->requested_model, "auto") == 0 &&
           strcmp(row->signals_json, "{\"tokens\":10}") == 0);
     CHECK((row->user != NULL) == (strcmp(row->id, "ex_2") == 0));
-    CHECK(isnan(row->score) == (strcmp(row->id, "ex_3") != 0) && row->total_ms == 20);
+    CHECK(is_number(row->score, strcmp(row->id, "ex_3") == 0 ? 0.75 : (double)NAN));
+    CHECK(row->total_ms == 20 && row->cost_usd == 0.001);
     for (size_t i = 0; i < row->attempt_count; i++) {
         const struct ledger_attempt *a = &row->attempts[i];
         CHECK(strcmp(a->tier, tried[i].tier) == 0 && strcmp(a->place, tried[i].place) == 0);
         CHECK(a->outcome == tried[i].outcome);
-        CHECK(a->completion_tokens == tried[i].completion_tokens);
-        CHECK(isnan(a->confidence) == isnan(tried[i].confidence));
+        CHECK(a->prompt_tokens == tried[i].prompt_tokens &&
+              a->completion_tokens == tried[i].completion_tokens);
+        CHECK(is_number(a->confidence, tried[i].confidence));
+        CHECK(is_number(a->total_ms, tried[i].total_ms) &&
+              is_number(a->cost_usd, tried[i].cost_usd));
     }
     return n == 2 && strstr(seen->ids, "stop") ? TD_CANCELLED : TD_OK;
 }

@@ -54,6 +54,10 @@ static void test_ids_are_found_whole_by_unique_prefix_and_as_last(void)
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     CHECK(ledger_reader_find(reader, NULL, longest, &json, NULL) == TD_INVALID);
+    longest[257] = '\0';
+    CHECK(ledger_reader_find(reader, NULL, longest, &json, NULL) == TD_INVALID);
+    longest[256] = '\0';
+    CHECK(ledger_reader_find(reader, NULL, longest, &json, NULL) == TD_NOT_FOUND);
     ledger_reader_close(reader);
 }
 
@@ -101,10 +105,13 @@ static void test_a_tenant_finds_its_own_exchanges_alone(void)
         json_free(found ? json : NULL);
     }
     REQUIRE(ledger_reader_find(reader, "a", "ex_aa1", &json, NULL) == TD_OK);
-    CHECK(json_count(json_get(json, "same_trace")) == 1);
+    const struct json *beside = json_get(json, "same_trace");
+    CHECK(json_count(beside) == 1 && strcmp(json_cstr(json_at(beside, 0)), "ex_aa3") == 0);
     json_free(json);
     REQUIRE(ledger_reader_find(reader, NULL, "ex_aa1", &json, NULL) == TD_OK);
-    CHECK(json_count(json_get(json, "same_trace")) == 2);
+    beside = json_get(json, "same_trace");
+    CHECK(json_count(beside) == 2 && strcmp(json_cstr(json_at(beside, 0)), "ex_aa3") == 0 &&
+          strcmp(json_cstr(json_at(beside, 1)), "ex_aa2") == 0); /* newest first */
     json_free(json);
     for (int i = 0; i < 4; i++) {
         static const char *const who[] = {"a", "b", "c", NULL};

@@ -105,7 +105,7 @@ static void call_start(struct call *call, const struct client_request *request)
         fprintf(stderr, "client_start: %s\n", err.message);
 }
 
-static const char *url_of(const char *path)
+static inline const char *url_of(const char *path)
 {
     static char url[128];
     snprintf(url, sizeof url, "http://127.0.0.1:%u%s", fixture.port, path);

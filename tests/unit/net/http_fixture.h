@@ -28,6 +28,7 @@ struct fixture {
     pthread_t thread;
     uint16_t port;
     atomic_int gone, answered, handled;
+    atomic_bool held; /* /block holds up the loop as long as it is set */
 };
 
 /* One exchange that takes several turns of the loop. */
@@ -175,6 +176,15 @@ static inline void fixture_handle(void *ctx, struct http_request *request)
     } else if (strcmp(path, "/header") == 0) {
         const char *value = http_request_header(request, "x-test");
         http_reply(request, value ? 200 : 404, "text/plain", str_from(value));
+    } else if (strcmp(path, "/abort") == 0) {
+        http_stream_start(request, 200, "text/event-stream");
+        http_stream_write(request, STR("data: part\n\n"));
+        http_stream_abort(request);
+        http_stream_abort(request); /* a second end does nothing */
+    } else if (strcmp(path, "/block") == 0) {
+        while (atomic_load(&fixture->held))
+            sleep_ms(1);
+        http_reply(request, 200, "text/plain", STR("at last"));
     } else if (is_slow(path)) {
         handle_slow(fixture, request, path);
     } else {
@@ -182,11 +192,13 @@ static inline void fixture_handle(void *ctx, struct http_request *request)
     }
 }
 
-static inline void fixture_refuse(void *ctx, int code, const char *reason, struct td_str *body)
+static inline void fixture_refuse(void *ctx, const struct http_refusal *refusal,
+                                  struct td_str *body)
 {
     (void)ctx;
     static _Thread_local char text[256];
-    snprintf(text, sizeof text, "{\"error\":{\"code\":%d,\"message\":\"%s\"}}", code, reason);
+    snprintf(text, sizeof text, "{\"error\":{\"code\":%d,\"message\":\"%s\"}}", refusal->code,
+             refusal->reason);
     *body = str_from(text);
 }
 
@@ -208,7 +220,8 @@ static inline struct server_options fixture_options(void)
     };
 }
 
-static inline bool fixture_start(struct fixture *fixture, struct server_options options)
+/* Everything but the thread. */
+static inline bool fixture_make(struct fixture *fixture, struct server_options options)
 {
     memset(fixture, 0, sizeof *fixture);
     struct td_error err = {0};
@@ -220,13 +233,28 @@ static inline bool fixture_start(struct fixture *fixture, struct server_options 
     }
     server_set_refuse(fixture->server, fixture_refuse);
     fixture->port = server_port(fixture->server);
+    return true;
+}
+
+static inline bool fixture_run(struct fixture *fixture)
+{
     return pthread_create(&fixture->thread, NULL, fixture_thread, fixture) == 0;
+}
+
+static inline bool fixture_start(struct fixture *fixture, struct server_options options)
+{
+    return fixture_make(fixture, options) && fixture_run(fixture);
+}
+
+static inline void fixture_stop(struct fixture *fixture)
+{
+    loop_event_stop(fixture->loop);
+    pthread_join(fixture->thread, NULL);
 }
 
 static inline void fixture_end(struct fixture *fixture)
 {
-    loop_event_stop(fixture->loop);
-    pthread_join(fixture->thread, NULL);
+    fixture_stop(fixture);
     server_free(fixture->server);
     loop_event_free(fixture->loop);
 }

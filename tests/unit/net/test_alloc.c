@@ -49,7 +49,7 @@ void *__wrap_realloc(void *old, size_t bytes)
 
 struct conversation {
     struct loop *loop;
-    struct server *server;
+    struct server *server, *large;
     struct sse_reader sse;
     int running, whole, events;
 };
@@ -60,6 +60,10 @@ static void handle(void *ctx, struct http_request *request)
     if (strcmp(http_request_path(request), "/echo") == 0) {
         http_reply_header(request, "X-A", "b");
         http_reply(request, 200, "text/plain", http_request_body(request));
+        return;
+    }
+    if (strcmp(http_request_path(request), "/nothing") == 0) {
+        http_reply(request, 200, "text/plain", STR(""));
         return;
     }
     http_stream_start(request, 200, "text/event-stream");
@@ -121,27 +125,35 @@ static void ask(struct conversation *talk, const char *path, struct td_str body)
 static bool converse(void)
 {
     static const struct server_options options = {.host = "127.0.0.1",
-                                                  .body_bytes_max = 4096,
+                                                  .body_bytes_max = 2 * SERVER_LARGE_BYTES,
                                                   .header_bytes_max = 4096,
                                                   .header_timeout_ms = 1000,
                                                   .idle_timeout_ms = 1000};
+    static const char large[SERVER_LARGE_BYTES] = ": a comment, too";
+    struct server_options for_large = options;
     struct conversation talk = {0};
     struct td_error err = {0};
+    for_large.host = NULL;
     sse_reader_init(&talk.sse, 1024);
     enum td_status status = loop_event_new(&talk.loop, &err);
     if (status == TD_OK)
         status = server_new(talk.loop, &options, handle, &talk, &talk.server, &err);
+    if (status == TD_OK)
+        status = server_new(talk.loop, &for_large, handle, &talk, &talk.large, &err);
     CHECK(status == err.status);
     if (status == TD_OK) {
+        server_set_large(talk.server, talk.large); /* which moves to the same loop, here */
+        ask(&talk, "/nothing", (struct td_str){large, sizeof large});
         ask(&talk, "/echo", STR(": a comment to the reader of events\n"));
         ask(&talk, "/stream", STR(""));
         if (talk.running > 0)
             loop_event_run(talk.loop);
     }
+    server_free(talk.large);
     server_free(talk.server);
     loop_event_free(talk.loop);
     sse_reader_deinit(&talk.sse);
-    return talk.whole == 2 && talk.events == 2;
+    return talk.whole == 3 && talk.events == 2;
 }
 
 static void test_each_allocation_may_fail(void)

@@ -105,7 +105,84 @@ static void test_a_hub_s_hash_is_64_digits(void)
     CHECK(!download_sha256_parse(STR(""), hex));
 }
 
+/* What a server may say of its bytes, line by line. A line that does not parse changes nothing. */
+static void test_each_line_of_an_answer_says_one_thing(void)
+{
+    static const struct {
+        const char *lines[2];
+        uint64_t length;
+        bool has_length, encoded;
+        const char *validator, *sha256;
+    } rows[] = {
+        {{"Content-Length: 7"}, 7, true, false, "", ""},
+        {{"Content-Length: 7x"}, 0, false, false, "", ""},
+        {{"Content-Length: -1"}, 0, false, false, "", ""},
+        {{"Content-Length 7"}, 0, false, false, "", ""}, /* no colon */
+        {{"Content-Encoding: gzip"}, 0, false, true, "", ""},
+        {{"content-encoding: Identity"}, 0, false, false, "", ""},
+        {{"Transfer-Encoding: chunked"}, 0, false, false, "", ""},
+        {{"ETag: \"\""}, 0, false, false, "\"\"", ""},
+        {{"ETag: \""}, 0, false, false, "", ""},
+        {{"ETag: \"a"}, 0, false, false, "", ""},
+        {{"ETag: a\""}, 0, false, false, "", ""},
+        {{"ETag: \"a b~\""}, 0, false, false, "\"a b~\"", ""},
+        {{"ETag: \"a\x7f\""}, 0, false, false, "", ""},
+        {{"Last-Modified: \x01 now"}, 0, false, false, "", ""},
+        {{"Last-Modified: a", "Last-Modified: \x7f"}, 0, false, false, "a", ""},
+        {{"X-Linked-ETag: " SHA}, 0, false, false, "", SHA},
+        {{"X-Linked-ETag: " SHA "\""}, 0, false, false, "", ""},
+        {{"X-Linked-ETag: " SHA, "X-Linked-ETag: \"none\""}, 0, false, false, "", SHA},
+        {{"X-Other: " SHA}, 0, false, false, "", ""},
+        {{": 7", ""}, 0, false, false, "", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct download_headers h = feed(
+            (const char *const[]){"HTTP/1.1 200 OK", rows[i].lines[0], rows[i].lines[1], NULL});
+        if (h.has_length != rows[i].has_length || strcmp(h.validator, rows[i].validator) != 0)
+            fprintf(stderr, "%s\n", rows[i].lines[0]);
+        CHECK(h.has_length == rows[i].has_length && h.length == rows[i].length);
+        CHECK(h.encoded == rows[i].encoded && strcmp(h.validator, rows[i].validator) == 0);
+        CHECK(strcmp(h.sha256, rows[i].sha256) == 0 && !h.has_range);
+    }
+    /* One byte of a file is a range, too; and the longest validator is kept whole. */
+    struct download_headers h = FEED("Content-Range: bytes 0-0/1");
+    CHECK(h.has_range && h.begin == 0 && h.end == 1 && h.total == 1);
+    for (int len = DOWNLOAD_TAG_BYTES - 2; len <= DOWNLOAD_TAG_BYTES; len++) {
+        char line[DOWNLOAD_TAG_BYTES + 32];
+        snprintf(line, sizeof line, "Last-Modified: %0*d", len, 0);
+        h = FEED(line);
+        CHECK(strlen(h.validator) == (len < DOWNLOAD_TAG_BYTES ? (size_t)len : 0));
+    }
+}
+
 /* --- addresses --- */
+
+static void test_only_the_web_is_fetched(void)
+{
+    static const struct {
+        const char *url;
+        bool is_url, is_web, has_user;
+    } rows[] = {
+        {"http://h/m", true, true, false},
+        {"HTTPS://h/m", true, true, false},
+        {"file:///etc/passwd", false, false, false},
+        {"ftp://h/m", true, false, false},
+        {"hf://h/m", true, false, false},
+        {"https://u@h/m", true, true, true},
+        {"https://:p@h/m", true, true, true},
+        {"http://", false, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct download_url url;
+        bool is_url = download_url_read(&url, rows[i].url);
+        if (is_url != rows[i].is_url)
+            fprintf(stderr, "%s\n", rows[i].url);
+        CHECK(is_url == rows[i].is_url);
+        if (is_url)
+            CHECK(download_url_is_web(&url) == rows[i].is_web && url.has_user == rows[i].has_user);
+        download_url_deinit(&url);
+    }
+}
 
 static void test_a_token_is_for_one_origin_over_https(void)
 {
@@ -321,6 +398,8 @@ int main(void)
     RUN(test_a_range_is_read_whole_or_not_at_all);
     RUN(test_validators_are_strong_or_none);
     RUN(test_a_hub_s_hash_is_64_digits);
+    RUN(test_each_line_of_an_answer_says_one_thing);
+    RUN(test_only_the_web_is_fetched);
     RUN(test_a_token_is_for_one_origin_over_https);
     RUN(test_what_may_be_a_secret_of_an_address_is_cut);
     if (mkdtemp(folder) == NULL)

@@ -209,6 +209,40 @@ static void test_slow_requests_meet_their_deadline(void)
     fixture_end(&fixture);
 }
 
+/* Of each part of a request: what comes at once, and the byte that then comes again and again. The
+ * one deadline holds for all of them. */
+static void test_no_part_of_a_request_may_come_byte_by_byte(void)
+{
+#define HEAD "POST /echo HTTP/1.1\r\nHost: a\r\n"
+#define CHUNKED HEAD "Transfer-Encoding: chunked\r\n\r\n"
+    static const char *const begun[] = {
+        "POST /",      HEAD "X-",         HEAD "X: ",        HEAD "Content-Length: 1000\r\n\r\n",
+        CHUNKED "1;a", CHUNKED "3E8\r\n", CHUNKED "0\r\nX: "};
+    struct fixture fixture;
+    struct server_options options = fixture_options();
+    options.header_timeout_ms = 300;
+    REQUIRE(fixture_start(&fixture, options));
+    for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
+        int fd = dial(fixture.port), sent = 0;
+        struct pollfd answered = {.fd = fd, .events = POLLIN};
+        bool closed;
+        send_bytes(fd, begun[i], strlen(begun[i]));
+        while (sent < 100 && poll(&answered, 1, 50) == 0) {
+            send_bytes(fd, "a", 1);
+            sent++;
+        }
+        if (sent == 100)
+            fprintf(stderr, "no deadline after: %s\n", begun[i]);
+        CHECK(sent < 100);
+        receive(fd, reply, sizeof reply, NULL, 20000, &closed);
+        CHECK(code_of(reply) == 408 && closed);
+        close(fd);
+    }
+    fixture_end(&fixture);
+#undef HEAD
+#undef CHUNKED
+}
+
 static void test_no_timeout_ends_a_quiet_reply(void)
 {
     struct fixture fixture;
@@ -417,6 +451,28 @@ static void test_two_loops_share_a_port_and_others_are_told_it_is_taken(void)
     fixture_end(&first);
 }
 
+static void test_a_stream_that_is_not_whole_has_no_normal_end(void)
+{
+    struct fixture fixture;
+    char out[4096];
+    bool closed;
+    REQUIRE(fixture_start(&fixture, fixture_options()));
+    int fd = dial(fixture.port);
+    send_text(fd, "GET /abort HTTP/1.1\r\nHost: a\r\n\r\nGET /peer HTTP/1.1\r\nHost: a\r\n\r\n");
+    receive(fd, out, sizeof out, NULL, 3000, &closed);
+    CHECK(closed && code_of(out) == 200 && strstr(out, "data: part\n\n\r\n"));
+    CHECK(!strstr(out, "0\r\n\r\n") && !strstr(out, "127.0.0.1")); /* nor another answer */
+    close(fd);
+    fd = dial(fixture.port);
+    send_text(fd, "GET /abort HTTP/1.0\r\n\r\n");
+    ssize_t got;
+    while ((got = recv(fd, out, sizeof out, 0)) > 0)
+        continue;
+    CHECK(got < 0); /* reset: an end would look whole */
+    close(fd);
+    fixture_end(&fixture);
+}
+
 int main(void)
 {
     RUN(test_replies_with_length_and_keeps_the_connection);
@@ -427,6 +483,7 @@ int main(void)
     RUN(test_pipelining_beyond_the_limit_ends_the_connection_only);
     RUN(test_many_pipelined_requests_are_answered_in_order);
     RUN(test_slow_requests_meet_their_deadline);
+    RUN(test_no_part_of_a_request_may_come_byte_by_byte);
     RUN(test_no_timeout_ends_a_quiet_reply);
     RUN(test_connections_above_the_limit_get_503);
     RUN(test_a_large_body_comes_whole_and_a_larger_one_is_refused_early);
@@ -436,5 +493,6 @@ int main(void)
     RUN(test_stopping_lets_replies_finish_and_closes_idle_connections);
     RUN(test_freeing_the_server_tells_those_who_wait);
     RUN(test_two_loops_share_a_port_and_others_are_told_it_is_taken);
+    RUN(test_a_stream_that_is_not_whole_has_no_normal_end);
     return test_finish();
 }

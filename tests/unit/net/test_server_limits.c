@@ -220,6 +220,31 @@ static void test_a_client_that_shuts_its_sending_side_is_answered_if_told_so(voi
     fixture_end(&fixture);
 }
 
+static void test_a_large_body_has_time_as_long_as_it_comes(void)
+{
+    struct fixture fixture;
+    struct server_options options = fixture_options();
+    options.header_timeout_ms = 400;
+    REQUIRE(fixture_start(&fixture, options));
+    int fd = dial(fixture.port);
+    send_text(fd, "POST /peer HTTP/1.1\r\nHost: a\r\nContent-Length: 786432\r\n\r\n");
+    for (int i = 0; i < 6; i++) { /* a second's worth in each piece */
+        send_bytes(fd, block, 128 * 1024);
+        sleep_ms(150);
+    }
+    receive(fd, reply, sizeof reply, "127.0.0.1", 5000, NULL);
+    CHECK(code_of(reply) == 200);
+    close(fd);
+    /* What has come earns time once. */
+    fd = dial(fixture.port);
+    send_text(fd, "POST /peer HTTP/1.1\r\nHost: a\r\nContent-Length: 786432\r\n\r\n");
+    send_bytes(fd, block, 128 * 1024);
+    receive(fd, reply, sizeof reply, "\r\n\r\n", 8000, NULL);
+    CHECK(code_of(reply) == 408);
+    close(fd);
+    fixture_end(&fixture);
+}
+
 int main(void)
 {
     RUN(test_a_head_is_refused_before_its_body);
@@ -228,6 +253,7 @@ int main(void)
     RUN(test_bodies_that_fill_the_limit_are_read_one_after_the_other);
     RUN(test_a_body_without_room_gets_503_and_room_comes_back_with_the_answer);
     RUN(test_those_that_wait_make_room_and_those_in_work_do_not);
+    RUN(test_a_large_body_has_time_as_long_as_it_comes);
     RUN(test_a_client_that_shuts_its_sending_side_is_answered_if_told_so);
     return test_finish();
 }

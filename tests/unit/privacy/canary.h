@@ -25,7 +25,7 @@ static inline void canary_chars(struct rng *rng, const char *set, size_t count, 
 
 static inline void canary_email(struct rng *rng, char out[static CANARY_BYTES])
 {
-    static const char *const domains[] = {"example.com", "mail.example.org", "dept.uni-example.de",
+    static const char *const domains[] = {"acmeltd.com", "mail.acmeltd.org", "dept.uni-example.de",
                                           "example.co.uk"};
     char first[8], second[10];
     canary_chars(rng, CANARY_LOWER, 3 + rng_below(rng, 4), first);
@@ -116,10 +116,10 @@ static inline void canary_ssn(struct rng *rng, char out[static CANARY_BYTES])
 static inline void canary_ip(struct rng *rng, char out[static CANARY_BYTES])
 {
     if (rng_below(rng, 3) == 0)
-        snprintf(out, CANARY_BYTES, "2001:db8:%x:%x::%x", 1 + (unsigned)rng_below(rng, 0xfffe),
+        snprintf(out, CANARY_BYTES, "2a01:db8:%x:%x::%x", 1 + (unsigned)rng_below(rng, 0xfffe),
                  1 + (unsigned)rng_below(rng, 0xfffe), 1 + (unsigned)rng_below(rng, 0xfffe));
     else
-        snprintf(out, CANARY_BYTES, "%u.%u.%u.%u", 128 + (unsigned)rng_below(rng, 90),
+        snprintf(out, CANARY_BYTES, "%u.%u.%u.%u", 128 + (unsigned)rng_below(rng, 40),
                  (unsigned)rng_below(rng, 256), (unsigned)rng_below(rng, 256),
                  (unsigned)rng_below(rng, 256));
 }

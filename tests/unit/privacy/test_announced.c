@@ -26,7 +26,7 @@ static const struct marked_row rows[] = {
     {PRIVACY_PASSPORT, "passport_number=" X("YA1234567")},
     {PRIVACY_PHONE, "phoneNumber: " X("5147380388")},
     /* columns */
-    {PRIVACY_PHONE, "Ann Lee,ann@example.com," X("404-259-3670") ",x"},
+    {PRIVACY_PHONE, "Ann Lee,ann@acmeltd.com," X("404-259-3670") ",x"},
     {PRIVACY_BR_CPF, "Ana Reis," X("529.982.247-25")},
     {PRIVACY_DATE, "17," X("05/03/2024") ",x"},
     /* over the end of a line, as mail is wrapped */
@@ -59,6 +59,11 @@ static const struct marked_row rows[] = {
     {PRIVACY_PT_NIF, "NIF " X("12-34-56-78-9") ","},
     {PRIVACY_PHONE, "call " X("0 7 8 7 4 2 4 9 7 2 7") " now"},
     {PRIVACY_PHONE, "phone: " X("+ 4 4 2 0 7 9 4 6 0 9 5 8")},
+    {PRIVACY_US_SSN, "SSN: " X("536,90,4399")},
+    {PRIVACY_US_SSN, "SSN: " X("536/90/4399") ", new"},
+    {PRIVACY_US_SSN, "SSN: " X("536|904|399") " 7"},
+    {PRIVACY_IN_AADHAAR, "Aadhaar: " X("234123/412346")},
+    {PRIVACY_US_SSN, "customerSsn" X("536904399")},
     /* documents of more countries */
     {PRIVACY_PASSPORT, "Reisepass Nr. " X("J5Y7MMKJJ")},
     {PRIVACY_PASSPORT, "passport number " X("S 4921756") ", shall pay"},
@@ -107,7 +112,13 @@ static const struct marked_row rows[] = {
 
 /* kind must not be among what is found. */
 static const struct marked_row misses[] = {
+    {PRIVACY_US_SSN, "SSN: 5369,04399"},
+    {PRIVACY_US_SSN, "SSN: 536,90,439"},
+    {PRIVACY_US_SSN, "SSN: 536,90/4399"},
+    {PRIVACY_US_SSN, "customerSsn53690439"},
+    {PRIVACY_US_SSN, "customerSsn5369043990"},
     {PRIVACY_PHONE, "contact us about order 12345678"},
+    {PRIVACY_PHONE, "{\"type\": \"text_editor_20250124\"}"},
     {PRIVACY_PHONE, "in all 12,345,678 calls"},
     {PRIVACY_BANK_ACCOUNT, "the account had 150000 euros"},
     {PRIVACY_COORDINATES, "v = [0.18131, -0.41982, 0.27291]"},

@@ -51,7 +51,7 @@ static void each(bool (*check)(uint32_t c))
 static bool detectors_see(uint32_t c)
 {
     return is_found(hide("card 4111111111111111.", 8, c), PRIVACY_CARD, 5, 1) &&
-           is_found(hide("to ann@example.com now", 5, c), PRIVACY_EMAIL, 3, 4) &&
+           is_found(hide("to ann@acmeltd.com now", 5, c), PRIVACY_EMAIL, 3, 4) &&
            is_found(hide("DE89370400440532013000", 1, c), PRIVACY_IBAN, 0, 0) &&
            is_found(hide("bsn 111222333 ok", 6, c), PRIVACY_NL_BSN, 4, 3) &&
            is_found(hide("ip 84.57.12.33 up", 6, c), PRIVACY_IP, 3, 3);

@@ -10,6 +10,7 @@
 #include "privacy/text/spell.h"
 
 #include <stdbool.h>
+#include <time.h>
 
 static const uint8_t key_a[KEYED_KEY_BYTES] = {1}, key_b[KEYED_KEY_BYTES] = {2};
 
@@ -242,6 +243,64 @@ static void test_a_dates_surrogate_has_the_dates_form(void)
         }
 }
 
+/* Days since 1970, by the C library. */
+static long day_number(int year, int month, int day)
+{
+    struct tm date = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    return (long)(timegm(&date) / 86400);
+}
+
+/* How dates are written, and the places of year, month and day. late: only with a day beyond 12,
+ * which tells that the form is this one. */
+static const struct date_order {
+    const char *write, *read;
+    int year, month, day;
+    bool late;
+} orders[] = {
+    {"%Y-%m-%d", "%d-%d-%d", 0, 1, 2, false}, {"%Y/%m/%d", "%d/%d/%d", 0, 1, 2, false},
+    {"%d.%m.%Y", "%d.%d.%d", 2, 1, 0, false}, {"%d-%m-%Y", "%d-%d-%d", 2, 1, 0, false},
+    {"%m/%d/%Y", "%d/%d/%d", 2, 0, 1, false}, {"%d/%m/%Y", "%d/%d/%d", 2, 1, 0, true},
+    {"%m.%d.%Y", "%d.%d.%d", 2, 0, 1, true},  {"%m-%d-%Y", "%d-%d-%d", 2, 0, 1, true},
+};
+
+/* By how many days the surrogate of the day lies elsewhere. */
+static long move_of(long day, const struct date_order *order, const uint8_t *key)
+{
+    char text[32];
+    int numbers[3] = {0};
+    time_t then = (time_t)day * 86400;
+    struct tm date;
+    strftime(text, sizeof text, order->write, gmtime_r(&then, &date));
+    CHECK(sscanf(write_one(PRIVACY_DATE, text, key, 0), order->read, &numbers[0], &numbers[1],
+                 &numbers[2]) == 3);
+    return day_number(numbers[order->year], numbers[order->month], numbers[order->day]) - day;
+}
+
+/* Every day over the ends of years, leap years and a century, in every form: all move equally far,
+ * so that the spans between them are what they were. */
+static void test_every_day_moves_by_the_same_number_of_days(void)
+{
+    static const struct {
+        int first, last; /* years */
+    } stretches[] = {{1899, 1904}, {1999, 2004}, {2024, 2025}, {2099, 2101}};
+    const uint8_t *const keys[] = {key_a, key_b};
+    for (size_t k = 0; k < 2; k++) {
+        const long shift = move_of(0, &orders[0], keys[k]);
+        CHECK(shift != 0);
+        for (size_t s = 0; s < sizeof stretches / sizeof *stretches; s++) {
+            long last = day_number(stretches[s].last, 12, 31);
+            for (long day = day_number(stretches[s].first, 1, 1); day <= last; day++)
+                for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+                    time_t then = (time_t)day * 86400;
+                    struct tm date;
+                    if (orders[o].late && gmtime_r(&then, &date)->tm_mday <= 12)
+                        continue;
+                    CHECK(move_of(day, &orders[o], keys[k]) == shift);
+                }
+        }
+    }
+}
+
 int main(void)
 {
     RUN(test_numbers_with_check_digits_never_have_right_ones);
@@ -255,5 +314,6 @@ int main(void)
     RUN(test_any_bytes_keep_their_shape);
     RUN(test_names_of_a_list_are_long_enough_and_told_apart_by_script);
     RUN(test_a_dates_surrogate_has_the_dates_form);
+    RUN(test_every_day_moves_by_the_same_number_of_days);
     return test_finish();
 }

@@ -332,7 +332,7 @@ static void test_a_long_row_of_capitals_ends(void)
 
 static void test_a_scan_reports_names_beside_other_kinds(void)
 {
-    const char *text = "Anna Kowalska <anna.kowalska@example.com> lives in Gdansk";
+    const char *text = "Anna Kowalska <anna.kowalska@acmeltd.com> lives in Gdansk";
     struct privacy_span spans[8];
     enum td_data_class class_of_name = TD_CLASS_SENSITIVE;
     struct privacy_scanner *scanner = privacy_scanner_new(&(struct privacy_scanner_parts){

@@ -40,7 +40,7 @@ static void test_rules_are_counted_by_their_names(void)
 {
     struct privacy_tally tally = {0};
     struct privacy_scanner *scanner = scanner_with(two_rules("STAFF_ID", "PROJECT"), NULL);
-    (void)privacy_classify(scanner, STR("EMP-12345 and EMP-54321 of bluebird, a@example.com"),
+    (void)privacy_classify(scanner, STR("EMP-12345 and EMP-54321 of bluebird, a@acmeltd.com"),
                            &tally);
     CHECK(count_of(&tally, "STAFF_ID") == 2 && count_of(&tally, "PROJECT") == 1);
     CHECK(count_of(&tally, "EMAIL_ADDRESS") == 1 && count_of(&tally, "CUSTOM") == 0);
@@ -101,7 +101,7 @@ static void test_what_was_replaced_is_counted_by_rule(void)
                                          .classes = {[TD_CLASS_SENSITIVE] = true}};
     REQUIRE(uses && vault);
     struct mask *mask = mask_new(vault, &sensitive, uses);
-    const struct td_str text = STR("EMP-12345, bluebird, emp-12345, b@example.com");
+    const struct td_str text = STR("EMP-12345, bluebird, emp-12345, b@acmeltd.com");
     CHECK(mask_one(mask, text, &out, &rest, &err) == TD_OK);
     CHECK(str_find(buf_view(&out), STR("12345"), 0) == SIZE_MAX);
     CHECK(count_of(mask_replaced(mask), "STAFF_ID") == 2);

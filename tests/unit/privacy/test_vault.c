@@ -217,6 +217,84 @@ static void test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_
     vault_free(vault);
 }
 
+/* The longest value that is replaced, and one byte more. */
+static void test_a_value_has_a_longest_length(void)
+{
+    static const enum privacy_kind kinds[] = {PRIVACY_CUSTOM, PRIVACY_EMAIL, PRIVACY_PERSON};
+    static char letters[VAULT_VALUE_BYTES_MAX + 1];
+    memset(letters, 'a', sizeof letters);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t more = 0; more < 2; more++)
+            for (int word = 0; word < 2; word++) {
+                struct vault *vault = vault_with_key(key);
+                struct buf out;
+                buf_init(&out, 1 << 20);
+                const struct td_str value = {letters, VAULT_VALUE_BYTES_MAX + more};
+                enum td_status status = (word ? vault_replace_by_word : vault_replace)(
+                    vault, kinds[i], value, NULL, NULL, &out, NULL);
+                CHECK(status == (more ? TD_LIMIT : TD_OK) && (out.len == 0) == more);
+                CHECK(str_find(buf_view(&out), value, 0) == SIZE_MAX);
+                buf_deinit(&out);
+                vault_free(vault);
+            }
+}
+
+/* Each entry once, in the order of first use, and none after it was cleared. */
+static void test_what_was_used_is_noted_once_and_in_order(void)
+{
+    static const char *const values[] = {"ID-1", "ID-2", "ID-1", "ID-3", "ID-2"};
+    static const uint32_t last[] = {0, 1, 0, 2, 1};
+    struct vault *vault = vault_with_key(key);
+    struct vault_uses *uses = calloc(1, sizeof *uses);
+    struct buf out;
+    buf_init(&out, 1 << 16);
+    REQUIRE(vault && uses);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 5; i++) {
+            CHECK(vault_replace(vault, PRIVACY_CUSTOM, view(values[i]), NULL, uses, &out, NULL) ==
+                  TD_OK);
+            CHECK(uses->last == last[i]);
+        }
+        CHECK(uses->count == 3 && vault_count(vault) == 3);
+        for (uint32_t i = 0; i < 3; i++)
+            CHECK(uses->entries[i] == i);
+        CHECK(vault_uses_count(vault, uses, PRIVACY_CUSTOM, 9) == 3);
+        CHECK(vault_uses_count(vault, uses, PRIVACY_CUSTOM, 3) == 3);
+        CHECK(vault_uses_count(vault, uses, PRIVACY_CUSTOM, 2) == 2);
+        CHECK(vault_uses_count(vault, uses, PRIVACY_DATE, 9) == 0);
+        vault_uses_clear(uses);
+        CHECK(uses->count == 0);
+    }
+    for (int i = 0; i < 40; i++) { /* more than there was room for */
+        char value[16];
+        snprintf(value, sizeof value, "ID-%d", i);
+        CHECK(vault_replace(vault, PRIVACY_CUSTOM, view(value), NULL, NULL, &out, NULL) == TD_OK);
+    }
+    CHECK(vault_uses_all(vault, uses, NULL) == TD_OK && uses->count == vault_count(vault));
+    for (uint32_t i = 0; i < uses->count; i++)
+        CHECK(uses->entries[i] == i);
+    vault_uses_deinit(uses);
+    free(uses);
+    vault_free(vault);
+    buf_deinit(&out);
+}
+
+/* Of one kind a value is not another kind's value, and what was retired gets another surrogate. */
+static void test_a_value_is_of_its_kind_and_a_retired_surrogate_is_not_given_again(void)
+{
+    struct vault *vault = vault_with_key(key);
+    char first[64], second[64], third[64];
+    snprintf(first, sizeof first, "%s", replace(vault, PRIVACY_CUSTOM, "AB-123456", NULL));
+    snprintf(second, sizeof second, "%s", replace(vault, PRIVACY_ID, "AB-123456", NULL));
+    CHECK(strcmp(first, second) != 0 && vault_count(vault) == 2);
+    vault_retire(vault, 0);
+    snprintf(third, sizeof third, "%s", replace(vault, PRIVACY_CUSTOM, "AB-123456", NULL));
+    CHECK(strcmp(first, third) != 0 && strcmp(second, third) != 0 && vault_count(vault) == 3);
+    CHECK(strcmp(replace(vault, PRIVACY_ID, "AB-123456", NULL), second) == 0);
+    CHECK(strcmp(replace(vault, PRIVACY_CUSTOM, "AB-123456", NULL), third) == 0);
+    vault_free(vault);
+}
+
 int main(void)
 {
     RUN(test_parts_of_a_name_stay_related);
@@ -229,5 +307,8 @@ int main(void)
     RUN(test_the_automaton_keeps_to_its_limit);
     RUN(test_a_value_of_one_digit_has_a_surrogate_of_its_own_where_no_digit_is_left);
     RUN(test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_up);
+    RUN(test_a_value_has_a_longest_length);
+    RUN(test_what_was_used_is_noted_once_and_in_order);
+    RUN(test_a_value_is_of_its_kind_and_a_retired_surrogate_is_not_given_again);
     return test_finish();
 }

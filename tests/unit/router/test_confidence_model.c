@@ -131,7 +131,7 @@ static void test_a_fit_finds_the_features_that_tell_and_is_calibrated(void)
     struct confidence_fit_report report;
     struct td_error err = {0};
     fill(1, 3000);
-    REQUIRE(confidence_fit(samples, 3000, 7, &head, &report, &err) == TD_OK);
+    REQUIRE(confidence_fit(samples, 3000, 7, &head, &report, NULL, &err) == TD_OK);
     /* The best that can be is .84 here (measured with the truth as score over a million draws). */
     CHECK(report.auroc > 0.82 && report.calibration_error < 0.05 && report.brier < 0.17);
     CHECK(report.auroc_plain < 0.6); /* the mean is noise here */
@@ -158,7 +158,7 @@ static void test_labels_without_a_signal_give_the_base_rate(void)
     rng_init(&rng, 4);
     for (size_t i = 0; i < 2000; i++)
         samples[i].right = rng_double(&rng) < 0.3;
-    REQUIRE(confidence_fit(samples, 2000, 7, &head, &report, &err) == TD_OK);
+    REQUIRE(confidence_fit(samples, 2000, 7, &head, &report, NULL, &err) == TD_OK);
     CHECK(near(report.auroc, 0.5, 0.05) && report.calibration_error < 0.05);
 }
 
@@ -168,11 +168,11 @@ static void test_too_few_answers_are_refused(void)
     struct confidence_fit_report report;
     struct td_error err = {0};
     fill(1, 200);
-    CHECK(confidence_fit(samples, 40, 1, &head, &report, &err) == TD_INVALID);
+    CHECK(confidence_fit(samples, 40, 1, &head, &report, NULL, &err) == TD_INVALID);
     CHECK(strstr(err.message, "at least 50"));
     for (size_t i = 0; i < 200; i++)
         samples[i].right = i < 5;
-    CHECK(confidence_fit(samples, 200, 1, &head, &report, NULL) == TD_INVALID);
+    CHECK(confidence_fit(samples, 200, 1, &head, &report, NULL, NULL) == TD_INVALID);
 }
 
 static void test_extreme_features_break_nothing(void)
@@ -187,7 +187,7 @@ static void test_extreme_features_break_nothing(void)
         samples[i].features.value[CONFIDENCE_Q05_LOGPROB] = i % 2 ? 0 : -50;
         samples[i].features.value[CONFIDENCE_MEAN_ENTROPY] = 1e5;
     }
-    REQUIRE(confidence_fit(samples, 400, 1, &head, &report, &err) == TD_OK);
+    REQUIRE(confidence_fit(samples, 400, 1, &head, &report, NULL, &err) == TD_OK);
     CHECK(report.auroc == 1 && isfinite(head.bias));
     CHECK(confidence_head_value(&head, &samples[1].features) > 0.9);
     CHECK(confidence_head_value(&head, &samples[0].features) < 0.1);
@@ -201,9 +201,13 @@ static void make_model(struct confidence_model *model)
     struct td_error err = {0};
     memset(model, 0, sizeof *model);
     fill(1, 300);
-    CHECK(confidence_fit(samples, 300, 7, &model->whole, &report, &err) == TD_OK);
+    CHECK(confidence_fit(samples, 300, 7, &model->whole, &report, NULL, &err) == TD_OK);
     model->running = model->whole;
     model->samples = 300;
+    model->has_thresholds = true;
+    model->threshold[0] = (double)INFINITY;
+    model->threshold[1] = 0.75;
+    model->threshold[2] = 0.5;
     model->binding = (struct confidence_binding){"nano", "Q8_0", "0123456789abcdef", "1", "2", "3"};
 }
 
@@ -218,6 +222,8 @@ static void test_a_model_survives_its_file(void)
     confidence_model_write(&one, &text);
     REQUIRE(!text.failed && confidence_model_read(buf_view(&text), &two, &err) == TD_OK);
     CHECK(!confidence_binding_difference(&one.binding, &two.binding) && two.samples == 300);
+    CHECK(two.has_thresholds && isinf(two.threshold[0]));
+    CHECK(two.threshold[1] == 0.75 && two.threshold[2] == 0.5);
     for (size_t i = 0; i < 100; i++)
         CHECK(near(confidence_head_value(&one.whole, &samples[i].features),
                    confidence_head_value(&two.whole, &samples[i].features), 1e-9));
@@ -226,6 +232,42 @@ static void test_a_model_survives_its_file(void)
     CHECK(strlen(two.digest) == 16 && strcmp(two.digest, three.digest) == 0);
     buf_deinit(&text);
     buf_deinit(&again);
+}
+
+static void test_one_without_thresholds_has_none(void)
+{
+    static struct confidence_model one, two;
+    struct td_error err = {0};
+    struct buf text;
+    make_model(&one);
+    one.has_thresholds = false;
+    buf_init(&text, 1u << 20);
+    confidence_model_write(&one, &text);
+    REQUIRE(confidence_model_read(buf_view(&text), &two, &err) == TD_OK && !two.has_thresholds);
+    buf_deinit(&text);
+}
+
+static void test_every_member_counts_in_the_digest_of_what_it_is_bound_to(void)
+{
+    struct confidence_binding a = {"nano", "Q8_0", "f", "w", "t", "k"}, b = a;
+    char one[CONFIDENCE_DIGEST_BYTES], other[CONFIDENCE_DIGEST_BYTES];
+    confidence_binding_digest(&a, one);
+    confidence_binding_digest(&b, other);
+    CHECK(strlen(one) == 16 && strcmp(one, other) == 0);
+    char *const members[] = {b.model,   b.quantization, b.fingerprint,
+                             b.weights, b.template,     b.tokenizer};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char kept = members[i][0];
+        members[i][0] = '#';
+        confidence_binding_digest(&b, other);
+        CHECK(strcmp(one, other) != 0);
+        members[i][0] = kept;
+    }
+    strcpy(a.fingerprint, "fw"); /* where one ends and the next begins counts, too */
+    strcpy(a.weights, "");
+    confidence_binding_digest(&a, one);
+    confidence_binding_digest(&b, other);
+    CHECK(strcmp(one, other) != 0);
 }
 
 static void test_what_it_is_bound_to_is_compared_member_by_member(void)
@@ -282,6 +324,11 @@ static void test_broken_files_are_refused_with_the_member(void)
     CHECK(refused("\"knots\":[[", "\"knots\":[[1,1],[", "whole.knots[1]"));
     CHECK(refused("\"knots\":[[", "\"knots\":[[-1,0],[", "whole.knots[0]"));
     CHECK(refused("\"running\":", "\"walking\":", "running.bias"));
+    CHECK(refused("\"thresholds\":[", "\"thresholds\":[{},", "thresholds has 4"));
+    CHECK(refused("\"risk\":0.05", "\"risk\":0.06", "thresholds[1]"));
+    CHECK(refused("\"threshold\":0.75", "\"threshold\":1.5", "thresholds[1]"));
+    CHECK(refused("\"threshold\":0.5", "\"threshold\":null", "thresholds[2]"));
+    CHECK(refused("\"threshold\":0.5", "\"threshold\":\"0.5\"", "thresholds[2]"));
 }
 
 int main(void)
@@ -296,6 +343,8 @@ int main(void)
     RUN(test_too_few_answers_are_refused);
     RUN(test_extreme_features_break_nothing);
     RUN(test_a_model_survives_its_file);
+    RUN(test_one_without_thresholds_has_none);
+    RUN(test_every_member_counts_in_the_digest_of_what_it_is_bound_to);
     RUN(test_what_it_is_bound_to_is_compared_member_by_member);
     RUN(test_broken_files_are_refused_with_the_member);
     return test_finish();

@@ -68,6 +68,10 @@ static void make_tiers(struct world *w)
             .pseudonyms = true,
             .input_usd_per_mtok = (double)i,
             .output_usd_per_mtok = 4.0 * (double)i,
+            .adapts_always = i == 0 && chance(w, 0.1),
+            .uncalibrated = i == 0 && chance(w, 0.2),
+            .has_thresholds = i == 0 && chance(w, 0.2),
+            .threshold = {INFINITY, chance(w, 0.3) ? INFINITY : 0.8, 0.5},
         };
         w->states[i] = (struct tier_state){
             .reachable = !chance(w, 0.15),
@@ -125,7 +129,12 @@ static void make_policy(struct world *w)
         .ramp_to = chance(w, 0.3) ? names[3] : NULL,
         .overflow_after_ms = chance(w, 0.7) ? 2000 : 0,
         .explore_share = some(w, 0.3, 0.5),
-        .gates = {.g0_tokens_over = chance(w, 0.3) ? 1500 : 0,
+        .gates = {.g2_on = chance(w, 0.5),
+                  .g3_on = chance(w, 0.5),
+                  .g3_given = chance(w, 0.3),
+                  .risk = (int)below(w, RISK_LEVEL_COUNT),
+                  .commit_tokens = 32,
+                  .g0_tokens_over = chance(w, 0.3) ? 1500 : 0,
                   .g0_gain_over = some(w, 0.3, 1),
                   .g0_p_local_under = some(w, 0.3, 1)},
         .weights = weights_by_lot(w, 0.2),
@@ -282,6 +291,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
             facts[t].has_key = true;
             facts[t].loopback = false;
             states[t] = (struct tier_state){.reachable = true};
+            facts[t].adapts_always = facts[t].uncalibrated = facts[t].has_thresholds = false;
             if (t == 0)
                 facts[t].context_tokens = facts[t].lacks = 0;
         }

@@ -2,59 +2,6 @@
 
 #include "test.h"
 
-static const struct tier_facts facts[] = {
-    {.name = "local", .model = "nano"},
-    {.name = "openai", .model = "gpt-x"},
-    {.name = "gpt-x", .model = "other"},
-};
-static const struct route routes[] = {{.name = "auto"}, {.name = "support"}};
-static const struct policy policy = {.version = "0", .routes = routes, .route_count = 2};
-
-static const struct route *find(const char *model, size_t *named)
-{
-    return policy_find_route(&policy, model, facts, 3, named);
-}
-
-static void test_no_model_and_auto_give_the_default_route(void)
-{
-    size_t named;
-    CHECK(find(NULL, &named) == &routes[0] && named == SIZE_MAX);
-    CHECK(find("", &named) == &routes[0] && named == SIZE_MAX);
-    CHECK(find("auto", &named) == &routes[0] && named == SIZE_MAX);
-}
-
-static void test_a_routes_name_gives_that_route(void)
-{
-    size_t named;
-    CHECK(find("support", &named) == &routes[1] && named == SIZE_MAX);
-}
-
-static void test_a_tier_or_its_model_names_the_tier(void)
-{
-    size_t named;
-    CHECK(find("openai", &named) == &routes[0] && named == 1);
-    CHECK(find("nano", &named) == &routes[0] && named == 0);
-    CHECK(find("gpt-x", &named) == &routes[0] && named == 2);
-}
-
-static void test_an_unknown_model_is_not_guessed(void)
-{
-    size_t named;
-    CHECK(find("gpt-y", &named) == NULL);
-    CHECK(find("Auto", &named) == NULL);
-}
-
-static void test_an_adapters_name_gives_its_tier(void)
-{
-    static const char *const adapters[] = {"law", "gpt-x"};
-    const struct tier_facts tiers[] = {{.name = "gpt-x"},
-                                       {.name = "local", .adapters = adapters, .adapter_count = 2}};
-    size_t named;
-    CHECK(policy_find_route(&policy, "law", tiers, 2, &named) == &routes[0] && named == 1);
-    CHECK(policy_find_route(&policy, "gpt-x", tiers, 2, &named) == &routes[0] && named == 0);
-    CHECK(policy_find_route(&policy, "tone", tiers, 2, &named) == NULL);
-}
-
 static void test_unknown_adapters_are_refused_with_those_there_are(void)
 {
     static const char *const adapters[] = {"law", "sql"};
@@ -87,11 +34,6 @@ static void test_every_reason_has_a_name(void)
 
 int main(void)
 {
-    RUN(test_no_model_and_auto_give_the_default_route);
-    RUN(test_a_routes_name_gives_that_route);
-    RUN(test_a_tier_or_its_model_names_the_tier);
-    RUN(test_an_unknown_model_is_not_guessed);
-    RUN(test_an_adapters_name_gives_its_tier);
     RUN(test_unknown_adapters_are_refused_with_those_there_are);
     RUN(test_every_reason_has_a_name);
     return test_finish();

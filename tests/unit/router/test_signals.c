@@ -89,11 +89,21 @@ static void test_tools_need_a_tier_that_can_call_them(void)
     request.tool_count = 2;
     CHECK(needs_of(&request) == CAPABILITY_TOOLS);
     request.tool_choice = TOOL_CHOICE_FORCED;
-    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_TOOL_CHOICE));
-    request.tool_count = 0;
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_WHOLE_TOOLS));
+    request.call_grammar = (struct td_grammar *)&message; /* it is only looked at */
+    CHECK(needs_of(&request) == CAPABILITY_TOOLS);
+    request.foreign_tools = true;
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_FOREIGN_TOOLS));
+    request.call_grammar = NULL;
+    request.foreign_tools = false;
+    request.format = TD_FORMAT_GRAMMAR; /* holds the whole answer, so it promises no call */
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_WHOLE_TOOLS | CAPABILITY_GRAMMAR));
     request.tool_choice = TOOL_CHOICE_FREE;
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_GRAMMAR));
+    request.format = TD_FORMAT_TEXT;
+    request.tool_count = 0;
     request.old_functions = true;
-    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_TOOL_CHOICE));
+    CHECK(needs_of(&request) == (CAPABILITY_TOOLS | CAPABILITY_FOREIGN_TOOLS));
 }
 
 static void test_sampling_that_the_engine_has_not_got_needs_another(void)

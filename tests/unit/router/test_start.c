@@ -322,8 +322,35 @@ static void test_weights_come_from_the_nearest_that_has_some(void)
     CHECK(signals.weights.latency == 0.5);
 }
 
+static void test_a_route_starts_above_a_tier_that_may_keep_nothing(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.facts[0].uncalibrated = true;
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "gate") == 0);
+    CHECK(strstr(s.plan.reasons[0].text, "uncalibrated"));
+    CHECK(strstr(s.plan.decision.flip, "tandem calibrate"));
+    CHECK(s.plan.rung_count == COUNT && s.plan.climb_count == 2); /* below, for when all fail */
+    s.signals.mode = TD_MODE_PREFER_LOCAL;
+    CHECK(begin(&s) == 0);
+    s.signals.mode = TD_MODE_AUTO;
+    s.route.gates.g3_given = true;
+    CHECK(begin(&s) == 0);
+    s.route.gates.g3_given = false;
+    s.facts[0].uncalibrated = false;
+    s.facts[0].has_thresholds = true;
+    s.facts[0].threshold[RISK_LEVEL_2] = INFINITY;
+    s.facts[0].threshold[RISK_LEVEL_5] = 0.9;
+    CHECK(begin(&s) == 1 && strstr(s.plan.reasons[0].text, "not reachable"));
+    s.route.gates.risk = RISK_LEVEL_5;
+    CHECK(begin(&s) == 0);
+    s.facts[0].adapts_always = true; /* another model than what was calibrated */
+    CHECK(begin(&s) == 1);
+}
+
 int main(void)
 {
+    RUN(test_a_route_starts_above_a_tier_that_may_keep_nothing);
     RUN(test_a_rule_says_where_to_start_and_is_named);
     RUN(test_a_rule_tells_what_would_not_have_matched_it);
     RUN(test_an_unreachable_risk_is_said_and_not_printed_as_a_number);

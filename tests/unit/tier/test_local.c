@@ -1,240 +1,5 @@
 /* The local tier over an engine that the test plays: what is submitted, and what comes of it. */
-#include "tier/tier.h"
-
-#include "base/error.h"
-#include "base/str.h"
-#include "engine/model/adapter.h"
-#include "engine/model/chat_tools.h"
-#include "engine/session/generate.h"
-#include "engine/session/scheduler.h"
-#include "virtual_loop.h"
-#include "wire_members.h"
-
-/* --- the engine, played by the test --- */
-
-struct job {
-    struct job_request request;
-};
-
-static struct {
-    struct job job;
-    int submit_count, cancel_count, tokenize_count;
-    size_t prompt_count;
-    enum td_status tokenize_status, submit_status;
-    int32_t first_id;
-    struct td_adapter_use uses[TD_ADAPTERS_MAX];
-    size_t use_count;
-    int set_references;
-    enum tool_format tool_format;
-    size_t tools_seen, messages_seen; /* of the last chat_tools_tokenize */
-    int tools_count;
-} engine;
-
-enum tool_format chat_tool_format(const struct td_model *model)
-{
-    (void)model;
-    return engine.tool_format;
-}
-
-/* Token 7 is a control token, without text in an answer. */
-struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special)
-{
-    (void)model;
-    return id == 7 && special ? STR("[TOOL_CALLS]") : STR("");
-}
-
-enum td_status chat_tools_tokenize(const struct td_model *model, const struct json *messages,
-                                   const struct json *tools, int32_t **ids, size_t *count,
-                                   struct td_error *err)
-{
-    engine.tools_count++;
-    engine.tools_seen = json_count(tools);
-    engine.messages_seen = json_count(messages);
-    return td_chat_tokenize(model, NULL, 0, ids, count, err);
-}
-
-enum td_status adapter_set_new(const struct td_model *model, const struct td_adapter_use *uses,
-                               size_t count, struct adapter_set **out, struct td_error *err)
-{
-    (void)model, (void)err;
-    for (size_t i = 0; i < count; i++)
-        engine.uses[i] = uses[i];
-    engine.use_count = count;
-    engine.set_references += count > 0;
-    *out = count ? (struct adapter_set *)&engine : NULL;
-    return TD_OK;
-}
-
-void adapter_set_release(struct adapter_set *set)
-{
-    engine.set_references -= set != NULL;
-}
-
-const struct td_model_info *td_model_get_info(const struct td_model *model)
-{
-    static const struct td_model_info info = {.context_tokens = 512,
-                                              .sampling = {.temperature = 0.25f,
-                                                           .top_k = 20,
-                                                           .top_p = 0.5f,
-                                                           .repetition_penalty = 1.5f,
-                                                           .repetition_window = 32,
-                                                           .mirostat_tau = 4,
-                                                           .mirostat_version = 2}};
-    (void)model;
-    return &info;
-}
-
-enum td_status td_chat_tokenize(const struct td_model *model, const struct td_message *messages,
-                                size_t message_count, int32_t **ids, size_t *count,
-                                struct td_error *err)
-{
-    (void)model, (void)messages, (void)message_count;
-    engine.tokenize_count++;
-    if (engine.tokenize_status != TD_OK)
-        return error_set(err, engine.tokenize_status, "no template");
-    *ids = calloc(engine.prompt_count + 1, sizeof **ids);
-    if (!*ids)
-        abort();
-    (*ids)[0] = 42;
-    *count = engine.prompt_count;
-    return TD_OK;
-}
-
-enum td_status td_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
-                           bool parse_special, int32_t *ids, size_t capacity, size_t *count,
-                           struct td_error *err)
-{
-    (void)model, (void)text, (void)add_bos, (void)parse_special, (void)ids, (void)capacity;
-    (void)count;
-    return error_set(err, TD_UNSUPPORTED, "no texts here");
-}
-
-const struct prompt_score *job_prompt_scores(const struct job *job)
-{
-    static const struct prompt_score scores[] = {{0}, {.logprob = -0.5f}, {.logprob = -0.25f}};
-    return job->request.score_prompt ? scores : NULL;
-}
-
-enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
-                                struct job **out, struct td_error *err)
-{
-    (void)scheduler;
-    engine.submit_count++;
-    if (engine.submit_status != TD_OK)
-        return error_set(err, engine.submit_status, "the queue is full");
-    engine.job.request = *request;
-    engine.first_id = request->ids[0];
-    *out = &engine.job;
-    return TD_OK;
-}
-
-struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
-{
-    (void)scheduler;
-    return (struct scheduler_load){.loaded = true};
-}
-
-double job_waited_ms(const struct job *job)
-{
-    CHECK(job == &engine.job);
-    return 30;
-}
-
-void scheduler_forecast(struct scheduler *scheduler, enum td_priority priority, uint32_t coming,
-                        uint32_t prompt_tokens, struct scheduler_forecast *out)
-{
-    (void)scheduler;
-    CHECK(priority == TD_PRIORITY_INTERACTIVE && coming == 2 && prompt_tokens == 100);
-    *out = (struct scheduler_forecast){
-        .wait_ms = 500, .prompt_row_ms = 2, .token_ms = 10, .answer_mean = 20, .answer_most = 50};
-}
-
-void job_cancel(struct job *job)
-{
-    CHECK(job == &engine.job);
-    engine.cancel_count++;
-}
-
-struct td_sampling td_sampling_default(void)
-{
-    return (struct td_sampling){.temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
-}
-
-/* --- the scene --- */
-
-struct scene {
-    struct virtual_loop loop;
-    struct tier *tier;
-    struct tier_attempt *attempt;
-    struct td_request request;
-    struct td_message message;
-    char text[128];
-    int stats_count, done_count;
-    struct td_token_stats stats;
-    bool cancels;
-    char calls[512]; /* the last raw delta as text */
-    struct tier_result result;
-};
-
-static void on_piece(void *ctx, const struct tier_piece *piece)
-{
-    struct scene *scene = ctx;
-    size_t len = strlen(scene->text);
-    snprintf(scene->text + len, sizeof scene->text - len, STR_FMT, STR_ARG(piece->text));
-    scene->stats_count += piece->has_stats;
-    if (piece->has_stats)
-        scene->stats = piece->stats;
-    if (piece->raw_delta) {
-        struct buf out;
-        buf_init(&out, sizeof scene->calls - 1);
-        json_write(piece->raw_delta, &out);
-        snprintf(scene->calls, sizeof scene->calls, STR_FMT, STR_ARG(buf_view(&out)));
-        buf_deinit(&out);
-    }
-    if (scene->cancels)
-        tier_cancel(scene->tier, scene->attempt);
-}
-
-static void on_done(void *ctx, const struct tier_result *result)
-{
-    struct scene *scene = ctx;
-    scene->done_count++;
-    scene->result = *result;
-}
-
-static void scene_init_with(struct scene *scene, uint32_t context_tokens, size_t prompt_count,
-                            enum tool_format tool_format)
-{
-    memset(scene, 0, sizeof *scene);
-    memset(&engine, 0, sizeof engine);
-    engine.prompt_count = prompt_count;
-    engine.tool_format = tool_format;
-    virtual_loop_init(&scene->loop);
-    struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    const struct tier_local_options options = {.model = (const void *)&engine,
-                                               .scheduler = (void *)&engine}; /* not looked into */
-    CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
-    scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
-    scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
-}
-
-static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prompt_count)
-{
-    scene_init_with(scene, context_tokens, prompt_count, TOOL_FORMAT_NONE);
-}
-
-static enum td_status scene_start(struct scene *scene, struct td_error *err)
-{
-    struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = scene};
-    return tier_start(scene->tier, &scene->loop.loop, &scene->request, &sink, &scene->attempt, err);
-}
-
-static void finish_job(enum td_status status)
-{
-    struct td_generate_result result = {
-        .finish = TD_FINISH_LENGTH, .prompt_tokens = 10, .completion_tokens = 2};
-    engine.job.request.on_done(engine.job.request.ctx, status, &result, NULL);
-}
+#include "local_scene.h"
 
 static void test_tokens_become_pieces_with_stats(void)
 {
@@ -260,29 +25,6 @@ static void test_tokens_become_pieces_with_stats(void)
     CHECK(s.result.usage.prompt_tokens == 10 && s.result.usage.completion_tokens == 2);
     CHECK(s.result.egress_bytes == 0);
     tier_free(s.tier);
-}
-
-/* A conversation of one message, and a tool that may be called. */
-static void offer_tool(struct scene *s, struct wire_members *wire)
-{
-    wire_members_init(
-        wire,
-        "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"tools\":[{\"type\":"
-        "\"function\",\"function\":{\"name\":\"stop\"}}]}",
-        &s->request);
-    s->request.tool_count = 1;
-}
-
-static void say(const char *text, int32_t id)
-{
-    struct td_token token = {.id = id, .piece = str_from(text)};
-    engine.job.request.on_token(engine.job.request.ctx, &token, str_from(text));
-}
-
-static void stop_job(void)
-{
-    struct td_generate_result result = {.finish = TD_FINISH_STOP};
-    engine.job.request.on_done(engine.job.request.ctx, TD_OK, &result, NULL);
 }
 
 static const int32_t prompt_ids[] = {3, 4, 5};
@@ -369,74 +111,6 @@ static void test_a_client_may_leave_while_its_prompt_is_echoed(void)
         CHECK(engine.cancel_count == !at_end); /* at the end the job no longer exists */
         tier_free(s.tier);
     }
-}
-
-static void test_calls_of_tools_come_as_openai_has_them(void)
-{
-    struct scene s;
-    struct wire_members wire;
-    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
-    offer_tool(&s, &wire);
-    CHECK(!(s.tier->facts.lacks & CAPABILITY_TOOLS));
-    CHECK(s.tier->facts.lacks & CAPABILITY_TOOL_CHOICE);
-    CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_seen == 1 && engine.messages_seen == 1);
-    say("Well <tool", 1);
-    CHECK(strcmp(s.text, "Well ") == 0);
-    say("_call>{\"name\":\"stop\",\"arguments\":{\"a\":1}}</tool_", 1);
-    CHECK(s.calls[0] == '\0');
-    say("call>", 1);
-    stop_job();
-    CHECK(strcmp(s.text, "Well ") == 0 && s.stats_count == 3);
-    CHECK(strstr(s.calls, "{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"call_"));
-    CHECK(strstr(s.calls, "\"function\":{\"name\":\"stop\",\"arguments\":\"{\\\"a\\\":1}\"}"));
-    CHECK(s.done_count == 1 && s.result.finish == TD_FINISH_TOOL_CALLS);
-    tier_free(s.tier);
-    wire_members_deinit(&wire);
-}
-
-static void test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end(void)
-{
-    struct scene s;
-    struct wire_members wire;
-    scene_init_with(&s, 0, 10, TOOL_FORMAT_MISTRAL);
-    offer_tool(&s, &wire);
-    CHECK(scene_start(&s, NULL) == TD_OK);
-    say("", 7);
-    say("[{\"name\":\"stop\",\"arguments\":{}}]", 1);
-    CHECK(s.calls[0] == '\0' && s.text[0] == '\0');
-    stop_job();
-    CHECK(strstr(s.calls, "\"name\":\"stop\"") && s.text[0] == '\0');
-    CHECK(s.done_count == 1 && s.result.finish == TD_FINISH_TOOL_CALLS);
-    /* a client that leaves when the last piece comes */
-    CHECK(scene_start(&s, NULL) == TD_OK);
-    s.done_count = 0;
-    say("", 7);
-    say("no list", 1);
-    s.cancels = true;
-    stop_job();
-    CHECK(strcmp(s.text, "[TOOL_CALLS]no list") == 0 && s.done_count == 0 &&
-          engine.cancel_count == 0);
-    tier_free(s.tier);
-    wire_members_deinit(&wire);
-}
-
-static void test_tools_that_may_not_be_called_leave_the_answer_alone(void)
-{
-    struct scene s;
-    struct wire_members wire;
-    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
-    offer_tool(&s, &wire);
-    s.request.tool_choice = TOOL_CHOICE_NONE;
-    CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_count == 0);
-    say("<tool_call>{\"name\":\"stop\"}</tool_call>", 1);
-    CHECK(strcmp(s.text, "<tool_call>{\"name\":\"stop\"}</tool_call>") == 0);
-    stop_job();
-    CHECK(s.result.finish == TD_FINISH_STOP);
-    tier_free(s.tier);
-    wire_members_deinit(&wire);
-    scene_init(&s, 0, 10); /* a template without tools */
-    CHECK(s.tier->facts.lacks & CAPABILITY_TOOLS);
-    tier_free(s.tier);
 }
 
 static void test_an_answer_gets_the_room_that_is_left(void)
@@ -643,6 +317,183 @@ static void test_a_forecast_is_of_the_queue_the_prompt_and_the_answer(void)
     tier_free(scene.tier);
 }
 
+/* The cache is one caller's: whose it is depends on the whole name, and nobody's is another one. */
+static void test_each_caller_has_a_cache_of_its_own(void)
+{
+    static const char *const callers[] = {NULL, "", "tenant a", "tenant b", "tenant a "};
+    enum { COUNT = sizeof callers / sizeof *callers };
+    struct prefix_scope scopes[2 * COUNT];
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        struct scene s;
+        scene_init(&s, 0, 10);
+        s.request.caller = callers[i % COUNT];
+        CHECK(scene_start(&s, NULL) == TD_OK);
+        scopes[i] = engine.job.request.scope;
+        finish_job(TD_OK);
+        tier_free(s.tier);
+    }
+    for (size_t a = 0; a < 2 * COUNT; a++)
+        for (size_t b = 0; b < 2 * COUNT; b++)
+            CHECK((memcmp(&scopes[a], &scopes[b], sizeof *scopes) == 0) ==
+                  (a % COUNT == b % COUNT));
+}
+
+static void test_what_the_engine_counted_and_how_long_it_waited_is_in_the_result(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    say("Hi", 1);
+    const struct td_generate_result result = {
+        .finish = TD_FINISH_STOP, .prompt_tokens = 12, .completion_tokens = 3, .cached_tokens = 8};
+    engine.job.request.on_done(engine.job.request.ctx, TD_OK, &result, NULL);
+    CHECK(s.result.usage.exact && s.result.usage.prompt_tokens == 12);
+    CHECK(s.result.usage.completion_tokens == 3 && s.result.usage.cached_tokens == 8);
+    CHECK(s.result.waited_ms == 30 && s.result.finish == TD_FINISH_STOP);
+    CHECK(s.result.first_ms > 0 && s.result.first_ms <= s.result.total_ms);
+    tier_free(s.tier);
+    scene_init(&s, 0, 10); /* one that ended before it began */
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    const struct td_error err = {.status = TD_TIMEOUT, .message = "the deadline has passed"};
+    engine.job.request.on_done(engine.job.request.ctx, TD_TIMEOUT, NULL, &err);
+    CHECK(s.done_count == 1 && s.result.status == TD_TIMEOUT && s.result.first_ms == 0);
+    CHECK(strcmp(s.result.err.message, "the deadline has passed") == 0);
+    CHECK(s.result.usage.prompt_tokens == 10 && s.result.usage.completion_tokens == 0);
+    tier_free(s.tier);
+    scene_init(&s, 0, 10); /* without words, it has some */
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    engine.job.request.on_done(engine.job.request.ctx, TD_INTERNAL, NULL, NULL);
+    CHECK(s.result.err.status == TD_INTERNAL && s.result.err.message[0]);
+    tier_free(s.tier);
+}
+
+/* The engine writes it, but what its weights think of it is of no interest. */
+static void test_what_can_be_computed_is_all_that_the_grammar_allows(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    s.message.content = STR("upper case: a \"b\"\nc\\d");
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.job.request.options.grammar != NULL);
+    CHECK(strcmp(engine.grammar_source, "root ::= \"A \\x22B\\x22\\x0AC\\x5CD\"") == 0);
+    CHECK(engine.grammar_references == 0); /* the job would hold its own */
+    say("A", 1);
+    CHECK(s.stats_count == 1 && s.stats.logprob == 0 && s.stats.margin == 1 && s.stats.forced);
+    CHECK(s.stats.not_mine == 0 && s.computed_count == 1);
+    finish_job(TD_OK);
+    tier_free(s.tier);
+}
+
+/* A label is an answer only to someone who asked for one. */
+static void test_labels_of_intents_are_forbidden_unless_asked_for(void)
+{
+    static const struct {
+        const char *system, *user;
+        bool asked;
+    } chats[] = {
+        {NULL, "what is my balance", false},
+        {"You are a helpful assistant.", "what is my balance", false},
+        {NULL, "Classify the intent: what is my balance", true},
+        {NULL, "what is my balance?\nWhich CATEGORY is that?", true},
+        {NULL, "Welche Absicht hat das: what is my balance", true},
+        {"Reply with one of our departments.", "what is my balance", true},
+    };
+    for (size_t i = 0; i < sizeof chats / sizeof *chats; i++) {
+        struct scene s;
+        scene_init(&s, 0, 10);
+        tier_free(s.tier);
+        engine.has_sets = true;
+        struct tier_facts facts = {.name = "local", .has_key = true};
+        const struct tier_local_options options = {.model = (const void *)&engine,
+                                                   .scheduler = (void *)&engine};
+        CHECK(tier_local_new(&facts, &options, &s.tier, NULL) == TD_OK);
+        CHECK(engine.classifier_count == 0);
+        const struct td_message messages[] = {{TD_ROLE_SYSTEM, str_from(chats[i].system)},
+                                              {TD_ROLE_USER, str_from(chats[i].user)}};
+        s.request.messages = chats[i].system ? messages : messages + 1;
+        s.request.message_count = chats[i].system ? 2 : 1;
+        CHECK(scene_start(&s, NULL) == TD_OK);
+        const struct td_sampling *sampling = &engine.job.request.options.sampling;
+        CHECK(sampling->bias_count == (chats[i].asked ? 0 : 3));
+        if (!chats[i].asked) {
+            CHECK(sampling->biases[1].id == 71 && sampling->biases[1].bias <= -100);
+            CHECK(sampling->biases[2].id == 9 && sampling->biases[2].bias > 0); /* not mine */
+        }
+        finish_job(TD_OK);
+        tier_free(s.tier);
+    }
+}
+
+static void test_what_something_else_decides_is_the_models(void)
+{
+    const struct td_message chats[][3] = {
+        {{TD_ROLE_SYSTEM, STR("Translate to French.")}, {TD_ROLE_USER, STR("2 + 2")}},
+        {{TD_ROLE_SYSTEM, STR("You are an assistant. Answer in French.")},
+         {TD_ROLE_USER, STR("2 + 2")}},
+        {{TD_ROLE_USER, STR("2 + 2")}, {TD_ROLE_ASSISTANT, STR("4")}},
+        {{TD_ROLE_USER, STR("2 + 2")}, {TD_ROLE_TOOL, STR("2 + 2")}},
+        {{TD_ROLE_SYSTEM, STR("You are a helpful assistant.")}, {TD_ROLE_USER, STR("2 + 2")}},
+        {{TD_ROLE_USER, STR("hello")}, {TD_ROLE_USER, STR("2 + 2")}},
+    };
+    for (size_t i = 0; i < sizeof chats / sizeof *chats; i++) {
+        struct scene s;
+        scene_init(&s, 0, 10);
+        s.request.messages = chats[i];
+        s.request.message_count = 2;
+        CHECK(scene_start(&s, NULL) == TD_OK);
+        CHECK((engine.job.request.options.grammar != NULL) == (i >= 4));
+        finish_job(TD_OK);
+        tier_free(s.tier);
+    }
+    for (int i = 0; i < 5; i++) {
+        struct scene s;
+        scene_init(&s, 0, 10);
+        s.message.content = STR("2 + 2");
+        s.request.tool_count = i == 0;
+        s.request.format = i == 1 ? TD_FORMAT_JSON : TD_FORMAT_TEXT;
+        s.request.media.kinds = i == 2 ? REQUEST_IMAGE : 0;
+        s.request.names_adapters = i == 3;
+        s.request.has_calls = i == 4;
+        CHECK(scene_start(&s, NULL) == TD_OK && !engine.job.request.options.grammar);
+        finish_job(TD_OK);
+        tier_free(s.tier);
+    }
+}
+
+/* The prompt is scored only for one who reads its log-probabilities. Without an echo the offsets
+ * begin behind it all the same. */
+static void test_a_prompt_is_scored_only_where_it_is_shown(void)
+{
+    for (int echo = 0; echo < 2; echo++)
+        for (int logprobs = 0; logprobs < 2; logprobs++) {
+            const struct td_completion completion = {
+                .text = STR("Once"), .ids = prompt_ids, .id_count = 3, .echo = echo};
+            struct scene s;
+            scene_init(&s, 0, 10);
+            s.request.completion = &completion;
+            s.request.logprobs = logprobs;
+            CHECK(scene_start(&s, NULL) == TD_OK);
+            CHECK(engine.job.request.score_prompt == (echo && logprobs));
+            say(" upon", 1);
+            CHECK(strcmp(s.text, echo ? "Once upon" : " upon") == 0);
+            CHECK(!strstr(s.calls, "\"text_offset\":[4]") == !logprobs);
+            CHECK(!logprobs == !s.calls[0]); /* nobody asked */
+            finish_job(TD_OK);
+            CHECK(s.done_count == 1);
+            tier_free(s.tier);
+        }
+}
+
+static void test_an_engine_that_is_loaded_is_not_said_to_be_unloaded(void)
+{
+    struct scene s;
+    struct tier_state state = {.unloaded = true, .load_ms = 9};
+    scene_init(&s, 0, 10);
+    s.tier->ops->look(s.tier, &state);
+    CHECK(!state.unloaded && state.load_ms == 0);
+    CHECK(s.tier->facts.prefill == PREFILL_MESSAGE);
+    tier_free(s.tier);
+}
+
 int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
@@ -651,9 +502,6 @@ int main(void)
     RUN(test_offsets_count_characters_where_tokens_are_parts_of_them);
     RUN(test_a_prompt_that_is_only_scored_is_echoed_at_the_end);
     RUN(test_a_client_may_leave_while_its_prompt_is_echoed);
-    RUN(test_calls_of_tools_come_as_openai_has_them);
-    RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
-    RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);
     RUN(test_an_answer_gets_the_room_that_is_left);
     RUN(test_the_model_recommends_what_the_request_leaves_open);
     RUN(test_dry_and_the_end_go_to_the_engine_as_asked);
@@ -663,5 +511,12 @@ int main(void)
     RUN(test_cancel_stops_the_job_also_from_inside_a_piece);
     RUN(test_prompts_are_counted_exactly_unless_they_cannot_fit);
     RUN(test_a_forecast_is_of_the_queue_the_prompt_and_the_answer);
+    RUN(test_each_caller_has_a_cache_of_its_own);
+    RUN(test_what_the_engine_counted_and_how_long_it_waited_is_in_the_result);
+    RUN(test_what_can_be_computed_is_all_that_the_grammar_allows);
+    RUN(test_labels_of_intents_are_forbidden_unless_asked_for);
+    RUN(test_what_something_else_decides_is_the_models);
+    RUN(test_a_prompt_is_scored_only_where_it_is_shown);
+    RUN(test_an_engine_that_is_loaded_is_not_said_to_be_unloaded);
     return test_finish();
 }

@@ -151,6 +151,51 @@ static void test_a_retry_can_mend(void)
     scene_end(&s);
 }
 
+/* Whatever the first try ended with, the result is the second one's: nothing of the first is left
+ * in it. */
+static void test_what_a_second_try_ends_with_is_its_own(void)
+{
+    static const struct ending {
+        int http; /* 0: no answer comes */
+        const char *retry_after, *body, *lost;
+        enum td_status ends, status;
+        uint64_t retry_after_ms;
+        const char *says;
+    } endings[] = {
+        {503, "1", "{\"error\":{\"message\":\"loading\"}}", NULL, TD_OK, TD_UNAVAILABLE, 1000,
+         "HTTP 503: loading"},
+        {429, "2", "{\"error\":{\"message\":\"slower\"}}", NULL, TD_OK, TD_BUSY, 2000,
+         "HTTP 429: slower"},
+        {500, NULL, "no JSON", NULL, TD_OK, TD_UNAVAILABLE, 0, "HTTP 500"},
+        {0, NULL, NULL, "connection reset", TD_UNAVAILABLE, TD_UNAVAILABLE, 0, "connection reset"},
+        {0, NULL, NULL, "no answer", TD_TIMEOUT, TD_TIMEOUT, 0, "no answer"},
+        {400, NULL, "{\"error\":\"wrong\"}", NULL, TD_OK, TD_INVALID, 0, "HTTP 400: wrong"},
+        {200, NULL, SAY("fine") STOP, NULL, TD_OK, TD_OK, 0, ""},
+    };
+    enum { ENDINGS = sizeof endings / sizeof *endings, RETRIED = 4 };
+    for (int first = 0; first < RETRIED; first++)
+        for (int second = 0; second < ENDINGS; second++) {
+            const struct ending *tries[] = {&endings[first], &endings[second]};
+            struct scene s;
+            scene_start(&s);
+            for (int t = 0; t < 2; t++) {
+                REQUIRE(net.running != NULL);
+                if (tries[t]->http)
+                    net_headers(tries[t]->http, tries[t]->retry_after);
+                if (tries[t]->body)
+                    net_body(tries[t]->body);
+                net_done(tries[t]->ends, tries[t]->lost);
+                virtual_loop_run(&s.loop, t == 0 ? 2000 : 0);
+            }
+            const struct ending *last = tries[1];
+            CHECK(s.done_count == 1 && s.result.retry_count == 1);
+            CHECK(s.result.status == last->status && s.result.http_status == last->http);
+            CHECK(s.result.retry_after_ms == last->retry_after_ms);
+            CHECK(strcmp(s.result.err.message, last->says) == 0);
+            scene_end(&s);
+        }
+}
+
 static void test_retry_after_is_honoured_up_to_two_seconds(void)
 {
     struct scene s;
@@ -557,6 +602,7 @@ int main(void)
     RUN(test_a_server_that_is_not_there_is_not_asked_again);
     RUN(test_a_hedge_is_not_repeated);
     RUN(test_a_retry_can_mend);
+    RUN(test_what_a_second_try_ends_with_is_its_own);
     RUN(test_retry_after_is_honoured_up_to_two_seconds);
     RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
     RUN(test_a_server_that_refuses_logprobs_is_asked_without_them_and_remembered);

@@ -1,50 +1,8 @@
-/* The health check of a server, over an HTTP client that the test plays. */
+/* The health check of a server, over a played client. */
 #include "tier/openai_probe.h"
 
 #include "base/secret.h"
-#include "base/str.h"
-#include "net/client.h"
-#include "test.h"
-
-struct client_transfer {
-    struct client_request request;
-};
-
-static struct {
-    struct client_transfer *running;
-    char headers[256];
-    bool refuse;
-} net;
-
-struct client *client_of_loop(struct loop *loop)
-{
-    return (struct client *)loop;
-}
-
-enum td_status client_start(struct client *client, const struct client_request *request,
-                            struct client_transfer **out, struct td_error *err)
-{
-    (void)client, (void)err;
-    if (net.refuse)
-        return TD_NO_MEMORY;
-    net.running = calloc(1, sizeof *net.running);
-    if (!net.running)
-        abort();
-    net.running->request = *request;
-    net.headers[0] = '\0';
-    for (size_t i = 0; request->headers[i]; i++) {
-        size_t len = strlen(net.headers);
-        snprintf(net.headers + len, sizeof net.headers - len, "%s\n", request->headers[i]);
-    }
-    *out = net.running;
-    return TD_OK;
-}
-
-void client_cancel(struct client_transfer *transfer)
-{
-    net.running = NULL;
-    free(transfer);
-}
+#include "played_client.h"
 
 static const struct tier_facts facts = {.name = "cloud", .place = TD_PLACE_CLOUD};
 static const struct door door = {.facts = &facts, .host = "api.example.com:443"};
@@ -99,10 +57,7 @@ static void test_any_answer_of_the_server_will_do(void)
                 {0, TD_UNAVAILABLE, 0}, {200, TD_LIMIT, 1}, {200, TD_TIMEOUT, 1}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         REQUIRE(start(&plain));
-        struct client_transfer *transfer = net.running;
-        net.running = NULL;
-        transfer->request.on_done(transfer->request.ctx, ends[i].status, ends[i].code, NULL);
-        free(transfer);
+        net_done_with(ends[i].status, ends[i].code, NULL);
         CHECK(probed == ends[i].reached);
     }
 }

@@ -78,8 +78,8 @@ static void test_a_stream_reads_the_same_however_it_is_cut(void)
         struct openai_stream stream;
         struct seen seen;
         CHECK(read_stream(text, step, &stream, &seen, NULL) == TD_OK);
-        CHECK(strcmp(seen.text, "Gr\xc3\xbc\xc3\x9f dich") == 0 && seen.piece_count == 2);
-        CHECK(seen.raw_count == 0 && seen.stats_count == 0);
+        CHECK(strcmp(seen.text, "Gr\xc3\xbc\xc3\x9f dich") == 0 && seen.piece_count == 3);
+        CHECK(seen.raw_count == 1 && seen.stats_count == 0); /* the details of the usage */
         CHECK(stream.finish == TD_FINISH_LENGTH && stream.done && stream.usage.exact);
         CHECK(stream.usage.prompt_tokens == 7 && stream.usage.completion_tokens == 2 &&
               stream.usage.cached_tokens == 3);
@@ -449,6 +449,114 @@ static void test_only_what_belongs_to_the_answer_is_progress(void)
         CHECK(progress_of(something[i]) > 0);
 }
 
+/* Text, calls and what stands beside the answer, over all of its chunks. */
+static void test_the_bytes_of_all_chunks_are_added_up(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_stream(
+              SAY("one") SAY("three")
+                  CHUNK("{\"delta\":{\"reasoning_content\":\"hm\",\"refusal\":\"no\"}}")
+                      CHUNK("{\"delta\":{\"content\":\"x\",\"tool_calls\":[{\"function\":{"
+                            "\"name\":\"fun\",\"arguments\":\"{}\"}},{\"index\":1,\"function\":{"
+                            "\"arguments\":\"[1]\"}}]}}") END,
+              23, &stream, &seen, NULL) == TD_OK);
+    CHECK(stream.text_bytes == 3 + 5 + 1 && stream.shown_bytes == 3 + 5 + 2 + 2 + 1 + 3 + 2 + 3);
+    CHECK(strcmp(seen.text, "onethreex") == 0 && seen.raw_count == 2);
+    CHECK(read_stream(CHUNK("{\"delta\":{\"content\":\"a\",\"tool_calls\":[],\"annotations\":[]}}")
+                          END,
+                      9, &stream, &seen, NULL) == TD_OK);
+    CHECK(seen.raw_count == 0 && stream.shown_bytes == 1); /* empty lists show nothing */
+}
+
+static uint64_t identity_of(const char *members)
+{
+    char text[512];
+    struct openai_stream stream;
+    struct seen seen;
+    snprintf(text, sizeof text,
+             "data: {%s\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+             "data: {\"model\":\"later\",\"choices\":[]}\n\n" END,
+             members);
+    CHECK(read_stream(text, 17, &stream, &seen, NULL) == TD_OK);
+    uint64_t identity = stream.identity;
+    snprintf(text, sizeof text,
+             "{%s\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}",
+             members);
+    CHECK(read_stream(text, 17, &stream, &seen, NULL) == TD_OK);
+    CHECK(stream.identity == identity && identity != 0);
+    return identity;
+}
+
+/* A model or a build that changes is another server; the first chunk that names them counts. */
+static void test_a_server_is_known_by_its_model_and_build(void)
+{
+    static const char *const servers[] = {
+        "",
+        "\"model\":\"ab\",",
+        "\"system_fingerprint\":\"ab\",",
+        "\"model\":\"ab\",\"system_fingerprint\":\"c\",",
+        "\"model\":\"a\",\"system_fingerprint\":\"bc\",",
+        "\"model\":\"ab\",\"system_fingerprint\":\"d\",",
+    };
+    enum { COUNT = sizeof servers / sizeof *servers };
+    for (size_t a = 0; a < COUNT; a++)
+        for (size_t b = 0; b < COUNT; b++)
+            CHECK((identity_of(servers[a]) == identity_of(servers[b])) == (a == b));
+    CHECK(identity_of("\"id\":\"1\",\"model\":\"ab\",") == identity_of(servers[1]));
+}
+
+/* What is wrong in one chunk says nothing about the next one. */
+static void test_numbers_that_are_no_json_cost_only_their_own_chunk(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    own_logprobs = true;
+    CHECK(read_stream(CHUNK("{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":["
+                            "{\"logprob\":NaN}]}}") SAY("b")
+                          CHUNK("{\"delta\":{\"content\":\"c\"},\"logprobs\":{\"content\":["
+                                "{\"logprob\":-1}]}}") END,
+                      31, &stream, &seen, NULL) == TD_OK);
+    CHECK(strcmp(seen.text, "abc") == 0 && seen.stats_count == 2);
+    CHECK(
+        read_stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":["
+                    "{\"logprob\":-Infinity}]}}],\"usage\":{\"prompt_tokens\":NaN}}\n\n"
+                    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,"
+                    "\"completion_tokens\":1}}\n\n" END,
+                    31, &stream, &seen, NULL) == TD_OK);
+    CHECK(strcmp(seen.text, "a") == 0 && seen.stats_count == 1 && isnan(seen.logprob_sum));
+    CHECK(stream.usage.exact && stream.usage.prompt_tokens == 7 && !stream.usage.refused);
+    own_logprobs = false;
+    /* A client's own log-probabilities are not cut out: it would miss them. */
+    CHECK(read_stream(CHUNK("{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":["
+                            "{\"logprob\":NaN}]}}") END,
+                      31, &stream, &seen, NULL) == TD_CORRUPT);
+}
+
+static void test_the_reason_of_an_end_is_known_in_every_form(void)
+{
+    static const struct {
+        const char *reason;
+        enum td_finish finish;
+    } cases[] = {{"stop", TD_FINISH_STOP},
+                 {"length", TD_FINISH_LENGTH},
+                 {"tool_calls", TD_FINISH_TOOL_CALLS},
+                 {"function_call", TD_FINISH_TOOL_CALLS},
+                 {"eos_token", TD_FINISH_STOP},
+                 {"", TD_FINISH_STOP}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        char text[256];
+        bool completion = i % 2;
+        snprintf(text, sizeof text, "data: {\"choices\":[{%s,\"finish_reason\":\"%s\"}]}\n\n",
+                 completion ? "\"text\":\"a\"" : "\"delta\":{\"content\":\"a\"}",
+                 cases[i / 2].reason);
+        CHECK(read_cut(text, 17, completion, &stream, &seen, NULL) == TD_OK);
+        CHECK(stream.finished && !stream.done && stream.finish == cases[i / 2].finish);
+    }
+}
+
 static void test_an_error_chunk_is_an_error_with_its_words(void)
 {
     struct openai_stream stream;
@@ -457,6 +565,17 @@ static void test_an_error_chunk_is_an_error_with_its_words(void)
     CHECK(read_stream(SAY("a") "data: {\"error\":{\"message\":\"overloaded\",\"code\":429}}\n\n",
                       50, &stream, &seen, &err) == TD_BUSY);
     CHECK(strstr(err.message, "overloaded"));
+    static const struct {
+        int code;
+        enum td_status status;
+    } codes[] = {{399, TD_UNAVAILABLE}, {400, TD_INVALID},     {401, TD_DENIED},
+                 {599, TD_UNAVAILABLE}, {600, TD_UNAVAILABLE}, {-1, TD_UNAVAILABLE}};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "data: {\"error\":{\"message\":\"m\",\"code\":%d}}\n\n",
+                 codes[i].code);
+        CHECK(read_stream(text, 50, &stream, &seen, NULL) == codes[i].status);
+    }
     memset(&err, 0, sizeof err);
     CHECK(read_stream("{\"error\":{\"message\":\"broken\",\"code\":\"server_error\"}}", 50, &stream,
                       &seen, &err) == TD_UNAVAILABLE);
@@ -509,6 +628,10 @@ int main(void)
     RUN(test_an_end_without_done_is_whole_when_a_reason_came);
     RUN(test_a_cut_stream_is_corrupt_at_every_byte);
     RUN(test_malformed_chunks_are_named);
+    RUN(test_the_bytes_of_all_chunks_are_added_up);
+    RUN(test_a_server_is_known_by_its_model_and_build);
+    RUN(test_numbers_that_are_no_json_cost_only_their_own_chunk);
+    RUN(test_the_reason_of_an_end_is_known_in_every_form);
     RUN(test_an_error_chunk_is_an_error_with_its_words);
     RUN(test_other_choices_and_what_follows_done_are_ignored);
     RUN(test_an_endless_event_is_refused);

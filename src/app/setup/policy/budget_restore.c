@@ -2,7 +2,9 @@
  * a day's exchanges takes time. */
 #include "app/setup/policy/budget_restore.h"
 
+#include "app/setup/policy/consistency_setup.h"
 #include "base/clock.h"
+#include "base/crypto.h"
 #include "exchange/limits/spending.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
@@ -12,21 +14,22 @@
 struct restoring {
     const struct config *config;
     struct spending *spending;
+    uint8_t secret[KEYED_KEY_BYTES]; /* of the ids of keys */
 };
 
 /* As exchange/parts/part_budget.c has them; NULL: a caller without a key, whom the ledger does not
  * know. */
-static const char *whom(const struct ledger_spent *spent, int per)
+static const char *whom(const struct ledger_spent *spent, const char *key_id, int per)
 {
     switch ((enum budget_per)per) {
     case BUDGET_PER_USER:
-        return spent->user ? spent->user : spent->key;
+        return spent->user ? spent->user : key_id;
     case BUDGET_PER_APP:
         return spent->app ? spent->app : "";
     case BUDGET_PER_ROUTE:
         return spent->route;
     case BUDGET_PER_KEY:
-        return spent->key;
+        return key_id;
     default:
         return "";
     }
@@ -36,9 +39,15 @@ static void add_money(void *ctx, const struct ledger_spent *spent)
 {
     const struct restoring *restoring = ctx;
     const struct config *config = restoring->config;
+    char made[SPENDING_KEY_ID_BYTES];
+    const char *key_id = spent->key_id;
+    if (!key_id && spent->key_digest) { /* a row of before keys had ids */
+        spending_key_id(restoring->secret, spent->key_digest, made);
+        key_id = made;
+    }
     spending_settle(restoring->spending, shadow_pool_budget_key(), 0, spent->shadow_usd);
     for (size_t i = 0; i < config->budget_count; i++) {
-        const char *who = whom(spent, config->budgets[i].per);
+        const char *who = whom(spent, key_id, config->budgets[i].per);
         const char *tenant = config->budgets[i].per == (int)BUDGET_PER_USER ? spent->tenant : NULL;
         if (who)
             spending_settle(restoring->spending, spending_key(config->budgets[i].name, tenant, who),
@@ -72,12 +81,14 @@ static bool asks_for_money(const struct config *config)
 enum td_status budget_restore(const struct config *config, const struct clock *clock,
                               struct spending *spending, struct td_error *err)
 {
-    struct restoring restoring = {config, spending};
+    struct restoring restoring = {.config = config, .spending = spending};
     struct ledger_reader *reader = NULL;
     enum td_status status = TD_OK;
     if (!asks_for_money(config) && !asks_for_tokens(config))
         return TD_OK;
-    status = ledger_reader_open(config->ledger.path, &reader, err);
+    status = installation_key(config, restoring.secret, err);
+    if (status == TD_OK)
+        status = ledger_reader_open(config->ledger.path, &reader, err);
     if (status == TD_OK && asks_for_money(config))
         status =
             ledger_reader_spent(reader, spending_day_begin_ms(clock), add_money, &restoring, err);
@@ -85,5 +96,6 @@ enum td_status budget_restore(const struct config *config, const struct clock *c
         status =
             ledger_reader_spent(reader, clock_wall_ms(clock) - DAY_MS, add_tokens, &restoring, err);
     ledger_reader_close(reader);
+    crypto_wipe(restoring.secret, sizeof restoring.secret);
     return status;
 }

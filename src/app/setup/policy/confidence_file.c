@@ -4,6 +4,7 @@
 
 #include "app/setup/model/model_identity.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,18 @@ enum td_status confidence_file_read(const char *path, struct confidence_model **
     free(*out);
     *out = NULL;
     return error_set(err, status, "%s", wrong.message);
+}
+
+enum td_status confidence_file_write(const char *path, const struct confidence_model *model,
+                                     unsigned mode, struct td_error *err)
+{
+    struct buf text;
+    buf_init(&text, FILE_BYTES_MAX);
+    confidence_model_write(model, &text);
+    enum td_status status = text.failed ? error_set(err, TD_NO_MEMORY, "no memory for %s", path)
+                                        : file_replace(path, buf_view(&text), mode, err);
+    buf_deinit(&text);
+    return status;
 }
 
 bool confidence_file_fits(const struct confidence_model *model,

@@ -8,6 +8,11 @@
 TD_MUST_CHECK enum td_status confidence_file_read(const char *path, struct confidence_model **out,
                                                   struct td_error *err);
 
+/* Replaces the file as a whole (file_replace). */
+TD_MUST_CHECK enum td_status confidence_file_write(const char *path,
+                                                   const struct confidence_model *model,
+                                                   unsigned mode, struct td_error *err);
+
 /* False when the model belongs to something else than `identity`; why then says so in a
  * sentence. */
 bool confidence_file_fits(const struct confidence_model *model,

@@ -13,9 +13,9 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "exchange/limits/gates.h"
-#include "exchange/limits/spending.h"
 #include "net/download_url.h"
 #include "router/judge/classifier.h"
+#include "router/plan/model_names.h"
 
 #include <assert.h>
 #include <math.h>
@@ -92,6 +92,23 @@ static void write_url(const char *url, struct buf *out)
     free(shown);
 }
 
+static void write_model(const struct tier_model *model, struct buf *out)
+{
+    buf_printf(out, "model '%s' context %u usd %.17g %.17g %.17g lacks %x\n", model->name,
+               model->context_tokens, model->input_usd_per_mtok, model->output_usd_per_mtok,
+               model->cached_input_usd_per_mtok, model->lacks);
+}
+
+static void write_texts(const char *what, const struct config_texts *texts, struct buf *out)
+{
+    if (texts->items)
+        buf_printf(out, "%s", what);
+    for (size_t i = 0; i < texts->count; i++)
+        buf_printf(out, " '%s'", texts->items[i]);
+    if (texts->items)
+        buf_append_char(out, '\n');
+}
+
 static void write_tiers(const struct config *config, struct buf *out)
 {
     for (size_t i = 0; i < config->tier_count; i++) {
@@ -107,6 +124,8 @@ static void write_tiers(const struct config *config, struct buf *out)
             buf_printf(out, "cached %.17g\n", tier->cached_input_usd_per_mtok);
         const struct tier_facts facts = policy_tier_facts(config, tier);
         write_reach(&facts, out);
+        for (size_t m = 0; m < facts.model_count; m++)
+            write_model(&facts.models[m], out);
     }
     for (size_t i = 0; i < config->engine.adapter_count; i++) {
         const struct config_adapter *adapter = &config->engine.adapters[i];
@@ -121,6 +140,7 @@ static void write_routes(const struct config *config, const struct policy_learne
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         struct td_weights weights = config_weights_read(&route->weights);
+        write_texts("aliases", &route->aliases, out);
         buf_printf(out, "route %s kind %d start '%s' class %d mode %d gates", route->name,
                    route->kind, route->start ? route->start : "", route->data_class, route->mode);
         gates_write(&route->gates, out);
@@ -146,6 +166,15 @@ static void write_routes(const struct config *config, const struct policy_learne
     }
 }
 
+static void write_calibration(const char *tier, const struct confidence_model *model,
+                              struct buf *out)
+{
+    buf_printf(out, "calibration %s %s", tier, model->digest);
+    for (size_t i = 0; i < CONFIDENCE_RISK_COUNT; i++)
+        buf_printf(out, " %.17g", model->threshold[i]);
+    buf_append_char(out, '\n');
+}
+
 /* Everything that decides: the same file with other comments gives the same text. */
 static void write_policy(const struct config *config, const struct policy *policy,
                          const struct policy_learned *learned, struct buf *out)
@@ -154,11 +183,11 @@ static void write_policy(const struct config *config, const struct policy *polic
     write_routes(config, learned, out);
     write_rules(&config->rule_set, out);
     for (size_t i = 0; i < policy->app_count; i++) {
-        char key_id[SPENDING_KEY_ID_BYTES] = ""; /* the ledger is no place for a key's whole hash */
-        spending_key_id(policy->apps[i].key, key_id);
-        buf_printf(out, "app %s key %s escalations %u", policy->apps[i].name, key_id,
+        /* Without its key: the ledger is no place for a hash that a short key can be found from. */
+        buf_printf(out, "app %s escalations %u", policy->apps[i].name,
                    policy->apps[i].escalations_per_hour);
         write_weights(&policy->apps[i].weights, out);
+        write_texts("models", &config->apps[i].models, out);
     }
     for (size_t i = 0; i < policy->budget_count; i++)
         buf_printf(out, "budget %s per %d usd %.17g\n", policy->budgets[i].name,
@@ -171,9 +200,14 @@ static void write_policy(const struct config *config, const struct policy *polic
                learned->classifier ? (unsigned long long)classifier_hash(learned->classifier) : 0);
     if (learned->confidence)
         buf_printf(out, "confidence %s\n", learned->confidence->digest);
+    for (size_t i = 0; learned->calibrations && i < config->tier_count; i++)
+        if (learned->calibrations[i])
+            write_calibration(config->tiers[i].name, learned->calibrations[i], out);
     buf_printf(out, "pseudonyms %d\n", config->privacy.pseudonyms.on);
     buf_printf(out, "class %d media %d prompts %d\n", config->privacy.data_class,
                config->privacy.media_class, config->ledger.store_prompts);
+    buf_printf(out, "instructions %d %d\n", config->privacy.instructions.system,
+               config->privacy.instructions.tools);
 }
 
 static enum td_status write_version(const struct config *config,
@@ -193,16 +227,25 @@ static enum td_status write_version(const struct config *config,
 
 /* --- what the classifier must say --- */
 
-static enum td_status check_gates(const struct config *config, struct td_error *err)
+static enum td_status check_gates(const struct config *config, const struct classifier *classifier,
+                                  struct td_error *err)
 {
-    for (size_t i = 0; i < config->route_count; i++)
-        if (config->routes[i].gates.g0_gain_over > 0 ||
-            config->routes[i].gates.g0_p_local_under > 0 ||
-            config->routes[i].thresholds[THRESHOLD_G0])
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        bool asks = route->gates.g0_gain_over > 0 || route->gates.g0_p_local_under > 0 ||
+                    route->thresholds[THRESHOLD_G0];
+        if (asks && !classifier)
             return error_set(err, TD_INVALID,
                              "%s:%u: route '%s' has a gate that needs a classifier, and there is "
                              "none: name one with router.classifier",
-                             config->label, config->routes[i].line, config->routes[i].name);
+                             config->label, route->line, route->name);
+        if (classifier && route->gates.hopeless_under > 0 &&
+            !classifier_has(classifier, OUTCOME_STRONG))
+            return error_set(err, TD_INVALID,
+                             "%s:%u: route '%s' has hopeless_under, and the classifier has not "
+                             "learnt what other tiers get right: train one with strong_ok",
+                             config->label, route->line, route->name);
+    }
     return TD_OK;
 }
 
@@ -223,7 +266,7 @@ static struct error_suggestion suggest_task(const struct classifier *classifier,
     return error_suggest(str_from(name), names, count);
 }
 
-/* A rule on a task that nobody predicts would never match, and nobody would know. */
+/* A rule on what nobody predicts would never match, and nobody would know. */
 static enum td_status check_rule(const struct config *config, const struct config_rule *rule,
                                  const struct classifier *classifier, struct td_error *err)
 {
@@ -236,6 +279,11 @@ static enum td_status check_rule(const struct config *config, const struct confi
         return error_set(err, TD_INVALID,
                          "%s:%u: rule '%.60s' needs a classifier, and there is none: name one with "
                          "router.classifier",
+                         config->label, rule->line, rule->name);
+    if (compiled->asked >> RULE_P_STRONG & 1 && !classifier_has(classifier, OUTCOME_STRONG))
+        return error_set(err, TD_INVALID,
+                         "%s:%u: rule '%.60s' asks for p_strong, and the classifier has not learnt "
+                         "what other tiers get right: train one with strong_ok",
                          config->label, rule->line, rule->name);
     for (size_t i = 0; i < tasks->count; i++) {
         if (knows_task(classifier, tasks->items[i]))
@@ -269,6 +317,9 @@ static void fill_route(const struct config *config, const struct config_route *f
                                                                    : config->privacy.data_class;
     *to = (struct route){
         .name = from->name,
+        .aliases = from->aliases.items      ? from->aliases.items
+                   : from == config->routes ? model_names_common
+                                            : NULL,
         .kind = (enum route_kind)from->kind,
         .tier_count = from->tiers.count,
         .start = from->start,
@@ -310,6 +361,8 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
     *to = (struct app){.name = from->name,
                        .key = digest,
                        .tenant = from->tenant,
+                       .models = from->models.items,
+                       .model_count = from->models.count,
                        .weights = config_weights_read(&from->weights),
                        .escalations_per_hour = from->escalations_per_hour};
     if (from->key_sha256) {
@@ -335,6 +388,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
     struct tier_facts facts = {
         .name = tier->name,
         .model = tier->model ? tier->model : "",
+        .model_assumed = tier->model_assumed,
+        .models = tier->served,
+        .model_count = tier->model_count,
         .place = (enum td_place)tier->place,
         .context_tokens = context || !local ? context
                           : slot            ? slot
@@ -347,13 +403,12 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
         .prefill = (enum prefill)tier->prefill,
+        .streams_as_asked = tier->stream == 1,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
     };
     if (!local)
         facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
-                      (tier->modalities & CONFIG_MODALITY_IMAGE ? 0u : CAPABILITY_IMAGE) |
-                      (tier->modalities & CONFIG_MODALITY_AUDIO ? 0u : CAPABILITY_AUDIO) |
-                      (tier->modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE) |
+                      config_modalities_lack(tier->modalities) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);
@@ -387,7 +442,7 @@ enum td_status policy_build(const struct config *config, const struct policy_lea
     assert(config->route_count <= CONFIG_ROUTES_MAX && config->app_count <= CONFIG_APPS_MAX);
     const struct classifier *classifier = learned->classifier;
     bool decides = !learned->confined;
-    enum td_status status = classifier || !decides ? TD_OK : check_gates(config, err);
+    enum td_status status = decides ? check_gates(config, classifier, err) : TD_OK;
     for (size_t i = 0; decides && i < config->rule_count && status == TD_OK; i++)
         status = check_rule(config, &config->rules[i], classifier, err);
     for (size_t i = 0; i < config->route_count; i++) {

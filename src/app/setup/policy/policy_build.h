@@ -11,8 +11,10 @@ struct classifier;
 
 /* What was learned from data. */
 struct policy_learned {
-    const struct classifier *classifier;                    /* NULL = none */
-    const struct confidence_model *confidence;              /* NULL = none */
+    const struct classifier *classifier;       /* NULL = none */
+    const struct confidence_model *confidence; /* NULL = none */
+    /* [config->tier_count] of local tiers, each NULL for none; or NULL */
+    struct confidence_model *const *calibrations;
     struct thresholds *(*thresholds)[THRESHOLD_GATE_COUNT]; /* [CONFIG_ROUTES_MAX], or NULL */
     bool confined; /* routes only: what decides is outside, and no key is read here */
 };

@@ -82,6 +82,10 @@ static enum td_status read_names(const struct config *config, struct privacy_sca
         return TD_OK;
     parts->name_min_score = (float)config->privacy.names.min_score;
     parts->name_class = (enum td_data_class)config->privacy.names.data_class;
+    parts->guesses_aside[READING_SYSTEM] =
+        config->privacy.instructions.system == CONFIG_COUNTED_WITHOUT_NAMES;
+    parts->guesses_aside[READING_TOOLS] =
+        config->privacy.instructions.tools == CONFIG_COUNTED_WITHOUT_NAMES;
     enum td_status status = TD_OK;
     if (file == NULL) {
         file = found;

@@ -162,7 +162,7 @@ enum td_status vault_keep_forget(const struct config *config, const char *user, 
     if (!path || access(path, F_OK) != 0)
         return TD_OK;
     struct vault_store *store =
-        vault_store_new(SIZE_MAX, (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+        vault_store_new(SIZE_MAX, SIZE_MAX, (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     if (!store)
         return error_set(err, TD_NO_MEMORY, "no memory for the vaults");
     enum td_status status = vault_keep_load(config, store, err);

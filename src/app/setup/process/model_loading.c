@@ -141,7 +141,7 @@ void model_loading_forget(struct model_loading *loading)
 {
     for (size_t i = 0; i < loading->retired_count; i++)
         if (loading->retired[i]->scheduler)
-            scheduler_forget(loading->retired[i]->scheduler);
+            scheduler_forget(loading->retired[i]->scheduler, NULL);
 }
 
 uint64_t model_loading_tend(struct model_loading *loading)

@@ -32,6 +32,7 @@ static bool same_server(const struct config *old, const struct config *new)
            same_text(old->server.operator_keys_file, new->server.operator_keys_file) &&
            old->server.without_keys == new->server.without_keys &&
            old->server.workers == new->server.workers &&
+           old->server.local_origins == new->server.local_origins &&
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&
            old->server.answer_bytes_max == new->server.answer_bytes_max &&
@@ -52,9 +53,23 @@ static bool same_ledger(const struct config *old, const struct config *new)
            same_text(old->ledger.egress, new->ledger.egress);
 }
 
+static bool same_files(const struct config *old, const struct config *new)
+{
+    return same_text(old->files.directory, new->files.directory) &&
+           old->files.file_mb_max == new->files.file_mb_max &&
+           old->files.caller_mb_max == new->files.caller_mb_max &&
+           old->files.mb_max == new->files.mb_max &&
+           old->files.caller_count_max == new->files.caller_count_max &&
+           old->files.keep_days == new->files.keep_days &&
+           old->files.batch_lines == new->files.batch_lines;
+}
+
 static bool same_privacy(const struct config *old, const struct config *new)
 {
     return old->privacy.conversations_max == new->privacy.conversations_max &&
+           old->privacy.pseudonyms.conversations_max == new->privacy.pseudonyms.conversations_max &&
+           old->privacy.pseudonyms.bytes_max == new->privacy.pseudonyms.bytes_max &&
+           old->privacy.pseudonyms.ttl_s == new->privacy.pseudonyms.ttl_s &&
            old->privacy.confine == new->privacy.confine &&
            old->privacy.zero_retention == new->privacy.zero_retention;
 }
@@ -66,6 +81,7 @@ void restart_keys_warn(const struct config *old, const struct config *new)
         bool same;
     } sections[] = {{"server", same_server(old, new)},
                     {"ledger", same_ledger(old, new)},
+                    {"files", same_files(old, new)},
                     {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)

@@ -28,7 +28,10 @@
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
 #include "privacy/pseudonym/vault_store.h"
+#include "privacy/scan/remembered.h"
+#include "privacy/scan/scanner.h"
 #include "tier/sandbox.h"
+#include "tier/tier.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -342,7 +345,8 @@ void runtime_tell_address(struct runtime *runtime, const char *url)
     storage_tell_address(runtime->storage, url);
 }
 
-/* Phrases, reactions and computed prompts are not stored by user: all of them go. */
+/* Phrases, reactions, scans and computed prompts are not stored by user: all of them go. Computed
+ * prompts are a tenant's own, so of these only the tenant's do. */
 void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgotten *out)
 {
     struct runtime *runtime = ctx;
@@ -362,10 +366,14 @@ void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgott
         log_event(LOG_LEVEL_WARN, "forget_failed", "error=\"%s\"", err.message);
     }
     out->vaults = vault_store_forget(runtime->services.base.vaults, owner, !whom->tenant);
+    struct prefix_scope scope;
+    tier_local_scope(whom->caller, scope.bytes);
     struct exchange_services *services = runtime_acquire(runtime);
     for (size_t i = 0; i < services->scheduler_count; i++)
-        scheduler_forget(services->schedulers[i]);
+        scheduler_forget(services->schedulers[i], whom->caller ? &scope : NULL);
     out->caches = services->scheduler_count > 0;
+    if (services->scanner)
+        scan_memory_clear(privacy_scanner_memory(services->scanner));
     runtime_release(runtime, services);
     atomic_store(&runtime->forget_retired, true);
     if (runtime->services.base.sandbox)

@@ -22,6 +22,7 @@
 #include "exchange/memory/reactions.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
+#include "exchange/private/signatures.h"
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/class_file.h"
@@ -43,15 +44,17 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
         base->device = device_new(config->device.root, config->device.metered.items,
                                   config->device.metered.count, NULL);
     base->classes = conversation_classes_new(config->privacy.conversations_max);
+    base->signatures = signatures_new();
     base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
+                                   config->privacy.pseudonyms.bytes_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     base->spending = spending_new(NULL, SPENDERS_MAX);
     base->hedge_allowance = hedge_allowance_new();
     base->account = account_new();
     base->token_counts = token_counts_new();
     base->watch = watch_new(NULL);
-    if (!base->classes || !base->vaults || !base->spending || !base->hedge_allowance ||
-        !base->account || !base->token_counts || !base->watch)
+    if (!base->classes || !base->signatures || !base->vaults || !base->spending ||
+        !base->hedge_allowance || !base->account || !base->token_counts || !base->watch)
         return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                          config->privacy.conversations_max);
     watch_set_usual_share(base->watch, config->watch.escalation_share);
@@ -186,6 +189,7 @@ void services_setup_close(struct services_parts *parts)
     egress_log_close(base->egress);
     class_file_close(parts->class_file);
     conversation_classes_free(base->classes);
+    signatures_free(base->signatures);
     spending_free(base->spending);
     hedge_allowance_free(base->hedge_allowance);
     account_free(base->account);

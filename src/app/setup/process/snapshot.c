@@ -5,6 +5,7 @@
 
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/adapter_table.h"
+#include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/policy/threshold_file.h"
@@ -38,11 +39,14 @@ struct snapshot {
     struct adapter_table adapters;
     struct engine_parts engine;
     struct scheduler *schedulers[CONFIG_TIERS_MAX];
-    struct classifier *classifier;                          /* NULL = none */
-    struct confidence_model *confidence;                    /* NULL = none, or not of this model */
-    struct confidence_model *confidences[CONFIG_TIERS_MAX]; /* of servers; the same */
+    struct classifier *classifier;       /* NULL = none */
+    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    /* Of servers, and calibrations of local tiers' models (calibration_file.h); the same. */
+    struct confidence_model *confidences[CONFIG_TIERS_MAX];
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
+
+_Static_assert((int)RISK_LEVEL_COUNT == CONFIDENCE_RISK_COUNT, "a threshold for each risk");
 
 /* Adapters belong to the model that was asked for. With another one those that fit are used. */
 static enum td_status load_adapters(struct snapshot *snapshot, const struct engine_tier *from,
@@ -54,14 +58,14 @@ static enum td_status load_adapters(struct snapshot *snapshot, const struct engi
     return adapter_table_load(&snapshot->adapters, &source, before, err);
 }
 
-/* It belongs to one model. */
-static const struct confidence_model *confidence_for(const struct snapshot *snapshot,
+/* What router.confidence names belongs to one model; without it a calibration takes its place. */
+static const struct confidence_model *confidence_for(const struct snapshot *snapshot, size_t index,
                                                      const struct local_model *model)
 {
     const struct confidence_model *confidence = snapshot->confidence;
     return confidence && !confidence_binding_difference(&confidence->binding, &model->identity)
                ? confidence
-               : NULL;
+               : snapshot->confidences[index];
 }
 
 /* Whether token ids of the model that reads them for clients would mean something else. */
@@ -69,6 +73,31 @@ static bool reads_other_ids(const struct snapshot *snapshot, const struct local_
 {
     const struct local_model *main = engine_setup_main(&snapshot->engine);
     return strcmp(main->identity.tokenizer, model->identity.tokenizer) != 0;
+}
+
+static struct confidence_scale scale_of(const struct td_calibration *calibration)
+{
+    return (struct confidence_scale){(double)calibration->temperature, (double)calibration->bias};
+}
+
+static void set_confidence(const struct snapshot *snapshot, size_t index,
+                           const struct local_model *model, struct tier_facts *facts)
+{
+    const struct td_model_info *info = td_model_get_info(model->model);
+    facts->confidence_temperature = (double)info->calibration.temperature;
+    facts->confidence_bias = (double)info->calibration.bias;
+    facts->confidence_call = scale_of(&info->call_calibration);
+    facts->confidence_label = scale_of(&info->label_calibration);
+    facts->confidence_model = confidence_for(snapshot, index, model);
+    facts->has_thresholds = facts->confidence_model && facts->confidence_model->has_thresholds;
+    if (facts->has_thresholds)
+        memcpy(facts->threshold, facts->confidence_model->threshold, sizeof facts->threshold);
+    facts->uncalibrated = !facts->confidence_model && !(facts->confidence_temperature > 0);
+    if (facts->uncalibrated)
+        log_event(LOG_LEVEL_WARN, "model_uncalibrated",
+                  "tier=%s model=%s then=\"its answers climb unless the route gives thresholds\" "
+                  "do=\"tandem calibrate\"",
+                  facts->name, model->identity.model);
 }
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
@@ -88,9 +117,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     facts->model = info->name;
     if (facts->context_tokens > from->model->context_tokens)
         facts->context_tokens = from->model->context_tokens;
-    facts->confidence_temperature = (double)info->calibration.temperature;
-    facts->confidence_bias = (double)info->calibration.bias;
-    facts->confidence_model = confidence_for(snapshot, from->model);
+    if (!base->confined) /* that one answers, and judges nothing */
+        set_confidence(snapshot, index, from->model, facts);
     if (reads_other_ids(snapshot, from->model))
         facts->lacks |= CAPABILITY_PROMPT_IDS;
     if (from->is_own) {
@@ -102,6 +130,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
         return status;
     facts->adapters = snapshot->adapters.names;
     facts->adapter_count = snapshot->adapters.count;
+    for (size_t i = 0; i < snapshot->adapters.count; i++)
+        facts->adapts_always |= snapshot->adapters.adapters[i].always;
     return tier_local_new(facts, &options, &snapshot->tiers[index], err);
 }
 
@@ -206,6 +236,7 @@ static void keep_learned(struct snapshot *snapshot, const struct snapshot *befor
                 continue;
             tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
             logprob_support_copy(&snapshot->tiers[i]->logprobs, &before->tiers[j]->logprobs);
+            extra_support_copy(&snapshot->tiers[i]->extras, &before->tiers[j]->extras);
             tier_load_copy(before->services.load, j, snapshot->services.load, i);
             tier_health_share(before->services.health, j, snapshot->services.health, i);
         }
@@ -240,11 +271,43 @@ static enum td_status open_confidence(struct snapshot *snapshot,
     return TD_OK;
 }
 
+/* One that cannot be used is not: the model then counts as uncalibrated. */
+static void open_calibrations(struct snapshot *snapshot)
+{
+    const struct config *config = snapshot->config;
+    for (size_t i = 0; i < config->tier_count; i++) {
+        struct td_error err = {0};
+        const struct engine_tier *from =
+            config->tiers[i].kind == CONFIG_TIER_LOCAL
+                ? engine_setup_find(&snapshot->engine, config->tiers[i].name)
+                : NULL;
+        if (from && from->model &&
+            calibration_file_find(config->state_dir, &from->model->identity,
+                                  &snapshot->confidences[i], &err) != TD_OK)
+            log_event(LOG_LEVEL_WARN, "calibration_unusable", "tier=%s reason=\"%s\"",
+                      config->tiers[i].name, err.message);
+    }
+}
+
+/* What the confidences of the main model's tier are made by, or NULL. */
+static const struct confidence_model *main_confidence(const struct snapshot *snapshot)
+{
+    const struct local_model *main = engine_setup_main(&snapshot->engine);
+    for (size_t i = 0; main && i < snapshot->config->tier_count; i++) {
+        const struct engine_tier *from =
+            engine_setup_find(&snapshot->engine, snapshot->config->tiers[i].name);
+        if (from && from->model == main)
+            return confidence_for(snapshot, i, main);
+    }
+    return NULL;
+}
+
 /* Thresholds on confidences of another making would keep what they must not: the fixed number holds
  * until they are tuned again. */
 static void drop_foreign(struct snapshot *snapshot)
 {
-    const char *made = snapshot->confidence ? snapshot->confidence->digest : "";
+    const struct confidence_model *confidence = main_confidence(snapshot);
+    const char *made = confidence ? confidence->digest : "";
     for (size_t route = 0; route < snapshot->config->route_count; route++) {
         struct thresholds **of = &snapshot->thresholds[route][THRESHOLD_G3];
         if (!*of || strcmp((*of)->confidence, made) == 0)
@@ -266,6 +329,10 @@ static enum td_status open_judges(struct snapshot *snapshot, struct td_error *er
     enum td_status status = policy_open_classifier(snapshot->config, &snapshot->classifier, err);
     if (status == TD_OK)
         status = open_confidence(snapshot, main ? &main->identity : NULL, err);
+    if (status == TD_OK)
+        open_calibrations(snapshot);
+    if (status == TD_OK && main_confidence(snapshot))
+        snapshot->services.confidence_state = CONFIDENCE_CALIBRATED;
     if (status == TD_OK)
         status = policy_read_thresholds(snapshot->config, snapshot->thresholds, err);
     if (status == TD_OK)
@@ -300,6 +367,8 @@ static void lend_engine(struct snapshot *snapshot)
     const struct local_model *main = engine_setup_main(&snapshot->engine);
     services->model = main ? main->model : NULL;
     services->embeddings = engine_setup_embeddings(&snapshot->engine);
+    services->embedding_aliases =
+        (const char *const *)snapshot->config->engine.embedding_aliases.items;
     services->embeddings_fault =
         snapshot->engine.embedder.is_faulty ? &snapshot->engine.embedder.fault : NULL;
     services->schedulers = snapshot->schedulers;
@@ -324,6 +393,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .latency = tier_latency_new(config->tier_count),
         .load = tier_load_new(config->tier_count),
         .classes = base->classes,
+        .signatures = base->signatures,
         .scanner = snapshot->scanner,
         .spending = base->spending,
         .hedge_allowance = base->hedge_allowance,
@@ -398,8 +468,11 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     atomic_init(&snapshot->user_count, 1);
     if (!base->confined)
         status = open_judges(snapshot, err);
-    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
-                                           snapshot->thresholds, base->confined};
+    const struct policy_learned learned = {.classifier = snapshot->classifier,
+                                           .confidence = snapshot->confidence,
+                                           .calibrations = snapshot->confidences,
+                                           .thresholds = snapshot->thresholds,
+                                           .confined = base->confined};
     if (status == TD_OK)
         status = policy_build(config, &learned, &snapshot->policy, err);
     fill_services(snapshot, base);

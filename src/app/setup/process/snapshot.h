@@ -33,6 +33,7 @@ struct snapshot_base {
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
+    struct signatures *signatures;
     struct spending *spending;
     struct hedge_allowance *hedge_allowance;
     struct prober *prober; /* NULL = tiers are found again by requests */

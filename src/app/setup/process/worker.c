@@ -1,7 +1,11 @@
 /* A worker is one thread with a loop, a server and an API. Other threads reach it by calls that
- * its loop runs (worker_drain), and by one atomic deadline. */
+ * its loop runs (worker_drain), and by one atomic deadline.
+ *
+ * A worker that listens has a second one for its large requests (net/server_move.c). That one is
+ * drained when the first has ended, and so cannot hand it any more, with the same deadline. */
 #include "app/setup/process/worker.h"
 
+#include "api/files/batch_runner.h"
 #include "app/setup/process/prober.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,22 +27,31 @@ struct worker {
     struct api *api;
     struct loop_timer *drain_timer;
     _Atomic uint64_t deadline_ms; /* monotonic; of draining */
+    struct worker *large;         /* for large requests; NULL = this is one */
+    struct worker *first;         /* which hands it large requests; NULL = this one listens */
     struct prober *prober;        /* that runs here, or NULL */
+    struct batch_runner *batches; /* the same */
     bool draining, cut;
     bool started;
     pthread_t thread;
 };
 
+static _Atomic uint64_t *deadline_of(struct worker *worker)
+{
+    return worker->first ? &worker->first->deadline_ms : &worker->deadline_ms;
+}
+
 static void drain_look(void *ctx)
 {
     struct worker *worker = ctx;
+    _Atomic uint64_t *deadline_ms = deadline_of(worker);
     bool idle = server_active(worker->server) == 0 && api_active(worker->api) == 0;
     uint64_t now = clock_monotonic_ns(NULL) / 1000000;
-    bool late = now >= atomic_load(&worker->deadline_ms);
+    bool late = now >= atomic_load(deadline_ms);
     if (late && !idle && !worker->cut) {
         worker->cut = true;
         api_cancel(worker->api);
-        atomic_store(&worker->deadline_ms, now + DRAIN_FLUSH_MS);
+        atomic_store(deadline_ms, now + DRAIN_FLUSH_MS);
         late = false;
     }
     if (idle || late)
@@ -53,22 +66,33 @@ static void drain_begin(void *ctx)
     if (worker->draining)
         return;
     worker->draining = true;
+    if (worker->batches)
+        batch_runner_stop(worker->batches);
     server_stop_accepting(worker->server);
     drain_look(worker);
+}
+
+static void drain(struct worker *worker)
+{
+    if (worker->started && !loop_post(worker->loop, drain_begin, worker))
+        loop_event_stop(worker->loop);
 }
 
 void worker_drain(struct worker *worker, uint32_t timeout_ms)
 {
     uint64_t now = clock_monotonic_ns(NULL) / 1000000;
     atomic_store(&worker->deadline_ms, now + timeout_ms);
-    if (worker->started && !loop_post(worker->loop, drain_begin, worker))
-        loop_event_stop(worker->loop);
+    drain(worker);
 }
 
 static void *worker_run(void *ctx)
 {
     struct worker *worker = ctx;
     loop_event_run(worker->loop);
+    if (worker->large) {
+        drain(worker->large);
+        worker_wait(worker->large);
+    }
     return NULL;
 }
 
@@ -82,8 +106,8 @@ static bool attach(struct worker *worker, const struct worker_options *options)
     return true;
 }
 
-enum td_status worker_new(const struct worker_options *options, struct worker **out,
-                          struct td_error *err)
+static enum td_status make(const struct worker_options *options, struct worker **out,
+                           struct td_error *err)
 {
     struct worker *worker = calloc(1, sizeof *worker);
     if (!worker)
@@ -104,7 +128,35 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
     }
     server_set_head(worker->server, api_admit);
     server_set_refuse(worker->server, api_refuse);
+    if (options->batches &&
+        !batch_runner_attach(options->batches, worker->api, worker->server, api_ask)) {
+        worker_free(worker);
+        return error_set(err, TD_NO_MEMORY, "no memory for a worker");
+    }
+    worker->batches = options->batches;
     *out = worker;
+    return TD_OK;
+}
+
+enum td_status worker_new(const struct worker_options *options, struct worker **out,
+                          struct td_error *err)
+{
+    struct worker_options first = *options, large = *options;
+    first.batches = NULL;
+    *out = NULL;
+    large.server.host = NULL;
+    large.prober = NULL;
+    large.index = options->large_index;
+    enum td_status status = make(&first, out, err);
+    if (status == TD_OK)
+        status = make(&large, &(*out)->large, err);
+    if (status != TD_OK) {
+        worker_free(*out);
+        *out = NULL;
+        return status;
+    }
+    (*out)->large->first = *out;
+    server_set_large((*out)->server, (*out)->large->server);
     return TD_OK;
 }
 
@@ -113,13 +165,19 @@ uint16_t worker_port(const struct worker *worker)
     return server_port(worker->server);
 }
 
-enum td_status worker_start(struct worker *worker, struct td_error *err)
+static enum td_status start(struct worker *worker, struct td_error *err)
 {
     assert(!worker->started);
     if (pthread_create(&worker->thread, NULL, worker_run, worker) != 0)
         return error_set(err, TD_NO_MEMORY, "cannot start a thread");
     worker->started = true;
     return TD_OK;
+}
+
+enum td_status worker_start(struct worker *worker, struct td_error *err)
+{
+    enum td_status status = start(worker->large, err);
+    return status == TD_OK ? start(worker, err) : status;
 }
 
 void worker_wait(struct worker *worker)
@@ -135,8 +193,12 @@ void worker_free(struct worker *worker)
     if (!worker)
         return;
     worker_wait(worker);
+    if (worker->large && worker->large->started) /* alone, then */
+        loop_event_stop(worker->large->loop);
+    worker_free(worker->large);
     if (worker->prober)
         prober_detach(worker->prober);
+    batch_runner_detach(worker->batches);
     api_free(worker->api);
     if (worker->server)
         server_free(worker->server);

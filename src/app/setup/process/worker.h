@@ -1,5 +1,6 @@
-/* One event loop of the server with its thread, HTTP server and API. The process makes some of
- * them on one port (SO_REUSEPORT: the kernel spreads connections).
+/* One event loop of the server with its thread, HTTP server and API, and another one for large
+ * requests. The process makes some of them on one port (SO_REUSEPORT: the kernel spreads
+ * connections).
  *
  * worker_drain, worker_wait and worker_free may be called from the main thread; everything else
  * inside a worker happens on its own. */
@@ -8,14 +9,16 @@
 
 #include "api/api.h"
 
+struct batch_runner;
 struct prober;
 struct worker;
 
 struct worker_options {
     const struct api_host *host;
     struct server_options server;
-    uint32_t index;        /* of this worker: its metrics shard */
-    struct prober *prober; /* runs on this worker; NULL = on another one */
+    uint32_t index, large_index;  /* metrics shards of its two loops */
+    struct batch_runner *batches; /* runs on this worker's second loop; NULL = on another one */
+    struct prober *prober;        /* runs on this worker; NULL = on another one */
 };
 
 /* Listens; does not serve yet. **returns new** (worker_free). */

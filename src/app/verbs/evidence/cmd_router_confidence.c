@@ -4,12 +4,13 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/confidence_answers.h"
+#include "app/evidence/ledger_lines.h"
 #include "app/evidence/tier_answers.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/policy/confidence_file.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "router/plan/facts.h"
 
@@ -18,6 +19,8 @@
 struct call {
     const char *model, *out;
     const char *tier, *config; /* a server's model instead */
+    const char *file;
+    struct ledger_lines_options ledger;
     struct confidence_answers_options answers;
     uint64_t seed;
     enum td_cpu cpu;
@@ -51,6 +54,9 @@ static bool print_result(const struct call *call, const struct confidence_answer
                          const struct confidence_model *model, const struct reports *reports)
 {
     if (!call->json) {
+        if (answers->other_count)
+            printf("%zu lines left out: the model says something else today than what was judged\n",
+                   answers->other_count);
         printf("%zu answers, %zu right, %llu tokens; %s for %s %s in %.1f s\n",
                answers->whole_count, answers->right_count, (unsigned long long)answers->token_count,
                call->out, model->binding.model, model->binding.quantization, reports->seconds);
@@ -61,6 +67,7 @@ static bool print_result(const struct call *call, const struct confidence_answer
     struct json *object = json_new_object();
     json_put(object, "answers", json_new_int((int64_t)answers->whole_count));
     json_put(object, "right", json_new_int((int64_t)answers->right_count));
+    json_put(object, "left_out", json_new_int((int64_t)answers->other_count));
     json_put(object, "tokens", json_new_int((int64_t)answers->token_count));
     json_put(object, "whole", fit_json(&reports->whole));
     json_put(object, "running", fit_json(&reports->running));
@@ -70,18 +77,6 @@ static bool print_result(const struct call *call, const struct confidence_answer
     json_put(object, "output", json_new_cstr(call->out));
     json_put(object, "seconds", json_new_double(reports->seconds));
     return command_print_json(object);
-}
-
-static enum td_status write_model(const struct confidence_model *model, const char *path,
-                                  struct td_error *err)
-{
-    struct buf text;
-    buf_init(&text, 1u << 20);
-    confidence_model_write(model, &text);
-    enum td_status status = text.failed ? error_set(err, TD_NO_MEMORY, "no memory for %s", path)
-                                        : file_replace(path, buf_view(&text), 0666, err);
-    buf_deinit(&text);
-    return status;
 }
 
 /* Who answers, and what identifies it. A server is known by its answers. */
@@ -106,9 +101,25 @@ static void close_source(struct confidence_source *source)
     tier_answers_close(source->server);
 }
 
-static int train(const struct call *call)
+/* What the model is to answer. *done: the lines were only to be written. */
+static enum td_status read_lines(struct call *call, const struct confidence_source *source,
+                                 struct ledger_lines *lines, bool *done, struct td_error *err)
+{
+    call->ledger.kind = LEDGER_LINES_ANSWERS;
+    call->ledger.config = call->config;
+    call->ledger.tier = call->tier;
+    call->ledger.model = source->model ? td_model_get_info(source->model)->name : NULL;
+    enum td_status status = ledger_lines_read(&call->ledger, call->file, lines, err);
+    call->answers.path = ledger_lines_name(&call->ledger, call->file);
+    call->answers.text = buf_view(&lines->text);
+    return status == TD_OK ? ledger_lines_tell(&call->ledger, lines, done, err) : status;
+}
+
+static int train(struct call *call)
 {
     struct td_error err = {0};
+    struct ledger_lines lines = {0};
+    bool done = false;
     struct confidence_source source = {0};
     struct confidence_answers answers = {0};
     struct confidence_model fitted = {0};
@@ -116,33 +127,41 @@ static int train(const struct call *call)
     double begin_ms = clock_monotonic_ms(NULL);
     enum td_status status = open_source(call, &source, &fitted.binding, &err);
     if (status == TD_OK)
+        status = read_lines(call, &source, &lines, &done, &err);
+    if (status == TD_OK && done)
+        goto out;
+    if (status == TD_OK)
         status = confidence_answers_read(&source, &call->answers, &answers, &err);
     if (status == TD_OK && source.server)
         model_identity_of_server(tier_answers_facts(source.server)->model,
                                  tier_answers_identity(source.server), &fitted.binding);
     if (status == TD_OK)
         status = confidence_fit(answers.whole, answers.whole_count, call->seed, &fitted.whole,
-                                &reports.whole, &err);
+                                &reports.whole, NULL, &err);
     if (status == TD_OK)
         status = confidence_fit(answers.running, answers.running_count, call->seed, &fitted.running,
-                                &reports.running, &err);
+                                &reports.running, NULL, &err);
     fitted.samples = (uint32_t)answers.whole_count;
     if (status == TD_OK)
-        status = write_model(&fitted, call->out, &err);
+        status = confidence_file_write(call->out, &fitted, 0666, &err);
     reports.seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
-    bool printed = status == TD_OK && print_result(call, &answers, &fitted, &reports);
+    done = status == TD_OK && print_result(call, &answers, &fitted, &reports);
+out:
     confidence_answers_deinit(&answers);
+    ledger_lines_deinit(&lines);
     close_source(&source);
-    return status == TD_OK ? !printed : command_fail("router confidence", &err);
+    return status == TD_OK ? !done : command_fail("router confidence", &err);
 }
 
 static int cmd_router_confidence(int argc, char **argv)
 {
     struct call call = {.answers.tokens_max = 256, .seed = 1, .cpu = TD_CPU_AUTO};
+    since_option_init(&call.ledger.since, "30d");
     const struct option options[] = {
         OPTION_ROW_MODEL(call.model),
         {"tier", 't', OPTION_TEXT, &call.tier, "NAME",
          "let the server of this tier answer, instead of a model file", 0, 0},
+        LEDGER_LINES_ROWS(call.ledger),
         OPTION_ROW_CONFIG(call.config),
         {"output", 'o', OPTION_TEXT, &call.out, "FILE",
          "file to write, for router.confidence or a tier's confidence; required", 0, 0},
@@ -156,26 +175,29 @@ static int cmd_router_confidence(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "router confidence",
-        .arguments = "FILE.jsonl",
+        .arguments = "[FILE.jsonl]",
         .summary = "Lets a model answer prompts whose right answers are known, and fits how "
                    "likely an answer with given token probabilities is right.\n"
                    "A line of FILE.jsonl: {\"prompt\" or \"messages\"} with \"right\": true or "
                    "false for this model's answer, or with \"answer\": the text, or a list of "
-                   "texts, that is right. It needs at least 50 lines; some hundreds give useful "
+                   "texts, that is right. With \"said\", \"right\" is about that answer only. "
+                   "--from-ledger makes such lines of the answers that people and shadows have "
+                   "judged. It needs at least 50 lines; some hundreds give useful "
                    "results.\n"
                    "The file that it writes is valid for this model, quantisation, template and "
                    "tokenizer only; with --tier for the tier's model and what the server says that "
                    "it is.",
-        .json = "{answers, right, tokens, whole, running, folds, model, quantization, output, "
+        .json = "{answers, right, left_out, tokens, whole, running, folds, model, quantization, "
+                "output, "
                 "seconds}",
         OPTION_TABLE(options),
         .positional_max = 1,
     };
     size_t count = 0;
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.answers.path, &count);
-    if (count != 1 || !call.out)
-        return options_misuse("router confidence",
-                              "give a file of prompts with known answers, and -o FILE");
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, &count);
+    if (!(count || call.ledger.on) || !(call.out || call.ledger.lines))
+        return options_misuse("router confidence", "give a file of prompts with known answers or "
+                                                   "--from-ledger, and -o FILE");
     return train(&call);
 }
 

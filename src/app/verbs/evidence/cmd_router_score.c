@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,6 +59,15 @@ static void judge(struct scorer *scorer, struct td_str text)
                      &scorer->verdict);
 }
 
+static void print_number(const char *name, const char *format, double value)
+{
+    printf("%s ", name);
+    if (isnan(value))
+        printf("-  "); /* nobody trained for it */
+    else
+        printf(format, value);
+}
+
 static bool print_verdict(struct scorer *scorer, struct td_str text, bool as_json)
 {
     judge(scorer, text);
@@ -66,9 +76,10 @@ static bool print_verdict(struct scorer *scorer, struct td_str text, bool as_jso
         return command_print_json(verdict_json(scorer));
     const char *task =
         verdict->task == SIZE_MAX ? "-" : classifier_task_name(scorer->classifier, verdict->task);
-    return printf("gain %+.3f  p_local %.3f  p_strong %.3f  task %s (%.2f)\n",
-                  (double)verdict->gain, (double)verdict->p_local, (double)verdict->p_strong, task,
-                  (double)verdict->task_p) > 0;
+    print_number("gain", "%+.3f  ", (double)verdict->gain);
+    print_number("p_local", "%.3f  ", (double)verdict->p_local);
+    print_number("p_strong", "%.3f  ", (double)verdict->p_strong);
+    return printf("task %s (%.2f)\n", task, (double)verdict->task_p) > 0;
 }
 
 static enum td_status score_lines(struct scorer *scorer, struct td_str lines, struct td_error *err)

@@ -6,12 +6,16 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/evidence/ledger_answers.h"
+#include "app/setup/model/model_file.h"
+#include "app/setup/model/model_identity.h"
+#include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "router/learn/tune.h"
+#include "tandem/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +158,30 @@ static enum td_status read_file(struct tune_call *call, struct td_error *err)
     return status;
 }
 
+/* Where the configuration names no confidence model, answers may have been judged by a calibration
+ * of the model that a server would run. Without such a model there is none. */
+static enum td_status read_calibration(struct tune_call *call, const struct config *config,
+                                       struct td_error *err)
+{
+    char path[4096];
+    struct td_model *model = NULL;
+    struct confidence_binding identity;
+    struct confidence_model *calibration = NULL;
+    if (call->threshold_gate != THRESHOLD_G3 ||
+        model_file_find(config->engine.model, config->models.dir, path, sizeof path, NULL) !=
+            TD_OK ||
+        td_model_open(path, NULL, &model, NULL) != TD_OK)
+        return TD_OK;
+    enum td_status status = model_identity_read(model, path, &identity, err);
+    if (status == TD_OK)
+        status = calibration_file_find(config->state_dir, &identity, &calibration, err);
+    if (calibration)
+        memcpy(call->made_by, calibration->digest, sizeof call->made_by);
+    free(calibration);
+    td_model_close(model);
+    return status;
+}
+
 static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
 {
     struct config *config = NULL;
@@ -162,6 +190,8 @@ static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
     if (status == TD_OK)
         status = read_confidence(
             call, call->confidence ? call->confidence : config->router.confidence, err);
+    if (status == TD_OK && !call->confidence && !config->router.confidence)
+        status = read_calibration(call, config, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
     const struct ledger_answers_options options = {call->since.wall_ms, call->threshold_gate,

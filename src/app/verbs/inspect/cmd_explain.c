@@ -41,6 +41,9 @@ static void print_head(const struct json *record)
         printf(" with confidence %.2f", json_number(confidence, 0));
     printf(", status %s.\n", text_of(record, "status", "?"));
     const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
+    const char *model = text_of(record, "requested_model", NULL);
+    if (model)
+        printf("The request asked for the model '%s'.\n", model);
     printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
            text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
     printf("%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
@@ -80,9 +83,9 @@ static void print_reasons(const struct json *record)
         printf("\nWhy:\n");
     for (size_t i = 0; i < json_count(reasons); i++) {
         const struct json *reason = json_at(reasons, i);
+        const char *tier = text_of(reason, "tier", "");
         printf("  %zu. %s [%s%s%s]\n", i + 1, text_of(reason, "text", ""),
-               text_of(reason, "code", "?"), json_get(reason, "tier") ? ", " : "",
-               text_of(reason, "tier", ""));
+               text_of(reason, "code", "?"), *tier ? ", " : "", tier);
     }
 }
 
@@ -147,6 +150,9 @@ static void print_attempts(const struct json *record)
                text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
         if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
             printf(", confidence %.2f", json_number(confidence, 0));
+        const char *kind = json_cstr(json_at(json_get(json_get(record, "signals"), "kinds"), i));
+        if (kind)
+            printf(" of a%s %s", *kind == 'a' ? "n" : "", kind);
         printf(", began after %.1f ms, %.1f ms, %.6f USD%s, %lld bytes left the device\n",
                json_number(json_get(attempt, "start_ms"), 0),
                json_number(json_get(attempt, "total_ms"), 0),

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/evidence/calibrate.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
@@ -31,7 +32,7 @@ static atomic_bool interrupted;
 struct pull {
     const char *config_path, *dir, *name, *ca_file;
     uint32_t streams, retries;
-    bool json, force;
+    bool json, force, calibrate;
 
     struct config *config;
     struct model_source source;
@@ -325,6 +326,23 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
     return status;
 }
 
+/* An adapter is no model: what it is worth is not known without the model that it changes. */
+static enum td_status calibrate(const struct pull *pull, bool *printed, struct td_error *err)
+{
+    struct adapter_file adapter;
+    const struct calibrate_options options = {.model = pull->path,
+                                              .config = pull->config_path,
+                                              .tokens_max = CALIBRATE_TOKENS,
+                                              .seed = 1,
+                                              .cpu = TD_CPU_AUTO,
+                                              .json = pull->json,
+                                              .cancel = &interrupted};
+    if (adapter_file_read(pull->path, &adapter))
+        return error_set(err, TD_INVALID, "%s is an adapter, which --calibrate cannot measure",
+                         pull->path);
+    return calibrate_run(&options, printed, err);
+}
+
 static int cmd_models_pull(int argc, char **argv)
 {
     struct pull pull = {.retries = RETRIES_DEFAULT, .part_fd = -1};
@@ -342,6 +360,8 @@ static int cmd_models_pull(int argc, char **argv)
         {"retries", 0, OPTION_UINT, &pull.retries, "N",
          "failures in a row before it gives up; default 8", 0, 1000},
         {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
+        {"calibrate", 0, OPTION_FLAG, &pull.calibrate, NULL,
+         "then measure what its confidence is worth, as 'tandem calibrate' does", 0, 0},
         {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model of the same name", 0, 0},
         OPTION_ROW_JSON(pull.json),
     };
@@ -371,6 +391,8 @@ static int cmd_models_pull(int argc, char **argv)
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&pull, source[0], &printed, &err);
+    if (status == TD_OK && printed && pull.calibrate)
+        status = calibrate(&pull, &printed, &err);
     config_free(pull.config);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }

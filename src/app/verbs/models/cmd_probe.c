@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/evidence/ledger_lines.h"
 #include "app/evidence/probe_fit.h"
 #include "app/evidence/probe_lines.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 
 struct probe_options {
     const char *model, *file, *out, *input;
+    struct ledger_lines_options ledger;
     uint32_t layer, hidden, threads;
     uint64_t seed;
     enum td_cpu cpu;
@@ -94,20 +96,30 @@ static bool print_result(const struct probe_options *options, const struct probe
     return command_print_json(object);
 }
 
-static int train(const struct probe_options *options)
+static int train(struct probe_options *options)
 {
     struct td_error err = {0};
+    struct ledger_lines from = {0};
+    bool done = false;
     struct td_model *model = NULL;
     struct probe_input input;
     struct probe_lines lines = {0};
     struct probe_fit fit = {0};
-    bool printed = true;
     double begin_ms = clock_monotonic_ms(NULL);
     enum td_status status = command_open_model(options->model, options->cpu, false, &model, &err);
+    options->ledger.model = status == TD_OK ? td_model_get_info(model)->name : NULL;
     if (status == TD_OK)
         status = read_input(options, model, &input, &err);
     if (status == TD_OK)
-        status = probe_lines_read(model, options->file, &input, options->threads, &lines, &err);
+        status = ledger_lines_read(&options->ledger, options->file, &from, &err);
+    if (status == TD_OK)
+        status = ledger_lines_tell(&options->ledger, &from, &done, &err);
+    if (status == TD_OK && done)
+        goto out;
+    const struct probe_lines_options reading = {ledger_lines_name(&options->ledger, options->file),
+                                                buf_view(&from.text), options->threads};
+    if (status == TD_OK)
+        status = probe_lines_read(model, &reading, &input, &lines, &err);
     const struct probe_data data = {lines.states, lines.right, lines.count, lines.width};
     const struct probe_fit_options how = {options->hidden, options->seed};
     if (status == TD_OK)
@@ -115,18 +127,22 @@ static int train(const struct probe_options *options)
     if (status == TD_OK)
         status = write_model(options, model, &input, &lines, &fit, &err);
     if (status == TD_OK)
-        printed = print_result(options, &input, &lines, &fit,
-                               (clock_monotonic_ms(NULL) - begin_ms) / 1000);
+        done = print_result(options, &input, &lines, &fit,
+                            (clock_monotonic_ms(NULL) - begin_ms) / 1000);
+out:
     probe_fit_free(&fit);
     probe_lines_deinit(&lines);
+    ledger_lines_deinit(&from);
     td_model_close(model);
-    return status == TD_OK ? !printed : command_fail("probe", &err);
+    return status == TD_OK ? !done : command_fail("probe", &err);
 }
 
 static int cmd_probe(int argc, char **argv)
 {
     struct probe_options values = {
         .layer = LAST_LAYER, .input = "last+mean", .hidden = 16, .seed = 1, .cpu = TD_CPU_AUTO};
+    values.ledger.kind = LEDGER_LINES_PROMPTS;
+    since_option_init(&values.ledger.since, "30d");
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
         {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf",
@@ -140,17 +156,20 @@ static int cmd_probe(int argc, char **argv)
          "width of the hidden layer; 0 = logistic regression; default 16", 0, PROBE_WIDTH_MAX},
         {"seed", 0, OPTION_U64, &values.seed, "N",
          "seed of the first weights and of the order; default 1", 0, 0},
+        LEDGER_LINES_ROWS(values.ledger),
+        OPTION_ROW_CONFIG(values.ledger.config),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
         .verb = "probe",
-        .arguments = "train FILE.jsonl",
+        .arguments = "train [FILE.jsonl]",
         .summary = "Trains a probe, which estimates before the first token how likely the answer "
                    "will be right, and writes a copy of the model that contains it.\n"
                    "Each line of FILE.jsonl is {\"prompt\": text, \"right\": true or false}; "
-                   "\"messages\", as in a chat request, may replace \"prompt\".",
+                   "\"messages\", as in a chat request, may replace \"prompt\". --from-ledger "
+                   "makes such lines of the answers that people and shadows have judged.",
         .json = "{lines, right, auroc, folds, layer, input, hidden, output, seconds}",
         OPTION_TABLE(options),
         .positional_max = 2,
@@ -158,8 +177,10 @@ static int cmd_probe(int argc, char **argv)
     const char *arguments[2] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
-    if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out)
-        return options_misuse("probe", "give 'train', a file of lines and -o OUT.gguf");
+    if (count == 0 || !str_equal(str_from(arguments[0]), STR("train")) ||
+        !(arguments[1] || values.ledger.on) || !(values.out || values.ledger.lines))
+        return options_misuse("probe", "give 'train', a file of lines or --from-ledger, and -o "
+                                       "OUT.gguf");
     values.file = arguments[1];
     return train(&values);
 }

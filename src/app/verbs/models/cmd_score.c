@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "engine/session/classifier.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,17 +59,6 @@ static enum td_status read_labels(struct score_options *options, struct buf *fil
     return status;
 }
 
-/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no
- * tokenizer would make of the text. */
-static int32_t token_of(const struct td_model *model, struct td_str text)
-{
-    uint32_t count = td_model_get_info(model)->vocab_count;
-    for (uint32_t id = 0; id < count; id++)
-        if (str_equal(td_token_piece(model, (int32_t)id, false), text))
-            return (int32_t)id;
-    return -1;
-}
-
 /* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain
  * prompt those that the whole text has there; where its tokens do not end with the prompt's, and in
  * a chat, those of the text alone. */
@@ -81,7 +71,7 @@ static enum td_status tail_ids(const struct score_options *options, const struct
     buf_init(&whole, SIZE_MAX / 2);
     *ids = NULL;
     enum td_status status = TD_OK;
-    int32_t whole_label = options->text ? -1 : token_of(model, text);
+    int32_t whole_label = options->text ? -1 : classifier_token(model, text);
     if (whole_label >= 0) {
         *count = 1;
         *ids = malloc(sizeof **ids);

@@ -5,12 +5,13 @@
 #include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "engine/model/chat_tools.h"
 
 #include <stdlib.h>
 
 #define MESSAGES_ARENA_BYTES (512u << 20)
 
-/* A JSON array of messages, or an object with `messages` as a chat request has it. */
+/* A JSON array of messages, or an object with `messages` and `tools` as a chat request has it. */
 static enum td_status read_messages(struct td_str text, struct json **body, struct arena *arena,
                                     struct td_request *request, struct td_error *err)
 {
@@ -25,6 +26,9 @@ static enum td_status read_messages(struct td_str text, struct json **body, stru
     struct fault fault = {0};
     if (!openai_messages_read(*body, arena, request, &fault))
         return error_set(err, TD_INVALID, "%s: %s", fault.param, fault.message);
+    enum json_kind tools = json_kind_of(json_get(*body, "tools"));
+    if (json_get(*body, "tools") && tools != JSON_KIND_ARRAY && tools != JSON_KIND_NULL)
+        return error_set(err, TD_INVALID, "tools: not an array of tools");
     return TD_OK;
 }
 
@@ -36,21 +40,60 @@ static struct json *ids_to_json(const int32_t *ids, size_t count)
     return array;
 }
 
-static enum td_status print_prompt(const struct td_model *model, const struct td_request *request,
-                                   bool as_ids, bool json, bool *printed, struct td_error *err)
+/* The bytes that the tokens stand for, control tokens spelled out. **returns new** (free). */
+static char *text_of_ids(const struct td_model *model, const int32_t *ids, size_t count,
+                         size_t *len)
+{
+    struct buf out;
+    buf_init(&out, MESSAGES_ARENA_BYTES);
+    for (size_t i = 0; i < count; i++)
+        buf_append_str(&out, td_token_piece(model, ids[i], true));
+    *len = out.len;
+    return buf_take(&out);
+}
+
+/* Tools are shown by the model's own template alone, which gives tokens. */
+static enum td_status render_tools(const struct td_model *model, const struct json *body,
+                                   bool as_ids, char **text, int32_t **ids, size_t *len,
+                                   struct td_error *err)
+{
+    size_t count = 0;
+    enum td_status status = chat_tools_tokenize(model, json_get(body, "messages"),
+                                                json_get(body, "tools"), ids, &count, err);
+    *len = count;
+    if (status == TD_OK && !as_ids) {
+        *text = text_of_ids(model, *ids, count, len);
+        if (*text == NULL)
+            status = error_set(err, TD_NO_MEMORY, "no memory for the rendered prompt");
+    }
+    return status;
+}
+
+struct prompt_form {
+    bool as_ids, json;
+};
+
+static enum td_status print_prompt(const struct td_model *model, const struct json *body,
+                                   const struct td_request *request, struct prompt_form form,
+                                   bool *printed, struct td_error *err)
 {
     char *text = NULL;
     int32_t *ids = NULL;
     size_t len = 0;
-    enum td_status status =
-        as_ids ? td_chat_tokenize(model, request->messages, request->message_count, &ids, &len, err)
-               : td_template_render(model, request->messages, request->message_count, &text, &len,
-                                    err);
-    if (status == TD_OK && as_ids)
+    enum td_status status;
+    if (json_count(json_get(body, "tools")) > 0)
+        status = render_tools(model, body, form.as_ids, &text, &ids, &len, err);
+    else if (form.as_ids)
+        status =
+            td_chat_tokenize(model, request->messages, request->message_count, &ids, &len, err);
+    else
+        status =
+            td_template_render(model, request->messages, request->message_count, &text, &len, err);
+    if (status == TD_OK && form.as_ids)
         *printed = command_print_json(ids_to_json(ids, len));
     else if (status == TD_OK)
-        *printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
-                        : command_print((struct td_str){text, len});
+        *printed = form.json ? command_print_json(json_new_text((struct td_str){text, len}))
+                             : command_print((struct td_str){text, len});
     free(text);
     free(ids);
     return status;
@@ -73,7 +116,8 @@ static int cmd_template(int argc, char **argv)
         .arguments = "< MESSAGES.json",
         .summary = "Shows chat messages as the model reads them: rendered by the model's chat "
                    "template, up to the start of the assistant's turn. The input is a JSON array "
-                   "of {role, content}.",
+                   "of {role, content}, or an object with `messages` and `tools` as in a chat "
+                   "request.",
         .json = "One string.",
         OPTION_TABLE(options),
     };
@@ -93,7 +137,8 @@ static int cmd_template(int argc, char **argv)
         status = arena ? read_messages(buf_view(&input), &body, arena, &request, &err)
                        : error_set(&err, TD_NO_MEMORY, "no memory for the messages");
     if (status == TD_OK)
-        status = print_prompt(model, &request, as_ids, json, &printed, &err);
+        status =
+            print_prompt(model, body, &request, (struct prompt_form){as_ids, json}, &printed, &err);
     arena_free(arena);
     json_free(body);
     buf_deinit(&input);

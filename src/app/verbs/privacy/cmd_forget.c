@@ -5,6 +5,7 @@
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/setup/files/file_setup.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -69,13 +70,15 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     enum td_status status = ledger_forget(config->ledger.path, NULL, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
-    uint64_t consents = 0, similar = 0, vaults = 0;
+    uint64_t consents = 0, similar = 0, vaults = 0, files = 0;
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
         status = consistency_setup_forget(config, user, &similar, err);
     if (status == TD_OK)
         status = vault_keep_forget(config, user, &vaults, err);
+    if (status == TD_OK)
+        status = file_setup_forget(config, user, &files, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();
@@ -86,6 +89,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     json_put(*out, "consents", json_new_int((int64_t)consents));
     json_put(*out, "similar", json_new_int((int64_t)similar));
     json_put(*out, "vaults", json_new_int((int64_t)vaults));
+    json_put(*out, "files", json_new_int((int64_t)files));
     return TD_OK;
 }
 
@@ -103,6 +107,10 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("%lld consents and %lld memories of where questions started were erased\n",
            count_of(result, "consents"), count_of(result, "similar"));
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
+    printf("%lld files of batches were removed\n", count_of(result, "files"));
+    if (by_server)
+        printf("%lld kept responses and conversations were dropped\n",
+               count_of(result, "responses"));
     if (by_server)
         printf("cached prompts and the memory of the confined worker were dropped\n");
     else

@@ -14,6 +14,7 @@
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
 #include "net/loop_event.h"
+#include "tier/call_grammar.h"
 #include "tier/sandbox.h"
 #include "tier/sandbox_wire.h"
 #include "tier/sandbox_worker.h"
@@ -81,6 +82,7 @@ static void answer_free(struct answer *answer)
     loop_watch_free(confined->loop, answer->gone);
     loop_timer_free(confined->loop, answer->flush);
     td_grammar_free(answer->request.request.grammar);
+    td_grammar_free(answer->request.request.call_grammar);
     sandbox_request_deinit(&answer->request);
     if (answer->bytes)
         munmap((void *)(uintptr_t)answer->bytes, answer->byte_count);
@@ -217,11 +219,16 @@ static enum td_status map_request(struct answer *answer, int fd, struct td_error
     return TD_OK;
 }
 
-/* The grammar was compiled by the server, too, so that what cannot be compiled does not come. */
+/* The server compiled them, too, so what cannot be compiled does not come. */
 static enum td_status compile_format(struct sandbox_request *request, struct td_error *err)
 {
     struct td_request *td = &request->request;
-    return openai_format_is_due(td) ? openai_format_compile(td, &td->grammar, err) : TD_OK;
+    enum td_status status = TD_OK;
+    if (openai_format_is_due(td))
+        status = openai_format_compile(td, &td->grammar, err);
+    if (status == TD_OK && call_grammar_is_due(td))
+        status = call_grammar_compile(td, &td->call_grammar, err);
+    return status;
 }
 
 static enum td_status begin_vectors(struct answer *answer, struct td_error *err)

@@ -8,6 +8,7 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/model/model_record.h"
+#include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
@@ -21,6 +22,7 @@
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
+#include "router/plan/model_names.h"
 #include "router/plan/reach.h"
 
 #include <errno.h>
@@ -33,7 +35,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define RESULTS_MAX 32
+#define RESULTS_MAX 64
 
 enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
 static const char *const health_names[] = {"ok", "warn", "fail"};
@@ -101,26 +103,71 @@ static void check_cores(struct doctor *doctor)
         "%u usable%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
-static void check_confidence(struct doctor *doctor, const struct td_model *model, const char *path)
+/* Whether a route judges the tier's answers by the default numbers of its gates. */
+static bool relies_on_defaults(const struct config *config, const struct config_tier *tier)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        bool own = route->gates.g2_given || route->gates.g3_given ||
+                   route->thresholds[THRESHOLD_G3] != NULL;
+        for (size_t t = 0; !own && t < route->tiers.count; t++)
+            if (strcmp(route->tiers.items[t], tier->name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* By the state folder, or by what the model's file brings. */
+static void check_calibration(struct doctor *doctor, const struct config_tier *tier,
+                              const struct td_model *model, const char *path, const char *name,
+                              const struct confidence_binding *identity)
+{
+    struct td_error err = {0};
+    struct confidence_model *calibration = NULL;
+    char advice[256];
+    snprintf(advice, sizeof advice, "measure it: tandem calibrate -m %.200s", path);
+    if (calibration_file_find(doctor->config->state_dir, identity, &calibration, &err) != TD_OK)
+        add(doctor, name, HEALTH_WARN, advice, "uncalibrated: %.400s", err.message);
+    else if (calibration)
+        add(doctor, name, HEALTH_OK, NULL,
+            "calibrated (%u answers): whole answers are kept from %.2f, %.2f or %.2f on, for a "
+            "risk of 2, 5 or 10 %%",
+            calibration->samples, calibration->threshold[0], calibration->threshold[1],
+            calibration->threshold[2]);
+    else if (td_model_get_info(model)->calibration.temperature > 0)
+        add(doctor, name, HEALTH_OK, NULL, "calibrated by the model's file");
+    else if (relies_on_defaults(doctor->config, tier))
+        add(doctor, name, HEALTH_WARN, advice,
+            "uncalibrated: nobody measured what its confidence is worth, so its answers climb "
+            "unless the route gives thresholds");
+    else
+        add(doctor, name, HEALTH_OK, NULL, "uncalibrated: the routes' own thresholds judge it");
+    free(calibration);
+}
+
+/* What router.confidence names belongs to the main model. */
+static void check_confidence(struct doctor *doctor, const struct config_tier *tier,
+                             const struct td_model *model, const char *path)
 {
     struct td_error err = {0};
     struct confidence_model *confidence = NULL;
     struct confidence_binding identity;
-    char why[160];
-    const char *file = doctor->config->router.confidence;
-    if (!file)
-        return;
-    if (confidence_file_read(file, &confidence, &err) != TD_OK ||
-        model_identity_read(model, path, &identity, &err) != TD_OK)
-        add(doctor, "confidence", HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
+    char why[160], name[80] = "confidence";
+    const char *file = tier->model ? NULL : doctor->config->router.confidence;
+    if (tier->model)
+        snprintf(name, sizeof name, "confidence of %.64s", tier->name);
+    if (model_identity_read(model, path, &identity, &err) != TD_OK ||
+        (file && confidence_file_read(file, &confidence, &err) != TD_OK))
+        add(doctor, name, HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
             err.message);
-    else if (!confidence_file_fits(confidence, &identity, why))
-        add(doctor, "confidence", HEALTH_WARN,
-            "train one for this model with 'tandem router confidence'", "%s is not used: %s", file,
-            why);
-    else
-        add(doctor, "confidence", HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
+    else if (file && !confidence_file_fits(confidence, &identity, why))
+        add(doctor, name, HEALTH_WARN, "train one for this model with 'tandem router confidence'",
+            "%s is not used: %s", file, why);
+    else if (file)
+        add(doctor, name, HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
             confidence->samples);
+    else
+        check_calibration(doctor, tier, model, path, name, &identity);
     free(confidence);
 }
 
@@ -172,8 +219,7 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
     add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
         info->quantization, (double)info->file_bytes / 1e6);
     check_memory(doctor, info);
-    if (!tier->model)
-        check_confidence(doctor, model, path);
+    check_confidence(doctor, tier, model, path);
     td_model_close(model);
 }
 
@@ -304,6 +350,15 @@ static void describe_reach(const struct doctor *doctor, const struct config_tier
              facts.place == TD_PLACE_DEVICE ? "" : " as configured", *seen ? seen : "no");
 }
 
+/* ", models a, b": what its server is asked for. */
+static void describe_models(const struct config_tier *tier, char words[static 160])
+{
+    size_t used =
+        (size_t)snprintf(words, 160, ", model%s %.40s", tier->model_count ? "s" : "", tier->model);
+    for (size_t i = 0; i < tier->model_count && used < 160; i++)
+        used += (size_t)snprintf(words + used, 160 - used, ", %.40s", tier->models[i].name);
+}
+
 static bool has_gate(const struct config_route *route)
 {
     const struct gate_settings *gates = &route->gates;
@@ -356,9 +411,10 @@ static void check_server(struct doctor *doctor, const struct config_tier *tier,
 
 static void check_tier(struct doctor *doctor, const struct config_tier *tier)
 {
-    char name[64], advice[256], reach[96];
+    char name[64], advice[256], reach[96], models[160];
     snprintf(name, sizeof name, "tier %.50s", tier->name);
     describe_reach(doctor, tier, reach);
+    describe_models(tier, models);
     struct td_error err = {0};
     struct secret *key = NULL;
     bool needs_key = tier->api_key_env || tier->api_key_file;
@@ -373,13 +429,30 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
         return;
     }
     if (doctor->offline)
-        add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s",
-            reach);
+        add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s%s",
+            reach, models);
     else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK)
         add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
     else
         check_server(doctor, tier, key, name, reach);
     secret_free(key);
+}
+
+/* By which names clients come to the route beside its own. */
+static void check_names(struct doctor *doctor, const struct config_route *route)
+{
+    char name[64], list[480] = "";
+    bool first = route == doctor->config->routes;
+    const char *const *aliases = route->aliases.items ? route->aliases.items
+                                 : first              ? model_names_common
+                                                      : NULL;
+    size_t used = 0;
+    for (; aliases && *aliases && used < sizeof list - 1; aliases++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *aliases);
+    snprintf(name, sizeof name, "names of %.50s", route->name);
+    if (used)
+        add(doctor, name, HEALTH_OK, NULL, "it also takes requests for %s", list);
 }
 
 static void check_routes(struct doctor *doctor)
@@ -394,6 +467,7 @@ static void check_routes(struct doctor *doctor)
         if (route->tiers.count > 1 && !has_gate(route))
             add(doctor, name, HEALTH_OK, NULL,
                 "no gate judges its answers: a further tier is asked only when one fails");
+        check_names(doctor, route);
     }
 }
 

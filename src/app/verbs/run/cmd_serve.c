@@ -3,11 +3,15 @@
  *   SIGHUP            read the configuration again; a broken one changes nothing
  *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
  *   the same again    stop at once */
+#include "api/files/batch_runner.h"
+#include "api/history/history.h"
 #include "api/http/auth.h"
 #include "api/http/metrics.h"
+#include "api/inference/call_cache.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/setup/files/file_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/watch_keeper.h"
@@ -17,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory_free.h"
 #include "base/str.h"
+#include "ledger/file_store.h"
 #include "net/body_budget.h"
 
 #include <errno.h>
@@ -41,6 +46,10 @@ struct serve {
     struct api_host host;
     struct metrics *metrics;
     struct background *background; /* outlives the workers */
+    struct history *history;       /* NULL = nothing is kept */
+    struct file_store *files;      /* NULL = none are kept */
+    struct batch_runner *batches;
+    struct call_cache *call_cache;
     struct auth *auth;
     struct body_budget budget; /* of all workers */
     struct worker *workers[WORKERS_MAX];
@@ -93,13 +102,20 @@ static void fill_host(struct serve *serve)
         .ctx = serve->runtime,
         .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
+        .history = serve->history,
+        .files = serve->files,
+        .file_bytes_max = config->files.file_mb_max * 1000000ull,
+        .batches = serve->batches,
+        .call_cache = serve->call_cache,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,
         .auth = serve->auth,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
+        .local_origins = config->server.local_origins,
         .allowed_hosts = (const char *const *)config->server.allowed_hosts.items,
         .listen_host = config->server.host,
+        .body_bytes_max = config->server.body_bytes_max,
         .answer_bytes_max = config->server.answer_bytes_max,
         .pad_stream_bytes = config->server.pad_stream_bytes,
         /* Parsed messages: pointers and copies of joined parts, never more than a few times the
@@ -174,6 +190,8 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
     enum td_status status = check_port_free(config, err);
     for (uint32_t i = 0; i < wanted && status == TD_OK; i++) {
         options.index = i;
+        options.large_index = wanted + i;
+        options.batches = i == 0 ? serve->batches : NULL;
         options.prober = i == 0 ? runtime_prober(serve->runtime) : NULL;
         status = worker_new(&options, &serve->workers[i], err);
         if (status != TD_OK)
@@ -261,6 +279,8 @@ static int next_signal(struct serve *serve)
 {
     for (;;) {
         uint64_t wait_ms = runtime_tend(serve->runtime);
+        uint64_t kept_ms = serve->history ? history_sweep(serve->history) : wait_ms;
+        wait_ms = kept_ms < wait_ms ? kept_ms : wait_ms;
         const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
                                       .tv_nsec = (long)(wait_ms % 1000) * 1000000};
         int number = sigtimedwait(&serve->signals, NULL, &wait);
@@ -305,6 +325,38 @@ static void block_signals(struct serve *serve)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static bool keeps_responses(const struct config *config)
+{
+    return config->responses.keep_s > 0 && !config->privacy.zero_retention;
+}
+
+static struct history *open_history(const struct config *config)
+{
+    const struct history_limits limits = {
+        .keep_ms = (uint64_t)config->responses.keep_s * 1000,
+        .bytes_max = config->responses.bytes_max,
+        .caller_bytes_max = config->responses.caller_bytes_max,
+        .caller_count_max = config->responses.caller_count_max,
+    };
+    return history_new(&limits, NULL);
+}
+
+static enum td_status open_files(struct serve *serve, struct td_error *err)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    if (!file_setup_keeps(config))
+        return TD_OK;
+    enum td_status status = file_setup_open(config, &serve->files, err);
+    if (status != TD_OK)
+        return status;
+    const struct batch_runner_options options = {.store = serve->files,
+                                                 .background = serve->background,
+                                                 .lines_max = config->files.batch_lines,
+                                                 .line_bytes_max = config->server.body_bytes_max};
+    serve->batches = batch_runner_new(&options);
+    return serve->batches ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for batches");
+}
+
 static enum td_status serve_run(struct serve *serve, const struct runtime_options *options,
                                 bool json, struct td_error *err)
 {
@@ -313,12 +365,19 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
         status = client_keys_read(serve->runtime, &serve->auth, err);
     if (status != TD_OK)
         return status;
-    serve->metrics = metrics_new(count_workers(runtime_config(serve->runtime)));
+    serve->metrics = metrics_new(2 * count_workers(runtime_config(serve->runtime)));
     /* Schemas, one a thread, so that a small one does not wait long for a large one. */
     serve->background =
         background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
-    if (!serve->metrics || !serve->background)
+    serve->call_cache = call_cache_new();
+    bool keeps = keeps_responses(runtime_config(serve->runtime));
+    if (keeps)
+        serve->history = open_history(runtime_config(serve->runtime));
+    if (!serve->metrics || !serve->background || !serve->call_cache || keeps != !!serve->history)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
+    status = open_files(serve, err);
+    if (status != TD_OK)
+        return status;
     fill_host(serve);
     struct watch_keeper *keeper = NULL;
     status = watch_keeper_start(serve->runtime, &keeper, err);
@@ -373,6 +432,9 @@ static int cmd_serve(int argc, char **argv)
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
     mallopt(M_ARENA_MAX, 2);
+    /* Otherwise glibc raises both with the largest body that it has freed, and keeps as much. */
+    mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     struct serve *serve = calloc(1, sizeof *serve);
     struct td_error err = {0};
     if (!serve) {
@@ -382,6 +444,10 @@ static int cmd_serve(int argc, char **argv)
     block_signals(serve);
     enum td_status status = serve_run(serve, &values, json, &err);
     background_free(serve->background);
+    batch_runner_free(serve->batches);
+    file_store_close(serve->files);
+    call_cache_free(serve->call_cache);
+    history_free(serve->history);
     metrics_free(serve->metrics);
     auth_free(serve->auth);
     runtime_close(serve->runtime);

@@ -173,28 +173,34 @@ static void append_name(struct buf *out, struct td_str name)
         buf_append_char(out, shown.data[i] < ' ' || shown.data[i] > '~' ? '?' : shown.data[i]);
 }
 
+static bool is_listed(const struct json *list, const char *model)
+{
+    for (size_t i = 0; i < json_count(list); i++)
+        if (str_equal(json_text(json_get(json_at(list, i), "id")), str_from(model)))
+            return true;
+    return false;
+}
+
 static void judge_list(const struct server_check *check, const struct json *list, int code,
                        struct server_finding *out)
 {
     const struct config_tier *tier = check->tier;
-    struct td_str model = str_from(check->facts->model);
+    const struct tier_facts *facts = check->facts;
+    const char *missing = is_listed(list, facts->model) ? NULL : facts->model;
     struct buf names;
-    bool listed = false;
     buf_init(&names, 1024);
-    for (size_t i = 0; i < json_count(list); i++) {
-        struct td_str id = json_text(json_get(json_at(list, i), "id"));
-        listed = listed || str_equal(id, model);
-        if (i < MODELS_SHOWN)
-            append_name(&names, id);
-    }
-    if (listed)
-        find(out, SERVER_OK, NULL, "%s answers (%d) and has the model %s", tier->base_url, code,
-             check->facts->model);
+    for (size_t i = 0; i < json_count(list) && i < MODELS_SHOWN; i++)
+        append_name(&names, json_text(json_get(json_at(list, i), "id")));
+    for (size_t i = 0; i < facts->model_count && !missing; i++)
+        missing = is_listed(list, facts->models[i].name) ? NULL : facts->models[i].name;
+    if (!missing)
+        find(out, SERVER_OK, NULL, "%s answers (%d) and has the model %s%s", tier->base_url, code,
+             facts->model, facts->model_count ? " and the further ones" : "");
     else
         find(out, SERVER_WARN,
              "write one of its names as model; only a server with a single model takes any name",
              "%s answers (%d), but does not list the model %s; it has %.*s%s", tier->base_url, code,
-             check->facts->model, (int)(names.len ? names.len : 4), names.len ? names.data : "none",
+             missing, (int)(names.len ? names.len : 4), names.len ? names.data : "none",
              json_count(list) > MODELS_SHOWN ? ", ..." : "");
     buf_deinit(&names);
 }
@@ -274,7 +280,8 @@ static void judge_token(const struct server_check *check, const struct question 
         find(out, SERVER_WARN, advice, "%s gives no log-probabilities: no gate judges its answers",
              model);
     } else {
-        openai_read_error(question->code, buf_view(&question->answer), &err);
+        openai_read_error(question->code, buf_view(&question->answer), &(struct tier_refusal){0},
+                          &err);
         find(out, SERVER_FAIL, "correct model, or start it at that server",
              "%s did not answer a question: %s", model, err.message);
     }

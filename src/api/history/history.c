@@ -1,0 +1,575 @@
+/* A table of records by id, and one of callers, each with a list of his records in the order of
+ * use. One lock for all: what is done under it takes microseconds, because texts are shared and
+ * never copied. */
+#include "api/history/history.h"
+
+#include "base/crypto.h"
+#include "base/hash.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define BUCKETS 4096 /* a power of two; records are some ten thousands at most */
+/* What a record takes beside its texts. */
+#define RECORD_BYTES 512
+#define LIST_BYTES 64
+#define SWEEP_MS_MAX 60000
+/* Of one record: above it nothing is added. Both are walked under the lock. */
+#define USERS_MAX 256
+#define LISTS_MAX 8192
+
+struct history_text {
+    atomic_uint holders;
+    size_t len;
+    char data[];
+};
+
+struct caller {
+    struct caller *next; /* in its bucket */
+    char *name;
+    size_t bytes;
+    uint32_t count;
+    struct record *newest, *oldest; /* by their last use */
+};
+
+struct record {
+    struct record *next; /* in its bucket */
+    struct caller *caller;
+    struct record *newer, *older; /* of the caller's */
+    char id[HISTORY_ID_BYTES];
+    char *tenant;
+    char **users; /* [user_count]: whoever asked for a part of it */
+    size_t user_count;
+    double used_ms;
+    size_t bytes;
+    struct history_found kept;
+};
+
+struct history {
+    pthread_mutex_t lock;
+    struct history_limits limits;
+    const struct clock *clock;
+    size_t bytes;
+    struct record *records[BUCKETS];
+    struct caller *callers[BUCKETS];
+};
+
+/* --- texts --- */
+
+struct history_text *history_text_new(struct td_str text)
+{
+    if (!text.data)
+        return NULL;
+    struct history_text *made = malloc(sizeof *made + text.len + 1);
+    if (!made)
+        return NULL;
+    atomic_init(&made->holders, 1);
+    made->len = text.len;
+    memcpy(made->data, text.data, text.len);
+    made->data[text.len] = '\0';
+    return made;
+}
+
+struct history_text *history_text_hold(struct history_text *text)
+{
+    if (text)
+        atomic_fetch_add(&text->holders, 1);
+    return text;
+}
+
+void history_text_free(struct history_text *text)
+{
+    if (!text || atomic_fetch_sub(&text->holders, 1) > 1)
+        return;
+    crypto_wipe(text->data, text->len);
+    free(text);
+}
+
+struct td_str history_text_view(const struct history_text *text)
+{
+    return text ? (struct td_str){text->data, text->len} : STR("");
+}
+
+void history_found_deinit(struct history_found *found)
+{
+    history_text_free(found->body);
+    for (size_t i = 0; i < found->list_count; i++)
+        history_text_free(found->lists[i]);
+    free(found->lists);
+    *found = (struct history_found){.state = HISTORY_DONE};
+}
+
+/* --- the tables --- */
+
+struct history *history_new(const struct history_limits *limits, const struct clock *clock)
+{
+    assert(limits);
+    struct history *history = calloc(1, sizeof *history);
+    if (!history)
+        return NULL;
+    pthread_mutex_init(&history->lock, NULL);
+    history->limits = *limits;
+    history->clock = clock;
+    return history;
+}
+
+static size_t bucket_of(struct td_str name)
+{
+    return hash_mix64(hash_fnv1a64(name.data, name.len, HASH_FNV1A64_BASIS)) & (BUCKETS - 1);
+}
+
+static struct caller **find_caller_locked(struct history *history, const char *name)
+{
+    struct caller **at = &history->callers[bucket_of(str_from(name))];
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct record **find_locked(struct history *history, const char *caller, struct td_str id)
+{
+    struct record **at = &history->records[bucket_of(id)];
+    while (*at && (!str_equal(str_from((*at)->id), id) ||
+                   strcmp((*at)->caller->name, caller ? caller : "") != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+static void unlink_use(struct record *record)
+{
+    struct caller *caller = record->caller;
+    *(record->newer ? &record->newer->older : &caller->newest) = record->older;
+    *(record->older ? &record->older->newer : &caller->oldest) = record->newer;
+    record->newer = record->older = NULL;
+}
+
+static void link_use(struct record *record)
+{
+    struct caller *caller = record->caller;
+    record->older = caller->newest;
+    *(record->older ? &record->older->newer : &caller->oldest) = record;
+    caller->newest = record;
+}
+
+static void use_locked(struct history *history, struct record *record)
+{
+    record->used_ms = clock_monotonic_ms(history->clock);
+    unlink_use(record);
+    link_use(record);
+}
+
+static void record_free(struct record *record)
+{
+    history_found_deinit(&record->kept);
+    for (size_t i = 0; i < record->user_count; i++)
+        free(record->users[i]);
+    free(record->users);
+    free(record->tenant);
+    free(record);
+}
+
+static void drop_caller_locked(struct history *history, struct caller *caller)
+{
+    if (caller->count > 0)
+        return;
+    struct caller **at = find_caller_locked(history, caller->name);
+    *at = caller->next;
+    free(caller->name);
+    free(caller);
+}
+
+static void drop_locked(struct history *history, struct record *record)
+{
+    struct record **at = &history->records[bucket_of(str_from(record->id))];
+    while (*at != record)
+        at = &(*at)->next;
+    *at = record->next;
+    unlink_use(record);
+    record->caller->bytes -= record->bytes;
+    record->caller->count--;
+    history->bytes -= record->bytes;
+    drop_caller_locked(history, record->caller);
+    record_free(record);
+}
+
+void history_free(struct history *history)
+{
+    if (!history)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        while (history->records[i])
+            drop_locked(history, history->records[i]);
+    pthread_mutex_destroy(&history->lock);
+    free(history);
+}
+
+static size_t bytes_of(const struct history_found *kept)
+{
+    size_t bytes = RECORD_BYTES + history_text_view(kept->body).len;
+    for (size_t i = 0; i < kept->list_count; i++)
+        bytes += LIST_BYTES + history_text_view(kept->lists[i]).len;
+    return bytes;
+}
+
+/* --- limits --- */
+
+/* Records that have not been used for long enough are at the ends of their callers' lists. Returns
+ * the time until the next one is. */
+static double sweep_locked(struct history *history)
+{
+    double now = clock_monotonic_ms(history->clock), wait = SWEEP_MS_MAX;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct caller *caller = history->callers[i], *next; caller; caller = next) {
+            next = caller->next;
+            double left = 0;
+            for (struct record *old = caller->oldest, *newer; old; old = newer) {
+                newer = old->newer; /* NULL with the last one, with which the caller goes */
+                left = old->used_ms + (double)history->limits.keep_ms - now;
+                if (left > 0)
+                    break;
+                drop_locked(history, old);
+            }
+            wait = left > 0 && left < wait ? left : wait;
+        }
+    }
+    return wait;
+}
+
+uint64_t history_sweep(struct history *history)
+{
+    pthread_mutex_lock(&history->lock);
+    double wait = sweep_locked(history);
+    pthread_mutex_unlock(&history->lock);
+    return (uint64_t)wait + 1;
+}
+
+static struct caller *largest_locked(struct history *history)
+{
+    struct caller *largest = NULL;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct caller *caller = history->callers[i]; caller; caller = caller->next)
+            if (!largest || caller->bytes > largest->bytes)
+                largest = caller;
+    return largest;
+}
+
+/* Makes room after `fresh` has grown. Of its caller's, it goes last. */
+static void shrink_locked(struct history *history, struct record *fresh)
+{
+    const struct history_limits *limits = &history->limits;
+    struct caller *own = fresh->caller;
+    while (own->oldest != fresh &&
+           (own->count > limits->caller_count_max || own->bytes > limits->caller_bytes_max))
+        drop_locked(history, own->oldest);
+    while (history->bytes > limits->bytes_max)
+        drop_locked(history, largest_locked(history)->oldest);
+}
+
+/* Counts what the record has now. */
+static void weigh_locked(struct history *history, struct record *record)
+{
+    size_t bytes = bytes_of(&record->kept);
+    record->caller->bytes += bytes - record->bytes;
+    history->bytes += bytes - record->bytes;
+    record->bytes = bytes;
+}
+
+/* --- putting --- */
+
+void history_class_raise(struct history_class *data_class, const struct history_class *by)
+{
+    if (by->declared > data_class->declared)
+        data_class->declared = by->declared;
+    if (by->seen > data_class->seen)
+        data_class->seen = by->seen;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static enum td_status add_user(struct record *record, const char *user)
+{
+    if (!user)
+        return TD_OK;
+    for (size_t i = 0; i < record->user_count; i++)
+        if (strcmp(record->users[i], user) == 0)
+            return TD_OK;
+    if (record->user_count == USERS_MAX)
+        return TD_LIMIT;
+    char **more = realloc(record->users, (record->user_count + 1) * sizeof *more);
+    if (!more)
+        return TD_NO_MEMORY;
+    record->users = more;
+    more[record->user_count] = strdup(user);
+    if (!more[record->user_count])
+        return TD_NO_MEMORY;
+    record->user_count++;
+    return TD_OK;
+}
+
+/* Replaces what a record holds. False without memory: it is then as it was. */
+static bool fill(struct record *record, const struct history_record *from)
+{
+    struct history_found kept = {.state = from->state,
+                                 .background = from->background,
+                                 .data_class = from->data_class,
+                                 .body = history_text_hold(from->body)};
+    if (from->previous)
+        memcpy(kept.previous, from->previous, strnlen(from->previous, sizeof kept.previous - 1));
+    kept.lists = calloc(from->list_count + 1, sizeof *kept.lists);
+    if (!kept.lists || !from->body || add_user(record, from->owner.user) != TD_OK) {
+        history_found_deinit(&kept);
+        return false;
+    }
+    for (size_t i = 0; i < from->list_count; i++)
+        if (from->lists[i])
+            kept.lists[kept.list_count++] = history_text_hold(from->lists[i]);
+    history_found_deinit(&record->kept);
+    record->kept = kept;
+    return true;
+}
+
+static struct caller *take_caller_locked(struct history *history, const char *name)
+{
+    struct caller **at = find_caller_locked(history, name);
+    if (*at)
+        return *at;
+    struct caller *fresh = calloc(1, sizeof *fresh);
+    if (!fresh || !(fresh->name = strdup(name))) {
+        free(fresh);
+        return NULL;
+    }
+    *at = fresh;
+    return fresh;
+}
+
+static struct record *make_locked(struct history *history, const struct history_record *from)
+{
+    struct record *record = calloc(1, sizeof *record);
+    struct caller *caller =
+        take_caller_locked(history, from->owner.caller ? from->owner.caller : "");
+    if (!record || !caller ||
+        (from->owner.tenant && !(record->tenant = strdup(from->owner.tenant))) ||
+        !fill(record, from)) {
+        if (record)
+            record_free(record);
+        if (caller)
+            drop_caller_locked(history, caller);
+        return NULL;
+    }
+    memcpy(record->id, from->id, strnlen(from->id, sizeof record->id - 1));
+    struct record **bucket = &history->records[bucket_of(str_from(record->id))];
+    record->next = *bucket;
+    *bucket = record;
+    record->caller = caller;
+    caller->count++;
+    link_use(record);
+    return record;
+}
+
+static enum td_status put_locked(struct history *history, const struct history_record *from,
+                                 bool running)
+{
+    struct record *record = *find_locked(history, from->owner.caller, str_from(from->id));
+    if (running && (!record || record->kept.state != HISTORY_RUNNING))
+        return TD_NOT_FOUND;
+    if (record && !fill(record, from))
+        return TD_NO_MEMORY;
+    if (!record && !(record = make_locked(history, from)))
+        return TD_NO_MEMORY;
+    weigh_locked(history, record);
+    use_locked(history, record);
+    if (record->bytes > history->limits.caller_bytes_max ||
+        record->bytes > history->limits.bytes_max) {
+        drop_locked(history, record);
+        return TD_LIMIT;
+    }
+    shrink_locked(history, record);
+    return TD_OK;
+}
+
+enum td_status history_put(struct history *history, const struct history_record *record)
+{
+    assert(strlen(record->id) < HISTORY_ID_BYTES);
+    pthread_mutex_lock(&history->lock);
+    enum td_status status = put_locked(history, record, false);
+    pthread_mutex_unlock(&history->lock);
+    return status;
+}
+
+enum td_status history_finish(struct history *history, const struct history_record *record)
+{
+    pthread_mutex_lock(&history->lock);
+    enum td_status status = put_locked(history, record, true);
+    pthread_mutex_unlock(&history->lock);
+    return status;
+}
+
+static enum td_status append_locked(struct history *history, struct record *record,
+                                    const char *user, struct history_class data_class,
+                                    struct history_text *list)
+{
+    struct history_found *kept = &record->kept;
+    if (kept->list_count >= LISTS_MAX)
+        return TD_LIMIT;
+    struct history_text **more = realloc(kept->lists, (kept->list_count + 1) * sizeof *more);
+    if (!more)
+        return TD_NO_MEMORY;
+    kept->lists = more;
+    enum td_status status = list ? add_user(record, user) : TD_NO_MEMORY;
+    if (status != TD_OK)
+        return status;
+    more[kept->list_count++] = history_text_hold(list);
+    history_class_raise(&kept->data_class, &data_class);
+    weigh_locked(history, record);
+    use_locked(history, record);
+    if (record->bytes > history->limits.caller_bytes_max) {
+        /* With a hole in it, it would be another conversation. */
+        drop_locked(history, record);
+        return TD_LIMIT;
+    }
+    shrink_locked(history, record);
+    return TD_OK;
+}
+
+enum td_status history_append(struct history *history, const struct history_owner *owner,
+                              const char *id, struct history_class data_class,
+                              struct history_text *list)
+{
+    pthread_mutex_lock(&history->lock);
+    struct record *record = *find_locked(history, owner->caller, str_from(id));
+    enum td_status status =
+        record ? append_locked(history, record, owner->user, data_class, list) : TD_NOT_FOUND;
+    pthread_mutex_unlock(&history->lock);
+    return status;
+}
+
+static struct history_text **place_of(struct record *record, const struct history_text *before)
+{
+    if (!before)
+        return &record->kept.body;
+    for (size_t i = 0; i < record->kept.list_count; i++)
+        if (record->kept.lists[i] == before)
+            return &record->kept.lists[i];
+    return NULL;
+}
+
+bool history_replace(struct history *history, const char *caller, const char *id,
+                     const struct history_text *before, struct history_text *after)
+{
+    pthread_mutex_lock(&history->lock);
+    struct record *record = *find_locked(history, caller, str_from(id));
+    struct history_text **at = record && after ? place_of(record, before) : NULL;
+    if (at) {
+        history_text_free(*at);
+        *at = history_text_hold(after);
+        weigh_locked(history, record);
+        use_locked(history, record);
+        shrink_locked(history, record);
+    }
+    pthread_mutex_unlock(&history->lock);
+    return at != NULL;
+}
+
+/* --- finding --- */
+
+static bool copy(const struct history_found *kept, struct history_found *out)
+{
+    *out = *kept;
+    out->lists = calloc(kept->list_count + 1, sizeof *out->lists);
+    if (!out->lists)
+        return false;
+    for (size_t i = 0; i < kept->list_count; i++)
+        out->lists[i] = history_text_hold(kept->lists[i]);
+    history_text_hold(out->body);
+    return true;
+}
+
+bool history_find(struct history *history, const char *caller, struct td_str id,
+                  struct history_found *out)
+{
+    *out = (struct history_found){.state = HISTORY_DONE};
+    pthread_mutex_lock(&history->lock);
+    struct record *record = *find_locked(history, caller, id);
+    if (record &&
+        record->used_ms + (double)history->limits.keep_ms <= clock_monotonic_ms(history->clock)) {
+        drop_locked(history, record);
+        record = NULL;
+    }
+    bool found = record && copy(&record->kept, out);
+    if (record)
+        use_locked(history, record);
+    pthread_mutex_unlock(&history->lock);
+    if (!found)
+        *out = (struct history_found){.state = HISTORY_DONE};
+    return found;
+}
+
+bool history_runs(struct history *history, const char *caller, const char *id)
+{
+    pthread_mutex_lock(&history->lock);
+    const struct record *record = *find_locked(history, caller, str_from(id));
+    bool runs = record && record->kept.state == HISTORY_RUNNING;
+    pthread_mutex_unlock(&history->lock);
+    return runs;
+}
+
+bool history_cancel(struct history *history, const char *caller, const char *id,
+                    struct history_text *body)
+{
+    pthread_mutex_lock(&history->lock);
+    struct record *record = *find_locked(history, caller, str_from(id));
+    bool runs = record && record->kept.state == HISTORY_RUNNING && body;
+    if (runs) {
+        history_text_free(record->kept.body);
+        record->kept.body = history_text_hold(body);
+        record->kept.state = HISTORY_CANCELLED;
+        weigh_locked(history, record);
+        use_locked(history, record);
+        shrink_locked(history, record);
+    }
+    pthread_mutex_unlock(&history->lock);
+    return runs;
+}
+
+bool history_remove(struct history *history, const char *caller, const char *id)
+{
+    pthread_mutex_lock(&history->lock);
+    struct record *record = *find_locked(history, caller, str_from(id));
+    if (record)
+        drop_locked(history, record);
+    pthread_mutex_unlock(&history->lock);
+    return record != NULL;
+}
+
+static bool is_of(const struct record *record, const char *tenant, const char *user)
+{
+    if (tenant && !same(record->tenant, tenant))
+        return false;
+    for (size_t i = 0; i < record->user_count; i++)
+        if (same(record->users[i], user))
+            return true;
+    return false;
+}
+
+uint64_t history_forget(struct history *history, const char *tenant, const char *user)
+{
+    uint64_t count = 0;
+    pthread_mutex_lock(&history->lock);
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct record *record = history->records[i], *next; record; record = next) {
+            next = record->next;
+            if (!is_of(record, tenant, user))
+                continue;
+            drop_locked(history, record);
+            count++;
+        }
+    }
+    pthread_mutex_unlock(&history->lock);
+    return count;
+}

@@ -1,0 +1,25 @@
+/* An answer that is kept (history/history.h): put when it is whole, or when it begins in the
+ * background, and then ended or cancelled. It belongs to one chat; one loop's thread. */
+#ifndef API_KEPT_ANSWER_H
+#define API_KEPT_ANSWER_H
+
+#include "api/dialects/dialect.h"
+#include "base/loop.h"
+
+struct kept_answer {
+    struct history *history; /* NULL = nothing is kept */
+    const struct dialect *dialect;
+    const struct dialect_reply *reply;
+    size_t bytes_max; /* of an answer */
+};
+
+/* Puts a response that is not complete, for clients to ask for; its body is appended to `body`,
+ * too. False with the fault. */
+bool kept_answer_begin(const struct kept_answer *kept, struct buf *body, struct fault *fault);
+/* Puts the answer, and adds it to its conversation; fault: why there is none. */
+void kept_answer_end(const struct kept_answer *kept, const struct exchange_summary *summary,
+                     const struct fault *fault);
+/* Whether one in the background is still wanted. */
+bool kept_answer_is_wanted(const struct kept_answer *kept);
+
+#endif

@@ -1,0 +1,126 @@
+/* Responses that are kept: GET and DELETE /v1/responses/ID, its input_items, and POST .../cancel.
+ *
+ * A response belongs to its caller. To others it is not there. */
+#include "api/dialects/responses_history.h"
+#include "api/http/reply.h"
+#include "api/inference/handlers.h"
+#include "api/inference/kept_page.h"
+#include "base/json.h"
+#include "base/str.h"
+
+static bool find(struct api *api, struct td_str id, struct history_found *found)
+{
+    return api->host->history && str_starts_with(id, STR("resp_")) &&
+           history_find(api->host->history, api->who.caller, id, found);
+}
+
+static void reply_text(struct api *api, struct http_request *request,
+                       const struct history_text *body)
+{
+    api_reply_text(api, request, 200, "application/json", history_text_view(body));
+}
+
+static bool wants_stream(const struct http_request *request)
+{
+    return str_find(str_from(http_request_query(request)), STR("stream=true"), 0) != SIZE_MAX;
+}
+
+void responses_handle_one(struct api *api, struct http_request *request, const char *rest)
+{
+    struct history_found found;
+    struct fault fault;
+    if (!find(api, str_from(rest), &found)) {
+        kept_page_reply_absent(api, request, "Response", str_from(rest));
+        return;
+    }
+    if (wants_stream(request)) {
+        fault_request(&fault, "stream",
+                      "events are not kept: ask without stream until the response is complete");
+        api_reply_fault(api, request, &fault);
+    } else {
+        reply_text(api, request, found.body);
+    }
+    history_found_deinit(&found);
+}
+
+void responses_handle_delete(struct api *api, struct http_request *request, const char *rest)
+{
+    bool is_response = str_starts_with(str_from(rest), STR("resp_"));
+    if (!api->host->history || !is_response ||
+        !history_remove(api->host->history, api->who.caller, rest)) {
+        kept_page_reply_absent(api, request, "Response", str_from(rest));
+        return;
+    }
+    struct json *object = json_new_object();
+    json_put(object, "id", json_new_cstr(rest));
+    json_put(object, "object", json_new_cstr("response"));
+    json_put(object, "deleted", json_new_bool(true));
+    api_reply_value(api, request, object, KEPT_REPLY_BYTES_MAX);
+}
+
+void responses_handle_items(struct api *api, struct http_request *request, const char *rest)
+{
+    struct td_str id = kept_page_name(rest);
+    const struct responses_history from = {.history = api->host->history,
+                                           .caller = api->who.caller,
+                                           .bytes_max = KEPT_REPLY_BYTES_MAX};
+    struct json *items;
+    if (str_starts_with(id, STR("resp_")) && responses_history_show(&from, id, &items))
+        kept_page_reply(api, request, items);
+    else
+        kept_page_reply_absent(api, request, "Response", id);
+}
+
+/* --- cancelling --- */
+
+/* The body of a response that runs, as one that was cancelled. **returns new**, or NULL. */
+static struct history_text *cancelled(const struct history_text *body)
+{
+    struct json *object = NULL;
+    struct history_text *text = NULL;
+    if (json_parse(history_text_view(body), &object, NULL) == TD_OK) {
+        struct buf out;
+        buf_init(&out, KEPT_REPLY_BYTES_MAX);
+        json_put(object, "status", json_new_cstr("cancelled"));
+        json_write(object, &out);
+        text = out.failed ? NULL : history_text_new(buf_view(&out));
+        buf_deinit(&out);
+    }
+    json_free(object);
+    return text;
+}
+
+/* The chat notices it soon (inference/chat_handler.c). One that has ended meanwhile stays as it
+ * is. */
+void responses_handle_cancel(struct api *api, struct http_request *request, const char *rest)
+{
+    struct td_str id = kept_page_name(rest);
+    struct history_found found;
+    struct fault fault;
+    char name[HISTORY_ID_BYTES] = "";
+    if (!find(api, id, &found)) {
+        kept_page_reply_absent(api, request, "Response", id);
+        return;
+    }
+    if (!found.background) {
+        fault_request(&fault, "id", "only a response with background: true can be cancelled");
+        api_reply_fault(api, request, &fault);
+        history_found_deinit(&found);
+        return;
+    }
+    memcpy(name, id.data, id.len); /* it was found, so it is short */
+    struct history_text *body =
+        found.state == HISTORY_RUNNING ? cancelled(found.body) : history_text_hold(found.body);
+    if (found.state == HISTORY_RUNNING &&
+        !history_cancel(api->host->history, api->who.caller, name, body)) {
+        history_text_free(body);
+        history_found_deinit(&found);
+        body = find(api, id, &found) ? history_text_hold(found.body) : NULL;
+    }
+    if (body)
+        reply_text(api, request, body);
+    else
+        kept_page_reply_absent(api, request, "Response", id);
+    history_text_free(body);
+    history_found_deinit(&found);
+}

@@ -1,0 +1,30 @@
+/* Calibrating a local model: it answers questions whose right answers are known, as a server would
+ * let it answer them. What its confidence is worth, and from which one on answers may be kept, is
+ * then written into the state folder, where servers find it (setup/policy/calibration_file.h).
+ * Blocks for minutes; nothing is written before the end. */
+#ifndef APP_CALIBRATE_H
+#define APP_CALIBRATE_H
+
+#include "tandem/engine.h"
+
+#include <stdatomic.h>
+
+struct calibrate_options {
+    const char *model;     /* NULL: what a server would run */
+    const char *config;    /* NULL: as config_load takes it */
+    const char *questions; /* a file (answer_check.h); NULL: those that came with the program */
+    const char *judged;    /* file to write: each question with "right"; NULL = none */
+    uint32_t tokens_max, threads;
+    uint64_t seed;
+    enum td_cpu cpu;
+    bool json;
+    const atomic_bool *cancel;
+};
+#define CALIBRATE_TOKENS 48 /* default of tokens_max: the questions that came ask for less */
+
+/* Prints what came of it; *printed: false when that broke. TD_CANCELLED, and TD_INVALID where too
+ * few answers were right or wrong to fit anything: then nothing was written. */
+TD_MUST_CHECK enum td_status calibrate_run(const struct calibrate_options *options, bool *printed,
+                                           struct td_error *err);
+
+#endif

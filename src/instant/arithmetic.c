@@ -1,0 +1,216 @@
+/* A recursive descent over words. What people write with the same signs but mean otherwise is no
+ * sum: dates (3/4/2024), times (4:30), telephone numbers (555-0142), "9/11" and "24/7". */
+#include "instant/arithmetic.h"
+
+#include <math.h>
+
+#define DEPTH_MAX 16
+/* Digits after the point of what does not come out even. */
+#define DECIMALS 6
+
+struct sum {
+    struct words *words;
+    unsigned operations, depth;
+    bool failed;
+};
+
+static double read_sum(struct sum *sum);
+
+static double fail(struct sum *sum)
+{
+    sum->failed = true;
+    return 0;
+}
+
+static bool eat(struct sum *sum, const char *alternatives)
+{
+    if (sum->failed || !words_eat(sum->words, alternatives))
+        return false;
+    sum->operations++;
+    return true;
+}
+
+/* What begins with a needless zero is part of a name or of a telephone number. */
+static bool is_padded(const struct words *words)
+{
+    const struct word *word = &words->at[words->next];
+    return word->kind == WORD_NUMBER && word->text.len > 1 && word->text.data[0] == '0' &&
+           word->text.data[1] != '.' && word->text.data[1] != ',';
+}
+
+static double read_atom(struct sum *sum)
+{
+    struct words *words = sum->words;
+    double value;
+    if (sum->failed || words_ended(words) || sum->depth >= DEPTH_MAX)
+        return fail(sum);
+    if (words_eat(words, "(")) {
+        sum->depth++;
+        value = read_sum(sum);
+        sum->depth--;
+        return words_eat(words, ")") ? value : fail(sum);
+    }
+    if (is_padded(words) || !words_eat_number(words, &value))
+        return fail(sum);
+    return value;
+}
+
+static double read_power(struct sum *sum)
+{
+    if (words_eat(sum->words, "the square root of|square root of|sqrt of|sqrt")) {
+        sum->operations++;
+        double value = read_atom(sum);
+        return value >= 0 ? sqrt(value) : fail(sum);
+    }
+    double value = read_atom(sum);
+    if (eat(sum, "%|percent|per cent|prozent|pour cent|por ciento|per cento"))
+        return words_eat(sum->words, "of|von|de|del|di|van|av|z|of the")
+                   ? value * read_atom(sum) / 100
+                   : fail(sum);
+    if (eat(sum, "squared"))
+        return value * value;
+    if (eat(sum, "cubed"))
+        return value * value * value;
+    if (eat(sum, "^|* *|to the power of|hoch"))
+        return pow(value, read_atom(sum));
+    return value;
+}
+
+static double read_factor(struct sum *sum)
+{
+    bool negative = words_eat(sum->words, "-|minus");
+    double value = read_power(sum);
+    return negative ? -value : value;
+}
+
+static double read_product(struct sum *sum)
+{
+    double value = read_factor(sum);
+    while (!sum->failed) {
+        size_t at = sum->words->next;
+        bool inside =
+            at + 1 < sum->words->count && sum->words->at[at].glued && sum->words->at[at + 1].glued;
+        if (eat(sum, "*|x|times|multiplied by|mal|fois|por|per|keer|gange|razy")) {
+            value *= read_factor(sum);
+        } else if (eat(sum, "divided by|/|over|geteilt durch|divisé par|dividido por|"
+                            "dividido entre|diviso|entre|gedeeld door")) {
+            double by = read_factor(sum);
+            if (by == 0)
+                return fail(sum);
+            value /= by;
+        } else if (!inside && eat(sum, ":")) {
+            double by = read_factor(sum);
+            if (by == 0)
+                return fail(sum);
+            value /= by;
+        } else {
+            break;
+        }
+    }
+    return value;
+}
+
+static double read_sum(struct sum *sum)
+{
+    double value = read_product(sum);
+    while (!sum->failed) {
+        if (eat(sum, "+|plus|added to|más|mas|più|mais|piu"))
+            value += read_product(sum);
+        else if (eat(sum, "-|minus|moins|menos|meno|min"))
+            value -= read_product(sum);
+        else
+            break;
+    }
+    return value;
+}
+
+/* "add 3 and 4", "the product of 3 and 4" */
+static double read_told(struct sum *sum)
+{
+    static const struct {
+        const char *verb, *between;
+        char sign;
+    } told[] = {
+        {"add|the sum of|sum of", "and|to", '+'},
+        {"multiply|the product of|product of", "and|by|with", '*'},
+        {"divide", "by", '/'},
+        {"subtract", "from", '-'},
+        {"the difference between|the difference of", "and", '='},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        if (!eat(sum, told[i].verb))
+            continue;
+        double a = read_power(sum);
+        if (!words_eat(sum->words, told[i].between))
+            return fail(sum);
+        double b = read_power(sum);
+        switch (told[i].sign) {
+        case '+':
+            return a + b;
+        case '*':
+            return a * b;
+        case '/':
+            return b == 0 ? fail(sum) : a / b;
+        case '-':
+            return b - a;
+        default:
+            return fabs(a - b);
+        }
+    }
+    return read_sum(sum);
+}
+
+/* Whether numbers stand glued to their signs as in a date, a score, a range or a telephone number:
+ * such a text is a sum only when somebody asks for its result. */
+static bool is_ambiguous(const struct words *words)
+{
+    unsigned slashes = 0, dashes = 0;
+    for (size_t i = words->next; i < words->count; i++) {
+        const struct word *word = &words->at[i];
+        bool inside = word->kind == WORD_SIGN && word->glued && i + 1 < words->count &&
+                      words->at[i + 1].glued;
+        slashes += inside && word->text.data[0] == '/';
+        dashes += inside && word->text.data[0] == '-';
+    }
+    if (slashes == 1 && words->count - words->next == 3) { /* 144/12, but not 9/11 */
+        double by = words->at[words->next + 2].value;
+        return by == 0 || fmod(words->at[words->next].value, by) != 0;
+    }
+    if (dashes == 1 && words->count - words->next == 3) /* 250-75, but not 10-12 */
+        return words->at[words->next].value <= words->at[words->next + 2].value;
+    return slashes + dashes > 0 && words->count - words->next <= 7;
+}
+
+/* What asks for a result, in front of a sum and behind it. */
+#define ASKS                                                                                       \
+    "what is|what's|whats|what are|what does|what do we get for|what do i get for|how much is|"    \
+    "how much does|how much are|calculate|compute|evaluate|determine|work out|solve|find|do|give|" \
+    "the result of|the value of|the result|result of|value of|the following|this|the expression|"  \
+    "expression|the sum :|the answer to|sum :|task|problem|input|answer|result|arithmetic|q|"      \
+    "answer with a number|answer with the number only|number only|only the number|just the "       \
+    "number|"                                                                                      \
+    "just the result|give me only the result|value =|value|what|is|was ist|wie viel ist|wieviel "  \
+    "ist|"                                                                                         \
+    "wie viel sind|wieviel sind|was macht|rechne|berechne|combien font|combien fait|calcule|"      \
+    "calculer|quel est|cuánto es|cuanto es|cuánto son|calcula|quanto fa|quanto è|quanto é|il|" \
+    "el|hoeveel is|hur mycket är|ile to jest|ile jest|:|."
+#define WAITS                                                                                     \
+    "answer with the number only|reply with just the number|and reply with the number|"           \
+    "just the number|only the number|number only|just the result|the result|solve this|come to|"  \
+    "in digits|calculate|solution|answer|result|number|value|equals|equal|makes|make|gives|give|" \
+    "is|a|=|?|:|."
+
+bool arithmetic_answer(struct words *words, struct buf *out)
+{
+    struct sum sum = {.words = words};
+    bool asked = false;
+    while (words_eat(words, ASKS))
+        asked = true;
+    while (words_eat_end(words, WAITS))
+        asked = true;
+    if (!asked && is_ambiguous(words))
+        return false;
+    double value = read_told(&sum);
+    return !sum.failed && sum.operations > 0 && words_ended(words) && isfinite(value) &&
+           words_write_number(out, value, DECIMALS);
+}

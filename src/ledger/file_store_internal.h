@@ -1,0 +1,55 @@
+/* What file_store.c, file_forget.c and batch_store.c share: the database and how statements are
+ * run. For these files alone. */
+#ifndef LEDGER_FILE_STORE_INTERNAL_H
+#define LEDGER_FILE_STORE_INTERNAL_H
+
+#include "ledger/file_store.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+
+struct file_store {
+    pthread_mutex_t lock;
+    sqlite3 *db;
+    char folder[PATH_MAX];
+    struct file_limits limits;
+    uint64_t bytes; /* of all contents, with those under way */
+    uint64_t drafts_made;
+};
+
+/* A statement with its values: t a text (NULL = NULL), i an int64_t, s a struct td_str. NULL when
+ * it could not be made. **returns new** (sqlite3_finalize). */
+sqlite3_stmt *store_prepare_locked(struct file_store *store, const char *sql, const char *types,
+                                   ...);
+/* Runs one without rows. */
+TD_MUST_CHECK enum td_status store_run_locked(struct file_store *store, sqlite3_stmt *statement,
+                                              struct td_error *err);
+TD_MUST_CHECK enum td_status store_exec_locked(struct file_store *store, const char *sql,
+                                               struct td_error *err);
+/* Commits where status is TD_OK, and otherwise takes everything since BEGIN back. */
+TD_MUST_CHECK enum td_status store_end_locked(struct file_store *store, enum td_status status,
+                                              struct td_error *err);
+/* The first column of its first row; `otherwise` without one. Frees the statement. */
+int64_t store_number_locked(sqlite3_stmt *statement, int64_t otherwise);
+void store_column(sqlite3_stmt *row, int column, char *out, size_t size);
+TD_MUST_CHECK enum td_status store_new_id(const char *prefix, size_t random_bytes,
+                                          char out[static STORED_ID_BYTES], struct td_error *err);
+int64_t store_now_s(void);
+/* Flushes a draft to the disk and gives it its name; its row is the caller's to add. */
+TD_MUST_CHECK enum td_status store_place(struct file_draft *draft, const char *id,
+                                         struct td_error *err);
+TD_MUST_CHECK enum td_status store_add_file_locked(struct file_store *store, const char *owner,
+                                                   struct stored_file *file, struct td_error *err);
+/* The file's bytes are the store's now. Frees the draft. */
+void store_settle_locked(struct file_draft *draft);
+const char *store_draft_owner(const struct file_draft *draft);
+/* The columns of a file, and the first row of a statement that selects them; false without one.
+ * Frees the statement. */
+#define STORE_FILE_COLUMNS "id, name, purpose, type, bytes, created_s, expires_s"
+bool store_first_locked(sqlite3_stmt *row, struct stored_file *out);
+/* Row and contents. */
+TD_MUST_CHECK enum td_status
+store_remove_locked(struct file_store *store, const struct stored_file *file, struct td_error *err);
+
+#endif

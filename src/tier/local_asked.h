@@ -1,0 +1,24 @@
+/* Labels only for those who ask for one. A model that was trained to label intents ("what is my
+ * balance?" -> balance) does so for many a question, too, where the label is no answer. So its
+ * tokens for such labels are forbidden unless the request asks for a label. */
+#ifndef TIER_LOCAL_ASKED_H
+#define TIER_LOCAL_ASKED_H
+
+#include "request/request.h"
+#include "tandem/engine.h"
+
+/* The labels of a model's sets of intents as biases that forbid them, [*count]; NULL and 0 for a
+ * model without such sets. *out **returns new** (free). */
+TD_MUST_CHECK enum td_status local_asked_new(const struct td_model *model,
+                                             struct td_logit_bias **out, size_t *count,
+                                             struct td_error *err);
+
+/* Whether a request wants a label, or may: a word for it in a message of the user ("classify",
+ * "intent", "Kategorie"), a system prompt with a task, a format, a text to go on with. Pure. */
+bool local_asked_for_label(const struct td_request *request);
+
+/* Whether a system prompt says no more than who the assistant is: "You are a helpful
+ * assistant." Pure. */
+bool local_asked_nothing(struct td_str system_prompt);
+
+#endif

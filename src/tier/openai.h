@@ -1,0 +1,30 @@
+/* A tier behind any OpenAI-compatible server: the tier itself (openai_tier.c) and its attempts
+ * (openai.c), of which each belongs to one loop (tier/tier.h). */
+#ifndef TIER_OPENAI_H
+#define TIER_OPENAI_H
+
+#include "tier/door.h"
+#include "tier/tier.h"
+
+struct openai {
+    struct tier tier; /* first: the caller's view */
+    char *chat_url, *completion_url, *models_url;
+    char *ca_file, *pinned_key, *host;
+    struct tier_server_options options;
+    struct door door;
+};
+
+static inline struct openai *openai_of(struct tier *tier)
+{
+    return (struct openai *)tier;
+}
+
+/* Of struct tier_ops. */
+enum td_status openai_start(struct tier *tier, struct loop *loop, const struct td_request *request,
+                            const struct tier_sink *sink, struct tier_attempt **out,
+                            struct td_error *err);
+void openai_cancel(struct tier_attempt *attempt);
+uint64_t openai_egress_bytes(const struct tier_attempt *attempt);
+bool openai_unbilled(const struct tier_attempt *attempt);
+
+#endif

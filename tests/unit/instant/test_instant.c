@@ -1,0 +1,305 @@
+/* Questions that code answers, and those near them that it must leave to the model. */
+#include "instant/instant.h"
+
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct row {
+    const char *question, *answer; /* NULL: not one of ours */
+};
+
+static void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct buf out;
+        buf_init(&out, 1 << 16);
+        buf_append_char(&out, '>');
+        bool known = instant_answer(str_from(rows[i].question), &out);
+        struct td_str said = str_slice(buf_view(&out), 1, out.len);
+        bool right = rows[i].answer ? known && str_equal(said, str_from(rows[i].answer))
+                                    : !known && said.len == 0;
+        CHECK(right);
+        if (!right)
+            fprintf(stderr, "\"%s\" gave \"" STR_FMT "\"\n", rows[i].question, STR_ARG(said));
+        buf_deinit(&out);
+    }
+}
+#define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof *(rows))
+
+static void test_sums_in_signs_and_words(void)
+{
+    static const struct row rows[] = {
+        {"12*7", "84"},
+        {"what is 12*7", "84"},
+        {"What's 17% of 340?", "57.8"},
+        {"how much is 5 + 5 * 2", "15"},
+        {"(3+4)*5", "35"},
+        {"2^10", "1024"},
+        {"2**8", "256"},
+        {"-3 + 5", "2"},
+        {"0.1+0.2", "0.3"},
+        {"1,250 + 1", "1251"},
+        {"2,5 * 2", "5"},
+        {"1234567 * 7654321", "9449772114007"},
+        {"2 / 3 =", "0.666667"},
+        {"144/12", "12"},
+        {"250-75", "175"},
+        {"12 : 4", "3"},
+        {"what is 9/11", "0.818182"},
+        {"the square root of 1764", "42"},
+        {"7 squared", "49"},
+        {"seven times eight", "56"},
+        {"what is twenty-one plus four", "25"},
+        {"what is a hundred minus one", "99"},
+        {"What is the sum of 3 and 4?", "7"},
+        {"subtract 5 from 12", "7"},
+        {"divide 12 by 4", "3"},
+        {"hey, can you tell me what 100 minus 37 is please", "63"},
+        {"Wie viel ist 12 geteilt durch 4?", "3"},
+        {"combien fait 7 fois 8 ?", "56"},
+        {"¿Cuánto es 15 más 27?", "42"},
+        {"15 % von 80", "12"},
+        {"Sum: 76 x 6", "456"},
+        {"97 × 1\nJust the result", "97"},
+        {"What does 45 - 8 make? Just the number.", "37"},
+        {"Work out 47 minus 9 and reply with the number.", "38"},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_what_only_looks_like_a_sum_is_none(void)
+{
+    static const struct row rows[] = {
+        {"9/11", NULL},
+        {"24/7", NULL},
+        {"10/3", NULL},
+        {"7-11", NULL},
+        {"555-0142", NULL},
+        {"1-800-555-0199", NULL},
+        {"2024-06-01", NULL},
+        {"3/4/2024", NULL},
+        {"4:30", NULL},
+        {"covid-19", NULL},
+        {"7", NULL},
+        {"seven", NULL},
+        {"what is x times 3", NULL},
+        {"solve 3x + 7 = 22", NULL},
+        {"is 5 > 3", NULL},
+        {"7 divided by 0", NULL},
+        {"1 / (2 - 2)", NULL},
+        {"99999999*99999999", NULL},
+        {"9^999", NULL},
+        {"99999999999999999999999 + 1", NULL},
+        {"((((((((((((((((((((1+1))))))))))))))))))))", NULL},
+        {"5 +", NULL},
+        {"(5 + 3", NULL},
+        {"12 * 7 apples", NULL},
+        {"a + b", NULL},
+        {"5 5", NULL},
+        {"", NULL},
+        {" ? ", NULL},
+        {"what is love", NULL},
+        {"\xff\xfe 1 + 1", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_units(void)
+{
+    static const struct row rows[] = {
+        {"Convert 5 km to miles", "3.11 mi"},
+        {"10 miles in km", "16.09 km"},
+        {"How many kilometers is 5 miles?", "8.05 km"},
+        {"how many feet in a mile", "5280 ft"},
+        {"how many seconds are in a day", "86400 seconds"},
+        {"24 hours in days", "1 day"},
+        {"5'11\" in cm", "180.34 cm"},
+        {"5 ft 11 in cm", "180.34 cm"},
+        {"6 ft 2 in in cm", "187.96 cm"},
+        {"5 in in cm", "12.7 cm"},
+        {"100 kmh in mph", "62.14 mph"},
+        {"72F in C", "22.22 °C"},
+        {"-40 F in C", "-40 °C"},
+        {"what is 37.5 degrees celsius in fahrenheit", "99.5 °F"},
+        {"3 mm in inches", "0.118 in"},
+        {"750 ml in litres", "0.75 l"},
+        {"1 GB in MB", "1000 MB"},
+        {"how many weeks are in 100 days", "14.29 weeks"},
+        {"Wie viel sind 50 kg in Pfund (lb)?", "110.23 lb"},
+        {"Rechne 10 km in Meilen um", "6.21 mi"},
+        {"combien font 20 miles en km", "32.19 km"},
+        {"cuántos kilómetros son 30 millas", "48.28 km"},
+        {"Target unit: miles\nQuantity: 5 km", "3.11 mi"},
+        {"It says 82 kilometer. Express that in mi.", "50.95 mi"},
+        {"-18 Grad Fahrenheit\nconvert to celsius.", "-27.78 °C"},
+        {"9 Fuß = ? Zoll", "108 in"},
+        {"what is 5 in cm", "12.7 cm"}, /* five inches: what else? */
+        {"10 dollars in euros", NULL},
+        {"3 kg in litres", NULL},
+        {"20 degrees in fahrenheit", NULL}, /* of which scale? */
+        {"50 kg in Pfund", NULL},           /* a German pound is 500 g */
+        {"5 km 3 miles in m", NULL},
+        {"km in miles", NULL},
+        {"how many km is a 5k in Rome", NULL},
+        {"-5 km in miles", NULL},
+        {"5 km", NULL},
+        {"how many km from Rome to Milan", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_dates(void)
+{
+    static const struct row rows[] = {
+        {"what day is 10 days after 3 March 2024?", "13 March 2024"},
+        {"45 days after January 31 2024", "March 16, 2024"},
+        {"What is the date 30 days after 2024-06-01?", "2024-07-01"},
+        {"5 days before March 10, 2025", "March 5, 2025"},
+        {"1 month after 31 January 2023", "28 February 2023"},
+        {"2024-02-29 + 1 year", "2025-02-28"},
+        {"31.12.2023 + 1 day", "01.01.2024"},
+        {"12/31/2023 + 1 day", "01/01/2024"},
+        {"a week after December 28, 2023", "January 4, 2024"},
+        {"3 semaines après 1 mai 2023", "22 May 2023"},
+        {"Starting from May 9, 2043, what is the date 6 days earlier?", "May 3, 2043"},
+        {"The date is 2019-10-24. What is the date 26 days later?", "2019-11-19"},
+        {"6 Jan 2020 - 4 days = ?", "2 January 2020"},
+        {"Difference in days: 9 November 2022 and 11 November 2022", "2 days"},
+        {"days between 1/1/2024 and 12/31/2024", "365 days"},
+        {"how many weeks between 2024-01-01 and 2024-01-29", "4 weeks"},
+        {"how many days from 1900-02-28 to 1900-03-01", "1 day"},
+        {"how many days from 2000-02-28 to 2000-03-01", "2 days"},
+        {"what day of the week was 14 July 1789", "Tuesday"},
+        {"write 3 march 2024 as iso", "2024-03-03"},
+        {"convert 25/12/2021 to ISO format", "2021-12-25"},
+        {"2022-11-05 in words please", "November 5, 2022"},
+        {"4:30 pm in 24 hour time", "16:30"},
+        {"Time: 3:30 AM\n24h:", "03:30"},
+        {"Normalise this date to ISO 8601: 3 March 2024", "2024-03-03"},
+        {"12:05 am in 24-hour format", "00:05"},
+        {"17:45 in 12 hour format", "5:45 PM"},
+        {"2024-02-30 + 1 day", NULL},
+        {"2023-02-29 + 1 day", NULL},
+        {"10 days from now", NULL},
+        {"how many days until christmas", NULL},
+        {"how many days in february", NULL},
+        {"9999-12-31 + 1 day", NULL},
+        {"0001-01-01 - 1 day", NULL},
+        {"0001-01-01 + 0 days", "0001-01-01"},
+        {"2024-01-01 + 99999999 days", NULL},
+        {"2024-01-01 + 1.5 days", NULL},
+        {"25:00 in 12 hour format", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
+/* Against the counting of days one by one. */
+static void test_each_day_of_four_centuries_has_a_next_one(void)
+{
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year = 1899, month = 12, day = 31;
+    for (int i = 0; i < 146100; i++) {
+        char question[64], answer[32];
+        snprintf(question, sizeof question, "%04d-%02d-%02d + 1 day", year, month, day);
+        bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        if (++day > lengths[month - 1] + (month == 2 && leap)) {
+            day = 1;
+            year += month == 12;
+            month = month % 12 + 1;
+        }
+        snprintf(answer, sizeof answer, "%04d-%02d-%02d", year, month, day);
+        if (i % 7 == 0 || day == 1)
+            check_rows(&(struct row){question, answer}, 1);
+    }
+}
+
+static void test_other_ways_of_writing(void)
+{
+    static const struct row rows[] = {
+        {"uppercase: hello world", "HELLO WORLD"},
+        {"make this uppercase: please close the door", "PLEASE CLOSE THE DOOR"},
+        {"WRITE THIS IN LOWERCASE: ÄPFEL UND ÖL", "äpfel und öl"},
+        {"put \"élan vital\" in upper case", "ÉLAN VITAL"},
+        {"Title case: the old man and the sea", "The Old Man And The Sea"},
+        {"turn \"user login count\" into snake_case", "user_login_count"},
+        {"convert \"getUserName\" to snake_case", "get_user_name"},
+        {"my new file name in kebab case", "my-new-file-name"},
+        {"camelCase for: total order price", "totalOrderPrice"},
+        {"PascalCase: total order price", "TotalOrderPrice"},
+        {"CamelCase: total order price", "TotalOrderPrice"},
+        {"constant case: total order price", "TOTAL_ORDER_PRICE"},
+        {"turn this into a comma separated list:\nmilk\neggs\nbread", "milk, eggs, bread"},
+        {"make it a bulleted list: apples, pears, plums", "- apples\n- pears\n- plums"},
+        {"numbered list: a, b", "1. a\n2. b"},
+        {"write four hundred and twelve in digits", "412"},
+        {"two million three hundred thousand and five in digits", "2300005"},
+        {"Exam time\n\nTurn it into upper case.", "EXAM TIME"},
+        {"Text: owe neighbor\nConvert the text to SCREAMING_SNAKE_CASE.", "OWE_NEIGHBOR"},
+        {"Use Title Case.\n\"\"\"\nthis local why\n\"\"\"", "This Local Why"},
+        {"Please write this as a numbered list:\n\n- Lisbon\n* tea", "1. Lisbon\n2. tea"},
+        {"bullet list: lamp, run and course", "- lamp\n- run\n- course"},
+        {"bullet list: [\"lamp\", \"run\"]", NULL},
+        {"Could \"this\" be a camel case", NULL},
+        {"how do i write a function in camel case", NULL},
+        {"write a poem in uppercase", NULL},
+        {"translate this to uppercase: abc", NULL},
+        {"uppercase and lowercase: abc", NULL},
+        {"put \"straße\" in upper case", NULL}, /* ß has no single capital */
+        {"uppercase:", NULL},
+        {"uppercase", NULL},
+        {"bulleted list: one", NULL},
+        {"snake_case: a + b", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
+/* No length, no nesting and no row of one word costs more than a look. */
+static void test_long_questions_are_left_alone(void)
+{
+    enum { SIZE = 100000 };
+    static const char *const beginnings[] = {
+        "",         "what is ", "1+",  "(",  "a hundred and ", "-",
+        "convert ", "km ",      "in ", "\"", "uppercase: "};
+    char *text = malloc(SIZE);
+    if (!text)
+        abort();
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        size_t part = strlen(beginnings[i]), len = 0;
+        while (len + part + 1 < SIZE && (part > 0 || len < 1)) {
+            memcpy(text + len, part ? beginnings[i] : "1", part ? part : 1);
+            len += part ? part : 1;
+        }
+        struct buf out;
+        buf_init(&out, 1 << 20);
+        CHECK(!instant_answer((struct td_str){text, len}, &out) || len < 3);
+        instant_answer((struct td_str){text, INSTANT_QUESTION_BYTES_MAX < len
+                                                 ? INSTANT_QUESTION_BYTES_MAX
+                                                 : len},
+                       &out);
+        buf_deinit(&out);
+    }
+    free(text);
+}
+
+static void test_an_answer_that_has_no_room_is_none(void)
+{
+    struct buf out;
+    buf_init(&out, 8);
+    CHECK(!instant_answer(STR("uppercase: this is longer than that"), &out));
+    buf_deinit(&out);
+}
+
+int main(void)
+{
+    RUN(test_sums_in_signs_and_words);
+    RUN(test_what_only_looks_like_a_sum_is_none);
+    RUN(test_units);
+    RUN(test_dates);
+    RUN(test_each_day_of_four_centuries_has_a_next_one);
+    RUN(test_other_ways_of_writing);
+    RUN(test_long_questions_are_left_alone);
+    RUN(test_an_answer_that_has_no_room_is_none);
+    return test_finish();
+}
