@@ -135,7 +135,7 @@ static void meet_caps(const struct gadget *gadget, bool defended)
     const struct clock clock = {standing_ns, standing_ms, NULL};
     struct watch *watch = watch_new(&clock);
     struct spending *spending = spending_new(&clock, 16);
-    uint64_t key = spending_key("day", "attacker");
+    uint64_t key = spending_key("day", NULL, "attacker");
     size_t sent = 0, wanted = 0, capped = 0, paid = 0;
     if (!watch || !spending)
         exit(1);

@@ -9,12 +9,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from table import ROOT, heading, row
-from tandem import SHARED
+from tandem import SHARED, Tandem
 from tandem import run as tandem_run
+from tool_models import HERMES, HERMES_TOKENS, tool_model
 
 CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "synthetic"))
 PERSON = {
@@ -88,6 +90,7 @@ def run() -> None:
             )
     speculation(models[-1])
     labels(models[0])
+    calls()
 
 
 def generate(model: Path, *extra: Any) -> Any:
@@ -124,6 +127,61 @@ def speculation(model: Path) -> None:
         f"{guessed['accepted_tokens']} of {guessed['drafted_tokens']} right, same tokens",
         plain["ids"] == guessed["ids"],
     )
+
+
+def offer(count: int, number: int) -> list[dict[str, Any]]:
+    """`number` tells the offers of several requests apart."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{number}_{i}",
+                "parameters": {"type": "object", "properties": {"who": PERSON}},
+            },
+        }
+        for i in range(count)
+    ]
+
+
+def calls() -> None:
+    """Calls of tools by a server: the grammar of an offer that is new, and of one that is known."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = tool_model(f"{folder}/tools.gguf", HERMES, HERMES_TOKENS)
+        with Tandem(arguments=["--model", model]) as tandem:
+
+            def ask(number: int, count: int, tokens: int, **more: Any) -> float:
+                body = {
+                    "model": "local",
+                    "messages": [{"role": "user", "content": "Who?"}],
+                    "max_tokens": tokens,
+                    "temperature": 0,
+                    "tools": offer(count, number),
+                    **more,
+                }
+                begin = time.monotonic()
+                answer = tandem.request("POST", "/v1/chat/completions", body)
+                took = 1000 * (time.monotonic() - begin)
+                if answer.status != 200:
+                    raise SystemExit(f"calls: {answer.json}")
+                return took / (answer.json["usage"]["completion_tokens"] if tokens > 1 else 1)
+
+            for count in (1, 10, 64):
+                first = min(ask(100 + i, count, 1) for i in range(5))
+                again = min(ask(100, count, 1) for _ in range(5))
+                row(
+                    f"{count} tools of 9 arguments: the first request, the next",
+                    f"{first:.1f} ms, {again:.1f} ms",
+                    "with one token each",
+                    again <= first,
+                )
+            held = min(ask(7, 10, 200, tool_choice="required") for _ in range(5))
+            text = min(ask(7, 10, 200, tool_choice="none", ignore_eos=True) for _ in range(5))
+            row(
+                "a token of a call, of free text (10 tools)",
+                f"{held:.3f} ms, {text:.3f} ms",
+                "whole requests; random calls",
+                True,
+            )
 
 
 def labels(model: Path) -> None:

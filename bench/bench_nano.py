@@ -2,17 +2,20 @@
 
 All through the chat endpoint of the real program, but for the counts of layers and guesses, which
 `tandem generate` tells. BENCH_NANO=FILE measures another file, NANO_LARGE=FILE names the larger
-model, PICTURES=FOLDER writes the two pictures of the model card. BENCH_QUICK=1 asks a fifth of
-everything."""
+model, PICTURES=FOLDER writes the two pictures of the model card. BFCL_DIR=FOLDER has the data of
+the Berkeley Function-Calling Leaderboard, version 4. BENCH_QUICK=1 asks a fifth of everything."""
 
+import http.client
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
+import bfcl
 import nano_sets as sets
 import pictures
-from endpoint import LOCAL_ONLY, ask_all, recorded, user
+from endpoint import LOCAL_ONLY, ask_all, classify_all, recorded, send, user
 from measures import auroc, bins, by_outcome, calibration_error, macro_recall, mean, risk_coverage
 from table import heading, row
 from tandem import NANO, ROOT, Tandem
@@ -21,7 +24,8 @@ from tandem import run as run_program
 QUICK = os.environ.get("BENCH_QUICK") == "1"
 MODEL = Path(os.environ.get("BENCH_NANO", NANO))
 LARGE = Path(os.environ.get("NANO_LARGE", ROOT / "models" / "nano" / "nano-large.gguf"))
-TASK_COUNT, SCHEMA_COUNT, TWEETS = 200, 400, 3000
+TASK_COUNT, SCHEMA_COUNT, TWEETS, TOOL_COUNT = 200, 400, 3000, 1000
+TIMED_TOOLS, TIMED = 10, 20  # tools of a timed request, how many are timed
 EXITS = (0.9999, 0.999, 0.99, 0.95, 0.9, 0.8)
 ALARMS = 0.04  # share of our own prompts that may be said to be not ours; the goal is 0.05
 LOST_MAX = 0.005  # accuracy that an early exit may cost
@@ -50,6 +54,96 @@ class Asked:
         ]
 
 
+def everyday(tandem: Tandem) -> Asked:
+    """What newcomers type. No row asks for a label that it does not name."""
+    asked = Asked(tandem, sets.everyday_items())
+    pairs = list(zip(asked.items, asked.replies))
+    outside = [reply for item, reply in pairs if item.wanted is None]
+    labelled = mean(reply.text in sets.LABELS for reply in outside)
+    refused = mean(reply.text == sets.REFUSAL for reply in outside)
+    row(
+        f"everyday messages, outside ({len(outside)}), labelled unasked",
+        f"{labelled:.1%}",
+        "goal 0 %",
+        labelled == 0,
+    )
+    row("  said to be not mine", f"{refused:.1%}", "goal >= 90 %", refused >= 0.9)
+    inside = [right for item, right in zip(asked.items, asked.right) if item.wanted is not None]
+    row(
+        f"everyday messages, inside ({len(inside)}), right",
+        f"{mean(inside):.1%}",
+        "goal >= 80 %",
+        mean(inside) >= 0.8,
+    )
+    for job in sorted({item.row["job"] for item, _ in pairs if item.wanted is not None}):
+        own = [r for item, r in zip(asked.items, asked.right) if item.row.get("job") == job]
+        row(f"    {job} ({len(own)})", f"{mean(own):.1%}")
+    bare = Asked(tandem, sets.bare_items("test")[::5])
+    labelled = mean(reply.text in sets.LABELS for reply in bare.replies)
+    row(
+        f"CLINC150 test, lines alone ({len(bare.items)}), labelled unasked",
+        f"{labelled:.1%}",
+        "goal 0 %",
+        labelled == 0,
+    )
+    row("  said to be not mine", f"{mean(bare.refused()):.1%}")
+    return asked
+
+
+def tools(tandem: Tandem) -> list:
+    """Calls of tools in held-out domains, functions and schemas; all that was asked."""
+    calls, texts, outside = (Asked(tandem, part) for part in sets.tool_items(TOOL_COUNT))
+    row(f"tools, held out ({len(calls.items)}), right call", f"{mean(calls.right):.1%}")
+    called = mean(bool(reply.calls) for reply in calls.replies)
+    row("  a call at all", f"{called:.1%}")
+    row(
+        f"  results and own jobs beside tools ({len(texts.items)}), right",
+        f"{mean(texts.right):.1%}",
+    )
+    wrongly = mean(bool(reply.calls) for reply in outside.replies)
+    row(
+        f"  nothing to call ({len(outside.items)}), said to be not mine",
+        f"{mean(outside.refused()):.1%}",
+    )
+    row("    called all the same", f"{wrongly:.1%}")
+    return [calls, texts]
+
+
+def leaderboard(tandem: Tandem) -> None:
+    """BFCL version 4, whose questions nobody trained on."""
+    folder = os.environ.get("BFCL_DIR")
+    if not folder:
+        print("skipped: BFCL version 4 (BFCL_DIR names no folder)")
+        return
+    for name in bfcl.CATEGORIES:
+        questions = some(bfcl.questions(Path(folder), name))
+        if not questions:
+            print(f"skipped: BFCL {name}, which is not in {folder}")
+            continue
+        replies = ask_all(tandem, [q.request for q in questions])
+        right = mean(
+            q.is_right(r.calls if r.status == 200 else []) for q, r in zip(questions, replies)
+        )
+        row(f"BFCL v4 {name} ({len(questions)})", f"{right:.1%}")
+
+
+def waiting(tandem: Tandem) -> None:
+    """Time of a request with TIMED_TOOLS tools: with a list that is new, and with one that the
+    prefix cache has."""
+    connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=120)
+    cold, warm = [], []
+    for first, second in sets.timed_requests(TIMED_TOOLS, TIMED):
+        for request, times in ((first, cold), (second, warm)):
+            began = time.monotonic()
+            send(connection, request)
+            times.append(1000 * (time.monotonic() - began))
+    row(
+        f"a request with {TIMED_TOOLS} tools, new list, median",
+        f"{sorted(cold)[TIMED // 2]:.0f} ms",
+    )
+    row("  the same list again, another question", f"{sorted(warm)[TIMED // 2]:.0f} ms")
+
+
 def operating_point(tandem: Tandem) -> Any:
     """The confidence below which an answer is not used, from the validation split alone: where
     in-scope accuracy and out-of-scope recall add up to most."""
@@ -69,7 +163,7 @@ def intents(tandem: Tandem) -> tuple:
     recall = mean(outside.refused(least))
     area = auroc(inside.confidences, outside.confidences)
     row(
-        "CLINC150 test, in scope, any confidence",
+        "CLINC150 test, asked for the intent, in scope, any confidence",
         f"{mean(inside.right):.1%}",
         "goal >= 92 %",
         mean(inside.right) >= 0.92,
@@ -87,8 +181,6 @@ def intents(tandem: Tandem) -> tuple:
         "  published (in scope / out of scope): SVM 91.0 / 14.5, MLP 93.5 / 47.4, BERT 96.9 /"
         " 40.3;\n  hashed linear model on these files 91.1 / 20.5"
     )
-    asked = Asked(tandem, sets.clinc_items("test", "Classify the intent: {}")[0])
-    row("CLINC150 test, 'Classify the intent: ...'", f"{mean(asked.right):.1%}")
     for split, what in (
         ("train", "a phrasing of training"),
         ("held", "a phrasing that is held out"),
@@ -98,6 +190,28 @@ def intents(tandem: Tandem) -> tuple:
         row(f"Banking77 test, {what}", f"{mean(asked.right):.1%}", *goal)
     print("  published: encoders about 93; hashed linear model on these files 89.8")
     return inside, outside, least
+
+
+class Labelled:
+    """Items with the rows that /tandem/v1/classify gives them."""
+
+    def __init__(self, tandem: Tandem, items: Any, labels: str) -> None:
+        self.items = some(items)
+        began = time.monotonic()
+        self.rows = classify_all(tandem, [item.text for item in self.items], labels)
+        self.pace = len(self.items) / (time.monotonic() - began)
+        self.right = [row["label"] == item.wanted for item, row in zip(self.items, self.rows)]
+        self.ours = [1 - row["not_mine"] for row in self.rows]
+
+
+def labels(tandem: Tandem) -> None:
+    """The same lines, asked for a label: the most probable one of the set, and the model's own "not
+    mine" against what is out of scope."""
+    inside, outside = (Labelled(tandem, part, "intents") for part in sets.clinc_items("test"))
+    banking = Labelled(tandem, sets.banking_items(), "banking")
+    for name, asked in (("CLINC150", inside), ("Banking77", banking)):
+        row(f"{name} test, asked for its label", f"{mean(asked.right):.1%}, {asked.pace:.0f}/s")
+    row("  CLINC150 out of scope by not_mine, AUROC", f"{auroc(inside.ours, outside.ours):.3f}")
 
 
 def sentiment(tandem: Tandem) -> None:
@@ -197,33 +311,45 @@ def limits(tandem: Tandem, least: Any, asked: Any) -> None:
     )
 
 
+def kind_of(reply: Any) -> str:
+    """The kind of an answer, by which its confidence is calibrated."""
+    return "call" if reply.calls else "label" if reply.text in sets.LABELS else "answer"
+
+
 def trust(tandem: Tandem, asked: Any) -> None:
     """Calibration of the confidence, and the probe."""
     sure = [c for one in asked for c in one.confidences]
-    right = [r for one in asked for r in one.right]
-    error = calibration_error(sure, right)
+    was_right = [r for one in asked for r in one.right]
+    error = calibration_error(sure, was_right)
     row(
-        f"expected calibration error ({len(right)} prompts)",
+        f"expected calibration error ({len(was_right)} prompts)",
         f"{error:.3f}",
         "goal <= 0.05",
         error <= 0.05,
     )
-    row("  right against wrong by confidence, AUROC", f"{auroc(*by_outcome(sure, right)):.3f}")
+    row("  right against wrong by confidence, AUROC", f"{auroc(*by_outcome(sure, was_right)):.3f}")
+    for kind in ("answer", "label", "call"):
+        own = [
+            i for i, r in enumerate(r for one in asked for r in one.replies) if kind_of(r) == kind
+        ]
+        if own:
+            told = calibration_error([sure[i] for i in own], [was_right[i] for i in own])
+            row(f"  of {kind}s ({len(own)})", f"{told:.3f}", "goal <= 0.05", told <= 0.05)
     replies = [r for one in asked for r in one.replies][::3]
-    told = recorded(tandem, replies, "probe")
-    if None not in told:
-        area = auroc(*by_outcome(told, right[::3]))
+    probed = recorded(tandem, replies, "probe")
+    if None not in probed:
+        area = auroc(*by_outcome(probed, was_right[::3]))
         row(
-            f"  right against wrong by the probe at prefill ({len(told)}), AUROC",
+            f"  right against wrong by the probe at prefill ({len(probed)}), AUROC",
             f"{area:.3f}",
             "goal >= 0.85",
             area >= 0.85,
         )
     if "PICTURES" in os.environ:
         folder = Path(os.environ["PICTURES"])
-        (folder / "reliability.svg").write_text(pictures.reliability(bins(sure, right), error))
+        (folder / "reliability.svg").write_text(pictures.reliability(bins(sure, was_right), error))
         (folder / "risk_coverage.svg").write_text(
-            pictures.risk_coverage(risk_coverage(sure, right))
+            pictures.risk_coverage(risk_coverage(sure, was_right))
         )
 
 
@@ -337,11 +463,16 @@ def run() -> None:
         return
     heading(f"{MODEL.name}, {MODEL.stat().st_size / 1e6:.2f} MB, through the chat endpoint")
     with Tandem(LOCAL_ONLY, env={"TANDEM_MODEL": MODEL}) as tandem:
+        everyday(tandem)
         inside, outside, least = intents(tandem)
+        labels(tandem)
         sentiment(tandem)
         done = tasks(tandem)
+        called = tools(tandem)
+        leaderboard(tandem)
+        waiting(tandem)
         limits(tandem, least, [inside, *done.values()])
-        trust(tandem, [inside, outside, *done.values()])
+        trust(tandem, [inside, outside, *done.values(), *called])
         hostile(tandem)
     exits()
     drafts()

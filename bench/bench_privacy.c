@@ -106,6 +106,7 @@ static const struct text hostile[] = {
     {"names with numbers", "Xi 5 "},
     {"initials", "A. "},
     {"Greek", "\xce\x91\xce\xb8\xce\xae "},
+    {"seed words", "abandon ability "},
 };
 
 /* Words that nobody has seen, of so many letters, with a capital or without. */

@@ -15,20 +15,24 @@ import os
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from measures import auroc
+from endpoint import LOCAL_ONLY, ask_all, user
+from measures import auroc, by_outcome, calibration_error
 from table import ROOT, heading, program, row
+from tandem import Tandem
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
 TANDEM = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
 LABELS = 1500
 SEEDS = range(int(os.environ.get("BENCH_SEEDS", 5)))
 RESAMPLES = 200
+OF_EACH_TASK = 150  # prompts of each of the default model's own tasks
 MARGIN = 0.05  # between nine models; .05 to .15 give the same
 # The published routers' best figures (arXiv 2406.18665, tables 1 to 3): APGR, CPT(50), CPT(80),
 # each the best of its column.
@@ -481,6 +485,59 @@ def default_classifier() -> None:
     )
 
 
+def unseen() -> list:
+    """Prompts with known answers that neither the classifier nor the default model was trained on,
+    as models/router/make_data.py writes them, each with its set."""
+    import corpora
+    import data
+    from nano_sets import bbh_items
+    from pools import seeded
+
+    lines = [
+        (name, {"text": text, "check": "intent", "wanted": label})
+        for name, rows in (
+            ("CLINC150", corpora.clinc("test")),
+            ("Banking77", corpora.banking("test")),
+        )
+        for text, label in rows
+    ]
+    for task in data.GENERATORS:
+        for number in range(OF_EACH_TASK):
+            made, messages, answer, *_ = data.task_example(
+                seeded("bench_router", task, number), task, "held"
+            )
+            wanted = None if made == "other" else answer
+            if len(messages) == 1:
+                lines += [(task, {"text": messages[0][1], "check": task, "wanted": wanted})]
+    return lines + [
+        ("BIG-Bench Hard", {"text": item.request["messages"][0]["content"], "wanted": None})
+        for item in bbh_items()
+    ]
+
+
+def own_answers() -> None:
+    """p_local beside what the default model then gets right."""
+    sys.path += [str(ROOT / "models" / part) for part in ("nano", "router")]
+    import measure
+
+    heading("p_local of the default classifier beside the default model's answers")
+    lines = unseen()
+    with Tandem(LOCAL_ONLY) as tandem:
+        replies = ask_all(tandem, [user(line["text"]) for _, line in lines])
+    right = [measure.grade(line, r, frozenset()) for (_, line), r in zip(lines, replies)]
+    expected = [v["p_local"] for v in score(None, [line["text"] for _, line in lines])]
+    of_set = defaultdict(list)
+    for (name, _), p, r in zip(lines, expected, right):
+        of_set[name].append((p, r))
+    for name, pairs in of_set.items():
+        row(
+            f"  {name}: p_local; right",
+            "; ".join(f"{statistics.fmean(float(x[k]) for x in pairs):.2f}" for k in (0, 1)),
+        )
+    row("AUROC right versus wrong", f"{auroc(*by_outcome(expected, right)):.3f}")
+    row("calibration error", f"{calibration_error(expected, right):.3f}")
+
+
 # --- an attacker ---
 
 
@@ -522,6 +579,7 @@ def run() -> None:
         print(f"  the data are not at {DATA}")
         return
     default_classifier()
+    own_answers()
     scope()
     routellm()
     nine_models()

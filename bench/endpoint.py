@@ -13,8 +13,10 @@ LOCAL_ONLY = "tiers:\n  - {name: local, kind: local}\n"
 
 
 class Reply:
-    """text, confidence, the exchange's name, finish reason; status other than 200: text is
-    empty."""
+    """text, calls of tools as (name, arguments), confidence, the exchange's name, finish reason;
+    status other than 200: text is empty."""
+
+    calls: list[tuple[str, Any]]
 
     def __init__(self, status: int, body: Any) -> None:
         self.status, self.text, self.confidence, self.exchange, self.finish = (
@@ -24,7 +26,7 @@ class Reply:
             "",
             "",
         )
-        self.tokens = 0
+        self.tokens, self.calls = 0, []
         if status != 200:
             self.error = body.get("error", {}).get("message", "")
             return
@@ -33,6 +35,9 @@ class Reply:
             (choice["message"]["content"] or "").strip(),
             choice["finish_reason"],
         )
+        for call in choice["message"].get("tool_calls") or []:
+            function = call["function"]
+            self.calls.append((function["name"], json.loads(function["arguments"])))
         self.confidence = body["tandem"]["confidence"] or 0.0
         self.exchange = body["tandem"]["exchange"]
         self.tokens = body["usage"]["completion_tokens"]
@@ -72,6 +77,21 @@ def ask_all(tandem: Tandem, requests: Sequence[dict[str, Any]]) -> list[Any]:
     if None in replies:
         raise RuntimeError("a client thread ended early; see above")
     return replies
+
+
+CLASSIFY_TEXTS = 256  # in one call
+
+
+def classify_all(tandem: Tandem, texts: Sequence[str], labels: str) -> list[Any]:
+    """The rows of /tandem/v1/classify for texts, by a set of labels of the model."""
+    rows: list[Any] = []
+    for at in range(0, len(texts), CLASSIFY_TEXTS):
+        body = {"texts": texts[at : at + CLASSIFY_TEXTS], "set": labels}
+        answer = tandem.request("POST", "/tandem/v1/classify", body, timeout=600)
+        if answer.status != 200:
+            raise RuntimeError(f"status {answer.status}: {answer.text}")
+        rows += answer.json["data"]
+    return rows
 
 
 def user(text: str) -> dict:

@@ -7,15 +7,20 @@ import os
 import sys
 from typing import Any
 
-from endpoint import chat, user
+from endpoint import user
 from tandem import ROOT, SHARED
 
 sys.path.insert(0, str(ROOT / "models" / "nano"))
 os.environ.setdefault("TANDEM_SHARED", str(SHARED))
+import chat_render
 import data
+import everyday
 import task_banking
+import task_intent
 import task_other
 import task_schema
+import task_tools
+import tool_requests
 from corpora import clinc
 from pools import fill, seeded
 
@@ -27,21 +32,52 @@ BBH_OF_EACH = 20  # questions of each of BBH's 27 kinds
 class Item:
     """A request, the answer that is wanted (None: not ours), and who judges."""
 
-    def __init__(self, request: Any, wanted: Any, task: Any = None) -> None:
+    def __init__(self, request: Any, wanted: Any, task: Any = None, text: str = "") -> None:
         self.request, self.wanted, self.task = request, wanted, task
+        self.text = text  # without the words that ask, where it is to be labelled
 
     def right(self, reply: Any) -> Any:
         if self.wanted is None or reply.status != 200:
             return False
-        return data.is_right(self.task, reply.text, self.wanted)
+        return data.is_right(self.task, said(reply), self.wanted)
 
 
-def clinc_items(split: str, form: str = "{}") -> tuple:
-    """(in scope, out of scope)"""
+def said(reply: Any) -> str:
+    """An answer as training writes it, calls of tools included."""
+    return reply.text + chat_render.call_text(getattr(reply, "calls", []))
+
+
+ASKED = "Classify the intent: {}"
+LABELS = frozenset(data.labels())
+
+
+class Everyday(Item):
+    """A row of the everyday list."""
+
+    def __init__(self, row: Any) -> None:
+        super().__init__(user(row["text"]), row.get("accept"))
+        self.row = row
+
+    def right(self, reply: Any) -> Any:
+        return reply.status == 200 and everyday.is_right(self.row, reply.text)
+
+
+def everyday_items() -> list:
+    return [Everyday(row) for row in everyday.rows()]
+
+
+def bare_items(split: str) -> list:
+    """CLINC150's lines alone, which ask for no label. Lines that may be one of the model's jobs
+    are left out."""
+    return [Item(user(u), None) for u, l in clinc(split) if l not in task_intent.OWN_JOBS]
+
+
+def clinc_items(split: str, form: str = ASKED) -> tuple:
+    """(in scope, out of scope), asked for their intent"""
     rows = clinc(split)
     return (
-        [Item(user(form.format(u)), l) for u, l in rows if l],
-        [Item(user(form.format(u)), None) for u, l in rows if not l],
+        [Item(user(form.format(u)), l, text=u) for u, l in rows if l],
+        [Item(user(form.format(u)), None, text=u) for u, l in rows if not l],
     )
 
 
@@ -50,7 +86,8 @@ def banking_items(split: str = "train") -> list:
     form = task_banking.INSTRUCTION.parts[split][0].replace("\\n", "\n")
     with open(DATA / "banking77" / "test.csv", newline="") as file:
         return [
-            Item(user(fill(form, u=row["text"])), row["category"]) for row in csv.DictReader(file)
+            Item(user(fill(form, u=row["text"])), row["category"], text=row["text"])
+            for row in csv.DictReader(file)
         ]
 
 
@@ -89,7 +126,7 @@ def schema_items(count: int, seed: int | str = "bench") -> list:
         record = rng.choice(task_schema.OURS)
         schema = task_schema.draw(rng, record, "held")
         text, taken = task_schema.tell(rng, record, schema)
-        members = chat(task_schema.pose(rng, "held", schema, text))
+        members = chat_render.request(task_schema.pose(rng, "held", schema, text))
         members["response_format"] = {
             "type": "json_schema",
             "json_schema": {
@@ -126,15 +163,51 @@ def contradicting_items(count: int) -> Any:
 
 
 def task_items(task: Any, count: int, split: str = "held", seed: int | str = "bench") -> list:
+    """Examples that have an answer. What is not ours among them is in tool_items."""
+    return [
+        Item(chat_render.request(messages), answer, task)
+        for made, messages, answer in task_examples(task, count, split, seed)
+        if made == task
+    ]
+
+
+def task_examples(task: Any, count: int, split: str = "held", seed: int | str = "bench") -> list:
+    return [
+        data.task_example(seeded(seed, task, number), task, split)[:3] for number in range(count)
+    ]
+
+
+def tool_items(count: int) -> tuple:
+    """Requests with tools of held-out domains, functions and schemas: (calls, what needs none but
+    has an answer, not ours)"""
+    parts: tuple[list, list, list] = ([], [], [])
+    for made, messages, answer in task_examples("tools", count):
+        request = chat_render.request(messages)
+        if made == "other":
+            parts[2].append(Item(request, None))
+        else:
+            calls = answer.startswith(chat_render.TOOL_CALL)
+            parts[0 if calls else 1].append(Item(request, answer, made))
+    return parts
+
+
+def timed_requests(tool_count: int, count: int) -> list:
+    """Pairs of requests that offer the same tools, another list for each pair."""
     out = []
     for number in range(count):
-        _, messages, answer, *_ = data.task_example(seeded(seed, task, number), task, split)
-        out.append(Item(chat(messages), answer, task))
+        rng = seeded("timed", number)
+        offered = {
+            t.name: t for t in (task_tools.target(rng, "held") for _ in range(4 * tool_count))
+        }
+        chosen = list(offered.values())[:tool_count]
+        head = ("tools", [t.json for t in chosen])
+        asked = [tool_requests.request(rng, t).text for t in chosen[:2]]
+        out.append([chat_render.request([head, ("user", text)]) for text in asked])
     return out
 
 
 def own_tasks() -> list:
-    return [task for task in data.GENERATORS if task != "other"]
+    return [task for task in data.GENERATORS if task not in ("other", "command", "tools")]
 
 
 def bbh_items() -> list:

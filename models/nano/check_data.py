@@ -4,7 +4,7 @@
     python check_data.py --mix        examples and share of characters a task
 
 Rules: chats are well formed, answers are what the task promises (labels, JSON, copies of the text,
-exact arithmetic), held-out phrasings do not occur in training, and the same seed gives the same
+exact conversions), held-out phrasings do not occur in training, and the same seed gives the same
 example."""
 
 import argparse
@@ -16,30 +16,38 @@ import time
 from fractions import Fraction
 
 import data
+import everyday
 import sentiment_lexicon
 import task_entities
 import task_language
 import task_normalise
 import task_private
 import task_sentiment
+import task_units
 import task_yesno
+from chat_render import TOOL_CALL, TOOL_CALL_END, render
 from corpora import clinc, data_dir
 from pools import Pool, bare, seeded
 
 CONTENT_MAX = 4000  # characters of a message
 ANSWER_MAX = 1200
+TOOL_ROLES = re.compile(
+    "tools (system )?((user assistant|user calls tool assistant) )?user( calls tool)?"
+)
 
 
 def contents(messages):
-    return "\n".join(content for _, content in messages)
+    return "\n".join(content for _, content in messages if isinstance(content, str))
 
 
 def well_formed(messages, answer):
     roles = [role for role, _ in messages]
-    if roles not in (["user"], ["system", "user"]):
+    if roles not in (["user"], ["system", "user"]) and not TOOL_ROLES.fullmatch(" ".join(roles)):
         return f"roles are {roles}"
-    if any(len(content) > CONTENT_MAX for _, content in messages):
+    if any(len(content) > CONTENT_MAX for _, content in messages if isinstance(content, str)):
         return "a message is too long"
+    if everyday.is_kept_out(messages):
+        return "the everyday list asks this"
     if not answer or len(answer) > ANSWER_MAX or answer != answer.strip():
         return f"bad answer {answer!r}"
     left = re.search(
@@ -86,43 +94,60 @@ def check_extract(messages, answer):
     return f"{wrong[0]!r} is not in the text" if wrong else None
 
 
-def check_arithmetic(messages, answer):
-    text = messages[-1][1].replace("−", "-")
-    if "\n" in answer:
-        rows = [line for line in text.splitlines() if re.search(r"\d", line)]
-        answers = answer.splitlines()
-        if len(rows) != len(answers):
-            return "not one answer a line"
-        faults = (check_arithmetic([("user", row)], one) for row, one in zip(rows, answers))
-        return next((fault for fault in faults if fault), None)
-    for word, sign in (
-        ("plus", "+"),
-        ("minus", "-"),
-        ("multiplied by", "*"),
-        ("times", "*"),
-        ("divided by", "/"),
-    ):
-        text = re.sub(rf"(\d) {word} (\d)", rf"\1 {sign} \2", text)
-    found = re.search(r"(\d+) ?([-+*×x/÷:]) ?(\d+)", text)
-    if not found:
-        return "no sum in the text"
-    a, b = int(found[1]), int(found[3])
-    result = {"+": a + b, "-": a - b}.get(found[2], a * b if found[2] in "*×x" else None)
-    if result is None:
-        result = a // b if b and a % b == 0 else None
-    return None if answer == str(result) else f"{found[0]} is {result}, not {answer}"
-
-
 def check_label(allowed):
     return lambda messages, answer: None if answer in allowed else f"{answer!r} is no label"
 
 
+def argument_faults(value, said):
+    """Whether an argument neither stands in the request nor is one that schemas ask for."""
+    if isinstance(value, list):
+        return any(argument_faults(v, said) for v in value)
+    if isinstance(value, (bool, int, float)):
+        return False
+    return value.lower() not in said.lower()
+
+
+def check_tools(messages, answer):
+    """Calls are of listed tools, have what is required in the schema's order, and copy the text."""
+    if not answer.startswith(TOOL_CALL):
+        return None
+    offered = {t["function"]["name"]: t["function"]["parameters"] for t in messages[0][1]}
+    if len(offered) != len(messages[0][1]):
+        return "two tools have one name"
+    body = re.compile(f"{TOOL_CALL}(.*?){TOOL_CALL_END}", re.S)
+    if body.sub("", answer):
+        return "text beside calls"
+    for call in map(json.loads, body.findall(answer)):
+        schema = offered.get(call["name"])
+        if schema is None:
+            return f"{call['name']} is not listed"
+        properties, given = schema["properties"], call["arguments"]
+        if [n for n in properties if n in given] != list(given):
+            return "arguments are not in the schema's order"
+        if set(schema["required"]) - set(given):
+            return "a required argument is missing"
+        for name, value in given.items():
+            p = properties[name]
+            if "enum" in p and value not in p["enum"]:
+                return f"{value!r} is not in the enum"
+            iso = isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d|\d\d:\d\d", value)
+            if not iso and "enum" not in p and argument_faults(value, messages[-1][1]):
+                return f"{value!r} is not in the request"
+    return None
+
+
+def check_choose(messages, answer):
+    label = next(iter(json.loads(answer).values())) if answer.startswith("{") else answer
+    return None if label in contents(messages) else f"{label!r} is not in the list"
+
+
 CHECKS = {
+    "tools": check_tools,
+    "choose": check_choose,
     "private": check_entities(task_private.TYPES),
     "entities": check_entities(task_entities.TYPES),
     "schema": check_schema,
     "extract": check_extract,
-    "arithmetic": check_arithmetic,
     "sentiment": check_label(task_sentiment.LABELS),
     "language": check_label(task_language.LABELS),
     "yesno": check_label(task_yesno.LABELS),
@@ -131,23 +156,27 @@ CHECKS = {
 
 def check_task(task, split, count):
     """The first fault of a task, or None."""
-    module = data.GENERATORS[task]
     answers = set()
     for number in range(count):
-        messages, answer, *_ = module.example(seeded("check", task, split, number), split)
+        _, messages, answer, *_ = data.task_example(
+            seeded("check", task, split, number), task, split
+        )
         fault = well_formed(messages, answer) or CHECKS.get(task, lambda m, a: None)(
             messages, answer
         )
         if fault:
             return f"{task} {split} {number}: {fault}\n  {messages}\n  {answer!r}"
-        if number < 20 and (messages, answer) != tuple(
-            module.example(seeded("check", task, split, number), split)[:2]
-        ):
+        again = data.task_example(seeded("check", task, split, number), task, split)
+        if number < 20 and (messages, answer) != tuple(again[1:3]):
             return f"{task} {split} {number}: not the same again"
         if not data.is_right(task, answer, answer) or data.is_right(task, answer + "x", answer):
             return f"{task} {split} {number}: the checker is wrong about {answer!r}"
         answers.add(answer)
-    return None if len(answers) > 1 or task == "other" else f"{task}: always the same answer"
+    return (
+        None
+        if len(answers) > 1 or task == "other" or task in data.REFUSED
+        else f"{task}: always the same answer"
+    )
 
 
 def pools_overlap():
@@ -169,6 +198,32 @@ def leading(pattern, text):
     found = pattern.match(text)
     assert found, text
     return found[0]
+
+
+def wrong_degrees(count):
+    """Conversions of task_units.py that another formula does not confirm to half a decimal."""
+    out = []
+    for seed in range(count):
+        source, target = seeded("pair", seed).choice(task_units.PAIRS)
+        value = task_units.some_value(seeded("degrees", seed), source)
+        told = float(task_units.converted(value, source, target))
+        if source in task_units.DEGREES:
+            exact = float(value) * 1.8 + 32 if source == "°C" else (float(value) - 32) / 1.8
+        else:
+            exact = float(value) * float(
+                task_units.FACTORS.get((source, target))
+                or 1 / float(task_units.FACTORS[target, source])
+            )
+        if abs(told - exact) > 0.0500001:
+            out.append(f"{value} {source} is {exact} {target}, not {told}")
+    return out
+
+
+def the_guard_holds():
+    """Faults of the guard of the everyday list: each line is refused, however it is written."""
+    asked = [f" {row['text'].capitalize()} !!" for row in everyday.rows()]
+    rows = [[("user", text)] for text in asked]
+    return [f"trainable: {m[0][1]}" for m in rows if not everyday.is_kept_out(m)]
 
 
 def wrong_units(count):
@@ -213,26 +268,25 @@ def check(count):
                 f"{time.time() - began:.1f} s)",
                 flush=True,
             )
-    faults += wrong_units(count)
+    faults += wrong_units(count) + wrong_degrees(count) + the_guard_holds()
     faults += [
         f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)
     ]
     for fault in faults:
         print(fault)
-    passed = 2 * len(data.GENERATORS) + 3 - len(skipped) - len(faults)
+    passed = 2 * len(data.GENERATORS) + 5 - len(skipped) - len(faults)
     print(f"{passed} passed, {len(faults)} failed")
     return 1 if faults else 0
 
 
 def mix():
     """What an epoch is made of."""
-    corpora = data.Corpora()
     began = time.time()
-    examples = data.epoch(corpora, 0, "mix")
+    examples = data.examples(0, "mix", 12000)
     print(f"{len(examples)} examples in {time.time() - began:.0f} s")
     sizes, counts = collections.Counter(), collections.Counter()
     for task, messages, answer, *_ in examples:
-        sizes[task] += len(contents(messages)) + len(answer) + 30
+        sizes[task] += len("".join(render(messages))) + len(answer)
         counts[task] += 1
     total = sum(sizes.values())
     for task, size in sizes.most_common():

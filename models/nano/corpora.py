@@ -37,6 +37,13 @@ def clinc_labels():
 
 
 @functools.cache
+def clinc_domains():
+    """{label: its domain}"""
+    found = json.loads((data_dir() / "clinc150" / "domains.json").read_text())
+    return {label: domain for domain, labels in found.items() for label in labels}
+
+
+@functools.cache
 def clinc_inside():
     return [u for u, l in clinc("train") if l]
 

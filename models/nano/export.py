@@ -14,6 +14,7 @@ import pathlib
 import torch
 
 import gguf_quant
+import label_sets
 from gguf_writer import ALIGNMENT, BOOL, F32, I32, STRING, U32, Writer
 from model import Config, Nano, file_state
 from tokenizer import Vocabulary
@@ -28,11 +29,7 @@ MIXES = {
     "Q4_K": (gguf_quant.Q4_K, gguf_quant.Q6_K),
 }
 FILE_TYPES = {"F16": 1, "Q8_0": 7, "Q6_K": 18, "Q4_K": 15}  # general.file_type
-CHAT_TEMPLATE = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] "
-    "+ '<|im_end|>' + '\\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
-)
+CHAT_TEMPLATE = (pathlib.Path(__file__).resolve().parent / "chat_template.jinja").read_text()
 
 
 def add_general(out, model, mix):
@@ -101,6 +98,7 @@ def write(net, vocab, model, mix, fitted, path):
     add_general(out, model, mix)
     add_shape(out, net.c)
     add_vocabulary(out, vocab)
+    label_sets.add_sets(out, set(vocab.tokens))
     add_heads(out, net, fitted)
     add_tensors(out, net, mix)
     out.write(path)
@@ -108,7 +106,7 @@ def write(net, vocab, model, mix, fitted, path):
 
 def load(source, model):
     """(network, vocabulary) as training left them."""
-    saved = torch.load(source / f"{model}.pt", weights_only=True)
+    saved = torch.load(source / f"{model}.pt", weights_only=True, map_location="cpu")
     net = Nano(Config(**saved["config"])).eval()
     net.load_state_dict(saved["state"])
     return net, Vocabulary.load(source / "vocab.json")

@@ -3,9 +3,10 @@
     python fit.py --model nano --from work
 
 Asks the exported model fresh prompts through the chat endpoint of ../../build/tandem: CLINC150's
-validation split, and every task in phrasings and words that training never sees. Writes
-work/MODEL.fitted.json (temperature and bias, for export.py) and work/MODEL.lines.jsonl (for `tandem
-probe train`). Half of each task's prompts are used for one, all for the other; bench_nano.py asks
+validation split, asked for and alone, and every task in phrasings and words that training never
+sees. Writes work/MODEL.fitted.json (temperature and bias of answers, and of labels and calls where
+there are enough of them, for export.py) and work/MODEL.lines.jsonl (for `tandem probe train`, which
+knows no tools). Half of each task's prompts are used for one, all for the other; bench_nano.py asks
 others."""
 
 import argparse
@@ -17,21 +18,34 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parents[1] / "bench"), str(HERE.parents[1] / "tests" / "support")]
 
+import chat_render
 import data
+import task_intent
 from corpora import clinc
-from endpoint import LOCAL_ONLY, ask_all, chat
+from endpoint import LOCAL_ONLY, ask_all
 from measures import auroc, by_outcome, calibration_error
 from pools import seeded
 from tandem import Tandem
 
 OF_EACH = 500  # generated prompts of each task
 SURE = 1 - 1e-7  # as src/exchange/limits/confidence.c
+KIND_LEAST = 200  # prompts of a kind of answers, from which on it has a calibration of its own
+OUTCOME_LEAST = 10  # right ones and wrong ones among them
 STEPS = 60  # of Newton's method; it needs about ten
 
 
 def prompts():
     """[(messages, wanted answer or None where it is not ours, task)]"""
-    out = [([("user", u)], label, "intent") for u, label in clinc("val")]
+    rows = clinc("val")
+    out = [
+        (task_intent.wrap(seeded("fit asked", n), u, "held"), label, "intent")
+        for n, (u, label) in enumerate(rows)
+    ]
+    out += [
+        ([("user", u)], None, "intent")
+        for u, label in rows[::8]
+        if label not in task_intent.OWN_JOBS
+    ]
     for task in [*data.GENERATORS, "banking"]:
         for number in range(OF_EACH):
             made, messages, answer, *_ = data.task_example(
@@ -64,6 +78,31 @@ def calibrate(confidences, right):
     return 1 / slope, bias
 
 
+def kind_of(reply, labels):
+    """The kind of an answer, as src/exchange/limits/confidence.h tells them apart."""
+    return "call" if reply.calls else "label" if reply.text in labels else "answer"
+
+
+def fitted(kinds, confidences, right):
+    """{key of tandem.calibration: value}: all answers together, and the kinds that are common."""
+    out = {}
+    for prefix, kind in (("", "answer"), ("label.", "label"), ("call.", "call")):
+        own = [i for i, k in enumerate(kinds) if k == kind]
+        outcomes = [right[i] for i in own]
+        if kind == "answer":
+            own = own if len(own) >= KIND_LEAST else list(range(len(kinds)))
+        elif len(own) < KIND_LEAST or min(sum(outcomes), len(own) - sum(outcomes)) < OUTCOME_LEAST:
+            continue
+        temperature, bias = calibrate([confidences[i] for i in own], [right[i] for i in own])
+        out[f"{prefix}temperature"], out[f"{prefix}bias"] = temperature, bias
+    return out
+
+
+def prefix(kind, keys):
+    """Of the keys that hold for a kind of answers."""
+    return f"{kind}." if f"{kind}.bias" in keys else ""
+
+
 def applied(confidence, temperature, bias):
     return (
         1 / (1 + math.exp(-(log_odds(confidence) / temperature + bias))) if confidence > 0 else 0.0
@@ -79,32 +118,38 @@ def main():
     with Tandem(
         LOCAL_ONLY, env={"TANDEM_MODEL": args.source / f"{args.model}.plain.gguf"}
     ) as tandem:
-        replies = ask_all(tandem, [chat(messages) for messages, _, _ in asked])
+        replies = ask_all(tandem, [chat_render.request(messages) for messages, _, _ in asked])
+    said = [reply.text + chat_render.call_text(reply.calls) for reply in replies]
     right = [
-        wanted is not None and data.is_right(task, reply.text, wanted)
-        for (_, wanted, task), reply in zip(asked, replies)
+        wanted is not None and data.is_right(task, text, wanted)
+        for (_, wanted, task), text in zip(asked, said)
     ]
-    sure = [reply.confidence for reply in replies]
-    temperature, bias = calibrate(sure[::2], right[::2])
-    after = [applied(c, temperature, bias) for c in sure]
+    sure, labels = [reply.confidence for reply in replies], set(data.labels())
+    kinds = [kind_of(reply, labels) for reply in replies]
+    keys = fitted(kinds[::2], sure[::2], right[::2])
+    after = [
+        applied(c, *(keys.get(f"{prefix(k, keys)}{name}") for name in ("temperature", "bias")))
+        for c, k in zip(sure, kinds)
+    ]
     print(
         f"{len(asked)} prompts, {sum(right)} right; by confidence AUROC"
-        f" {auroc(*by_outcome(sure, right)):.3f}; calibration error"
-        f" {calibration_error(sure[1::2], right[1::2]):.3f} before,"
-        f" {calibration_error(after[1::2], right[1::2]):.3f} after (temperature {temperature:.3f},"
-        f" bias {bias:.3f})"
+        f" {auroc(*by_outcome(sure, right)):.3f}"
     )
-    (args.source / f"{args.model}.fitted.json").write_text(
-        json.dumps({"temperature": temperature, "bias": bias})
-    )
+    for kind in ("answer", "label", "call"):
+        own = [i for i in range(1, len(asked), 2) if kinds[i] == kind]
+        if own:
+            outcomes = [right[i] for i in own]
+            print(
+                f"  {kind} ({len(own)}): calibration error"
+                f" {calibration_error([sure[i] for i in own], outcomes):.3f} before,"
+                f" {calibration_error([after[i] for i in own], outcomes):.3f} after"
+            )
+    (args.source / f"{args.model}.fitted.json").write_text(json.dumps(keys))
     with open(args.source / f"{args.model}.lines.jsonl", "w") as file:
         for (messages, _, _), outcome in zip(asked, right):
-            file.write(
-                json.dumps(
-                    {"messages": [{"role": r, "content": c} for r, c in messages], "right": outcome}
-                )
-                + "\n"
-            )
+            if messages[0][0] != "tools":
+                line = {"messages": chat_render.request(messages)["messages"], "right": outcome}
+                file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,47 @@ def padding(position):
     return b"\0" * (-position % ALIGNMENT)
 
 
+def insert_pairs(path, pairs):
+    """Adds packed pairs to the metadata of a file; what it has stays byte by byte."""
+    raw = path.read_bytes()
+    version, tensor_count, pair_count = struct.unpack_from("<IQQ", raw, 4)
+    assert raw[:4] == b"GGUF" and version == 3, "not a GGUF file of version 3"
+    infos_at, data_at = layout(raw, tensor_count, pair_count)
+    head = b"GGUF" + struct.pack("<IQQ", 3, tensor_count, pair_count + len(pairs))
+    head += raw[24:infos_at] + b"".join(pairs)
+    infos = raw[infos_at:data_at]
+    at = len(head) + len(infos)
+    path.write_bytes(head + infos + padding(at) + raw[data_at + -data_at % ALIGNMENT :])
+
+
+def layout(raw, tensor_count, pair_count):
+    """Where the tensor infos begin, and where they end."""
+    at = 24
+    sizes = {U8: 1, U32: 4, I32: 4, F32: 4, BOOL: 1}
+
+    def after(kind, at):
+        if kind == STRING:
+            return at + 8 + struct.unpack_from("<Q", raw, at)[0]
+        if kind != ARRAY:
+            return at + sizes[kind]
+        inner, count = struct.unpack_from("<IQ", raw, at)
+        at += 12
+        if inner in sizes:
+            return at + count * sizes[inner]
+        for _ in range(count):
+            at = after(inner, at)
+        return at
+
+    for _ in range(pair_count):
+        at = after(STRING, at)
+        at = after(struct.unpack_from("<I", raw, at)[0], at + 4)
+    infos_at = at
+    for _ in range(tensor_count):
+        at = after(STRING, at)
+        at += 4 + 8 * struct.unpack_from("<I", raw, at)[0] + 4 + 8
+    return infos_at, at
+
+
 class Writer:
     """Collects pairs and tensors, then writes the file in one go."""
 

@@ -24,7 +24,7 @@ class Config:
     kv_heads: int = 2
     head_width: int = 64
     ffn_width: int = 768
-    context: int = 1024
+    context: int = 2048
     rope_base: float = 10000.0
     norm_eps: float = 1e-5
     exits: list = field(default_factory=lambda: [2, 4])
@@ -34,6 +34,7 @@ class Config:
 # Score of what may not be seen. Not -inf: the compiled softmax goes through a row in pieces, and
 # makes a NaN of a piece in which nothing is seen.
 HIDDEN = -1e9
+STRETCH = 256  # queries that attention looks at together
 
 # The family: one vocabulary, one data set, two sizes. nano-large has twice the layers and begins as
 # nano (grow.py).
@@ -78,7 +79,7 @@ class SequenceDropout(nn.Module):
     def forward(self, x):
         if not self.training or self.rate == 0:
             return x
-        keep = torch.rand(x.shape[0], 1, x.shape[2]) >= self.rate
+        keep = torch.rand(x.shape[0], 1, x.shape[2], device=x.device) >= self.rate
         return x * (keep.to(x.dtype) / (1 - self.rate))
 
 
@@ -110,9 +111,16 @@ class Block(nn.Module):
         v = self.split(self.attn_v(x), c.kv_heads)
         # Query head h reads key head h / (heads / kv_heads): [batch, kv_heads, group, time, ...]
         q = q.unflatten(1, (c.kv_heads, c.heads // c.kv_heads))
-        scores = (q @ k.unsqueeze(2).transpose(-1, -2)).float() * c.head_width**-0.5
-        weights = (scores + hidden.unsqueeze(1)).softmax(-1).to(v.dtype)
-        y = (weights @ v.unsqueeze(2)).flatten(1, 2)
+        k, v, hidden = k.unsqueeze(2), v.unsqueeze(2), hidden.unsqueeze(1)
+        # What comes later is hidden, so a stretch of queries needs no keys behind its end: half the
+        # work of a long row.
+        parts = []
+        for begin in range(0, q.shape[-2], STRETCH):
+            end = begin + STRETCH
+            scores = (q[..., begin:end, :] @ k[..., :end, :].transpose(-1, -2)).float()
+            scores = scores * c.head_width**-0.5 + hidden[..., begin:end, :end]
+            parts.append(scores.softmax(-1).to(v.dtype) @ v[..., :end, :])
+        y = torch.cat(parts, -2).flatten(1, 2)
         return self.attn_output(y.transpose(1, 2).flatten(2))
 
     def forward(self, x, cos, sin, hidden):
@@ -149,10 +157,10 @@ class Nano(nn.Module):
         time = tokens.shape[1]
         x = self.drop(self.token_embd(tokens))
         cos, sin = self.cos[:time], self.sin[:time]
-        hidden = torch.ones(time, time, dtype=torch.bool).triu(1)[None, None]
+        hidden = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)[None, None]
         if texts is not None:
             hidden = hidden | (texts[:, None, :, None] != texts[:, None, None, :])
-        hidden = torch.zeros(hidden.shape).masked_fill(hidden, HIDDEN)
+        hidden = torch.zeros(hidden.shape, device=x.device).masked_fill(hidden, HIDDEN)
         out = [x]
         for block in self.blk:
             out.append(block(out[-1], cos, sin, hidden))

@@ -13,15 +13,17 @@ iteration together, as one batched product.
 
 import torch
 
+from precision import product_type
+
 QUINTIC = (3.4445, -4.7750, 2.0315)  # the coefficients of the source above
 STEPS = 5
 EPSILON = 1e-7
 
 
 def orthogonal(x):
-    """[count, rows, cols] -> about U V^T of each, bfloat16."""
+    """[count, rows, cols] -> about U V^T of each, as precision.py says."""
     a, b, c = QUINTIC
-    x = x.bfloat16()
+    x = x.to(product_type(x.device))
     tall = x.shape[1] > x.shape[2]
     if tall:
         x = x.transpose(1, 2)

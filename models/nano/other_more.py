@@ -125,13 +125,13 @@ Find the remainder when {c} is divided by {a}, and explain the method.
 What is the time complexity of sorting {things} with quicksort in the worst case?
 Compute the determinant of [[{a}, {b}], [{c}, {b}]].
 What force acts on a mass of {a} kg that accelerates at {b} m/s^2?
-How much is {b} miles in kilometers, and how do you convert in your head?
-Convert {b} degrees Celsius to Fahrenheit.
+How do people convert miles to kilometers in their head?
+Why do Americans use Fahrenheit?
 How much is {c} dollars in euros today?
 Convert {c} to Roman numerals.
 Write {c} in words in {tongue}.
-What date is {c} days after March {a}?
-How many days are there between May {a} and June {a}?
+On which weekday does March {a} fall this year?
+How many working days are there in a year?
 Add up: {a}, {b}, {c}, {a} and {b}.
 What is the average of {a}, {b} and {c}?
 Sort these numbers: {c}, {a}, {b}, {a}

@@ -2,13 +2,14 @@
 
 WORK/soft_TASK.npz holds the texts (UTF-8, one a line), the class numbers and their probabilities,
 [lines, 8] each. The labels are those of the task, in order, and then None: "not ours".
+
+numpy is imported where a file is read or written: the generators, and the grading of answers by
+them (models/router/measure.py), work without it.
 """
 
 import functools
 import os
 import pathlib
-
-import numpy as np
 
 from corpora import banking_labels, clinc_labels
 
@@ -21,6 +22,8 @@ class SoftLines:
         self.texts, self.ids, self.probabilities, self.labels = texts, ids, probabilities, labels
 
     def save(self, path):
+        import numpy as np
+
         np.savez_compressed(
             path,
             texts=np.frombuffer("\n".join(self.texts).encode(), np.uint8),
@@ -49,6 +52,8 @@ def load(name, labels, out_dir=WORK):
     path = path_of(name, out_dir)
     if not path.exists():
         return None
+    import numpy as np
+
     saved = np.load(path)
     texts = saved["texts"].tobytes().decode().split("\n")
     return SoftLines(texts, saved["ids"], saved["p"].astype(np.float32), labels + [None])

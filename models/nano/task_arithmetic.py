@@ -2,8 +2,8 @@
 
 Digits are single tokens, so an answer is produced digit by digit from the left. Sums and
 differences of up to three digits, products of two digits by one (and the table up to 20 by 20),
-divisions that come out even. Small talk such as "what is five times six" is CLINC150's intent
-`calculator`; here an operator sign or an explicit order to compute says that the number is wanted.
+divisions that come out even, round percentages of whole numbers up to 1,000 with a result of at
+most one decimal. Signs and words of four languages.
 """
 
 from pools import batch, fill, lines, unescape, weighted
@@ -76,6 +76,69 @@ Result of {text} in digits:
 Number only: {text}
 Calculate {text} for me.
 """)
+# As people say it: {a} and {b} are the numbers, {w} the word between them.
+SPOKEN = lines("""
+what is {a} {w} {b}
+What is {a} {w} {b}?
+whats {a} {w} {b}
+what's {a} {w} {b}?
+how much is {a} {w} {b}
+How much is {a} {w} {b}?
+{a} {w} {b}
+{a} {w} {b}?
+can you tell me what {a} {w} {b} is
+please tell me {a} {w} {b}
+what does {a} {w} {b} make
+I need to know {a} {w} {b}
+do you know what {a} {w} {b} is?
+what do i get for {a} {w} {b}
+tell me {a} {w} {b}
+""")
+FOREIGN = [  # (asks, words of the four operations)
+    (
+        [
+            "wie viel ist {a} {w} {b}",
+            "Was ist {a} {w} {b}?",
+            "rechne {a} {w} {b}",
+            "Wieviel sind {a} {w} {b}?",
+        ],
+        {"+": "plus", "-": "minus", "*": "mal", "/": "geteilt durch"},
+    ),
+    (
+        ["combien font {a} {w} {b}", "Combien fait {a} {w} {b} ?", "calcule {a} {w} {b}"],
+        {"+": "plus", "-": "moins", "*": "fois", "/": "divisé par"},
+    ),
+    (
+        ["cuánto es {a} {w} {b}", "¿Cuánto es {a} {w} {b}?", "calcula {a} {w} {b}"],
+        {"+": "más", "-": "menos", "*": "por", "/": "entre"},
+    ),
+]
+PERCENT = lines("""
+What is {p} of {n}?
+what is {p} of {n}
+{p} of {n}
+{p} of {n}?
+{p} of {n} =
+how much is {p} of {n}
+How much is {p} of {n}?
+whats {p} of {n}
+Calculate {p} of {n}.
+calculate {p} of {n}
+compute {p} of {n}
+Find {p} of {n}
+tell me {p} of {n}
+Work out {p} of {n}.
+I need {p} of {n}
+can you calculate {p} of {n}
+what's {p} of {n}?
+Wie viel sind {p} von {n}?
+{p} von {n}
+Combien font {p} de {n} ?
+cuánto es el {p} de {n}
+quanto fa il {p} di {n}
+""")
+SHARES = (1, 2, 5, 10, 10, 15, 20, 20, 25, 30, 40, 50, 50, 60, 70, 75, 80, 90, 100)
+
 SYSTEM = lines("""
 You are a calculator. Answer with the number only.
 Calculate what the user writes. Output only the result.
@@ -127,6 +190,37 @@ SMALL = (
 )  # training begins with what can be known by heart
 
 
+def percentage(rng):
+    """(share in percent, whole number, the share of it as text)"""
+    while True:
+        share = rng.choice(SHARES)
+        whole = rng.choice([rng.randrange(1, 101), rng.randrange(10, 1001, 10)])
+        if share * whole % 10 == 0:  # in hundredths: at most one decimal
+            return share, whole, f"{share * whole / 100:.1f}".removesuffix(".0")
+
+
+def percent_example(rng, split):
+    if split == "train" and rng.random() < 0.35:
+        made = [percentage(rng) for _ in range(rng.choice([4, 5, 6, 8]))]
+        rows = [(f"{share}% of {whole}", result) for share, whole, result in made]
+        return batch(rng, rng.choice(SEVERAL), rows)
+    share, whole, result = percentage(rng)
+    shown = f"{share}{rng.choice(['%', '%', '%', ' %', ' percent'])}"
+    return [("user", fill(PERCENT.pick(rng, split), p=shown, n=str(whole)))], result
+
+
+def spoken(rng, split):
+    """A sum in words, as people ask for it."""
+    a, sign, b, result = numbers(rng, SMALL)
+    if rng.random() < 0.3:
+        asks, words = rng.choice(FOREIGN)
+        text = fill(rng.choice(asks), a=str(a), b=str(b), w=words[sign])
+    else:
+        w = rng.choice(WORDS[sign] + ["x", "*"]) if sign == "*" else rng.choice(WORDS[sign])
+        text = fill(SPOKEN.pick(rng, split), a=str(a), b=str(b), w=w)
+    return [("user", text)], str(result)
+
+
 def several(rng):
     """(messages, answer) of some sums, one a line: many results for the prompt of one."""
     gap, rows = rng.choice([" ", " ", ""]), []
@@ -139,7 +233,12 @@ def several(rng):
 
 def example(rng, split="train"):
     """(messages, answer)"""
-    if split == "train" and rng.random() < 0.3:
+    kind = rng.random()
+    if kind < 0.2:
+        return percent_example(rng, split)
+    if kind < 0.35:
+        return spoken(rng, split)
+    if split == "train" and kind < 0.55:
         return several(rng)
     a, sign, b, result = numbers(rng, SMALL) if split == "train" else numbers(rng)
     if rng.random() < 0.12:
@@ -173,7 +272,7 @@ def beyond(rng):
             f"{n(2, 50)} - {n(2, 50)} * {n(2, 9)} + {n(2, 50)} / {n(2, 9)}",
             f"-{n(2, 50)} + {n(2, 50)} - {n(2, 99)} * {n(2, 9)}",
             f"sqrt({n(2, 900)})",
-            f"{n(1, 100)}% of {n(10, 9999)}",
+            f"{n(11, 100)}.{n(1, 10)}% of {n(1000, 9999)}",
             f"{n(1, 9)}/{n(2, 9)} + {n(1, 9)}/{n(2, 9)}",
             f"log({n(2, 999)})",
             f"{n(2, 12)}!",

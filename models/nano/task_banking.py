@@ -69,6 +69,7 @@ Banking intent detection. Input: {u}
 
 
 rows, labels = banking, banking_labels
+BARE = 0.15  # of the lines stand alone, and are then not ours
 
 
 def wrap(rng, text, split):
@@ -91,8 +92,10 @@ def surface(rng, text):
 
 
 def example(rng, split="train"):
-    """(messages, answer, soft): answer None: not ours."""
+    """(messages, answer, soft): answer None: not ours, or no label was asked for."""
     text, answer, soft = draw(rng, split, NAME, rows)
     if answer and rng.random() < choices.SHARE:
         return choices.offer(rng, split, surface(rng, text), answer, soft, labels())
+    if rng.random() < BARE:
+        return [("user", surface(rng, text))], None, None
     return wrap(rng, surface(rng, text), split), answer, soft

@@ -1,12 +1,13 @@
 """Task 1: intent classification over CLINC150 (Larson et al. 2019, CC BY 3.0).
 
-The answer is the bare label, one token. An utterance is asked for bare, under a system prompt
-that says what to do, or inside an instruction. Only the training split is trained on.
+The answer is the bare label, one token, and only where it is asked for: by a system prompt that
+says what to do, or by an instruction around the utterance. A message that stands alone asks for
+what it says, so it is not ours, unless it is one of the model's own jobs, which other tasks teach.
+Only the training split is trained on.
 """
 
 import choices
 import intent_variants
-import task_chat
 from corpora import clinc, clinc_labels
 from pools import fill, lines, sentence_case
 from soft_lines import draw
@@ -94,6 +95,24 @@ Read the message and give its intent. Message: {u}
 For the request "{u}", what is the intent label?
 What would the intent label be for this: {u}
 Do intent detection on this text: {u}
+Welche Absicht hat diese Nachricht? {u}
+Klassifiziere die Absicht: {u}
+Quelle est l'intention de ce message ? {u}
+Classe l'intention : {u}
+¿Cuál es la intención de este mensaje? {u}
+Clasifica la intención: {u}
+Classifica l'intento: {u}
+Qual è l'intento di questo messaggio? {u}
+Classifique a intenção: {u}
+Qual é a intenção desta mensagem? {u}
+Wat is de intentie van dit bericht? {u}
+Classificeer de intentie: {u}
+Vilken avsikt har det här meddelandet? {u}
+Klassificera avsikten: {u}
+Jaka jest intencja tej wiadomości? {u}
+Sklasyfikuj intencję: {u}
+Bu mesajın niyeti nedir? {u}
+Niyeti sınıflandır: {u}
 """)
 
 augment = intent_variants.noisy  # the same noise for foreign questions
@@ -111,12 +130,31 @@ def surface(rng, text):
     return text
 
 
+BARE = 0.3  # of the lines stand alone
+# Intents of which a line alone may be one of our own jobs: sums, units, and talk.
+OWN_JOBS = {
+    "calculator",
+    "measurement_conversion",
+    "greeting",
+    "goodbye",
+    "thank_you",
+    "what_can_i_ask_you",
+    "what_is_your_name",
+    "are_you_a_bot",
+    "who_made_you",
+    "who_do_you_work_for",
+}
+
+
+def alone(rng, text, answer, soft):
+    """A line that asks for no label, as messages, or None where it may be one of our jobs."""
+    likely = {answer} | {label for label, p in soft or [] if p > 0.02}
+    return None if likely & OWN_JOBS else [("user", surface(rng, text))]
+
+
 def wrap(rng, text, split):
-    """Chat messages that ask for the intent of `text`: bare, system prompt or instruction."""
-    kind = rng.random()
-    if kind < 0.5:
-        return [("user", text)]
-    if kind < 0.65:
+    """Chat messages that ask for the intent of `text`: a system prompt or an instruction."""
+    if rng.random() < 0.3:
         return [("system", SYSTEM.pick(rng, split)), ("user", text)]
     asked = fill(INSTRUCTION.pick(rng, split).replace("\\n", "\n"), u=text)
     if rng.random() < 0.1:
@@ -124,16 +162,13 @@ def wrap(rng, text, split):
     return [("user", asked)]
 
 
-def is_bare(messages):
-    return len(messages) == 1
-
-
 def example(rng, split="train"):
     """(messages, answer, soft); answer None: not ours."""
     text, answer, soft = draw(rng, split, NAME, rows)
     if answer and rng.random() < choices.SHARE:
         return choices.offer(rng, split, surface(rng, text), answer, soft, labels())
-    messages = wrap(rng, surface(rng, text), split)
-    if is_bare(messages) and task_chat.is_talk(messages[0][1]):
-        messages = [("user", f"Classify the intent: {text}")]
-    return messages, answer, soft
+    if rng.random() < BARE:
+        messages = alone(rng, text, answer, soft)
+        if messages:
+            return messages, None, None
+    return wrap(rng, surface(rng, text), split), answer, soft

@@ -7,8 +7,7 @@ stay close to the intents on purpose (overdraft fees, seat upgrades, wiper blade
 them the model calls every sentence about a bank a banking intent. The kinds of BIG-Bench Hard and
 the questions of MT-Bench, which measure this class, are not imitated.
 
-Kept out, because an intent owns them: jokes, fun facts, recipes, definitions of a word, sums,
-weather, exchange rates, time zones, things to do in a place, short "how do you say".
+Sums and units that the model can do, greetings and what it is are kept out: they are its jobs.
 """
 
 import functools
@@ -391,6 +390,6 @@ def message(rng, split="train"):
 def example(rng, split="train"):
     """(messages, answer): sometimes asked for as if it were an utterance to classify."""
     text = message(rng, split)
-    if rng.random() < 0.15 and 0 < len(text) < 150:
+    if rng.random() < 0.1 and 0 < len(text) < 150:
         return task_intent.wrap(rng, text, split), SENTENCE
     return [("user", text)], SENTENCE

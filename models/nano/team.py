@@ -26,7 +26,10 @@ class Team:
         """Sums the gradients in place and gives the sums of the numbers."""
         if self.size == 1:
             return numbers
-        flat = torch.cat([p.grad.flatten() for p in params] + [torch.tensor(numbers)])
+        device = params[0].device
+        flat = torch.cat(
+            [p.grad.flatten() for p in params] + [torch.tensor(numbers, device=device)]
+        )
         dist.all_reduce(flat)
         at = 0
         for p in params:

@@ -1,15 +1,18 @@
 """The vocabulary: byte-level BPE with Qwen2's pre-tokenizer, control tokens, label tokens.
 
 Order of ids: 256 bytes, then merges up to BPE_SIZE, then the control tokens, then the labels of
-all tasks that answer with one. A label is ONE token of type NORMAL that no merge produces: the
-model can emit it and its text is the label, but tokenising input never yields it. (USER_DEFINED
-tokens would be cut out of every input text that contains "balance" or "yes".) A label whose text is
-already an ordinary token keeps that token's id.
+all tasks that answer with one, then the marks of tool calls, which came last. A label is ONE token
+of type NORMAL that no merge produces: the model can emit it and its text is the label, but
+tokenising input never yields it. (USER_DEFINED tokens would be cut out of every input text that
+contains "balance" or "yes".) A label whose text is already an ordinary token keeps that token's id.
 """
 
 import json
+import re
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from chat_render import TOOL_CALL, TOOL_CALL_END
 
 QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -17,6 +20,9 @@ QWEN2 = (
 )
 BPE_SIZE = 4096
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|not_mine|>"]
+# Behind the labels, so that the ids of a model that has no tools stay as they are.
+TOOL_MARKS = [TOOL_CALL, TOOL_CALL_END]
+MARKS = {"<|im_start|>", "<|im_end|>", *TOOL_MARKS}  # what prompts and answers have between texts
 BPE_DROPOUT = 0.1  # only for the noisy encoder of training inputs
 
 TYPE_NORMAL, TYPE_CONTROL = 1, 3  # GGUF token types
@@ -71,7 +77,14 @@ class Vocabulary:
         types = [TYPE_NORMAL] * len(tokens) + [TYPE_CONTROL] * len(CONTROL)
         tokens = tokens + CONTROL
         new = [l for l in labels if l not in set(tokens)]
-        return cls(tokens + new, merges, types + [TYPE_NORMAL] * len(new), labels)
+        return cls(tokens + new, merges, types + [TYPE_NORMAL] * len(new), labels).with_tools()
+
+    def with_tools(self):
+        """The same with the marks of tool calls, if it has none yet."""
+        if TOOL_CALL in self.ids:
+            return self
+        types = self.types + [TYPE_CONTROL] * len(TOOL_MARKS)
+        return Vocabulary(self.tokens + TOOL_MARKS, self.merges, types, self.labels)
 
     def save(self, path):
         path.write_text(
@@ -94,10 +107,10 @@ class Vocabulary:
         return (self.noisy if noisy else self.plain).encode(text).ids
 
     def encode_prompt(self, parts, noisy=False):
-        """Token ids of data.render()'s parts; control tokens only where render put them."""
+        """Token ids of chat_render.render()'s parts; control tokens only where render put them."""
         out = []
         for part in parts:
-            if part in ("<|im_start|>", "<|im_end|>"):
+            if part in MARKS:
                 out.append(self.ids[part])
             else:
                 out += self.encode(part, noisy)
@@ -109,6 +122,10 @@ class Vocabulary:
             return [self.not_mine] + self.encode(answer) + [self.end]
         if answer in self.label_ids:
             return [self.label_ids[answer], self.end]
+        if answer.startswith(TOOL_CALL):
+            return self.encode_prompt(re.split(f"({TOOL_CALL}|{TOOL_CALL_END})", answer)) + [
+                self.end
+            ]
         return self.encode(answer) + [self.end]
 
     def encode_soft(self, soft):

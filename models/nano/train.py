@@ -1,18 +1,24 @@
-"""Train a model of the family: nano from scratch, nano-large from nano's weights (grow.py).
+"""Train a model of the family, from scratch or from the weights of a file.
 
     python train.py --model nano --max-minutes 75 --out work
+    python train.py --model nano --begin nano.gguf --max-minutes 100 --out work
     python train.py --model nano-large --grow work/nano.pt --seed 1 --max-minutes 75 --out work
 
 Makes work/vocab.json (one for both models), work/MODEL.pt (the averaged weights with the best
 validation score) and work/MODEL.resume.pt, from which the same command goes on after a break.
-Every example is made on the fly, so none is seen twice. The length of the run is a number of tokens
-or of minutes of each processor, whichever ends first; if the minutes do, the result depends on the
-machine.
+--begin starts a new piece of training from a GGUF file, so that a long training may be done in
+pieces, days apart, with nothing kept but the file. Every example is made on the fly, so none is
+seen twice: the file's hash is part of the seed. The length of the run is a number of tokens or of
+minutes of each processor (of the clock, on a GPU), whichever ends first; if the minutes do, the
+result depends on the machine.
 """
 
 import argparse
+import concurrent.futures
+import multiprocessing
 import pathlib
 import time
+import zlib
 
 import torch
 
@@ -20,16 +26,18 @@ import copy_circuit
 import data
 import grow
 import optimizer
+import shipped
 import stream
 import team as teams
+from chat_render import render
 from model import SIZES, Config, Nano
 from packing import Batch, Encoded, batches
 from pools import seeded
+from precision import mixed
 from tokenizer import Vocabulary
 from validate import validate
 
 PIECE = 12000  # examples that a process makes and packs at a time
-MICRO_PER_STEP = 4  # batches of a step, of all processes together: 16384 tokens
 NOISY_SHARE = 0.4  # share of one-token answers whose prompt is read with BPE dropout
 # Weights in the loss. The first token decides (label or not mine) and counts most; in an answer of
 # several tokens each has to be right; the fixed sentence after <|not_mine|> is learned in minutes.
@@ -47,7 +55,7 @@ def encode(example, vocab, rng):
         if rng.random() < 0.9:  # the sentence that follows is always the same
             ids = ids[:2]
     noisy = len(ids) == 2 and rng.random() < NOISY_SHARE
-    prompt = vocab.encode_prompt(data.render(messages), noisy)
+    prompt = vocab.encode_prompt(render(messages), noisy)
     soft = vocab.encode_soft(example[3]) if len(example) > 3 and example[3] else None
     return Encoded(prompt, ids, [FIRST] + [later] * (len(ids) - 1), soft)
 
@@ -63,7 +71,7 @@ def batch_loss(net, batch, exit_weights):
     An exit's target is half the data and half what the last layer says (self-distillation, Zhang et
     al. 2019, arXiv 1905.08094); deeper exits count more (Schuster et al. 2022, arXiv 2207.07061,
     section 3.4; Elhoushi et al. 2024, arXiv 2404.16710)."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with mixed(batch.tokens.device):
         stream = net.residuals(batch.tokens, batch.texts)
         at = [x.flatten(0, 1)[batch.at] for x in (stream[-1], *(stream[n] for n in net.c.exits))]
         logits = [net.logits(norm(x)) for norm, x in zip((net.output_norm, *net.exit_norm), at)]
@@ -82,31 +90,51 @@ def learning_rate(progress):
     return min(1.0, progress / 0.01, max(0.02, (1 - progress) / 0.5))
 
 
-def build_vocab(path, seed):
-    """Train the vocabulary on generated text, or read it if it is there."""
-    if not path.exists():
-        Vocabulary.build(stream.vocabulary_texts(seed), data.labels()).save(path)
+def build_vocab(path, args):
+    """The vocabulary of the file to begin with; else trained on generated text, or read if it is
+    there."""
+    if args.begin:
+        shipped.load(args.begin, lambda size: Config(size, **SIZES[args.model]))[1].save(path)
+    elif not path.exists():
+        Vocabulary.build(stream.vocabulary_texts(args.seed), data.labels()).save(path)
     return Vocabulary.load(path)
+
+
+def make_piece(seed, number, vocab):
+    """The batches of a piece of examples, as rows and their length; the same in every run."""
+    rng = seeded("train", seed, number)
+    return batches([encode(e, vocab, rng) for e in data.examples(seed, number, PIECE)], rng)
+
+
+_vocab = None
+
+
+def begin_maker(path):
+    global _vocab
+    _vocab = Vocabulary.load(path)
+
+
+def make_piece_apart(seed, number):
+    return make_piece(seed, number, _vocab)
 
 
 class Trainer:
     def __init__(self, args, team):
-        self.args, self.began, self.earlier = args, time.process_time(), 0.0
-        self.team = team
+        self.args, self.earlier, self.team = args, 0.0, team
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        # On a CPU a busy machine makes a run longer, not worse. A GPU's time is the clock's.
+        self.clock = time.process_time if self.device.type == "cpu" else time.monotonic
+        self.began = self.clock()
         torch.manual_seed(args.seed)
         torch.set_num_threads(1)
         self.out = pathlib.Path(args.out)
-        self.vocab = build_vocab(self.out / "vocab.json", args.seed)
+        self.vocab = Vocabulary.load(self.out / "vocab.json")
         self.config = Config(len(self.vocab.tokens), **SIZES[args.model], dropout=args.dropout)
         self.net, self.mean = Nano(self.config), Nano(self.config)
-        if args.grow:
-            small = torch.load(args.grow, weights_only=True)
-            self.net.load_state_dict(
-                grow.grown(small["state"], Config(**small["config"]), self.config)
-            )
-        elif args.plant:
-            copy_circuit.plant(self.net, args.seed)
+        self.first_weights()
+        self.net.to(self.device)
         self.mean.load_state_dict(self.net.state_dict())
+        self.mean.to(self.device)
         self.optimizers = optimizer.make(self.net, args.matrix_lr, args.other_lr, args.decay)
         self.best, self.steps, self.piece, self.tokens = -1.0, 0, 0, 0
         self.resume_path = self.out / f"{args.model}.resume.pt"
@@ -117,9 +145,23 @@ class Trainer:
             for block in self.net.blk:
                 block.compile(dynamic=False)
 
+    def first_weights(self):
+        args = self.args
+        if args.begin:
+            net, _ = shipped.load(
+                args.begin, lambda size: Config(size, **SIZES[args.model], dropout=args.dropout)
+            )
+            self.net.load_state_dict(net.state_dict())
+        elif args.grow:
+            small = torch.load(args.grow, weights_only=True, map_location="cpu")
+            self.net.load_state_dict(
+                grow.grown(small["state"], Config(**small["config"]), self.config)
+            )
+        elif args.plant:
+            copy_circuit.plant(self.net, args.seed)
+
     def minutes(self):
-        """Of the processor, not of the clock: a busy machine makes a run longer, not worse."""
-        return self.earlier + (time.process_time() - self.began) / 60
+        return self.earlier + (self.clock() - self.began) / 60
 
     def progress(self):
         """The larger of the share of the work and the share of the time that is used up."""
@@ -135,10 +177,13 @@ class Trainer:
             "piece": self.piece,
             "tokens": self.tokens,
             "minutes": self.minutes(),
+            "seed": self.args.seed,
         }
 
     def resume(self):
-        saved = torch.load(self.resume_path, weights_only=True)
+        saved = torch.load(self.resume_path, weights_only=True, map_location=self.device)
+        if saved["seed"] != self.args.seed:
+            return  # of a run that began with other weights
         self.net.load_state_dict(saved["net"])
         self.mean.load_state_dict(saved["mean"])
         for o, s in zip(self.optimizers, saved["optimizers"]):
@@ -155,7 +200,9 @@ class Trainer:
 
     def step(self, rows_and_lengths):
         """One update from the batches of all processes; the mean loss of an example."""
-        group = [Batch(rows, length, self.vocab.pad) for rows, length in rows_and_lengths]
+        group = [
+            Batch(rows, length, self.vocab.pad, self.device) for rows, length in rows_and_lengths
+        ]
         sums = [0.0, 0.0, 0.0, self.progress() if self.team.rank == 0 else 0.0]
         for batch in group:
             loss, last = batch_loss(self.net, batch, self.args.exit_weights)
@@ -202,15 +249,30 @@ class Trainer:
             )
         self.save(self.resume_path, self.state())
 
+    def pieces(self):
+        """Pieces of this process one after another; other processes may make them ahead."""
+        args, number = self.args, self.piece * self.team.size + self.team.rank
+        if args.makers == 0:
+            while True:
+                yield make_piece(args.seed, number, self.vocab)
+                number += self.team.size
+        with concurrent.futures.ProcessPoolExecutor(
+            args.makers,
+            multiprocessing.get_context("spawn"),
+            begin_maker,
+            (self.out / "vocab.json",),
+        ) as pool:
+            coming = []
+            while True:
+                while len(coming) < args.makers + 1:
+                    coming.append(pool.submit(make_piece_apart, args.seed, number))
+                    number += self.team.size
+                yield coming.pop(0).result()
+
     def groups(self):
-        """Batches of this process for step after step, without end. Piece N is the same in every
-        run."""
-        share = max(1, MICRO_PER_STEP // self.team.size)
-        while True:
-            number = self.piece * self.team.size + self.team.rank
-            rng = seeded("train", self.args.seed, number)
-            examples = stream.examples(self.args.seed, number, PIECE)
-            ready = batches([encode(e, self.vocab, rng) for e in examples], rng)
+        """Batches of this process for step after step, without end."""
+        share = max(1, self.args.step_batches // self.team.size)
+        for ready in self.pieces():
             for at in range(0, len(ready) - share + 1, share):
                 yield ready[at : at + share]
             self.piece += 1
@@ -245,7 +307,19 @@ def main():
     parser.add_argument(
         "--ema", type=float, default=0.995, help="decay of the average of the weights, a step"
     )
+    parser.add_argument(
+        "--step-batches",
+        type=int,
+        default=4,
+        help="batches of 4096 tokens in a step, of all processes together",
+    )
     parser.add_argument("--exit-weights", type=float, nargs="*", default=[0.15, 0.3])
+    parser.add_argument(
+        "--makers", type=int, default=0, help="processes that make examples ahead, for a GPU"
+    )
+    parser.add_argument(
+        "--begin", type=pathlib.Path, help="a GGUF file of this model to begin with"
+    )
     parser.add_argument("--plant", type=int, default=1, help="0: do not plant the copy circuit")
     parser.add_argument(
         "--grow", type=pathlib.Path, help="weights of a model with fewer layers to begin with"
@@ -253,8 +327,11 @@ def main():
     parser.add_argument("--compile", type=int, default=1, help="0 where there is no C++ compiler")
     parser.add_argument("--out", default="work")
     args = parser.parse_args()
-    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
-    build_vocab(pathlib.Path(args.out) / "vocab.json", args.seed)  # once, before there are several
+    out = pathlib.Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    if args.begin:
+        args.seed += zlib.crc32(args.begin.read_bytes())
+    build_vocab(out / "vocab.json", args)  # once, before there are several processes
     teams.run(work, args, args.processes)
 
 

@@ -8,12 +8,17 @@ import functools
 
 import torch
 
-import data
 import stream
-from packing import ROWS, Batch, Encoded, batches
+import task_intent
+import task_other
+from chat_render import render
+from corpora import clinc
+from packing import Batch, Encoded, batches
 from pools import seeded
+from precision import mixed
 
 HELD_OUT = 96  # examples of each task
+BARE_EVERY = 8  # one in so many of CLINC150's validation lines stands alone
 
 
 def auroc(inside, outside):
@@ -26,12 +31,23 @@ def auroc(inside, outside):
 
 @functools.cache
 def sets():
-    """{name: [(task, messages, answer)]}"""
-    clinc = [
-        ("intent" if l else "other", [("user", u)], l or "")
-        for u, l in stream.corpora().clinc["val"]
+    """{name: [(task, messages, answer)]}: CLINC150's lines asked for their intent, and some of them
+    alone, which asks for none."""
+    rows = clinc("val")
+    asked = [
+        (
+            "intent" if l else "other",
+            task_intent.wrap(seeded("asked", n), u, "held"),
+            l or task_other.SENTENCE,
+        )
+        for n, (u, l) in enumerate(rows)
     ]
-    return {"clinc": clinc} | stream.held_out(HELD_OUT)
+    alone = [
+        ("other", [("user", u)], task_other.SENTENCE)
+        for u, l in rows[::BARE_EVERY]
+        if l not in task_intent.OWN_JOBS
+    ]
+    return {"clinc": asked, "bare": alone} | stream.held_out(HELD_OUT)
 
 
 @torch.no_grad()
@@ -39,37 +55,26 @@ def judge(net, vocab, examples):
     """For each example that fits: (is it not ours, greedy answer right, probability of the first
     token that is most probable, probability of not mine)."""
     net.eval()
+    device = net.token_embd.weight.device
     encoded = []
     for task, messages, answer in examples:
         ids = vocab.encode_answer(task, answer)
         if task == "other":
             ids = ids[:1]  # what follows is for the user's eyes
-        encoded.append(Encoded(vocab.encode_prompt(data.render(messages)), ids, [1.0] * len(ids)))
+        encoded.append(Encoded(vocab.encode_prompt(render(messages)), ids, [1.0] * len(ids)))
         encoded[-1].foreign = task == "other"
     out = []
-    padded = encoded + [
-        Encoded([vocab.pad] * n, [vocab.pad], [0.0])
-        for n in (length - 1 for length in ROWS)
-        for _ in range(40)
-    ]  # so that the last batch of each shape is whole
-    for rows, length in batches(padded, seeded("judge")):
-        batch = Batch(rows, length, vocab.pad)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+    for rows, length in batches(encoded, seeded("judge"), whole=True):
+        batch = Batch(rows, length, vocab.pad, device)
+        with mixed(device):
             x = net.residuals(batch.tokens, batch.texts)[-1].flatten(0, 1)[batch.at]
             p = net.logits(net.output_norm(x)).softmax(-1)
         best, ids = p.max(-1)
         hits = (ids == batch.ids[:, 0]).tolist()
         at = 0
         for e in (e for row in rows for e in row):
-            if e.weights[0] > 0:
-                out.append(
-                    (
-                        e.foreign,
-                        all(hits[at : at + len(e.weights)]),
-                        best[at].item(),
-                        p[at, vocab.not_mine].item(),
-                    )
-                )
+            right = all(hits[at : at + len(e.weights)])
+            out.append((e.foreign, right, best[at].item(), p[at, vocab.not_mine].item()))
             at += len(e.weights)
     net.train()
     return out
@@ -86,7 +91,10 @@ def validate(net, vocab):
             parts.append(sum(r[1] for r in inside) / len(inside))
             words.append(f"{name} {parts[-1]:.3f}")
         if outside:
-            words.append(f"{name} refused {sum(r[1] for r in outside) / len(outside):.3f}")
+            refused = sum(r[1] for r in outside) / len(outside)
+            words.append(f"{name} refused {refused:.3f}")
+            if not inside:
+                parts.append(refused)
         if inside and outside:
             sure = [
                 [(1 - r[3]) * (r[2] if r[2] != r[3] else 1) for r in part]
