@@ -253,13 +253,12 @@ def test_errors_are_the_clients_own():
         bad = anthropic.BadRequestError
         # A server without a tier that takes images.
         refused(
-            anthropic.PermissionDeniedError,
+            bad,
             "an image",
             messages=[{"role": "user", "content": [image]}],
         )
         refused(bad, "prefill", messages=HELLO + [{"role": "assistant", "content": "I"}])
         refused(bad, "max_tokens", max_tokens=0)
-        refused(bad, "web_search", tools=[{"type": "web_search_20250305", "name": "web_search"}])
         equal(refused(bad, "user", metadata={"user_id": "x" * 300})["param"], "metadata.user_id")
         equal(refused(anthropic.NotFoundError, "nobody", model="nobody")["type"], "not_found_error")
         equal(

@@ -145,7 +145,7 @@ await test("completions, whole, scored and streamed", async () => {
     streamed += chunk.choices[0]?.text ?? "";
   equal(streamed, text);
   const error = await throws(OpenAI.BadRequestError, 400, () => client.completions.create({ ...ask, suffix: "x" }));
-  equal([error.param, error.code], ["suffix", "unsupported_parameter"]);
+  equal([error.param, error.code], ["suffix", "unsupported"]);
 });
 
 console.log(`${passed} passed, ${failed} failed`);

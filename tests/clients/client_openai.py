@@ -75,7 +75,7 @@ def test_a_whole_response():
         equal(response.output_text, "Hello there.")
         equal(
             (response.object, response.status, response.error, response.store),
-            ("response", "completed", None, False),
+            ("response", "completed", None, True),
         )
         equal(
             (response.instructions, response.metadata, response.temperature),
@@ -271,19 +271,17 @@ def test_errors_are_the_clients_own():
         bad = openai.BadRequestError
         image = {"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}
         equal(refused(bad, "data:TYPE", input=[image]), "input[0].content[0].image_url")
-        equal(
-            refused(bad, "nothing is kept", previous_response_id="resp_1"), "previous_response_id"
-        )
-        equal(
-            refused(bad, "send the item", input=[{"type": "item_reference", "id": "msg_1"}]),
-            "input[0].type",
-        )
-        equal(refused(bad, "web_search", tools=[{"type": "web_search"}]), "tools[0].type")
-        equal(refused(bad, "kept", background=True), "background")
+        equal(refused(bad, "not found", previous_response_id="resp_1"), "previous_response_id")
+        item = {"type": "item_reference", "id": "msg_1"}
+        equal(refused(openai.NotFoundError, "not found", input=[item]), "input")
+        equal(refused(bad, "store is false", background=True, store=False), "background")
         equal(refused(bad, "from 1", max_output_tokens=0), "max_output_tokens")
         refused(openai.NotFoundError, "nobody", model="nobody")
         refused(openai.InternalServerError, "no tier")
-        equal(tandem.get("/v1/responses/resp_1").json["error"]["code"], "unknown_url")
+        try:
+            client.responses.retrieve("resp_1")
+        except openai.NotFoundError as error:
+            equal(error.body["param"], "id")
     cloud.script = Script(text="a b c d", cut_after=2)
     with server(cloud) as tandem:
         events = list(connect(tandem).responses.create(model="auto", input="x", stream=True))
@@ -333,6 +331,72 @@ def test_a_client_that_leaves_stops_the_work():
         wait_until(lambda: cloud.gone_count == 1, what="the cloud noticed that its client left")
 
 
+@case
+def test_files_are_uploaded_listed_read_and_deleted():
+    cloud = ScriptedCloud(Script(text="A plan."))
+    data = random.Random(11).randbytes(200_000)
+    with server(cloud, "    modalities: [text, image, audio, file]\n") as tandem:
+        client = connect(tandem)
+        made = client.files.create(
+            file=("plan.pdf", data),
+            purpose="user_data",
+            expires_after={"anchor": "created_at", "seconds": 7200},
+        )
+        equal((made.object, made.filename, made.bytes), ("file", "plan.pdf", len(data)))
+        equal(made.expires_at - made.created_at, 7200)
+        equal(client.files.retrieve(made.id), made)
+        equal([file.id for file in client.files.list(purpose="user_data")], [made.id])
+        equal(client.files.content(made.id).read(), data)
+        equal(client.files.wait_for_processing(made.id).status, "processed")
+        answer = client.responses.create(
+            model="auto",
+            input=[{"role": "user", "content": [{"type": "input_file", "file_id": made.id}]}],
+        )
+        equal(answer.output_text, "A plan.")
+        held = sent(cloud)["messages"][0]["content"][0]["file"]
+        coded = base64.b64encode(data).decode()
+        equal(held, {"file_data": f"data:application/pdf;base64,{coded}", "filename": "plan.pdf"})
+        equal(client.files.delete(made.id).deleted, True)
+        try:
+            client.files.retrieve(made.id)
+            raise AssertionError("a file that was deleted is there")
+        except openai.NotFoundError as error:
+            equal(error.param, "id")
+
+
+@case
+def test_a_batch_is_made_watched_and_read():
+    cloud = ScriptedCloud(Script(text="Yes."))
+    with server(cloud) as tandem:
+        client = connect(tandem)
+        body = {"model": "auto", "messages": [{"role": "user", "content": "Hi"}]}
+        lines = [
+            {"custom_id": name, "method": "POST", "url": "/v1/chat/completions", "body": body}
+            for name in ("one", "two")
+        ]
+        text = "\n".join(map(json.dumps, lines)).encode()
+        file = client.files.create(file=("in.jsonl", text), purpose="batch")
+        made = client.batches.create(
+            input_file_id=file.id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={"team": "x"},
+        )
+        equal((made.status, made.metadata), ("validating", {"team": "x"}))
+        wait_until(lambda: client.batches.retrieve(made.id).status == "completed", 30, "the end")
+        ended = client.batches.retrieve(made.id)
+        counts = ended.request_counts
+        equal((counts.total, counts.completed, counts.failed), (2, 2, 0))
+        rows = [json.loads(row) for row in client.files.content(ended.output_file_id).iter_lines()]
+        equal([row["custom_id"] for row in rows], ["one", "two"])
+        equal([batch.id for batch in client.batches.list(limit=1)], [made.id])
+        try:
+            client.batches.cancel(made.id)
+            raise AssertionError("a batch that has ended was cancelled")
+        except openai.ConflictError:
+            pass
+
+
 class Number(BaseModel):
     n: int
 
@@ -359,6 +423,49 @@ def test_the_local_model_answers_in_a_schema():
         )
         assert isinstance(json.loads(answer.output_text), dict), answer.output_text
         equal(len(cloud.requests), 0)
+
+
+@case
+def test_azures_client_asks_by_its_deployment():
+    cloud = ScriptedCloud(Script(text="Hello there."))
+    keys = "server: {api_keys_env: KEYS}\n"
+    config = edge_first(cloud.base_url) + keys
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k", "KEYS": "secret"}) as tandem:
+        options = {"azure_endpoint": tandem.url, "api_version": "2024-10-21", "max_retries": 0}
+        client = openai.AzureOpenAI(api_key="secret", **options)
+        hello = [{"role": "user", "content": "Hello."}]
+        answer = client.chat.completions.create(model="cloud", messages=hello)
+        equal(answer.choices[0].message.content, "Hello there.")
+        stream = client.chat.completions.create(model="cloud", messages=hello, stream=True)
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)
+        equal(text, "Hello there.")
+        equal(client.responses.create(model="cloud", input="Hi.").output_text, "Hello there.")
+        assert client.embeddings.create(model="auto", input="a b").data[0].embedding
+        assert client.completions.create(model="local", prompt="One", max_tokens=2).choices
+        assert "cloud" in [model.id for model in client.models.list()]
+        for key, model, error in (
+            ("wrong", "cloud", openai.AuthenticationError),
+            ("secret", "nope", openai.NotFoundError),
+        ):
+            try:
+                openai.AzureOpenAI(api_key=key, **options).chat.completions.create(
+                    model=model, messages=hello
+                )
+                raise AssertionError("no error")
+            except error:
+                pass
+
+
+@case
+def test_moderations_are_parsed():
+    with Tandem() as tandem:
+        texts = ["I am mary.smith@acme-corp.com", "The sky is blue."]
+        answer = connect(tandem).moderations.create(input=texts)
+        first, second = answer.results
+        equal((first.flagged, second.flagged), (True, False))
+        categories = first.categories.to_dict()
+        assert categories["pii"] and categories["pii/EMAIL_ADDRESS"], categories
+        assert "hate" not in categories and second.category_scores.to_dict() == {}, second
 
 
 if __name__ == "__main__":

@@ -1,34 +1,23 @@
 #!/usr/bin/env python3
-"""Runs the official OpenAI client for Node against the real program and a scripted cloud."""
+"""Runs the official clients for Node, OpenAI's and Google's, and the AI SDK with its default
+provider, against the real program and a scripted cloud."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "support"))
+from abilities import Cloud
+from clients import Missing, install_node
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first
 
 
-def installed():
-    """The pinned client, installed once from the lock file."""
-    if (HERE / "node_modules" / "openai").is_dir():
-        return True
-    if not shutil.which("npm"):
-        return False
-    return (
-        subprocess.run(
-            ["npm", "ci", "--no-audit", "--no-fund"], cwd=HERE, capture_output=True
-        ).returncode
-        == 0
-    )
-
-
-def run_script(name, script):
-    cloud = ScriptedCloud(script)
+def run_script(name, script, kind=ScriptedCloud):
+    cloud = kind(script)
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         done = subprocess.run(
             ["node", str(HERE / name), f"{tandem.url}/v1"],
@@ -43,17 +32,19 @@ def run_script(name, script):
 
 
 def main():
-    if not shutil.which("node") or not installed():
-        print(
-            "SKIP openai_node: node or the pinned client is not installed and no registry answers"
-        )
+    try:
+        install_node()
+    except Missing as why:
+        print(f"SKIP node clients: {why}")
         print("0 passed, 0 failed, 1 skipped")
         return 0
     results = [
         run_script("client_openai.mjs", Script(logprob=-0.1)),
+        run_script("client_gemini.mjs", Script()),
         run_script(
             "client_broken_cloud.mjs", Script(text="a b c d", cut_after=2, piece_delay=0.05)
         ),
+        run_script("client_ai_sdk.mjs", Script(finish="tool_calls"), Cloud),
     ]
     passed, failed = (sum(column) for column in zip(*results))
     print(f"{passed} passed, {failed} failed, 0 skipped")
