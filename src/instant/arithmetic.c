@@ -5,12 +5,15 @@
 #include <math.h>
 
 #define DEPTH_MAX 16
+/* Whole numbers up to this one are exact in a double. */
+#define EXACT_MAX 9e15
 /* Digits after the point of what does not come out even. */
 #define DECIMALS 6
 
 struct sum {
     struct words *words;
     unsigned operations, depth;
+    bool italian; /* "per" means times */
     bool failed;
 };
 
@@ -20,6 +23,19 @@ static double fail(struct sum *sum)
 {
     sum->failed = true;
     return 0;
+}
+
+/* A result on the way; beyond EXACT_MAX the next step would lose digits. */
+static double held(struct sum *sum, double value)
+{
+    return fabs(value) <= EXACT_MAX ? value : fail(sum);
+}
+
+/* a + b, where what is left of two that should be equal is nothing. */
+static double added(struct sum *sum, double a, double b)
+{
+    double hair = 1e-15 * (fabs(a) + fabs(b));
+    return fabs(a + b) <= hair ? 0 : held(sum, a + b);
 }
 
 static bool eat(struct sum *sum, const char *alternatives)
@@ -52,7 +68,7 @@ static double read_atom(struct sum *sum)
     }
     if (is_padded(words) || !words_eat_number(words, &value))
         return fail(sum);
-    return value;
+    return held(sum, value);
 }
 
 static double read_power(struct sum *sum)
@@ -68,11 +84,11 @@ static double read_power(struct sum *sum)
                    ? value * read_atom(sum) / 100
                    : fail(sum);
     if (eat(sum, "squared"))
-        return value * value;
+        return held(sum, value * value);
     if (eat(sum, "cubed"))
-        return value * value * value;
+        return held(sum, value * value * value);
     if (eat(sum, "^|* *|to the power of|hoch"))
-        return pow(value, read_atom(sum));
+        return held(sum, pow(value, read_atom(sum)));
     return value;
 }
 
@@ -83,6 +99,16 @@ static double read_factor(struct sum *sum)
     return negative ? -value : value;
 }
 
+/* The x of "3x - 5", which is no sign. */
+static bool is_unknown(const struct words *words)
+{
+    if (words_ended(words) || !words->at[words->next].glued)
+        return false;
+    const struct word *word = &words->at[words->next];
+    bool factor = words->next + 1 < words->count && word[1].glued && word[1].kind == WORD_NUMBER;
+    return str_equal_nocase(word->text, STR("x")) && !factor;
+}
+
 static double read_product(struct sum *sum)
 {
     double value = read_factor(sum);
@@ -90,8 +116,11 @@ static double read_product(struct sum *sum)
         size_t at = sum->words->next;
         bool inside =
             at + 1 < sum->words->count && sum->words->at[at].glued && sum->words->at[at + 1].glued;
-        if (eat(sum, "*|x|times|multiplied by|mal|fois|por|per|keer|gange|razy")) {
-            value *= read_factor(sum);
+        if (is_unknown(sum->words))
+            return fail(sum);
+        if (eat(sum, "*|x|times|multiplied by|mal|fois|por|keer|gange|razy") ||
+            (sum->italian && eat(sum, "per"))) {
+            value = held(sum, value * read_factor(sum));
         } else if (eat(sum, "divided by|/|over|geteilt durch|divisé par|dividido por|"
                             "dividido entre|diviso|entre|gedeeld door")) {
             double by = read_factor(sum);
@@ -115,9 +144,9 @@ static double read_sum(struct sum *sum)
     double value = read_product(sum);
     while (!sum->failed) {
         if (eat(sum, "+|plus|added to|más|mas|più|mais|piu"))
-            value += read_product(sum);
+            value = added(sum, value, read_product(sum));
         else if (eat(sum, "-|minus|moins|menos|meno|min"))
-            value -= read_product(sum);
+            value = added(sum, value, -read_product(sum));
         else
             break;
     }
@@ -140,21 +169,23 @@ static double read_told(struct sum *sum)
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (!eat(sum, told[i].verb))
             continue;
+        const struct word *first = &sum->words->at[sum->words->next];
         double a = read_power(sum);
-        if (!words_eat(sum->words, told[i].between))
+        bool listed = first->kind == WORD_NUMBER && str_find(first->text, STR(","), 0) != SIZE_MAX;
+        if (listed || !words_eat(sum->words, told[i].between)) /* "10,20 and 30" are three */
             return fail(sum);
         double b = read_power(sum);
         switch (told[i].sign) {
         case '+':
-            return a + b;
+            return added(sum, a, b);
         case '*':
-            return a * b;
+            return held(sum, a * b);
         case '/':
             return b == 0 ? fail(sum) : a / b;
         case '-':
-            return b - a;
+            return added(sum, b, -a);
         default:
-            return fabs(a - b);
+            return fabs(added(sum, a, -b));
         }
     }
     return read_sum(sum);
@@ -181,6 +212,31 @@ static bool is_ambiguous(const struct words *words)
     return slashes + dashes > 0 && words->count - words->next <= 7;
 }
 
+/* What is a name or a telephone number even behind "what is": 9/11, 24/7, 50/50, 555-1234. */
+static bool is_name(const struct words *words)
+{
+    static const char *const names[] = {"9 / 11", "24 / 7", "50 / 50",      "20 / 20", "7 / 11",
+                                        "7 - 11", "4 / 20", "24 / 7 / 365", "50 - 50", "9 - 11"};
+    struct words rest = *words;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        rest.next = words->next;
+        bool glued = rest.count > rest.next + 1 && rest.at[rest.next + 1].glued;
+        if (glued && words_eat(&rest, names[i]) && words_ended(&rest))
+            return true;
+    }
+    unsigned dashes = 0;
+    bool long_part = false;
+    for (size_t i = words->next; i < words->count; i++) {
+        const struct word *word = &words->at[i];
+        long_part |= word->kind == WORD_NUMBER && word->text.len >= 4;
+        dashes += word->kind == WORD_SIGN && word->glued && word->text.data[0] == '-';
+    }
+    bool local_number = dashes == 1 && words->count == words->next + 3 &&
+                        words->at[words->next].text.len == 3 &&
+                        words->at[words->next + 2].text.len == 4;
+    return local_number || (dashes >= 2 && long_part);
+}
+
 /* What asks for a result, in front of a sum and behind it. */
 #define ASKS                                                                                       \
     "what is|what's|whats|what are|what does|what do we get for|what do i get for|how much is|"    \
@@ -204,11 +260,14 @@ bool arithmetic_answer(struct words *words, struct buf *out)
 {
     struct sum sum = {.words = words};
     bool asked = false;
+    size_t begin = words->next;
+    sum.italian = words_eat(words, "quanto");
+    words->next = begin;
     while (words_eat(words, ASKS))
         asked = true;
     while (words_eat_end(words, WAITS))
         asked = true;
-    if (!asked && is_ambiguous(words))
+    if (is_name(words) || (!asked && is_ambiguous(words)))
         return false;
     double value = read_told(&sum);
     return !sum.failed && sum.operations > 0 && words_ended(words) && isfinite(value) &&

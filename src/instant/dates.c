@@ -9,7 +9,14 @@
 #define YEAR_MAX 9999
 #define COUNT_MAX 1000000
 
-enum form { FORM_ISO, FORM_DAY_FIRST, FORM_MONTH_FIRST, FORM_DOTS, FORM_SLASHES };
+enum form {
+    FORM_ISO,
+    FORM_DAY_FIRST,
+    FORM_MONTH_FIRST,
+    FORM_DOTS,
+    FORM_SLASHES, /* the month first */
+    FORM_SLASHES_DAY,
+};
 
 struct date {
     int year, month, day;
@@ -134,10 +141,11 @@ static bool eat_form(struct words *words, enum form form, struct date *out)
             return false;
         *out = (struct date){parts[0], parts[1], parts[2], form};
         return true;
-    case FORM_SLASHES: /* the month first, unless it cannot be one */
-        if (!eat_parts(words, "/", parts, false))
+    case FORM_SLASHES: /* where both may be the month, nobody says which one is */
+        if (!eat_parts(words, "/", parts, false) ||
+            (parts[0] <= 12 && parts[1] <= 12 && parts[0] != parts[1]))
             return false;
-        *out = parts[0] > 12 ? (struct date){parts[2], parts[1], parts[0], form}
+        *out = parts[0] > 12 ? (struct date){parts[2], parts[1], parts[0], FORM_SLASHES_DAY}
                              : (struct date){parts[2], parts[0], parts[1], form};
         return true;
     case FORM_DOTS:
@@ -200,6 +208,9 @@ static void write_date(const struct date *date, enum form form, struct buf *out)
         break;
     case FORM_SLASHES:
         buf_printf(out, "%02d/%02d/%04d", date->month, date->day, date->year);
+        break;
+    case FORM_SLASHES_DAY:
+        buf_printf(out, "%02d/%02d/%04d", date->day, date->month, date->year);
         break;
     case FORM_DAY_FIRST:
         buf_printf(out, "%d %s %d", date->day, month, date->year);
@@ -313,8 +324,7 @@ static bool answer_between(struct words *words, struct buf *out)
     words_eat(words, "in days :");
     words_eat(words, "between|from|zwischen|vom|von|entre|du|desde|del|tra|dal|:");
     if (!eat_date(words, &from) ||
-        !words_eat(words,
-                   "and|to|until|till|through|und|bis zum|bis|et|au|y|hasta el|hasta|e|al") ||
+        !words_eat(words, "and|to|until|till|und|bis zum|bis|et|au|y|hasta el|hasta|e|al") ||
         !eat_date(words, &to))
         return false;
     words_eat(words, ": how many|in|, in");

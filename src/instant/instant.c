@@ -21,6 +21,19 @@
 static bool (*const kinds[])(struct words *, struct buf *) = {dates_answer, units_answer,
                                                               arithmetic_answer, writing_digits};
 
+/* Words of questions in languages that part decimals with a comma. */
+static bool is_continental(const struct words *words)
+{
+    struct words rest = *words;
+    for (rest.next = 0; !words_ended(&rest); rest.next++)
+        if (words_eat(&rest, "wie|viel|viele|wieviel|was|ist|sind|macht|mal|durch|rechne|berechne|"
+                             "grad|combien|font|fait|fois|quel|cuánto|cuántos|cuánta|cuántas|"
+                             "cuanto|cuantos|más|quanto|quanti|quante|fa|sono|più|mais|são|"
+                             "hoeveel|keer|hur|gånger|ile|razy|kaç"))
+            return true;
+    return false;
+}
+
 bool instant_answer(struct td_str question, struct buf *out)
 {
     struct words words;
@@ -34,6 +47,8 @@ bool instant_answer(struct td_str question, struct buf *out)
     while (words_eat_end(&words, BEHIND))
         ;
     size_t begin = words.next, count = words.count;
+    if (words_have_doubtful_number(&words) && is_continental(&words))
+        return false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         words.next = begin;
         words.count = count;

@@ -100,7 +100,7 @@ static const struct unit units[] = {
     {"degrees fahrenheit|degree fahrenheit|degrees f|grad fahrenheit|degrés fahrenheit|"
      "grados fahrenheit|gradi fahrenheit|° f|°f|fahrenheit|f",
      "°F", "°F", TEMPERATURE, IMPERIAL, 5.0 / 9, 32},
-    {"kelvin|k", "K", "K", TEMPERATURE, METRIC, 1, -273.15},
+    {"kelvin|k", "K", "K", TEMPERATURE, METRIC, 1, 273.15},
 };
 #define UNIT_COUNT (sizeof units / sizeof *units)
 
@@ -213,21 +213,24 @@ static bool eat_quantity(struct words *words, struct quantity *out)
     return true;
 }
 
+#define ABSOLUTE_ZERO (-273.15) /* degrees Celsius, which is what temperatures are based on */
+#define HAIR 1e-9               /* what the arithmetic of a double may add to nothing */
+
 static bool write(const struct quantity *from, const struct unit *to, struct buf *out)
 {
     if (from->unit->dimension != to->dimension || from->unit == to)
         return false;
-    bool below_nothing = from->base < 0 && to->dimension != TEMPERATURE;
-    if (below_nothing)
+    double least = to->dimension == TEMPERATURE ? ABSOLUTE_ZERO : 0;
+    if (from->base < least - HAIR)
         return false;
     double value = from->base / to->size + to->zero;
+    if (to->dimension == TEMPERATURE && fabs(value) < HAIR)
+        value = 0;
     double size = fabs(value), millionths = size * 1e6;
     bool even = fabs(millionths - round(millionths)) < 1e-3;
     int decimals = from->unit->system == to->system && even ? 6 : 2;
-    while (decimals < 9 && size > 0 && size < 1 && to->dimension != TEMPERATURE) {
+    if (size < 1 && decimals < 6)
         decimals++; /* a small number keeps its first digits */
-        size *= 10;
-    }
     size_t begin = out->len;
     if (!words_write_number(out, value, decimals))
         return false;

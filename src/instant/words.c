@@ -10,6 +10,9 @@
 
 /* Beyond this a double cannot tell a whole number from the next. */
 #define EXACT_MAX 9e15
+/* Decimal digits that a double keeps, and the number that has so many. */
+#define DIGITS 15
+#define EXACT 1e15
 #define NUMBER_BYTES_MAX 20
 
 /* Signs and spaces beyond ASCII, and what each is read as. */
@@ -65,19 +68,25 @@ static size_t digits_end(struct td_str text, size_t at)
 }
 
 /* The end of a number that begins at `at`; its digits, with "." before the decimals, go to `plain`.
- * A comma before exactly three digits parts thousands, another one decimals. */
+ * A comma before exactly three digits parts thousands, unless a lone 0 stands before it; another
+ * one parts decimals. */
 static size_t number_end(struct td_str text, size_t at, char plain[static NUMBER_BYTES_MAX])
 {
-    size_t len = 0, end = digits_end(text, at);
-    bool pointed = false;
-    for (size_t from = at;;) {
+    size_t len = 0, from = at, end = digits_end(text, at);
+    bool pointed = end == at;
+    if (pointed) { /* .5 */
+        plain[len++] = '0';
+        end = digits_end(text, at + 1);
+    }
+    for (;;) {
         for (size_t i = from; i < end && len + 2 < NUMBER_BYTES_MAX; i++)
             plain[len++] = text.data[i];
         size_t more = end + 1 < text.len ? digits_end(text, end + 1) : end + 1;
         char sign = end < text.len ? text.data[end] : ' ';
         if (pointed || more == end + 1 || (sign != '.' && sign != ','))
             break;
-        if (sign == '.' || more - end - 1 != 3) {
+        bool nothing = len == 1 && plain[0] == '0';
+        if (sign == '.' || more - end - 1 != 3 || nothing) {
             plain[len++] = '.';
             pointed = true;
         }
@@ -88,12 +97,20 @@ static size_t number_end(struct td_str text, size_t at, char plain[static NUMBER
     return end;
 }
 
+/* ".5", where the point ends no sentence. */
+static bool begins_with_point(struct td_str text, size_t at)
+{
+    bool behind_word = at > 0 && (is_letter(text, at - 1) || ascii_is_digit(text.data[at - 1]) ||
+                                  text.data[at - 1] == '.');
+    return text.data[at] == '.' && !behind_word && digits_end(text, at + 1) > at + 1;
+}
+
 /* Reads the word at `at` and returns where it ends; 0 when there are too many digits. */
 static size_t read_word(struct td_str text, size_t at, struct word *word)
 {
     size_t end = at + 1;
     word->kind = WORD_SIGN;
-    if (ascii_is_digit(text.data[at])) {
+    if (ascii_is_digit(text.data[at]) || begins_with_point(text, at)) {
         char plain[NUMBER_BYTES_MAX];
         end = number_end(text, at, plain);
         word->kind = WORD_NUMBER;
@@ -135,6 +152,21 @@ bool words_read(struct td_str text, struct words *out)
         glued = true;
     }
     return true;
+}
+
+bool words_have_doubtful_number(const struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        struct td_str text = words->at[i].text;
+        size_t sign = 0;
+        if (words->at[i].kind != WORD_NUMBER || text.data[0] == '0')
+            continue;
+        while (sign < text.len && ascii_is_digit(text.data[sign]))
+            sign++;
+        if (sign <= 3 && sign + 4 == text.len && digits_end(text, sign + 1) == text.len)
+            return true;
+    }
+    return false;
 }
 
 /* How many words from `at` on are those of the phrase; 0 when they are not. */
@@ -299,6 +331,11 @@ bool words_write_number(struct buf *out, double value, int decimals)
     /* A binary fraction may lie a hair below the half that it stands for; halves round away from 0.
      */
     bool whole = value == trunc(value);
+    for (double size = fabs(value); !whole && decimals > 0 && decimals < DIGITS && size < 0.1;
+         size *= 10)
+        decimals++; /* a small number keeps its first digits */
+    for (double size = fabs(value); !whole && decimals > 0 && size * pow(10, decimals) > EXACT;)
+        decimals--;
     double hair = whole ? 0 : copysign(fabs(value) * 1e-15, value);
     int len = snprintf(text, sizeof text, "%.*f", decimals, value + hair);
     if (len < 0 || (size_t)len >= sizeof text)
@@ -310,6 +347,9 @@ bool words_write_number(struct buf *out, double value, int decimals)
             len--;
     }
     struct td_str shown = {text, (size_t)len};
-    buf_append_str(out, str_equal(shown, STR("-0")) ? STR("0") : shown);
+    bool nothing = str_equal(shown, STR("0")) || str_equal(shown, STR("-0"));
+    if (nothing && value != 0)
+        return false;
+    buf_append_str(out, nothing ? STR("0") : shown);
     return true;
 }

@@ -27,6 +27,10 @@ struct words {
 /* False when the text has more than WORDS_MAX words, or is not UTF-8. */
 bool words_read(struct td_str text, struct words *out);
 
+/* Whether a number has one sign before exactly three digits, such as 1.500: English and other
+ * languages read it differently. */
+bool words_have_doubtful_number(const struct words *words);
+
 static inline bool words_ended(const struct words *words)
 {
     return words->next >= words->count;

@@ -59,28 +59,47 @@ static bool eat_form(struct words *words, enum form *out)
     return false;
 }
 
-#define ORDER                                                                                      \
-    "can you|could you|would you|please|kindly|bitte|make|turn|convert|change|put|write|rewrite|"  \
-    "format|reformat|transform|bring|give|show|return|print|type|repeat|reply|use|using|apply|"    \
-    "i need|i want|we need|i would like|need|want|how does|look|this|it|these|that|the following|" \
-    "following|below|the|text|sentence|words|word|phrase|line|lines|items|list|name|input|output|" \
-    "target|wanted|style|form|task|all|same|in|into|to|as|for|on|a|of|me|from|with|letters|case|"  \
-    "and|schreibe|schreib|das|den|mets|escribe|esto|en|,|.|?|:|-"
+/* Verbs that may also ask for a new text: "reply in upper case: what is the capital of France?" */
+#define CREATES                                                                            \
+    "write|bring|give|show|return|print|type|reply|use|using|apply|i need|i want|we need|" \
+    "i would like|need|want"
+/* What points at the text that is to be written in another way. */
+#define POINTS                                                                                \
+    "this|it|these|that|the following|following|below|text|sentence|phrase|words|line|lines|" \
+    "items|input|esto|das"
+#define ORDER                                                                                 \
+    "can you|could you|would you|please|kindly|bitte|make|turn|convert|change|put|rewrite|"   \
+    "format|reformat|transform|repeat|how does|look|the|word|list|name|output|target|wanted|" \
+    "style|form|task|all|same|in|into|to|as|for|on|a|of|me|from|with|letters|case|and|"       \
+    "schreibe|schreib|den|mets|escribe|en|,|.|?|:|-"
 
-/* Whether an order is made of its usual words and of exactly one form. */
-static bool read_order(struct td_str text, enum form *out)
+/* Where the text stands that an order is about. */
+enum place {
+    BESIDE,    /* behind a colon or a line's end: it may also be what a new text is about */
+    BEFORE,    /* any text may stand before an order of form */
+    POINTED_AT /* in quotation marks */
+};
+
+/* Whether an order is made of its usual words and of exactly one form, and is about the text in
+ * this place. */
+static bool read_order(struct td_str text, enum place place, enum form *out)
 {
     struct words words;
     size_t count = 0;
+    bool creates = false, points = place == POINTED_AT;
     if (!words_read(text, &words))
         return false;
     while (!words_ended(&words)) {
         if (eat_form(&words, out))
             count++;
+        else if (words_eat(&words, CREATES))
+            creates = true;
+        else if (words_eat(&words, POINTS))
+            points = true;
         else if (!words_eat(&words, ORDER))
             return false;
     }
-    return count == 1;
+    return count == 1 && (points || (place == BESIDE && !creates));
 }
 
 /* --- writing --- */
@@ -121,6 +140,14 @@ static void put_text(struct buf *out, struct td_str text, enum letter_case first
 /* What is written with two letters in upper case (ß) or has none is not ours. */
 static bool has_plain_cases(struct td_str text)
 {
+    for (size_t at = 0; at < text.len;) {
+        uint32_t c = utf8_next(text, &at);
+        bool cased = c == 0xB5 || (c >= 0xDF && c < 0x250 && c != 0xF7 && c != 0xD7) ||
+                     (c >= 0x370 && c < 0x588) || (c >= 0x1E00 && c < 0x2000) ||
+                     (c >= 0xFB00 && c < 0xFB07);
+        if (cased && upper_of(c) == c && unicode_lower(c) == c)
+            return false;
+    }
     return str_find(text, STR("ß"), 0) == SIZE_MAX;
 }
 
@@ -153,9 +180,11 @@ static bool name_parts(struct td_str text, struct td_str parts[static PARTS_MAX]
         }
         size_t begin = at;
         while (at < text.len && is_part(text.data[at])) {
-            bool hump =
-                at > begin && ascii_is_upper(text.data[at]) && ascii_is_lower(text.data[at - 1]);
-            if (hump) /* getUserName has three */
+            bool capital = at > begin && ascii_is_upper(text.data[at]);
+            bool hump = capital && ascii_is_lower(text.data[at - 1]);
+            bool behind_acronym = capital && ascii_is_upper(text.data[at - 1]) &&
+                                  at + 1 < text.len && ascii_is_lower(text.data[at + 1]);
+            if (hump || behind_acronym) /* getUserName and getHTTPResponse have three */
                 break;
             at++;
         }
@@ -197,16 +226,29 @@ static struct td_str unmarked(struct td_str item)
     return item;
 }
 
-/* Takes the next item off a list of lines, or off a sentence's list: "a, b and c". */
-static bool next_item(struct td_str *rest, bool lines, struct td_str *item)
+/* Where the next comma is that parts items; the one of "3,500" parts none. */
+static size_t find_comma(struct td_str text)
 {
-    if (lines || str_find(*rest, STR(","), 0) != SIZE_MAX)
-        return str_next(rest, lines ? '\n' : ',', item);
-    size_t last = str_find(*rest, STR(" and "), 0);
-    if (last == SIZE_MAX)
-        return str_next(rest, ',', item);
-    *item = str_slice(*rest, 0, last);
-    *rest = str_slice(*rest, last + 5, rest->len);
+    size_t at = str_find(text, STR(","), 0);
+    while (at != SIZE_MAX && at > 0 && at + 1 < text.len && ascii_is_digit(text.data[at - 1]) &&
+           ascii_is_digit(text.data[at + 1]))
+        at = str_find(text, STR(","), at + 1);
+    return at;
+}
+
+/* Takes the next item off a sentence's list: "a, b and c". Without a comma "and" parts nothing:
+ * "pros and cons of tea" is one item. */
+static bool next_item(struct td_str *rest, bool first, struct td_str *item)
+{
+    size_t end = find_comma(*rest), len = 1;
+    if (end == SIZE_MAX && !first) {
+        end = str_find(*rest, STR(" and "), 0);
+        len = 5;
+    }
+    if (rest->len == 0 || (first && end == SIZE_MAX))
+        return false;
+    *item = str_slice(*rest, 0, end == SIZE_MAX ? rest->len : end);
+    *rest = end == SIZE_MAX ? (struct td_str){NULL, 0} : str_slice(*rest, end + len, rest->len);
     return true;
 }
 
@@ -218,7 +260,7 @@ static bool put_list(struct buf *out, struct td_str text, enum form form)
     size_t number = 0;
     if (text.data[0] == '[' || text.data[0] == '{')
         return false;
-    while (next_item(&rest, lines, &item)) {
+    while (lines ? str_next(&rest, '\n', &item) : next_item(&rest, number == 0, &item)) {
         item = unmarked(item);
         if (item.len == 0)
             continue;
@@ -285,10 +327,12 @@ static bool after_order(struct td_str question, struct td_str *text, enum form *
 {
     size_t colon = str_find(question, STR(":"), 0), line = str_find(question, STR("\n"), 0);
     size_t at = colon < line ? colon : line;
-    if (at == SIZE_MAX || !read_order(str_slice(question, 0, at), form))
+    if (at == SIZE_MAX)
         return false;
-    *text = unquoted(unlabelled(str_slice(question, at + 1, question.len)));
-    return text->len > 0;
+    struct td_str rest = str_trim(unlabelled(str_slice(question, at + 1, question.len)));
+    enum place place = str_starts_with(rest, STR("\"\"\"")) ? POINTED_AT : BESIDE;
+    *text = unquoted(rest);
+    return text->len > 0 && read_order(str_slice(question, 0, at), place, form);
 }
 
 /* The same with the order as the last line */
@@ -297,7 +341,7 @@ static bool before_order(struct td_str question, struct td_str *text, enum form 
     size_t at = question.len;
     while (at > 0 && question.data[at - 1] != '\n')
         at--;
-    if (at == 0 || !read_order(str_slice(question, at, question.len), form))
+    if (at == 0 || !read_order(str_slice(question, at, question.len), BEFORE, form))
         return false;
     *text = unquoted(unlabelled(str_slice(question, 0, at)));
     return text->len > 0;
@@ -315,7 +359,7 @@ static bool in_quotes(struct td_str question, struct td_str *text, enum form *fo
     memcpy(order + begin, question.data + end + 1, question.len - end - 1);
     *text = str_slice(question, begin + 1, end);
     return text->len > 0 &&
-           read_order((struct td_str){order, begin + question.len - end - 1}, form);
+           read_order((struct td_str){order, begin + question.len - end - 1}, POINTED_AT, form);
 }
 
 /* "my new file name in kebab case": a name for programs, and no question */
@@ -332,8 +376,12 @@ static bool before_form(struct td_str question, struct td_str *text, enum form *
     if (words_eat(&words,
                   "how|why|when|where|who|which|what|is|are|do|does|can|could|would|should|will|i|"
                   "please|kindly|this|it|the text|explain|use|make|give|show|list|create|tell|"
-                  "generate|translate|describe|summarize|summarise"))
+                  "generate|translate|describe|summarize|summarise|name|suggest|propose|rename|"
+                  "pick|choose|need|python|function|best"))
         return false;
+    for (size_t i = 0; i < words.count; i++) /* a sign that is read as another one is not ours */
+        if ((uintptr_t)words.at[i].text.data - (uintptr_t)question.data >= question.len)
+            return false;
     size_t first = words.next;
     for (size_t i = first + 1; i + 1 < words.count; i++) {
         words.next = i;
