@@ -133,3 +133,16 @@ enum td_status file_remove(const char *path, struct td_error *err)
     file_sync_folder(path);
     return TD_OK;
 }
+
+bool file_read_line(FILE *file, struct buf *line)
+{
+    int c;
+    bool begun = false;
+    buf_clear(line);
+    while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+        begun = true;
+        if (!line->failed)
+            buf_append_char(line, (char)c);
+    }
+    return c != EOF || begun;
+}

@@ -3,9 +3,11 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include "base/buf.h"
 #include "tandem/types.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Opens a regular file to read it. Anything else is refused at once: a FIFO would wait for whoever
@@ -32,5 +34,8 @@ TD_MUST_CHECK enum td_status file_remove(const char *path, struct td_error *err)
 void file_sync_folder(const char *path);
 /* All of the text, at this offset. False with errno. */
 bool file_write_at(int fd, struct td_str text, off_t at);
+/* The next line, without its end; what does not fit is passed over, and `line` has failed then.
+ * False at the end of the file and after an error (ferror). */
+bool file_read_line(FILE *file, struct buf *line);
 
 #endif

@@ -34,6 +34,11 @@ static void read_row(sqlite3_stmt *row, struct stored_batch *out)
         out->times_s[i] = sqlite3_column_int64(row, 16 + i);
 }
 
+static enum td_status changed_locked(struct file_store *store, enum td_status status)
+{
+    return status == TD_OK && sqlite3_changes64(store->db) == 0 ? TD_NOT_FOUND : status;
+}
+
 static enum td_status add_locked(struct file_store *store, const struct stored_batch *batch,
                                  struct td_error *err)
 {
@@ -45,16 +50,18 @@ static enum td_status add_locked(struct file_store *store, const struct stored_b
         return error_set(err, TD_LIMIT,
                          "there are as many batches as files.caller_count_max allows; the oldest "
                          "go after files.keep_days");
-    return store_run_locked(
+    enum td_status status = store_run_locked(
         store,
         store_prepare_locked(
             store,
             "INSERT INTO batch (id, owner, key_id, endpoint, window, input, output, errors,"
             " metadata, faults, state, created_s, expires_s, total, completed, failed, t0)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', '', ?7, '', 0, ?8, ?9, 0, 0, 0, ?8)",
+            " SELECT ?1, ?2, ?3, ?4, ?5, ?6, '', '', ?7, '', 0, ?8, ?9, 0, 0, 0, ?8"
+            " WHERE EXISTS (SELECT 1 FROM file WHERE id = ?6 AND owner = ?2)",
             "tttttttii", batch->id, batch->owner, batch->key_id, batch->endpoint, batch->window,
             batch->input, batch->metadata, batch->created_s, batch->expires_s),
         err);
+    return changed_locked(store, status); /* TD_NOT_FOUND: the input was deleted meanwhile */
 }
 
 enum td_status batch_store_add(struct file_store *store, struct stored_batch *batch,
@@ -137,11 +144,6 @@ void batch_store_due(struct file_store *store, uint32_t limit,
     pthread_mutex_unlock(&store->lock);
 }
 
-static enum td_status changed_locked(struct file_store *store, enum td_status status)
-{
-    return status == TD_OK && sqlite3_changes64(store->db) == 0 ? TD_NOT_FOUND : status;
-}
-
 static enum td_status move_locked(struct file_store *store, const char *id, enum batch_state from,
                                   enum batch_state to, struct td_error *err)
 {
@@ -209,10 +211,15 @@ enum td_status batch_store_answer(struct file_store *store, const char *id, uint
                                   bool ok, struct td_str text, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    enum td_status status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
+    /* An answer does not wait for the disk: after a loss of power its line runs again. */
+    enum td_status status = store_exec_locked(store, "PRAGMA synchronous=NORMAL", err);
+    if (status == TD_OK)
+        status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
     if (status == TD_OK)
         status = answer_locked(store, id, number, ok, text, err);
     status = store_end_locked(store, status, err);
+    enum td_status again = store_exec_locked(store, "PRAGMA synchronous=FULL", NULL);
+    status = status == TD_OK ? again : status;
     pthread_mutex_unlock(&store->lock);
     return status;
 }

@@ -37,7 +37,8 @@ struct stored_batch {
     uint64_t total, completed, failed;  /* lines */
 };
 
-/* Fills id, created_s and its state's time. TD_LIMIT: the owner has too many. */
+/* Fills id, created_s and its state's time. TD_LIMIT: the owner has too many. TD_NOT_FOUND: the
+ * input is not there any more. */
 TD_MUST_CHECK enum td_status batch_store_add(struct file_store *store, struct stored_batch *batch,
                                              struct td_error *err);
 /* owner NULL: anybody's. */

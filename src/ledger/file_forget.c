@@ -1,35 +1,43 @@
 /* Removes the files of batches that ask for a user. Users are not indexed: the lines are read,
  * which takes time and finds what was uploaded a minute ago as well. */
+#include "base/buf.h"
 #include "base/crypto.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "ledger/file_store_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* Whether a line of the file asks for the user. What cannot be read does. */
-static bool names_user(struct file_store *store, const char *id, line_names_fn *names,
-                       const char *user)
+/* No request is that long. */
+#define LINE_BYTES_MAX ((size_t)64 << 20)
+
+/* Whether a line of the file asks for the user; one that is too long to tell does. A file whose
+ * contents are lost has no lines. */
+static enum td_status names_user(struct file_store *store, const char *id, line_names_fn *names,
+                                 const char *user, bool *found, struct td_error *err)
 {
     int fd = -1;
-    if (file_store_read(store, id, &fd, NULL) != TD_OK)
-        return false;
+    *found = false;
+    enum td_status status = file_store_read(store, id, &fd, err);
+    if (status != TD_OK)
+        return status == TD_NOT_FOUND ? TD_OK : status;
     FILE *file = fdopen(fd, "r");
     if (!file) {
         close(fd);
-        return true;
+        return error_set(err, TD_NO_MEMORY, "no memory to read a file");
     }
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t len;
-    bool found = false;
-    while (!found && (len = getline(&line, &capacity, file)) > 0)
-        found = names((struct td_str){line, (size_t)len}, user);
-    if (line)
-        crypto_wipe(line, capacity);
-    free(line);
+    struct buf line;
+    buf_init(&line, LINE_BYTES_MAX);
+    while (!*found && file_read_line(file, &line))
+        *found = line.failed || names(buf_view(&line), user);
+    if (ferror(file))
+        status = error_set(err, TD_IO, "a file of requests cannot be read");
+    if (line.data)
+        crypto_wipe(line.data, line.len);
+    buf_deinit(&line);
     fclose(file);
-    return found;
+    return status;
 }
 
 /* The input with all batches that read it, and what they made. */
@@ -59,6 +67,29 @@ static enum td_status forget_input_locked(struct file_store *store, const struct
     return status;
 }
 
+/* Answers whose requests are gone: nobody can say any more for whom they were. */
+static enum td_status forget_orphans_locked(struct file_store *store, const char *owner,
+                                            uint64_t *files, struct td_error *err)
+{
+    struct stored_file file;
+    enum td_status status = TD_OK;
+    while (status == TD_OK &&
+           store_first_locked(
+               store_prepare_locked(store,
+                                    "SELECT " STORE_FILE_COLUMNS
+                                    " FROM file WHERE purpose = 'batch_output'"
+                                    " AND (?1 IS NULL OR owner = ?1) AND id NOT IN"
+                                    " (SELECT output FROM batch WHERE input IN"
+                                    " (SELECT id FROM file) UNION SELECT errors FROM batch"
+                                    " WHERE input IN (SELECT id FROM file)) LIMIT 1",
+                                    "t", owner),
+               &file)) {
+        status = store_remove_locked(store, &file, err);
+        *files += status == TD_OK;
+    }
+    return status;
+}
+
 enum td_status file_store_forget(struct file_store *store, const char *owner, line_names_fn *names,
                                  const char *user, uint64_t *files, struct td_error *err)
 {
@@ -82,7 +113,11 @@ enum td_status file_store_forget(struct file_store *store, const char *owner, li
         pthread_mutex_unlock(&store->lock);
         if (!found)
             break;
-        if (!names_user(store, file.id, names, user))
+        bool named;
+        status = names_user(store, file.id, names, user, &named, err);
+        if (status != TD_OK)
+            break;
+        if (!named)
             continue;
         pthread_mutex_lock(&store->lock);
         status = forget_input_locked(store, &file, files, err);
@@ -91,6 +126,8 @@ enum td_status file_store_forget(struct file_store *store, const char *owner, li
             break;
     }
     pthread_mutex_lock(&store->lock);
+    if (status == TD_OK)
+        status = forget_orphans_locked(store, owner, files, err);
     if (status == TD_OK && *files > 0)
         sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     pthread_mutex_unlock(&store->lock);

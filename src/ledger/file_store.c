@@ -170,7 +170,7 @@ static enum td_status open_database(struct file_store *store, struct td_error *e
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     status = store_exec_locked(store,
-                               "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                               "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                                "PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
                                "PRAGMA journal_size_limit=16777216",
                                err);
@@ -189,10 +189,12 @@ static enum td_status open_database(struct file_store *store, struct td_error *e
     return store_end_locked(store, status, err);
 }
 
+/* A count has a row in any case, so without one the query failed: then the file stays. */
 static bool has_row_locked(struct file_store *store, const char *id)
 {
     return store_number_locked(
-               store_prepare_locked(store, "SELECT 1 FROM file WHERE id = ?1", "t", id), 0) != 0;
+               store_prepare_locked(store, "SELECT count(*) FROM file WHERE id = ?1", "t", id),
+               1) != 0;
 }
 
 /* What a process that died left: drafts, contents without a row, rows without contents. */
@@ -220,8 +222,12 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
     closedir(folder);
     if (*lost)
         log_event(LOG_LEVEL_WARN, "file_lost", "id=%s", lost);
-    store->bytes = (uint64_t)store_number_locked(
-        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), 0);
+    int64_t bytes = store_number_locked(
+        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
+    if (bytes < 0)
+        return error_set(err, TD_CORRUPT, "%s/%s cannot be read: %s", store->folder, DATABASE,
+                         sqlite3_errmsg(store->db));
+    store->bytes = (uint64_t)bytes;
     return TD_OK;
 }
 
@@ -420,8 +426,13 @@ enum td_status file_draft_keep(struct file_draft *draft, struct stored_file *fil
     if (status == TD_OK)
         status = store_place(draft, file->id, err);
     if (status == TD_OK) {
+        uint64_t left;
         pthread_mutex_lock(&store->lock);
-        status = store_add_file_locked(store, draft->owner, file, err);
+        status = room_locked(store, draft->owner, &left, err); /* others may have been kept since */
+        if (status == TD_OK && file->bytes > left)
+            status = full(err, "files.caller_mb_max");
+        if (status == TD_OK)
+            status = store_add_file_locked(store, draft->owner, file, err);
         if (status == TD_OK)
             store_settle_locked(draft);
         pthread_mutex_unlock(&store->lock);
@@ -545,10 +556,11 @@ enum td_status file_store_remove(struct file_store *store, const char *owner, st
     pthread_mutex_lock(&store->lock);
     enum td_status status = TD_NOT_FOUND;
     if (id.len > 0 && id.len < STORED_ID_BYTES && find_locked(store, owner, id, &file)) {
-        bool read = store_number_locked(
-            store_prepare_locked(store, "SELECT 1 FROM batch WHERE input = ?1" READING, "t",
-                                 file.id),
-            0);
+        bool read =
+            store_number_locked(
+                store_prepare_locked(store, "SELECT count(*) FROM batch WHERE input = ?1" READING,
+                                     "t", file.id),
+                1) != 0;
         status = read ? error_set(err, TD_BUSY, "a batch still reads this file: cancel it first")
                       : store_remove_locked(store, &file, err);
     }

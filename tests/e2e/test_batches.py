@@ -403,5 +403,31 @@ def test_forgetting_a_user_removes_the_batches_that_name_it():
             assert canary not in held, f"{canary} is still in a file"
 
 
+@case
+def test_answers_whose_requests_were_deleted_go_with_any_user_who_is_forgotten():
+    with serve(ScriptedCloud(Script(text="Yes."))) as tandem:
+        ann = end(tandem, begin(tandem, [line("a", chat("hello", user="annalisa"))]))
+        equal(tandem.request("DELETE", f"/v1/files/{ann['input_file_id']}").status, 200)
+        answer = tandem.request("POST", "/tandem/v1/forget", {"user": "annalisa"})
+        equal((answer.status, answer.json["files"]), (200, 1))
+        equal(tandem.get(f"/v1/files/{ann['output_file_id']}/content").status, 404)
+
+
+@case
+def test_a_batch_whose_input_is_lost_ends():
+    cloud = ScriptedCloud(Script(text="Yes.", first_delay=0.3))
+    with serve(cloud) as tandem:
+        batch = begin(tandem, [line(f"n{number}", chat("hello")) for number in range(40)])
+        wait_until(lambda: counts(look(tandem, batch))[1] > 0, 30, "the first answer")
+        for path in tandem.state.rglob(batch["input_file_id"]):
+            path.unlink()
+        equal(tandem.request("POST", f"/v1/batches/{batch['id']}/cancel", {}).status, 200)
+        ended = end(tandem, batch, "cancelled")
+        answered = len(rows(tandem, ended))
+        assert 0 < answered < 40, answered
+        total, completed, failed = counts(ended)
+        equal((total, completed + failed), (40, 40))
+
+
 if __name__ == "__main__":
     main()

@@ -1,5 +1,8 @@
 #include "api/files/batch_lines.h"
 
+#include "api/wire/embeddings_request.h"
+#include "api/wire/openai_request.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -23,25 +26,12 @@ void batch_lines_close(struct batch_lines *lines)
     lines->file = NULL;
 }
 
-/* The rest of one that is too long is passed over, and not kept. */
-static bool read_line(struct batch_lines *lines)
-{
-    int c, count = 0;
-    buf_clear(&lines->line);
-    while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
-        count = 1;
-        if (!lines->line.failed)
-            buf_append_char(&lines->line, (char)c);
-    }
-    lines->in_file++;
-    return c != EOF || count;
-}
-
 bool batch_lines_next(struct batch_lines *lines)
 {
     do {
-        if (!read_line(lines))
+        if (!file_read_line(lines->file, &lines->line))
             return false;
+        lines->in_file++;
     } while (!lines->line.failed && str_trim(buf_view(&lines->line)).len == 0);
     lines->number += lines->begun;
     lines->begun = true;
@@ -71,6 +61,9 @@ struct json *batch_line_read(struct td_str text, const char *endpoint,
 {
     struct json *line = NULL;
     struct td_error err = {0};
+    if (openai_request_count_values(text) > EMBEDDINGS_VALUES_MAX)
+        return refuse(NULL, fault, "invalid_json_line", NULL,
+                      "this line has more than %d JSON values", EMBEDDINGS_VALUES_MAX);
     if (json_parse(text, &line, &err) != TD_OK)
         return refuse(NULL, fault, "invalid_json_line", NULL, "this line is not valid JSON: %.150s",
                       err.message);
@@ -100,7 +93,8 @@ struct json *batch_line_read(struct td_str text, const char *endpoint,
 bool batch_line_names_user(struct td_str text, const char *user)
 {
     struct json *line = NULL;
-    if (json_parse(text, &line, NULL) != TD_OK)
+    if (openai_request_count_values(text) > EMBEDDINGS_VALUES_MAX ||
+        json_parse(text, &line, NULL) != TD_OK)
         return str_find(text, str_from(user), 0) != SIZE_MAX;
     const struct json *body = json_get(line, "body");
     const struct json *names[] = {json_get(body, "user"), json_get(body, "safety_identifier"),

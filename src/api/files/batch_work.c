@@ -88,6 +88,12 @@ static enum td_status check_lines(struct check *check)
     struct batch_lines lines = {0};
     int fd = -1;
     enum td_status status = file_store_read(work->store, work->batch.input, &fd, &work->err);
+    if (status == TD_NOT_FOUND) {
+        const struct batch_line_fault fault = {.code = "input_lost",
+                                               .message = "the input is not there any more"};
+        add_fault(check, 0, &fault);
+        return TD_OK;
+    }
     if (status == TD_OK && !batch_lines_open(&lines, fd, work->line_bytes_max))
         status = TD_NO_MEMORY;
     if (status != TD_OK)
@@ -103,7 +109,10 @@ static enum td_status check_lines(struct check *check)
         }
         check_line(check, &lines);
     }
+    bool unread = ferror(lines.file);
     batch_lines_close(&lines);
+    if (unread)
+        return error_set(&work->err, TD_IO, "a batch's input cannot be read");
     if (count == 0) {
         const struct batch_line_fault fault = {.code = "empty_file",
                                                .message = "the input has no lines"};
@@ -142,6 +151,7 @@ struct finish {
     uint64_t next;                /* line of the input, from 0 */
     uint64_t without;             /* lines that have no answer */
     struct batch_lines lines;
+    bool lost; /* the input; what was answered is still given */
     enum td_status status;
 };
 
@@ -190,6 +200,10 @@ static void write_unanswered(struct finish *finish)
 /* Up to the line before `number`. */
 static void write_unanswered_before(struct finish *finish, uint64_t number)
 {
+    if (finish->lost && number > finish->next) {
+        finish->without += number - finish->next;
+        finish->next = number;
+    }
     while (finish->status == TD_OK && finish->next < number) {
         if (!batch_lines_next(&finish->lines)) {
             finish->status =
@@ -228,7 +242,7 @@ static void write_answers(struct finish *finish, const struct answers *answers)
 {
     for (uint32_t i = 0; i < answers->count && finish->status == TD_OK; i++) {
         write_unanswered_before(finish, answers->items[i].number);
-        if (finish->status == TD_OK && !batch_lines_next(&finish->lines))
+        if (finish->status == TD_OK && !finish->lost && !batch_lines_next(&finish->lines))
             finish->status = TD_CORRUPT;
         finish->next++;
         write_line(finish, answers->items[i].ok,
@@ -271,11 +285,16 @@ void batch_work_finish(void *ctx)
             file_draft_new(work->store, work->batch.owner, &finish.drafts[i], &work->err);
     if (finish.status == TD_OK)
         finish.status = file_store_read(work->store, work->batch.input, &fd, &work->err);
-    if (finish.status == TD_OK && !batch_lines_open(&finish.lines, fd, work->line_bytes_max))
+    finish.lost = finish.status == TD_NOT_FOUND;
+    if (finish.lost)
+        finish.status = TD_OK;
+    if (finish.status == TD_OK && !finish.lost &&
+        !batch_lines_open(&finish.lines, fd, work->line_bytes_max))
         finish.status = TD_NO_MEMORY;
     if (finish.status == TD_OK)
         write_all(&finish);
-    batch_lines_close(&finish.lines);
+    if (!finish.lost)
+        batch_lines_close(&finish.lines);
     if (finish.status == TD_OK) {
         work->status = batch_store_finish(work->store, &work->batch, end_of(&finish),
                                           work->batch.failed + finish.without, finish.drafts[0],

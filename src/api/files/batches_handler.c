@@ -4,6 +4,7 @@
 #include "api/files/file_object.h"
 #include "api/files/handlers.h"
 #include "api/http/reply.h"
+#include "api/wire/openai_request.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/batch_store.h"
@@ -206,6 +207,14 @@ static bool read_metadata(const struct json *metadata, struct stored_batch *out,
     return ok || fault_request(fault, "metadata", "metadata is too large");
 }
 
+static bool no_such_file(struct td_str id, struct fault *fault)
+{
+    fault_set(fault, 404, "invalid_request_error", NULL, "No such File object: " STR_FMT,
+              STR_ARG(str_slice(id, 0, 100)));
+    memcpy(fault->param, "input_file_id", sizeof "input_file_id");
+    return false;
+}
+
 static bool read_input(struct api *api, const struct json *body, struct stored_batch *out,
                        struct fault *fault)
 {
@@ -213,12 +222,8 @@ static bool read_input(struct api *api, const struct json *body, struct stored_b
     struct td_str id = json_text(json_get(body, "input_file_id"));
     if (id.len == 0)
         return fault_request(fault, "input_file_id", "input_file_id must be a string");
-    if (!file_store_find(api->host->files, out->owner, id, &file)) {
-        fault_set(fault, 404, "invalid_request_error", NULL, "No such File object: " STR_FMT,
-                  STR_ARG(str_slice(id, 0, 100)));
-        memcpy(fault->param, "input_file_id", sizeof "input_file_id");
-        return false;
-    }
+    if (!file_store_find(api->host->files, out->owner, id, &file))
+        return no_such_file(id, fault);
     if (strcmp(file.purpose, "batch") != 0)
         return fault_request(fault, "input_file_id", "the file's purpose must be batch, not %s",
                              file.purpose);
@@ -236,8 +241,6 @@ static bool read_body(struct api *api, const struct json *body, struct stored_ba
     *out = (struct stored_batch){.state = BATCH_VALIDATING};
     snprintf(out->owner, sizeof out->owner, "%s", file_owner(&api->who));
     snprintf(out->key_id, sizeof out->key_id, "%s", api->who.key_id);
-    if (json_kind_of(body) != JSON_KIND_OBJECT)
-        return fault_request(fault, NULL, "the body must be an object");
     for (size_t i = 0; endpoint && i < sizeof endpoints / sizeof *endpoints; i++)
         if (strcmp(endpoint, endpoints[i]) == 0)
             snprintf(out->endpoint, sizeof out->endpoint, "%s", endpoint);
@@ -262,15 +265,16 @@ void batches_handle_new(struct api *api, struct http_request *request, const cha
     struct stored_batch batch;
     if (!files_are_kept(api, request))
         return;
-    bool ok = json_parse(http_request_body(request), &body, &err) == TD_OK ||
-              fault_invalid_json(&fault, &err);
-    ok = ok && read_body(api, body, &batch, &fault);
+    bool ok = openai_request_read_object(http_request_body(request), &body, &fault) &&
+              read_body(api, body, &batch, &fault);
     json_free(body);
+    enum td_status status = ok ? batch_store_add(api->host->files, &batch, &err) : TD_OK;
+    if (status == TD_NOT_FOUND) /* it was deleted a moment ago */
+        ok = no_such_file(str_from(batch.input), &fault);
     if (!ok) {
         api_reply_fault(api, request, &fault);
         return;
     }
-    enum td_status status = batch_store_add(api->host->files, &batch, &err);
     if (status != TD_OK) {
         file_reply_status(api, request, status, &err);
         return;

@@ -1,5 +1,6 @@
 #include "api/files/file_inline.h"
 
+#include "api/wire/openai_request.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -175,6 +176,7 @@ bool file_inline(struct file_store *store, const char *owner, struct td_str body
     *changed = false;
     fault->code = 0;
     if (str_find(body, STR("\"file_id\""), 0) == SIZE_MAX ||
+        openai_request_count_values(body) > OPENAI_VALUES_MAX ||
         json_parse(body, &value, NULL) != TD_OK) /* whoever reads it says what is wrong */
         return true;
     const char *const places[] = {"messages", "input", "system"};

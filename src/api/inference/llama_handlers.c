@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* A token takes some ten characters of JSON, with its piece some forty. */
-#define ANSWER_BYTES_MAX ((size_t)256 << 20)
+#define ANSWER_BYTES_MAX ((size_t)16 << 20)
 #define SMALL_BYTES_MAX 65536
 #define TOKENS_MAX 4194304
 

@@ -187,14 +187,105 @@ static void test_the_oldest_batch_of_each_owner_is_due(void)
     struct file_store *store = open_store(&roomy);
     static const char *const owners[] = {"ann", "ann", "bob", "ann", "cy"};
     for (int i = 0; i < 5; i++) {
+        struct stored_file input;
         batch = (struct stored_batch){.endpoint = "/", .expires_s = 60};
         snprintf(batch.owner, sizeof batch.owner, "%s", owners[i]);
+        CHECK(add(store, owners[i], STR("x"), &input) == TD_OK);
+        memcpy(batch.input, input.id, sizeof batch.input);
         CHECK(batch_store_add(store, &batch, NULL) == TD_OK);
     }
     char due[256] = "";
     batch_store_due(store, 9, note, due);
     CHECK(strcmp(due, "ann bob cy ") == 0);
     file_store_close(store);
+    remove_folder();
+}
+
+static void test_a_batch_needs_an_input_of_its_owner(void)
+{
+    use_folder();
+    static struct stored_batch batch;
+    struct stored_file input;
+    struct file_store *store = open_store(&roomy);
+    CHECK(add(store, "ann", STR("x"), &input) == TD_OK);
+    batch = (struct stored_batch){.owner = "bob", .endpoint = "/", .expires_s = 60};
+    memcpy(batch.input, input.id, sizeof batch.input);
+    CHECK(batch_store_add(store, &batch, NULL) == TD_NOT_FOUND);
+    CHECK(file_store_remove(store, "ann", str_from(input.id), NULL) == TD_OK);
+    batch = (struct stored_batch){.owner = "ann", .endpoint = "/", .expires_s = 60};
+    memcpy(batch.input, input.id, sizeof batch.input);
+    CHECK(batch_store_add(store, &batch, NULL) == TD_NOT_FOUND);
+    file_store_close(store);
+    remove_folder();
+}
+
+/* Each draft begins while there is room; whoever is kept last finds that there is none. */
+static void test_drafts_at_once_do_not_exceed_what_an_owner_may_have(void)
+{
+    use_folder();
+    struct file_store *store = open_store(&roomy);
+    static char text[3000];
+    struct file_draft *drafts[3];
+    struct stored_file file = {.name = "n", .purpose = "batch"};
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 3; i++) {
+        CHECK(file_draft_new(store, "ann", &drafts[i], NULL) == TD_OK);
+        CHECK(file_draft_write(drafts[i], (struct td_str){text, sizeof text}, NULL) == TD_OK);
+    }
+    CHECK(file_draft_keep(drafts[0], &file, NULL) == TD_OK);
+    CHECK(file_draft_keep(drafts[1], &file, NULL) == TD_LIMIT);
+    CHECK(!has(store, "ann", file.id));
+    file_draft_drop(drafts[2]);
+    file_store_close(store);
+    remove_folder();
+}
+
+static bool line_holds(struct td_str line, const char *user)
+{
+    return str_find(line, str_from(user), 0) != SIZE_MAX;
+}
+
+static void test_forgetting_says_what_it_could_not_read(void)
+{
+    use_folder();
+    struct stored_file file;
+    uint64_t files = 0;
+    char path[256], other[256];
+    struct file_store *store = open_store(&roomy);
+    CHECK(add(store, "ann", STR("user eve\n"), &file) == TD_OK);
+    snprintf(path, sizeof path, "%s/%s", folder, file.id);
+    snprintf(other, sizeof other, "%s/away", folder);
+    CHECK(rename(path, other) == 0 && mkdir(path, 0700) == 0); /* there, and no file */
+    CHECK(file_store_forget(store, "ann", line_holds, "eve", &files, NULL) != TD_OK);
+    CHECK(rmdir(path) == 0 && rename(other, path) == 0);
+    CHECK(file_store_forget(store, "bob", line_holds, "eve", &files, NULL) == TD_OK && !files);
+    CHECK(file_store_forget(store, "ann", line_holds, "eve", &files, NULL) == TD_OK && files == 1);
+    CHECK(!has(store, "ann", file.id));
+    file_store_close(store);
+    remove_folder();
+}
+
+/* What cannot be asked of the database is no reason to remove contents. */
+static void test_damage_in_the_database_removes_no_contents(void)
+{
+    use_folder();
+    struct stored_file file;
+    struct stat info;
+    char path[256], database[160];
+    struct file_store *store = open_store(&roomy);
+    CHECK(add(store, "ann", STR("words"), &file) == TD_OK);
+    file_store_close(store);
+    snprintf(path, sizeof path, "%s/%s", folder, file.id);
+    snprintf(database, sizeof database, "%s/files.db", folder);
+    int fd = open(database, O_RDWR);
+    REQUIRE(fd >= 0 && fstat(fd, &info) == 0);
+    static char damage[4096];
+    memset(damage, 0x5A, sizeof damage);
+    for (off_t at = 4096; at < info.st_size; at += (off_t)sizeof damage)
+        CHECK(pwrite(fd, damage, sizeof damage, at) == (ssize_t)sizeof damage);
+    close(fd);
+    CHECK(file_store_open(folder, &roomy, &store, NULL) != TD_OK);
+    CHECK(stat(path, &info) == 0 && info.st_size == 5);
     remove_folder();
 }
 
@@ -221,6 +312,10 @@ int main(void)
     RUN(test_time_removes_files_and_ended_batches);
     RUN(test_a_line_is_answered_once_and_the_end_makes_two_files);
     RUN(test_the_oldest_batch_of_each_owner_is_due);
+    RUN(test_a_batch_needs_an_input_of_its_owner);
+    RUN(test_drafts_at_once_do_not_exceed_what_an_owner_may_have);
+    RUN(test_forgetting_says_what_it_could_not_read);
+    RUN(test_damage_in_the_database_removes_no_contents);
     RUN(test_a_database_of_a_later_version_is_refused);
     return test_finish();
 }
