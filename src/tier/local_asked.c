@@ -19,51 +19,26 @@
  * are words that people ask for in many ways. */
 static const char *const sets[] = {"intents", "banking"};
 
-/* Beginnings of words, in the languages in which the model knows the task. */
+/* Beginnings of words and phrases that ask for a label, in the languages in which the model knows
+ * the task. "Pick a restaurant" and "one of my cards was lost" ask for none. */
+/* clang-format off */
 static const char *const words[] = {
-    "intent",
-    "classif",
-    "label",
-    "categor",
-    "kategor",
-    "catégor",
-    "class ",
-    "class:",
-    "class?",
-    "klass",
-    "klasyf",
-    "clasific",
-    "topic",
-    "tag:",
-    "tag this",
-    "kind of request",
-    "kind of message",
-    "type of request",
-    "type of message",
-    "which of",
-    "one of",
-    "choose",
-    "pick",
-    "options",
-    "route",
-    "sort ",
-    "absicht",
-    "étiquet",
-    "etiquet",
-    "intención",
-    "intencj",
-    "intenç",
-    "intenz",
-    "niyet",
-    "sınıfland",
-    "avsikt",
-    "bedoeling",
-    "einordn",
-    "ordne",
-    "sortier",
-    "department",
-    "queue",
+    "intent", "classif", "label", "categor", "kategor", "catégor", "which class", "class:",
+    "class?", "klass", "klasyf", "clasific", "topic:", "topic of", "tag:", "tags:", "tag this",
+    "tag the", "kind of request", "kind of message", "type of request", "type of message",
+    "which of the following", "which of these", "one of the following", "one of these", "one of:",
+    "choose one", "choose from", "choose the", "pick one", "pick from", "pick the", "options:",
+    "route this", "route the", "route it", "route to:", "sort this", "sort the", "absicht",
+    "étiquet", "etiquet", "intención", "intencj", "intenç", "intenz", "niyet", "sınıfland",
+    "avsikt", "bedoeling", "einordn", "ordne", "sortier", "which department", "which queue",
+    "which team",
 };
+/* What says the same in a system prompt, which is about messages to come. */
+static const char *const system_words[] = {
+    "which of", "one of", "choose", "pick", "options", "route", "sort ", "topic", "class ",
+    "department", "queue",
+};
+/* clang-format on */
 
 bool local_asked_nothing(struct td_str system_prompt)
 {
@@ -74,23 +49,42 @@ bool local_asked_nothing(struct td_str system_prompt)
            str_find(text, STR("assistant"), 0) != SIZE_MAX && stop + 1 >= text.len;
 }
 
-static bool holds_a_word(struct td_str text)
+static bool holds(struct td_str text, const char *const *phrases, size_t count)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct td_str word = str_from(words[i]);
-        for (size_t at = 0; at + word.len <= text.len; at++)
-            if (str_equal_nocase(str_slice(text, at, at + word.len), word))
+    for (size_t i = 0; i < count; i++) {
+        struct td_str phrase = str_from(phrases[i]);
+        for (size_t at = 0; at + phrase.len <= text.len; at++)
+            if (str_equal_nocase(str_slice(text, at, at + phrase.len), phrase))
                 return true;
     }
     return false;
 }
 
-static bool asks(struct td_str text)
+static bool asks_within(struct td_str text, bool system)
+{
+    /* "One of billing, shipping: where is my parcel?" */
+    bool list = str_equal_nocase(str_slice(text, 0, 7), STR("one of ")) &&
+                str_find(text, STR(":"), 0) != SIZE_MAX;
+    return list || holds(text, words, sizeof words / sizeof *words) ||
+           (system && holds(text, system_words, sizeof system_words / sizeof *system_words));
+}
+
+static bool asks(struct td_str text, bool system)
 {
     if (text.len <= 2 * END_BYTES)
-        return holds_a_word(text);
-    return holds_a_word(str_slice(text, 0, END_BYTES)) ||
-           holds_a_word(str_slice(text, text.len - END_BYTES, text.len));
+        return asks_within(text, system);
+    return asks_within(str_slice(text, 0, END_BYTES), system) ||
+           asks_within(str_slice(text, text.len - END_BYTES, text.len), system);
+}
+
+/* Whether what was said to a message was a label: the next message may want one without a word. */
+static bool was_labelled(const struct td_request *request, size_t message)
+{
+    if (message + 1 >= request->message_count ||
+        request->messages[message + 1].role != TD_ROLE_ASSISTANT)
+        return false;
+    struct td_str said = str_trim(request->messages[message + 1].content);
+    return said.len > 0 && str_find(said, STR(" "), 0) == SIZE_MAX;
 }
 
 bool local_asked_for_label(const struct td_request *request)
@@ -101,9 +95,10 @@ bool local_asked_for_label(const struct td_request *request)
     for (size_t i = 0; i < request->message_count; i++) {
         const struct td_message *message = &request->messages[i];
         bool system = message->role == TD_ROLE_SYSTEM || message->role == TD_ROLE_DEVELOPER;
-        if (system && !local_asked_nothing(message->content))
-            return true;
-        if (message->role == TD_ROLE_USER && asks(message->content))
+        bool last = i + 1 == request->message_count;
+        bool counts =
+            system || (message->role == TD_ROLE_USER && (last || was_labelled(request, i)));
+        if (counts && asks(message->content, system))
             return true;
     }
     return false;

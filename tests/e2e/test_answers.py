@@ -66,10 +66,6 @@ def test_what_code_can_compute_is_not_left_to_the_weights():
             equal(stream_text(parse_sse(streamed.body)[0]), right)
         equal(tandem.chat("12*7", max_tokens=1).json["choices"][0]["finish_reason"], "length")
         equal(len(cloud.requests), 0, "requests that reached the cloud")
-        # What is private is computed in the confined worker.
-        answer = tandem.chat("upper case: card 4111 1111 1111 1111")
-        equal(answer.text, "CARD 4111 1111 1111 1111")
-        assert "computed" in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
         # A system prompt that says what to do with the message is not overruled.
         answer = tandem.chat(
             [

@@ -46,6 +46,9 @@ def test_a_restricted_request_is_answered_by_a_process_that_lost_its_rights():
             (answer.status, answer.tandem["tier"], answer.tandem["data_class"]),
             (200, "local", "restricted"),
         )
+        computed = tandem.chat("upper case: card 4111 1111 1111 1111")
+        equal(computed.text, "CARD 4111 1111 1111 1111")
+        assert "computed" in [r["code"] for r in computed.tandem["reasons"]], computed.tandem
         (worker,) = workers(tandem)
         tasks = list(Path(f"/proc/{worker}/task").glob("*/status"))
         assert tasks

@@ -70,8 +70,21 @@ bool chat_build_begin(struct chat_build *build, struct fault *fault)
     return no_memory(fault);
 }
 
+/* OpenAI refuses choices of tools without tools. Other dialects take them, and of their tools some
+ * may be no tools of a chat. */
+static void drop_idle_choices(struct json *body)
+{
+    struct td_str choice = json_text(json_get(body, "tool_choice"));
+    if (json_count(json_get(body, "tools")) > 0)
+        return;
+    if (str_equal(choice, STR("auto")) || str_equal(choice, STR("none")))
+        json_remove(body, "tool_choice");
+    json_remove(body, "parallel_tool_calls");
+}
+
 struct json *chat_build_end(struct chat_build *build, bool ok)
 {
+    drop_idle_choices(build->body);
     /* What is lost of a request would change it, and its `tandem` may be what keeps it here. */
     build->failed |= json_count(build->messages) != build->message_count;
     chat_build_put(build, build->body, "messages", build->messages);

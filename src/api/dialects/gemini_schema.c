@@ -27,7 +27,7 @@ static bool refuse(const struct making *making, const char *what, const struct j
                          making->place, what, json_kind_name(json_kind_of(value)));
 }
 
-/* "STRING" as "string"; "TYPE_UNSPECIFIED" is none. */
+/* "STRING" as "string" */
 static struct json *make_type(const struct json *type)
 {
     char name[TYPE_BYTES_MAX + 1];
@@ -105,7 +105,9 @@ static bool make_member(struct json *out, const char *came, const struct json *v
     const char *name = own_name(came, &count);
     struct json *made = NULL;
     bool ok = true;
-    if (gemini_is_name(name, "propertyOrdering") || strcmp(name, "nullable") == 0)
+    bool untyped =
+        strcmp(name, "type") == 0 && str_equal_nocase(json_text(value), STR("TYPE_UNSPECIFIED"));
+    if (untyped || gemini_is_name(name, "propertyOrdering") || strcmp(name, "nullable") == 0)
         return true;
     if (count)
         made = gemini_integer(value);

@@ -132,8 +132,18 @@ static void settle_biases(struct json *object)
     json_put(object, "logit_bias", settled);
 }
 
+/* --- choices of tools --- */
+
+/* Mistral's "any" is OpenAI's "required", which Mistral takes as well. */
+static void settle_choice(struct json *object)
+{
+    if (str_equal(json_text(json_get(object, "tool_choice")), STR("any")))
+        json_put(object, "tool_choice", json_new_cstr("required"));
+}
+
 void body_forms_settle(struct json *object)
 {
+    settle_choice(object);
     make_integers(object);
     drop_empty_stops(object);
     settle_biases(object);

@@ -211,6 +211,13 @@ static bool check_choice(const struct json *body, const struct td_request *reque
                          struct fault *fault)
 {
     struct td_str named = request->tool_named;
+    struct td_str word = json_text(json_get(body, "tool_choice"));
+    if (word.len > 0 && !str_equal(word, STR("auto")) && !str_equal(word, STR("none")) &&
+        !str_equal(word, STR("required")))
+        return fault_request(fault, "tool_choice",
+                             "tool_choice must be auto, none, required or an object, not '" STR_FMT
+                             "'",
+                             STR_ARG(str_slice(word, 0, 64)));
     if (request->tool_choice != TOOL_CHOICE_FORCED || request->foreign_tools)
         return true;
     if (request->tool_count == 0 && !request->old_functions)

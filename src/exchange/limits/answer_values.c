@@ -188,14 +188,14 @@ static bool has_any_word(const struct td_request *request, struct td_str text)
 
 static void judge_text(struct answer_values *values)
 {
-    struct td_str text = str_trim((struct td_str){values->value, values->value_len});
-    if (values->value_len <= ANSWER_VALUE_BYTES && is_placeholder(text) &&
-        (text.len == 0 || !is_offered(values->request, text))) {
+    bool whole = values->value_len <= ANSWER_VALUE_BYTES;
+    struct td_str text =
+        str_trim((struct td_str){values->value, whole ? values->value_len : ANSWER_VALUE_BYTES});
+    if (whole && is_placeholder(text) && (text.len == 0 || !is_offered(values->request, text))) {
         values->empty_count++;
         return;
     }
-    if (!values->extracts || values->value_len > ANSWER_VALUE_BYTES ||
-        is_offered(values->request, text))
+    if (!values->extracts || !whole || is_offered(values->request, text))
         values->says = true;
     else if (values->invented_count < SEARCHED_VALUES_MAX && has_any_word(values->request, text))
         values->says = true;

@@ -37,6 +37,8 @@ static void test_spellings_are_settled(void)
          "{\"seed\":1,\"n\":2,\"temperature\":1.0}"},
         {"{\"seed\":1.5,\"max_tokens\":1e300}", "{\"seed\":1.5,\"max_tokens\":1e300}"},
         {"{\"seed\":9007199254740992.0}", "{\"seed\":9007199254740992}"},
+        {"{\"tool_choice\":\"any\"}", "{\"tool_choice\":\"required\"}"},
+        {"{\"tool_choice\":\"auto\"}", "{\"tool_choice\":\"auto\"}"},
         {"{\"stop\":\"\"}", "{}"},
         {"{\"stop\":[\"\",\"a\",\"\"]}", "{\"stop\":[\"a\"]}"},
         {"{\"stop\":[\"\"]}", "{}"},

@@ -35,6 +35,7 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
          "messages[0].content[0].type"},
         {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":3}]}]}",
          "messages[0].content[0].text"},
+        {WITH("\"tool_choice\":\"bogus\""), "tool_choice"},
         {WITH("\"temperature\":\"hot\""), "temperature"},
         {WITH("\"temperature\":2.01"), "temperature"},
         {WITH("\"temperature\":-0.1"), "temperature"},
