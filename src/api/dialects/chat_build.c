@@ -79,7 +79,8 @@ static void drop_idle_choices(struct json *body)
         return;
     if (str_equal(choice, STR("auto")) || str_equal(choice, STR("none")))
         json_remove(body, "tool_choice");
-    json_remove(body, "parallel_tool_calls");
+    if (json_kind_of(json_get(body, "parallel_tool_calls")) == JSON_KIND_BOOL)
+        json_remove(body, "parallel_tool_calls");
 }
 
 struct json *chat_build_end(struct chat_build *build, bool ok)
