@@ -2,8 +2,8 @@
 
 All through the chat endpoint of the real program, but for the counts of layers and guesses, which
 `tandem generate` tells. BENCH_NANO=FILE measures another file, NANO_LARGE=FILE names the larger
-model, PICTURES=FOLDER writes the two pictures of the model card. BFCL_DIR=FOLDER has the data of
-the Berkeley Function-Calling Leaderboard, version 4. BENCH_QUICK=1 asks a fifth of everything."""
+model, PICTURES=FOLDER writes the two pictures of the model card. The Berkeley Function-Calling
+Leaderboard's questions are fetched (bfcl.py). BENCH_QUICK=1 asks a fifth of everything."""
 
 import http.client
 import json
@@ -27,6 +27,7 @@ LARGE = Path(os.environ.get("NANO_LARGE", ROOT / "models" / "nano" / "nano-large
 TASK_COUNT, SCHEMA_COUNT, TWEETS, TOOL_COUNT = 200, 400, 3000, 1000
 TIMED_TOOLS, TIMED = 10, 20  # tools of a timed request, how many are timed
 EXITS = (0.9999, 0.999, 0.99, 0.95, 0.9, 0.8)
+RISK = 0.05  # share of the answers kept on the device that may be wrong
 ALARMS = 0.04  # share of our own prompts that may be said to be not ours; the goal is 0.05
 LOST_MAX = 0.005  # accuracy that an early exit may cost
 
@@ -64,16 +65,16 @@ def everyday(tandem: Tandem) -> Asked:
     row(
         f"everyday messages, outside ({len(outside)}), labelled unasked",
         f"{labelled:.1%}",
-        "goal 0 %",
-        labelled == 0,
+        "goal <= 0.5 %",
+        labelled <= 0.005,
     )
-    row("  said to be not mine", f"{refused:.1%}", "goal >= 90 %", refused >= 0.9)
+    row("  said to be not mine", f"{refused:.1%}", "goal >= 97 %", refused >= 0.97)
     inside = [right for item, right in zip(asked.items, asked.right) if item.wanted is not None]
     row(
         f"everyday messages, inside ({len(inside)}), right",
         f"{mean(inside):.1%}",
-        "goal >= 80 %",
-        mean(inside) >= 0.8,
+        "goal >= 90 %",
+        mean(inside) >= 0.9,
     )
     for job in sorted({item.row["job"] for item, _ in pairs if item.wanted is not None}):
         own = [r for item, r in zip(asked.items, asked.right) if item.row.get("job") == job]
@@ -90,20 +91,47 @@ def everyday(tandem: Tandem) -> Asked:
     return asked
 
 
+def coverage(asked: Asked, risk: float) -> float:
+    """The largest share of the answers, the surest first, of which so few are wrong."""
+    ranked = sorted(zip(asked.confidences, asked.right), key=lambda pair: -pair[0])
+    kept = wrong = 0
+    for number, (_, right) in enumerate(ranked, 1):
+        wrong += not right
+        if wrong <= risk * number:
+            kept = number
+    return kept / max(1, len(ranked))
+
+
 def tools(tandem: Tandem) -> list:
     """Calls of tools in held-out domains, functions and schemas; all that was asked."""
     calls, texts, outside = (Asked(tandem, part) for part in sets.tool_items(TOOL_COUNT))
-    row(f"tools, held out ({len(calls.items)}), right call", f"{mean(calls.right):.1%}")
+    right = mean(calls.right)
+    row(
+        f"tools, held out ({len(calls.items)}), right call",
+        f"{right:.1%}",
+        "goal >= 92 %",
+        right >= 0.92,
+    )
     called = mean(bool(reply.calls) for reply in calls.replies)
     row("  a call at all", f"{called:.1%}")
+    stays = coverage(calls, RISK)
+    row(
+        f"  kept on the device at {RISK:.0%} risk",
+        f"{stays:.1%}",
+        "goal >= 60 %",
+        stays >= 0.6,
+    )
     row(
         f"  results and own jobs beside tools ({len(texts.items)}), right",
         f"{mean(texts.right):.1%}",
     )
     wrongly = mean(bool(reply.calls) for reply in outside.replies)
+    refused = mean(outside.refused())
     row(
         f"  nothing to call ({len(outside.items)}), said to be not mine",
-        f"{mean(outside.refused()):.1%}",
+        f"{refused:.1%}",
+        "goal >= 95 %",
+        refused >= 0.95,
     )
     row("    called all the same", f"{wrongly:.1%}")
     return [calls, texts]
@@ -111,20 +139,25 @@ def tools(tandem: Tandem) -> list:
 
 def leaderboard(tandem: Tandem) -> None:
     """BFCL version 4, whose questions nobody trained on."""
-    folder = os.environ.get("BFCL_DIR")
+    folder = bfcl.fetched()
     if not folder:
-        print("skipped: BFCL version 4 (BFCL_DIR names no folder)")
+        print("skipped: BFCL version 4, which could not be fetched")
         return
-    for name in bfcl.CATEGORIES:
-        questions = some(bfcl.questions(Path(folder), name))
-        if not questions:
-            print(f"skipped: BFCL {name}, which is not in {folder}")
-            continue
+    for name, goal in bfcl.CATEGORIES.items():
+        questions = some(bfcl.questions(folder, name))
         replies = ask_all(tandem, [q.request for q in questions])
-        right = mean(
-            q.is_right(r.calls if r.status == 200 else []) for q, r in zip(questions, replies)
+        right = [q.is_right(r.calls) for q, r in zip(questions, replies)]
+        share = mean(right)
+        row(
+            f"BFCL v4 {name} ({len(questions)})",
+            f"{share:.1%}",
+            *((f"goal >= {goal:.0%}", share >= goal) if goal else ()),
         )
-        row(f"BFCL v4 {name} ({len(questions)})", f"{right:.1%}")
+        if name == bfcl.SIMPLE:
+            pairs = [(r.confidence, ok) for r, ok in zip(replies, right) if r.calls]
+            surer = sorted(pairs, key=lambda pair: -pair[0])[: len(pairs) // 2]
+            share = mean(ok for _, ok in surer)
+            row("  the surer half of its calls", f"{share:.1%}", "goal >= 75 %", share >= 0.75)
 
 
 def waiting(tandem: Tandem) -> None:
@@ -137,11 +170,12 @@ def waiting(tandem: Tandem) -> None:
             began = time.monotonic()
             send(connection, request)
             times.append(1000 * (time.monotonic() - began))
-    row(
-        f"a request with {TIMED_TOOLS} tools, new list, median",
-        f"{sorted(cold)[TIMED // 2]:.0f} ms",
-    )
-    row("  the same list again, another question", f"{sorted(warm)[TIMED // 2]:.0f} ms")
+    for what, times, most in (
+        (f"a request with {TIMED_TOOLS} tools, new list, median", cold, 80),
+        ("  the same list again, another question", warm, 40),
+    ):
+        median = sorted(times)[TIMED // 2]
+        row(what, f"{median:.0f} ms", f"goal <= {most} ms", median <= most)
 
 
 def operating_point(tandem: Tandem) -> Any:
@@ -176,7 +210,7 @@ def intents(tandem: Tandem) -> tuple:
         kept >= 0.92,
     )
     row("  out of scope refused there", f"{recall:.1%}", "goal >= 60 %", recall >= 0.6)
-    row("  out of scope by confidence, AUROC", f"{area:.3f}", "goal >= 0.93", area >= 0.93)
+    row("  out of scope by confidence, AUROC", f"{area:.3f}", "goal >= 0.96", area >= 0.96)
     print(
         "  published (in scope / out of scope): SVM 91.0 / 14.5, MLP 93.5 / 47.4, BERT 96.9 /"
         " 40.3;\n  hashed linear model on these files 91.1 / 20.5"
@@ -186,7 +220,7 @@ def intents(tandem: Tandem) -> tuple:
         ("held", "a phrasing that is held out"),
     ):
         asked = Asked(tandem, sets.banking_items(split))
-        goal = ("goal >= 88 %", mean(asked.right) >= 0.88) if split == "train" else ()
+        goal = ("goal >= 90 %", mean(asked.right) >= 0.9) if split == "train" else ()
         row(f"Banking77 test, {what}", f"{mean(asked.right):.1%}", *goal)
     print("  published: encoders about 93; hashed linear model on these files 89.8")
     return inside, outside, least

@@ -5,21 +5,32 @@ A folder has BFCL_v4_CATEGORY.json with a question a line, and possible_answer/ 
 same names: for each function, the values that each argument may have; "" means that it may be
 left out. "irrelevance" has no answers: there a call is wrong. Nobody trains on these files."""
 
+import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
-CATEGORIES = (
-    "simple_python",
-    "multiple",
-    "parallel",
-    "parallel_multiple",
-    "irrelevance",
-    "live_simple",
-    "live_multiple",
-    "live_irrelevance",
-)
+# Each category that is asked, and what is wanted of it; 0: nothing.
+SIMPLE = "simple_python"
+CATEGORIES = {
+    SIMPLE: 0.45,
+    "multiple": 0.40,
+    "parallel": 0,
+    "parallel_multiple": 0,
+    "irrelevance": 0.85,
+    "live_simple": 0,
+    "live_multiple": 0,
+    "live_irrelevance": 0,
+}
+# The leaderboard's own package, which has the questions.
+PACKAGE, VERSION = "bfcl-eval", "2026.3.23"
+SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
+PLACE = Path(__file__).resolve().parent.parent / "build-bfcl"
 TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 
 
@@ -85,6 +96,28 @@ class Question:
                 return False
             left.remove(found)
         return not left
+
+
+def fetched() -> Path | None:
+    """The folder with the questions: BFCL_DIR, or that of the package, which is fetched once. None
+    where it cannot be had."""
+    if "BFCL_DIR" in os.environ:
+        return Path(os.environ["BFCL_DIR"])
+    data = PLACE / "bfcl_eval" / "data"
+    if data.exists():
+        return data
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(PLACE)]
+    wanted = f"{PACKAGE}=={VERSION}"
+    if subprocess.run([*pip, wanted], capture_output=True, check=False).returncode:
+        return None
+    for wheel in PLACE.glob("*.whl"):
+        if hashlib.sha256(wheel.read_bytes()).hexdigest() != SHA256:
+            print(f"{wheel.name} is not the file that was measured with")
+            return None
+        with zipfile.ZipFile(wheel) as archive:
+            names = [n for n in archive.namelist() if n.startswith("bfcl_eval/data/")]
+            archive.extractall(PLACE, names)
+    return data if data.exists() else None
 
 
 def read_lines(path: Path) -> list[Any]:
