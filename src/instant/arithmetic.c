@@ -3,8 +3,11 @@
 #include "instant/arithmetic.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define DEPTH_MAX 16
+#define LIST_MAX 24
+#define FACTORIAL_MAX 18
 /* Whole numbers up to this one are exact in a double. */
 #define EXACT_MAX 9e15
 /* Digits after the point of what does not come out even. */
@@ -71,6 +74,43 @@ static double read_atom(struct sum *sum)
     return held(sum, value);
 }
 
+#define PERCENT "%|percent|per cent|prozent|pour cent|por ciento|per cento"
+
+/* "half of", "two thirds of", "twice" */
+static bool eat_share(struct sum *sum, double *out)
+{
+    static const struct {
+        const char *words;
+        double part;
+    } shares[] = {
+        {"half of|half|one half of|die hälfte von|la moitié de|la mitad de", 1.0 / 2},
+        {"a third of|one third of|1 third of", 1.0 / 3},
+        {"two thirds of|2 thirds of", 2.0 / 3},
+        {"a quarter of|one quarter of|a fourth of|one fourth of", 1.0 / 4},
+        {"three quarters of|three fourths of|3 quarters of", 3.0 / 4},
+        {"a fifth of|one fifth of", 1.0 / 5},
+        {"a tenth of|one tenth of", 1.0 / 10},
+        {"double|twice|two times", 2},
+        {"triple|three times", 3},
+    };
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        if (eat(sum, shares[i].words)) {
+            *out = shares[i].part;
+            return true;
+        }
+    return false;
+}
+
+static double factorial(struct sum *sum, double value)
+{
+    double product = 1;
+    if (value != trunc(value) || value < 0 || value > FACTORIAL_MAX)
+        return fail(sum);
+    for (double i = 2; i <= value; i++)
+        product *= i;
+    return product;
+}
+
 static double read_power(struct sum *sum)
 {
     if (words_eat(sum->words, "the square root of|square root of|sqrt of|sqrt")) {
@@ -78,11 +118,17 @@ static double read_power(struct sum *sum)
         double value = read_atom(sum);
         return value >= 0 ? sqrt(value) : fail(sum);
     }
+    double part;
+    if (eat_share(sum, &part))
+        return held(sum, part * read_power(sum));
     double value = read_atom(sum);
-    if (eat(sum, "%|percent|per cent|prozent|pour cent|por ciento|per cento"))
-        return words_eat(sum->words, "of|von|de|del|di|van|av|z|of the")
-                   ? value * read_atom(sum) / 100
-                   : fail(sum);
+    if (eat(sum, PERCENT)) {
+        if (words_eat(sum->words, "of the|of|von|de|del|di|van|av|z|tip on|tip for"))
+            return value * read_atom(sum) / 100;
+        return words_eat(sum->words, "off of|off") ? (1 - value / 100) * read_atom(sum) : fail(sum);
+    }
+    if (eat(sum, "factorial"))
+        return factorial(sum, value);
     if (eat(sum, "squared"))
         return held(sum, value * value);
     if (eat(sum, "cubed"))
@@ -127,6 +173,8 @@ static double read_product(struct sum *sum)
             if (by == 0)
                 return fail(sum);
             value /= by;
+            if (eat(sum, "of the|of")) /* 3/4 of 100 */
+                value = held(sum, value * read_factor(sum));
         } else if (!inside && eat(sum, ":")) {
             double by = read_factor(sum);
             if (by == 0)
@@ -139,18 +187,106 @@ static double read_product(struct sum *sum)
     return value;
 }
 
+/* The 20 % of "50 - 20 %" are those of 50, as on a pocket calculator. */
+static bool eat_percent(struct sum *sum, double of, double *out)
+{
+    struct words *words = sum->words;
+    size_t begin = words->next;
+    if (words_eat_number(words, out) && words_eat(words, PERCENT) &&
+        (words_ended(words) || words_eat(words, "off"))) {
+        *out *= of / 100;
+        return true;
+    }
+    words->next = begin;
+    return false;
+}
+
 static double read_sum(struct sum *sum)
 {
     double value = read_product(sum);
     while (!sum->failed) {
-        if (eat(sum, "+|plus|added to|más|mas|più|mais|piu"))
-            value = added(sum, value, read_product(sum));
-        else if (eat(sum, "-|minus|moins|menos|meno|min"))
-            value = added(sum, value, -read_product(sum));
-        else
+        double sign = eat(sum, "+|plus|added to|más|mas|più|mais|piu") ? 1
+                      : eat(sum, "-|minus|moins|menos|meno|min")       ? -1
+                                                                       : 0;
+        double part;
+        if (sign == 0)
             break;
+        if (!eat_percent(sum, value, &part))
+            part = read_product(sum);
+        value = added(sum, value, sign * part);
     }
     return value;
+}
+
+/* "3, 5 and 10". A comma within a number is doubtful here: "10,20 and 30" may be three. */
+static size_t read_list(struct sum *sum, double values[static LIST_MAX])
+{
+    size_t count = 0;
+    do {
+        bool negative = words_eat(sum->words, "-|minus");
+        const struct word *word = &sum->words->at[sum->words->next];
+        if (count == LIST_MAX || words_ended(sum->words) ||
+            str_find(word->text, STR(","), 0) != SIZE_MAX ||
+            !words_eat_number(sum->words, &values[count])) {
+            fail(sum);
+            return 0;
+        }
+        if (negative)
+            values[count] = -values[count];
+        count++;
+    } while (words_eat(sum->words, ", and|,|and|und|et|y|e"));
+    return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* "the average of 3, 5 and 10" */
+static bool read_of_list(struct sum *sum, double *out)
+{
+    static const struct {
+        const char *words;
+        char what;
+    } kinds[] = {
+        {"the average of|average of|the mean of|mean of|average|mean", 'a'},
+        {"the median of|median of|median", 'm'},
+        {"the sum of|sum of|the total of|total of|sum|total|add up|add", '+'},
+        {"the product of|product of", '*'},
+        {"the largest of|largest of|the biggest of|biggest of|the highest of|the maximum of|"
+         "maximum of|max of|the greatest of",
+         '>'},
+        {"the smallest of|smallest of|the lowest of|the minimum of|minimum of|min of", '<'},
+    };
+    double values[LIST_MAX], total = 0, product = 1;
+    size_t begin = sum->words->next;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!eat(sum, kinds[i].words))
+            continue;
+        words_eat(sum->words, "the numbers|numbers|:");
+        size_t count = read_list(sum, values);
+        if (count < 2 || !words_ended(sum->words)) {
+            sum->words->next = begin;
+            sum->failed = false;
+            return false;
+        }
+        for (size_t j = 0; j < count; j++) {
+            total = added(sum, total, values[j]);
+            product = kinds[i].what == '*' ? held(sum, product * values[j]) : 1;
+        }
+        qsort(values, count, sizeof *values, compare);
+        double middle = (values[(count - 1) / 2] + values[count / 2]) / 2;
+        *out = kinds[i].what == '+'   ? total
+               : kinds[i].what == '*' ? product
+               : kinds[i].what == 'a' ? total / (double)count
+               : kinds[i].what == 'm' ? middle
+               : kinds[i].what == '>' ? values[count - 1]
+                                      : values[0];
+        return true;
+    }
+    return false;
 }
 
 /* "add 3 and 4", "the product of 3 and 4" */
@@ -162,15 +298,22 @@ static double read_told(struct sum *sum)
     } told[] = {
         {"add|the sum of|sum of", "and|to", '+'},
         {"multiply|the product of|product of", "and|by|with", '*'},
-        {"divide", "by", '/'},
+        {"divide|split", "by|between|among", '/'},
         {"subtract", "from", '-'},
         {"the difference between|the difference of", "and", '='},
     };
+    double of_list;
+    if (read_of_list(sum, &of_list))
+        return of_list;
+    if (eat(sum, "the factorial of|factorial of"))
+        return factorial(sum, read_atom(sum));
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (!eat(sum, told[i].verb))
             continue;
         const struct word *first = &sum->words->at[sum->words->next];
         double a = read_power(sum);
+        if (told[i].sign == '/')
+            words_eat_end(sum->words, "ways|people|persons|friends|of us");
         bool listed = first->kind == WORD_NUMBER && str_find(first->text, STR(","), 0) != SIZE_MAX;
         if (listed || !words_eat(sum->words, told[i].between)) /* "10,20 and 30" are three */
             return fail(sum);
