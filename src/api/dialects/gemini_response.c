@@ -1,5 +1,6 @@
 #include "api/dialects/gemini_response.h"
 
+#include "api/dialects/call_input.h"
 #include "api/dialects/dialect.h"
 #include "api/dialects/gemini_request.h"
 #include "api/wire/grown.h"
@@ -113,31 +114,6 @@ static void write_thoughts(struct parts *parts, const struct grown *members)
     json_free(thought);
 }
 
-static bool bad_arguments(struct fault *fault, struct td_str name, const char *why)
-{
-    fault_set(fault, 502, "server_error", "bad_upstream_answer",
-              "the model's call of '" STR_FMT "' has arguments that are no JSON object: %s",
-              STR_ARG(str_slice(name, 0, 80)), why);
-    return false;
-}
-
-/* `args` is an object, but a model writes a text. It is handed on as written, if it is whole. */
-static bool write_args(const struct tool_call_text *call, struct buf *out, struct fault *fault)
-{
-    enum json_kind kind;
-    struct td_error err = {0};
-    if (str_trim(call->arguments).len == 0) { /* of a function without parameters */
-        buf_append_str(out, STR("{}"));
-        return true;
-    }
-    if (json_check(call->arguments, &kind, &err) != TD_OK)
-        return bad_arguments(fault, call->name, err.message);
-    if (kind != JSON_KIND_OBJECT)
-        return bad_arguments(fault, call->name, json_kind_name(kind));
-    buf_append_str(out, call->arguments);
-    return true;
-}
-
 static bool write_call(struct parts *parts, const struct tool_call_text *call, struct fault *fault)
 {
     begin_part(parts);
@@ -150,7 +126,7 @@ static bool write_call(struct parts *parts, const struct tool_call_text *call, s
     buf_append_str(parts->out, STR("\"name\":"));
     json_write_text(call->name, parts->out);
     buf_append_str(parts->out, STR(",\"args\":"));
-    if (!write_args(call, parts->out, fault))
+    if (!call_input_write(call, parts->out, fault)) /* `args` is an object */
         return false;
     buf_append_char(parts->out, '}');
     struct json *extra = grown_value(call->rest, "extra_content");
