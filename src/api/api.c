@@ -168,6 +168,7 @@ struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t sha
     api->shard = shard;
     api->endpoints = endpoints;
     api->endpoint_count = ENDPOINT_COUNT;
+    api->ask = api_ask;
     return api;
 }
 

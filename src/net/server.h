@@ -137,6 +137,10 @@ struct http_inside {
 /* Not yet handled: whoever made it calls the handler. NULL without memory, or for a head that
  * http_lint.h refuses. */
 struct http_request *http_inside_new(struct server *server, const struct http_inside *inside);
+/* One with the path and the headers of another request, but for what frames its body. */
+struct http_request *http_inside_like(const struct http_request *from, struct td_str body,
+                                      void (*done)(void *ctx, int code, struct td_str body),
+                                      void *ctx);
 bool http_request_is_inside(const struct http_request *request);
 /* The handler was or is now called. */
 void http_inside_begin(struct http_request *request);

@@ -37,6 +37,44 @@ struct http_request *http_inside_new(struct server *server, const struct http_in
     return request;
 }
 
+/* What frames a body, and what only a connection can do. */
+static bool is_framing(const char *name)
+{
+    static const char *const names[] = {"Host",   "Content-Length", "Transfer-Encoding",
+                                        "Expect", "Connection",     "Content-Encoding"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal_nocase(str_from(name), str_from(names[i])))
+            return true;
+    return false;
+}
+
+struct http_request *http_inside_like(const struct http_request *from, struct td_str body,
+                                      void (*done)(void *ctx, int code, struct td_str body),
+                                      void *ctx)
+{
+    const char *lines[HTTP_HEADERS_MAX + 1] = {NULL};
+    size_t places[HTTP_HEADERS_MAX], count = 0; /* the text may move while it grows */
+    struct buf texts;
+    if (!from->server)
+        return NULL;
+    buf_init(&texts, HEAD_BYTES_MAX);
+    for (size_t i = 0; i < from->head.header_count; i++) {
+        const struct http_header *header = &from->head.headers[i];
+        if (is_framing(header->name))
+            continue;
+        places[count++] = texts.len;
+        buf_printf(&texts, "%s: %s", header->name, header->value);
+        buf_append_char(&texts, '\0');
+    }
+    for (size_t i = 0; i < count; i++)
+        lines[i] = texts.data + places[i];
+    const struct http_inside inside = {
+        .path = from->head.path, .headers = lines, .body = body, .done = done, .ctx = ctx};
+    struct http_request *request = texts.failed ? NULL : http_inside_new(from->server, &inside);
+    buf_deinit(&texts);
+    return request;
+}
+
 bool http_request_is_inside(const struct http_request *request)
 {
     return request->inside;

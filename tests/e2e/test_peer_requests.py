@@ -38,7 +38,6 @@ REFUSED = {
     "a picture's vector": (400, "model", NO_MODEL),
     "typed questions": (404, "unknown_url", NO_MODEL),
     "typed questions of a picture": (404, "unknown_url", NO_MODEL),
-    "input: n": (400, "n must be 1", "one answer a request"),
     "a format without a type": (400, "response_format", "it says nothing that could be held"),
     "a film's id, as a response's input to a chat": (400, "messages", "a chat has messages"),
 }

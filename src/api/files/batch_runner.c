@@ -69,7 +69,6 @@ struct batch_runner {
     struct loop *_Atomic loop; /* NULL = not attached */
     struct api *api;
     struct server *server;
-    batch_ask_fn *ask;
     struct loop_timer *tick;
     struct job *jobs;
     uint32_t job_count, line_count;
@@ -241,7 +240,7 @@ static void ask(void *ctx)
     line->asked++;
     line->request = http_inside_new(runner->server, &inside);
     if (line->request)
-        runner->ask(runner->api, line->request, &who);
+        runner->api->ask(runner->api, line->request, &who);
     else
         on_answer(line, 503, STR(""));
 }
@@ -500,12 +499,10 @@ static void look(void *ctx)
 
 /* --- from outside --- */
 
-bool batch_runner_attach(struct batch_runner *runner, struct api *api, struct server *server,
-                         batch_ask_fn *ask_fn)
+bool batch_runner_attach(struct batch_runner *runner, struct api *api, struct server *server)
 {
     runner->api = api;
     runner->server = server;
-    runner->ask = ask_fn;
     runner->tick = loop_timer_new(api->loop, look, runner);
     if (!runner->tick)
         return false;

@@ -23,12 +23,8 @@ struct batch_runner_options {
 struct batch_runner *batch_runner_new(const struct batch_runner_options *options);
 void batch_runner_free(struct batch_runner *runner); /* accepts NULL */
 
-/* Hands a request from inside to the table of endpoints, as a request of `who`. */
-typedef void batch_ask_fn(struct api *api, struct http_request *request,
-                          const struct auth_who *who);
 /* False without memory. */
-bool batch_runner_attach(struct batch_runner *runner, struct api *api, struct server *server,
-                         batch_ask_fn *ask);
+bool batch_runner_attach(struct batch_runner *runner, struct api *api, struct server *server);
 void batch_runner_detach(struct batch_runner *runner); /* accepts NULL */
 /* Begins no more lines, and what ends from now on is not recorded unless it is an answer. */
 void batch_runner_stop(struct batch_runner *runner);

@@ -32,7 +32,9 @@ struct api {
     uint32_t shortages;
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;
-    struct auth_who who;     /* asks the request whose handler runs (http/access.h) */
+    struct auth_who who; /* asks the request whose handler runs (http/access.h) */
+    /* Hands a request from inside to the table of endpoints, as a request of `who`. */
+    void (*ask)(struct api *api, struct http_request *request, const struct auth_who *who);
     struct api_call *calls;  /* that outlive their handler's return */
     uint32_t running;        /* those of them that are exchanges */
     struct loop_timer *trim; /* after a large request (http/trim.c); NULL = there was none */

@@ -31,6 +31,7 @@
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
 #include "api/inference/kept_answer.h"
+#include "api/inference/several_answers.h"
 #include "api/wire/openai_format.h"
 #include "base/str.h"
 #include "tier/call_grammar.h"
@@ -633,7 +634,9 @@ static void handle(struct api *api, struct http_request *request, const struct d
 
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
-    handle_on(api, request, &dialect_chat, &(struct dialect_path){.model = endpoint_part(rest)});
+    if (!several_answers_begin(api, request))
+        handle_on(api, request, &dialect_chat,
+                  &(struct dialect_path){.model = endpoint_part(rest)});
 }
 
 void messages_handle(struct api *api, struct http_request *request, const char *rest)

@@ -17,6 +17,8 @@
  * 4 MB that is nothing but [0,0,0,...] would take 160 MB. Large tool schemas have some
  * thousands. */
 #define OPENAI_VALUES_MAX 131072
+/* Of one request of a chat (inference/several_answers.h). */
+#define OPENAI_ANSWERS_MAX 16
 #define OPENAI_MODEL_BYTES_MAX 256
 /* OpenAI's clients may send 128; above what any other sends. */
 #define OPENAI_TOOLS_MAX 512

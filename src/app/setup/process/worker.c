@@ -128,8 +128,7 @@ static enum td_status make(const struct worker_options *options, struct worker *
     }
     server_set_head(worker->server, api_admit);
     server_set_refuse(worker->server, api_refuse);
-    if (options->batches &&
-        !batch_runner_attach(options->batches, worker->api, worker->server, api_ask)) {
+    if (options->batches && !batch_runner_attach(options->batches, worker->api, worker->server)) {
         worker_free(worker);
         return error_set(err, TD_NO_MEMORY, "no memory for a worker");
     }
