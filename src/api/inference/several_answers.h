@@ -1,4 +1,5 @@
-/* A chat that asks for several answers (`n`): an exchange for each, one reply. One loop's thread. */
+/* A chat that asks for several answers (`n`): an exchange for each, one reply. One thread, that of
+ * its loop. */
 #ifndef API_SEVERAL_ANSWERS_H
 #define API_SEVERAL_ANSWERS_H
 

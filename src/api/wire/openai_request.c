@@ -177,8 +177,7 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
 {
     const struct json *n = json_get(body, "n");
     return json_absent(n) || (json_kind_of(n) == JSON_KIND_INT && json_int(n, 0) == 1) ||
-           fault_request(fault, "n",
-                         "n must be a whole number from 1 to %d", OPENAI_ANSWERS_MAX);
+           fault_request(fault, "n", "n must be a whole number from 1 to %d", OPENAI_ANSWERS_MAX);
 }
 
 /* --- tools --- */
