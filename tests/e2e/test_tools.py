@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from tandem import NANO, Tandem
+from tandem import Tandem
 from tool_models import tool_model
 
 TEMPLATE = """{% for tool in tools or [] %}{{ tool | tojson }}
@@ -19,6 +19,7 @@ TEMPLATE = """{% for tool in tools or [] %}{{ tool | tojson }}
 {"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
 </tool_call>{% endfor %}
 {% endfor %}assistant: """
+NO_TOOLS = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant: "
 TOOLS = [
     {
         "type": "function",
@@ -102,8 +103,10 @@ def test_calls_and_results_are_part_of_the_prompt():
 
 @case
 def test_a_template_without_tools_is_not_asked_for_calls():
-    with Tandem(arguments=["--model", NANO]) as tandem:
-        answer = ask(tandem)
+    with tempfile.TemporaryDirectory() as folder:
+        model = tool_model(f"{folder}/no-tools.gguf", NO_TOOLS)
+        with Tandem(arguments=["--model", model]) as tandem:
+            answer = ask(tandem)
         equal(answer.status, 400)
         assert "cannot call any" in answer.json["error"]["message"], answer.json
 

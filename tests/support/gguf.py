@@ -49,9 +49,12 @@ def skip_value(data: bytes, at: int, kind: int) -> int:
 
 
 def add_metadata(
-    source: Path, target: Path, pairs: Sequence[tuple[str, Any]], without: str | None = None
+    source: Path,
+    target: Path,
+    pairs: Sequence[tuple[str, Any]],
+    without: str | tuple[str, ...] = (),
 ) -> None:
-    """The same model with more keys at the end of its metadata, and none that begin with
+    """The same model with more keys at the end of its metadata, and none that begin with one of
     `without`."""
     data = source.read_bytes()
     tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
@@ -60,7 +63,7 @@ def add_metadata(
         begin, at = at, skip_value(data, at, STRING)
         key = data[begin + 8 : at].decode()
         at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
-        if without is None or not key.startswith(without):
+        if not key.startswith(without):
             kept.append(data[begin:at])
     end = at
     for _ in range(tensor_count):

@@ -24,6 +24,9 @@ LLAMA = (
     .replace("\n</tool_call>", "")
     .replace('"arguments"', '"parameters"')
 )
+# The embedded model's own marks are none here, and what it says of the confidence of calls is left
+# out.
+NO_MARKS = {b"<tool_call>": b"<tool_mark>", b"</tool_call>": b"</tool_mark>"}
 # A control token and one with text become the marks. Their lengths are the same.
 HERMES_TOKENS = {b"book_flight": b"<tool_call>", b"<|not_mine|>": b"</tool_call>"}
 MISTRAL_TOKENS = {b"<|not_mine|>": b"[TOOL_CALLS]"}
@@ -37,7 +40,7 @@ def tool_model(
 ) -> Path:
     """not_mine: it still has its "not mine" token, which it nearly always writes."""
     data = NANO.read_bytes()
-    for old, new in (tokens or {}).items():
+    for old, new in [*NO_MARKS.items(), *(tokens or {}).items()]:
         if len(old) != len(new):
             raise AssertionError(f"{old!r} and {new!r} differ in length")
         mark = struct.pack("<Q", len(old)) + old
@@ -45,12 +48,10 @@ def tool_model(
     target = Path(path)
     between = target.with_suffix(".part")
     between.write_bytes(data)
-    add_metadata(
-        between, target, [("tokenizer.chat_template", template)], "tokenizer.chat_template"
-    )
+    without = ("tokenizer.chat_template", "tandem.calibration.call")
     if not not_mine:
-        target.replace(between)
-        add_metadata(between, target, [], "tandem.not_mine")
+        without = (*without, "tandem.not_mine")
+    add_metadata(between, target, [("tokenizer.chat_template", template)], without)
     between.unlink()
     return target
 
