@@ -124,7 +124,9 @@ def install_python(place: str = "light", install: bool = True) -> None:
     shutil.rmtree(environment, ignore_errors=True)
     if not ran([sys.executable, "-m", "venv", environment]):
         raise Missing("no python3-venv")
-    pip = [interpreter(place), "-m", "pip", "install", "--quiet", "--require-hashes"]
+    # The list is complete. With the needs of packages pip asks for pins of "google-auth[requests]",
+    # which has none of its own.
+    pip = [interpreter(place), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
     if not ran([*pip, "-r", pinned]):
         raise Missing(f"{pinned.relative_to(ROOT)} cannot be installed: no registry answers")
     mark.write_text(digest)
