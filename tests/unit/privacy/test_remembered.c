@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "privacy/scan/privacy.h"
+#include "privacy/scan/rules.h"
 #include "privacy/scan/tally.h"
 #include "scanners.h"
 #include "test.h"
@@ -259,6 +260,100 @@ static void test_a_question_before_announces_what_a_new_text_says(void)
     privacy_scanner_free(scanner);
 }
 
+/* A long text that ends with one piece, and a text after it. */
+static bool follows_rightly(const struct privacy_scanner *scanner, const char *last,
+                            const char *next)
+{
+    struct reading reading;
+    struct buf text;
+    buf_init(&text, 4 * MESSAGE_BYTES_MAX);
+    while (text.len < MESSAGE_BYTES_MAX)
+        buf_append_str(&text, str_from(pieces[0]));
+    buf_append_str(&text, str_from(last));
+    reading_init(&reading);
+    reading_add(&reading, buf_view(&text), READING_LINE);
+    reading_add(&reading, str_from(next), READING_LINE);
+    bool same = same_findings(scanner, &reading, "caller");
+    reading_deinit(&reading);
+    buf_deinit(&text);
+    return same;
+}
+
+/* What was found in a text beside the one that followed says nothing beside another one. */
+static void test_a_text_is_read_again_when_another_one_follows_it(void)
+{
+    static const char *const rows[][3] = {
+        {"my card is 4111 1111", "1111 1111", "that is all"}, /* each lies over the border */
+        {"my IBAN is DE89 3704 0044 0532", "0130 00", "that is all"},
+        {"it is in 12 Baker Street", "Springfield, IL 62701", "that is all"},
+        {"born on 3 May", "1984", "that is all"},
+        {"write to ann", "@acmeltd.com", "that is all"},
+    };
+    struct privacy_scanner *scanner = scanner_of_all();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int order = 0; order < 2; order++) {
+            scan_memory_clear(privacy_scanner_memory(scanner));
+            bool right = follows_rightly(scanner, rows[i][0], rows[i][1 + order]) &&
+                         follows_rightly(scanner, rows[i][0], rows[i][2 - order]);
+            CHECK(right);
+            if (!right)
+                fprintf(stderr, "  row %zu, order %d\n", i, order);
+        }
+    privacy_scanner_free(scanner);
+}
+
+/* --- what is not remembered --- */
+
+struct reads {
+    size_t count;
+    const char *rule; /* of the finding; NULL: there is none */
+    bool whole;
+};
+
+static bool read_range(void *ctx, size_t begin, size_t end, struct spans *found)
+{
+    struct reads *reads = ctx;
+    const struct privacy_span span = {.kind = PRIVACY_CUSTOM,
+                                      .begin = begin,
+                                      .end = end,
+                                      .data_class = TD_CLASS_RESTRICTED,
+                                      .rule = reads->rule};
+    reads->count++;
+    if (reads->rule)
+        spans_add(found, &span);
+    return reads->whole;
+}
+
+/* A machine that was busy for a moment must not keep a conversation here for good. */
+static void test_what_could_not_be_looked_at_is_looked_at_again(void)
+{
+    static const struct {
+        const char *rule;
+        bool whole, again;
+    } rows[] = {{NULL, true, false},
+                {"STAFF_ID", true, false},
+                {PRIVACY_RULE_OVER_LIMIT, true, true},
+                {NULL, false, true}};
+    struct reading reading;
+    fill(&reading, "one");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scan_memory *memory = scan_memory_new();
+        struct reads reads = {.rule = rows[i].rule, .whole = rows[i].whole};
+        struct spans found = {0};
+        REQUIRE(memory != NULL);
+        CHECK(scan_memory_find(memory, &reading, STR("a"), read_range, &reads, &found));
+        const size_t units = reads.count, findings = found.count;
+        CHECK(units > 1);
+        found.count = 0;
+        CHECK(scan_memory_find(memory, &reading, STR("a"), read_range, &reads, &found));
+        CHECK(reads.count == (rows[i].again ? 2 * units : units));
+        CHECK(found.count == findings);
+        free(found.spans);
+        scan_memory_free(memory);
+    }
+    reading_deinit(&reading);
+}
+
 static void test_the_table_is_bounded(void)
 {
     struct privacy_scanner *scanner = scanner_with(privacy_rules_new(), NULL);
@@ -284,6 +379,8 @@ int main(void)
     RUN(test_a_growing_conversation_has_the_findings_of_a_whole_scan);
     RUN(test_what_one_caller_sent_is_not_remembered_for_another);
     RUN(test_a_question_before_announces_what_a_new_text_says);
+    RUN(test_a_text_is_read_again_when_another_one_follows_it);
+    RUN(test_what_could_not_be_looked_at_is_looked_at_again);
     RUN(test_the_table_is_bounded);
     return test_finish();
 }
