@@ -74,8 +74,47 @@ static void test_threads_share_a_scanner_while_others_come_and_go(void)
     privacy_scanner_free(scanner);
 }
 
+/* A guess that lies half in a user's text is about what the user sent. */
+static void test_a_guess_is_set_aside_only_where_it_lies_whole_in_instructions(void)
+{
+    static const struct {
+        enum reading_from first, second;
+        enum td_data_class data_class;
+    } rows[] = {{READING_SYSTEM, READING_SYSTEM, TD_CLASS_PUBLIC},
+                {READING_SYSTEM, READING_REQUEST, TD_CLASS_SENSITIVE},
+                {READING_REQUEST, READING_SYSTEM, TD_CLASS_SENSITIVE},
+                {READING_SYSTEM, READING_TOOLS, TD_CLASS_SENSITIVE},
+                {READING_REQUEST, READING_REQUEST, TD_CLASS_SENSITIVE}};
+    struct td_error err = {0};
+    struct tagger *tagger = NULL;
+    REQUIRE(tagger_open(NAMES_FILE, &tagger, &err) == TD_OK);
+    struct privacy_scanner *scanner = privacy_scanner_new(
+        &(struct privacy_scanner_parts){.tagger = tagger,
+                                        .name_min_score = 0.5f,
+                                        .name_class = TD_CLASS_SENSITIVE,
+                                        .guesses_aside = {[READING_SYSTEM] = true}});
+    REQUIRE(scanner != NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct reading reading;
+        struct privacy_span span;
+        reading_init(&reading);
+        reading.from = rows[i].first;
+        reading_add(&reading, STR("we work for Acme Tools"), READING_LINE);
+        reading.from = rows[i].second;
+        reading_add(&reading, STR("Ltd."), READING_LINE);
+        CHECK(privacy_scan_reading(scanner, &reading, false, &span, 1) == 1);
+        CHECK(span.guessed && span.begin < reading.parts[0].end &&
+              span.end > reading.parts[1].begin);
+        CHECK(span.data_class == rows[i].data_class);
+        CHECK(privacy_classify_reading(scanner, &reading, STR("a"), NULL) == rows[i].data_class);
+        reading_deinit(&reading);
+    }
+    privacy_scanner_free(scanner);
+}
+
 int main(void)
 {
     RUN(test_threads_share_a_scanner_while_others_come_and_go);
+    RUN(test_a_guess_is_set_aside_only_where_it_lies_whole_in_instructions);
     return test_finish();
 }
