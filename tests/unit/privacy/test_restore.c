@@ -611,6 +611,11 @@ static void test_a_restorer_serves_another_text_after_whatever_end(void)
             restorer_end(&restorer, &out);
             CHECK(str_equal(buf_view(&out), view(ends[i].expected)));
             CHECK(restorer_held(&restorer) == 0);
+            const size_t seen = restorer.counts.seen;
+            buf_clear(&out);
+            restorer_feed(&restorer, view(last + 2), &out); /* half of it stays half of it */
+            restorer_end(&restorer, &out);
+            CHECK(str_equal(buf_view(&out), view(last + 2)) && restorer.counts.seen == seen);
             buf_clear(&out);
             restorer_feed(&restorer, view(last), &out);
             restorer_end(&restorer, &out);
