@@ -497,6 +497,33 @@ static void test_nothing_is_written_into_a_file_that_was_removed(void)
     CHECK(!verdict.sound && verdict.bad_row == 1 && strstr(verdict.problem, "removed"));
 }
 
+/* A log that was found damaged is looked at again, and does not go on from what is not known. */
+static void test_a_damaged_log_is_refused_until_it_is_mended(void)
+{
+    static const char *const damages[] = {"{}\n", "half a line"};
+    const char *folder = make_log("mended", 3, 100);
+    struct egress_log *log = NULL;
+    struct buf sound = read_whole(file_in(folder, "entries.jsonl")), damaged;
+    const struct egress_entry entry = entry_of(9);
+    CHECK(egress_log_open(folder, &log, NULL) == TD_OK);
+    buf_init(&damaged, 1u << 20);
+    for (size_t i = 0; log && i < sizeof damages / sizeof *damages; i++) {
+        buf_clear(&damaged);
+        buf_append_str(&damaged, buf_view(&sound));
+        buf_append_str(&damaged, str_from(damages[i]));
+        write_whole(file_in(folder, "entries.jsonl"), buf_view(&damaged));
+        for (int again = 0; again < 3; again++)
+            CHECK(egress_log_append(log, &entry, NULL) == TD_CORRUPT);
+        write_whole(file_in(folder, "entries.jsonl"), buf_view(&sound));
+    }
+    CHECK(log && egress_log_append(log, &entry, NULL) == TD_OK);
+    egress_log_close(log);
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 4);
+    buf_deinit(&damaged);
+    buf_deinit(&sound);
+}
+
 int main(void)
 {
     fixture_begin();
@@ -518,6 +545,7 @@ int main(void)
     RUN(test_an_export_verifies_by_itself);
     RUN(test_a_kept_head_finds_a_record_that_was_put_back);
     RUN(test_nothing_there_is_said);
+    RUN(test_a_damaged_log_is_refused_until_it_is_mended);
     RUN(test_nothing_is_written_into_a_file_that_was_removed);
     fixture_end();
     return test_finish();

@@ -89,11 +89,33 @@ static void test_lines_beyond_the_mark_of_another_boot_may_be_lost(void)
         }
 }
 
+/* The first transfers of all: the mark of the earlier boot counts none. */
+static void test_lines_of_a_log_that_had_none_when_it_was_marked_may_be_lost(void)
+{
+    for (size_t left = 0; left <= 3; left++) {
+        char name[64];
+        snprintf(name, sizeof name, "first-%zu", left);
+        const char *folder = make_log(name, 3, 9);
+        struct buf mark, heads = read_whole(file_in(folder, "heads.jsonl"));
+        struct egress_head head = head_at(&heads, 1);
+        buf_init(&mark, 1u << 12);
+        memcpy(head.date, "0000-00-00", sizeof head.date);
+        head.chain = (struct egress_chain){0, EGRESS_NO_HASH};
+        memset(head.next, '1', EGRESS_HASH_HEX); /* no boot has this hash */
+        write_whole(file_in(folder, EGRESS_MARK_FILE), sign_head(folder, &head, &mark));
+        cut_to(folder, left);
+        CHECK(opens(folder));
+        buf_deinit(&mark);
+        buf_deinit(&heads);
+    }
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_a_log_may_only_be_shorter_after_another_boot);
     RUN(test_lines_beyond_the_mark_of_another_boot_may_be_lost);
+    RUN(test_lines_of_a_log_that_had_none_when_it_was_marked_may_be_lost);
     fixture_end();
     return test_finish();
 }
