@@ -255,6 +255,34 @@ static void test_a_rung_that_would_come_too_late_is_passed_over(void)
     world_deinit(&w);
 }
 
+/* Once the client has text, there is no first one to wait for. */
+static void test_after_the_first_text_its_deadline_removes_no_rung(void)
+{
+    static const struct script_step unsure_after_a_while[] = {
+        TOKEN("Well", 0.9),
+        {.kind = SCRIPT_TOKEN, .delay_ms = 150, .text = " no", .probability = 0.05},
+        DONE};
+    for (int shown = 0; shown < 2; shown++) {
+        struct world w;
+        world_init(&w);
+        w.services.latency = tier_latency_new(3);
+        for (int i = 0; i < 6; i++)
+            tier_latency_add(w.services.latency, CLOUD, 150, 150, 0);
+        w.route.gates.g2_on = false;
+        w.route.gates.commit_tokens = shown ? 1 : UINT32_MAX;
+        w.request.corrections = true;
+        w.request.slo_ttft_ms = 250; /* the cloud has time for it at first, and not later */
+        world_script(&w, LOCAL, unsure_after_a_while);
+        world_script(&w, CLOUD, cloudy);
+        world_run(&w);
+        CHECK(strcmp(w.tier, shown ? "openai" : "local") == 0);
+        CHECK(world_has_reason(&w, REASON_REMOVED_TOO_SLOW, "openai") == !shown);
+        tier_latency_free(w.services.latency);
+        w.services.latency = NULL;
+        world_deinit(&w);
+    }
+}
+
 /* What is too slow for the time that is left is asked only where there is nothing else. */
 static void test_of_rungs_that_are_too_slow_the_first_is_asked_when_nothing_else_is_left(void)
 {
@@ -419,6 +447,7 @@ int main(void)
     RUN(test_the_whole_ends_at_its_deadline_however_early_the_first_text_came);
     RUN(test_who_leaves_before_the_time_is_up_says_nothing_of_it);
     RUN(test_a_rung_that_would_come_too_late_is_passed_over);
+    RUN(test_after_the_first_text_its_deadline_removes_no_rung);
     RUN(test_of_rungs_that_are_too_slow_the_first_is_asked_when_nothing_else_is_left);
     RUN(test_the_device_is_asked_the_later_the_faster_it_is);
     RUN(test_of_two_answers_that_are_cut_the_one_that_was_shown_stays);

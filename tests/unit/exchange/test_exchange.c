@@ -249,6 +249,26 @@ static void test_an_answer_that_is_not_streamed_is_judged_to_its_end(void)
     world_deinit(&w);
 }
 
+/* Only what ended by itself is a label, and has a label's calibration. */
+static void test_an_answer_that_was_cut_is_judged_as_no_label(void)
+{
+    static const struct script_step two_tokens[] = {TOKEN("No", 0.5), TOKEN("pe", 0.5), DONE};
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        struct world w;
+        world_init(&w);
+        w.tiers[LOCAL].tier.facts.confidence_label =
+            (struct confidence_scale){.temperature = 1, .bias = 3};
+        w.tiers[LOCAL].finish = is_cut ? TD_FINISH_LENGTH : TD_FINISH_STOP;
+        w.request.tokens_max = 2; /* it is the client's limit that cuts */
+        w.route.gates.g2_on = false;
+        world_script(&w, LOCAL, two_tokens);
+        world_script(&w, CLOUD, cloudy);
+        world_run(&w);
+        CHECK(strcmp(w.tier, is_cut ? "openai" : "local") == 0);
+        world_deinit(&w);
+    }
+}
+
 /* Nothing was seen of what broke off, so the kept answer is given, and the record has only that. */
 static void test_a_half_answer_that_is_not_streamed_was_never_shown(void)
 {
@@ -582,6 +602,7 @@ int main(void)
     RUN(test_an_answer_that_is_not_streamed_is_judged_to_its_end);
     RUN(test_a_half_answer_that_is_not_streamed_was_never_shown);
     RUN(test_an_answer_larger_than_the_hold_is_whole_when_it_is_not_streamed);
+    RUN(test_an_answer_that_was_cut_is_judged_as_no_label);
     RUN(test_the_last_rung_streams_at_once);
     RUN(test_an_unknown_model_is_refused_at_once);
     RUN(test_an_empty_message_list_is_refused_at_once);
