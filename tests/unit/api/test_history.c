@@ -1,4 +1,5 @@
 /* What is kept of responses: whose it is, how long, how much, and what goes first. */
+#include "api/dialects/responses_history.h"
 #include "api/history/history.h"
 
 #include "base/str.h"
@@ -171,6 +172,50 @@ static void test_a_user_is_forgotten_with_all_that_was_added_for_him(void)
     history_free(history);
 }
 
+/* What is said again in a later turn is as private as it was in the first one. */
+static void test_a_response_has_the_highest_class_of_all_before_it(void)
+{
+    struct history *history = with_limits(1 << 20, 1 << 20, 10);
+    struct history_text *text = history_text_new(STR("{}")), *items = history_text_new(STR("[1]"));
+    struct history_text *const lists[] = {items};
+    struct json *asked = json_new_object();
+    json_put(asked, "input", json_new_cstr("hi"));
+    json_put(asked, "previous_response_id", json_new_cstr("resp_3"));
+    for (int private = 1; private <= 3; private ++) {
+        for (int i = 1; i <= 3; i++) {
+            char id[16], previous[16];
+            snprintf(id, sizeof id, "resp_%d", i);
+            snprintf(previous, sizeof previous, "resp_%d", i - 1);
+            const struct history_record record = {
+                .id = id,
+                .owner = {.caller = "a"},
+                .previous = i > 1 ? previous : NULL,
+                .body = text,
+                .data_class = {.declared = i == private ? TD_CLASS_SENSITIVE : TD_CLASS_PUBLIC,
+                               .seen = i == private ? TD_CLASS_RESTRICTED : TD_CLASS_PUBLIC},
+                .lists = lists,
+                .list_count = 1,
+            };
+            CHECK(history_put(history, &record) == TD_OK);
+        }
+        const struct responses_history from = {history, "a", 1 << 20};
+        struct history_turn turn;
+        struct json *whole;
+        struct fault fault;
+        size_t earlier;
+        REQUIRE(responses_history_read(&from, asked, &turn, &whole, &earlier, &fault));
+        CHECK(earlier == 3 && json_count(json_get(whole, "input")) == 4);
+        CHECK(turn.data_class.seen == TD_CLASS_RESTRICTED);
+        CHECK(turn.data_class.declared == TD_CLASS_SENSITIVE);
+        responses_history_deinit(&turn);
+        json_free(whole);
+    }
+    json_free(asked);
+    history_text_free(text);
+    history_text_free(items);
+    history_free(history);
+}
+
 static void test_what_was_found_stays_as_it_was(void)
 {
     struct history *history = with_limits(1 << 20, 1 << 20, 10);
@@ -196,6 +241,7 @@ int main(void)
     RUN(test_who_has_most_makes_room);
     RUN(test_one_that_runs_is_cancelled_or_ends_but_not_both);
     RUN(test_a_user_is_forgotten_with_all_that_was_added_for_him);
+    RUN(test_a_response_has_the_highest_class_of_all_before_it);
     RUN(test_what_was_found_stays_as_it_was);
     return test_finish();
 }
