@@ -249,6 +249,8 @@ static void test_dates(void)
         {"Normalise this date to ISO 8601: 3 March 2024", "2024-03-03"},
         {"12:05 am in 24-hour format", "00:05"},
         {"17:45 in 12 hour format", "5:45 PM"},
+        {"12:30 in 12 hour format", "12:30 PM"},
+        {"00:05 in 12 hour format", "12:05 AM"},
         {"2024-02-30 + 1 day", NULL},
         {"2023-02-29 + 1 day", NULL},
         {"10 days from now", NULL},
