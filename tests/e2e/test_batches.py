@@ -358,6 +358,58 @@ def test_a_batch_of_a_key_that_is_gone_waits_for_it():
         shutil.rmtree(state, ignore_errors=True)
 
 
+def take_keys(tandem, file, names, known):
+    """The server takes these keys; `known`: whether a's is among them."""
+    file.write_text("".join(f"key-of-{name}\n" for name in names))
+    tandem.process.send_signal(signal.SIGHUP)
+    wait_until(
+        lambda: (tandem.get("/v1/batches", headers=key("a")).status == 200) == known,
+        20,
+        "the reload",
+    )
+
+
+@case
+def test_a_line_whose_key_is_gone_when_it_is_asked_again_is_asked_when_it_is_back():
+    cloud = ScriptedCloud(Script(text="Yes.", statuses=[429] * 4))
+    with tempfile.TemporaryDirectory(prefix="tandem-batches-keys-") as folder:
+        file = Path(folder) / "keys"
+        file.write_text("key-of-a\nkey-of-b\n")
+        with serve(cloud, f"server: {{api_keys_file: {file}}}\n") as tandem:
+            made = begin(tandem, [line("one", chat("x")), line("two", chat("y"))], who="a")
+            wait_until(lambda: cloud.calls(), 20, "a busy answer")
+            take_keys(tandem, file, "b", False)
+            wait_until(
+                lambda: any("batch_waits" in row for row in tandem.log), 20, "the word of it"
+            )
+            time.sleep(3)  # each line that waited has found it out
+            take_keys(tandem, file, "ab", True)
+            equal(counts(end(tandem, made, who="a")), [2, 2, 0])
+
+
+@case
+def test_a_batch_waits_while_its_key_is_another_tenants():
+    cloud = ScriptedCloud(Script(text="Yes.", first_delay=0.2))
+    state = tempfile.mkdtemp(prefix="tandem-batches-state-")
+    env = {"TANDEM_STATE_DIR": state}
+    moved = KEYS + "apps: [{name: app, key_env: APP_KEY, tenant: others}]\n"
+    try:
+        with serve(cloud, KEYS, **env) as tandem:
+            made = begin(tandem, [line(f"n{number}", chat("x")) for number in range(20)], who="a")
+            wait_until(lambda: cloud.calls(), 20, "a start")
+        asked = len(cloud.calls())
+        with serve(cloud, moved, **env, APP_KEY="key-of-a") as tandem:
+            wait_until(
+                lambda: any("batch_waits" in row for row in tandem.log), 20, "the word of it"
+            )
+            time.sleep(0.5)
+            equal(len(cloud.calls()), asked)
+        with serve(cloud, KEYS, **env) as tandem:
+            equal(counts(end(tandem, made, who="a")), [20, 20, 0])
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+
+
 @case
 def test_time_runs_out_and_says_so():
     cloud = ScriptedCloud(Script(text="Yes.", first_delay=100))

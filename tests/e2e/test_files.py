@@ -164,6 +164,19 @@ def test_what_is_no_upload_is_refused_and_leaves_nothing():
 
 
 @case
+def test_a_text_of_a_form_has_up_to_63_bytes():
+    with Tandem() as tandem:
+        for name in ("purpose", "expires_after[anchor]", "expires_after[seconds]"):
+            for length, fault in ((63, "must be"), (64, "is too long")):
+                texts = {"purpose": "batch", "expires_after[seconds]": "3600"}
+                texts[name] = "b" * length
+                parts = [part(*text) for text in texts.items()]
+                answer = post_form(tandem, form(*parts, part("file", "x", "a")))
+                equal(answer.status, 400)
+                assert fault in answer.json["error"]["message"], (name, length, answer.body)
+
+
+@case
 def test_a_file_of_20_gb_by_its_header_is_refused_before_it_comes():
     head = (
         f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\n"
