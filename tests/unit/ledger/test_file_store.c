@@ -99,6 +99,25 @@ static void test_room_is_limited_and_given_back(void)
     remove_folder();
 }
 
+static void test_what_a_dropped_draft_had_is_given_back(void)
+{
+    use_folder();
+    static char block[4000];
+    const struct td_str text = {memset(block, 'x', sizeof block), sizeof block};
+    struct stored_file file;
+    struct file_draft *draft;
+    struct file_store *store = open_store(&roomy);
+    for (int i = 0; i < 4; i++) { /* together more than there is room for */
+        CHECK(file_draft_new(store, "ann", &draft, NULL) == TD_OK);
+        CHECK(file_draft_write(draft, text, NULL) == TD_OK);
+        file_draft_drop(draft);
+    }
+    CHECK(add(store, "bob", text, &file) == TD_OK && add(store, "cy", text, &file) == TD_OK);
+    CHECK(add(store, "dan", text, &file) == TD_LIMIT);
+    file_store_close(store);
+    remove_folder();
+}
+
 static void test_time_removes_files_and_ended_batches(void)
 {
     use_folder();
@@ -115,6 +134,28 @@ static void test_time_removes_files_and_ended_batches(void)
     CHECK(has(store, "ann", file.id));
     int fd;
     CHECK(file_store_read(store, late.id, &fd, NULL) == TD_NOT_FOUND);
+    file_store_close(store);
+    remove_folder();
+}
+
+static void test_time_leaves_what_a_batch_still_reads(void)
+{
+    use_folder();
+    static struct stored_batch batch;
+    struct stored_file input = {.name = "n", .purpose = "batch", .expires_s = 1};
+    struct file_draft *draft;
+    struct file_store *store = open_store(&roomy);
+    int fd = -1;
+    CHECK(file_draft_new(store, "ann", &draft, NULL) == TD_OK);
+    CHECK(file_draft_keep(draft, &input, NULL) == TD_OK);
+    batch = (struct stored_batch){.owner = "ann", .endpoint = "/", .expires_s = 60};
+    memcpy(batch.input, input.id, sizeof batch.input);
+    CHECK(batch_store_add(store, &batch, NULL) == TD_OK);
+    file_store_sweep(store);
+    CHECK(file_store_read(store, input.id, &fd, NULL) == TD_OK && close(fd) == 0);
+    CHECK(batch_store_checked(store, batch.id, 0, "[]", NULL) == TD_OK); /* it has failed */
+    file_store_sweep(store);
+    CHECK(file_store_read(store, input.id, &fd, NULL) == TD_NOT_FOUND);
     file_store_close(store);
     remove_folder();
 }
@@ -289,6 +330,32 @@ static void test_damage_in_the_database_removes_no_contents(void)
     remove_folder();
 }
 
+static void test_a_batch_is_due_in_each_state_that_has_work(void)
+{
+    static const bool works[BATCH_STATE_COUNT] = {[BATCH_VALIDATING] = true,
+                                                  [BATCH_IN_PROGRESS] = true,
+                                                  [BATCH_FINALIZING] = true,
+                                                  [BATCH_CANCELLING] = true};
+    use_folder();
+    static struct stored_batch batch;
+    struct file_store *store = open_store(&roomy);
+    struct stored_file input;
+    CHECK(add(store, "ann", STR("a\n"), &input) == TD_OK);
+    batch = (struct stored_batch){.owner = "ann", .endpoint = "/", .expires_s = 60};
+    memcpy(batch.input, input.id, sizeof batch.input);
+    CHECK(batch_store_add(store, &batch, NULL) == TD_OK);
+    for (int state = BATCH_VALIDATING; state < BATCH_STATE_COUNT; state++) {
+        char due[256] = "";
+        if (state != BATCH_VALIDATING)
+            CHECK(batch_store_move(store, batch.id, (enum batch_state)(state - 1),
+                                   (enum batch_state)state, NULL) == TD_OK);
+        batch_store_due(store, 9, note, due);
+        CHECK(strcmp(due, works[state] ? "ann " : "") == 0);
+    }
+    file_store_close(store);
+    remove_folder();
+}
+
 static void test_a_database_of_a_later_version_is_refused(void)
 {
     use_folder();
@@ -309,9 +376,12 @@ int main(void)
 {
     RUN(test_a_file_is_its_owners_and_is_there_after_a_restart);
     RUN(test_room_is_limited_and_given_back);
+    RUN(test_what_a_dropped_draft_had_is_given_back);
     RUN(test_time_removes_files_and_ended_batches);
+    RUN(test_time_leaves_what_a_batch_still_reads);
     RUN(test_a_line_is_answered_once_and_the_end_makes_two_files);
     RUN(test_the_oldest_batch_of_each_owner_is_due);
+    RUN(test_a_batch_is_due_in_each_state_that_has_work);
     RUN(test_a_batch_needs_an_input_of_its_owner);
     RUN(test_drafts_at_once_do_not_exceed_what_an_owner_may_have);
     RUN(test_forgetting_says_what_it_could_not_read);
