@@ -48,10 +48,10 @@ def tool_model(
     target = Path(path)
     between = target.with_suffix(".part")
     between.write_bytes(data)
-    without = ("tokenizer.chat_template", "tandem.calibration.call")
+    without = ["tokenizer.chat_template", "tandem.calibration.call"]
     if not not_mine:
-        without = (*without, "tandem.not_mine")
-    add_metadata(between, target, [("tokenizer.chat_template", template)], without)
+        without.append("tandem.not_mine")
+    add_metadata(between, target, [("tokenizer.chat_template", template)], tuple(without))
     between.unlink()
     return target
 
