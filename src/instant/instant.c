@@ -3,6 +3,7 @@
 
 #include "instant/arithmetic.h"
 #include "instant/dates.h"
+#include "instant/talk.h"
 #include "instant/units.h"
 #include "instant/words.h"
 #include "instant/writing.h"
@@ -34,7 +35,7 @@ static bool is_continental(const struct words *words)
     return false;
 }
 
-bool instant_answer(struct td_str question, struct buf *out)
+bool instant_answer(struct td_str question, bool alone, struct buf *out)
 {
     struct words words;
     size_t before = out->len;
@@ -42,6 +43,9 @@ bool instant_answer(struct td_str question, struct buf *out)
         return false;
     if (!words_read(question, &words))
         words.count = words.next = 0; /* many words: only a text to rewrite has so many */
+    if (alone && words.count > 0 && talk_answer(&words, out) && !out->failed)
+        return true;
+    buf_truncate(out, before);
     while (words_eat(&words, BEFORE))
         ;
     while (words_eat_end(&words, BEHIND))

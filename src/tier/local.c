@@ -43,9 +43,8 @@ struct local {
     const struct tier_adapter *adapters; /* [facts.adapter_count] */
     struct sandbox *sandbox;             /* NULL = none */
     uint32_t context_tokens;
-    enum tool_format tool_format;  /* of the model's template */
-    struct td_logit_bias *unasked; /* [unasked_count] forbids labels; **owns** */
-    size_t unasked_count;
+    enum tool_format tool_format; /* of the model's template */
+    struct local_unasked unasked;
 };
 
 struct tier_attempt {
@@ -527,9 +526,9 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
         goto out;
     }
     job_sampling_set(request, &td_model_get_info(local->model)->sampling, &job);
-    if (job.options.sampling.bias_count == 0 && !local_asked_for_label(request)) {
-        job.options.sampling.biases = local->unasked;
-        job.options.sampling.bias_count = local->unasked_count;
+    if (job.options.sampling.bias_count == 0) {
+        job.options.sampling.biases = local->unasked.biases;
+        job.options.sampling.bias_count = local_unasked_count(&local->unasked, request);
     }
     status = choose_adapters(local, request, &job.adapters, err);
     if (status != TD_OK)
@@ -642,7 +641,7 @@ static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32
 
 static void local_free(struct tier *tier)
 {
-    free(local_of(tier)->unasked);
+    local_unasked_deinit(&local_of(tier)->unasked);
     free(local_of(tier));
 }
 
@@ -677,9 +676,8 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     if (options->model && local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;
-    enum td_status status = options->model ? local_asked_new(options->model, &local->unasked,
-                                                             &local->unasked_count, err)
-                                           : TD_OK;
+    enum td_status status =
+        options->model ? local_unasked_init(&local->unasked, options->model, err) : TD_OK;
     if (status != TD_OK) {
         free(local);
         return status;

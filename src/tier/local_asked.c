@@ -110,20 +110,26 @@ static bool is_answer(struct td_str label)
     return str_equal(label, STR("yes")) || str_equal(label, STR("no"));
 }
 
-/* Appends the tokens of a set. Some are ordinary words ("time"), but without the space that a word
- * inside an answer begins with; so only an answer that begins with such a word loses it. */
-static enum td_status add_set(const struct td_model *model, const char *set,
-                              struct td_logit_bias *out, size_t *count, struct td_error *err)
+static void forbid(struct local_unasked *unasked, int32_t id, float bias)
+{
+    if (id >= 0 && unasked->count < TD_LOGIT_BIASES_MAX)
+        unasked->biases[unasked->count++] = (struct td_logit_bias){.id = id, .bias = bias};
+}
+
+/* Appends the tokens of a set, answers or others. Some are ordinary words ("time"), but without the
+ * space that a word inside an answer begins with; so only an answer that begins with such a word
+ * loses it. */
+static enum td_status add_set(struct local_unasked *unasked, const struct td_model *model,
+                              const char *set, bool answers, struct td_error *err)
 {
     struct td_classifier *classifier = NULL;
     enum td_status status =
         td_classifier_new(model, &(struct td_classifier_options){.set = set}, &classifier, err);
     size_t labels = status == TD_OK ? td_classifier_count(classifier) : 0;
-    for (size_t i = 0; i < labels && *count < TD_LOGIT_BIASES_MAX; i++) {
+    for (size_t i = 0; i < labels; i++) {
         struct td_str label = td_classifier_label(classifier, i);
-        int32_t id = classifier_token(model, label);
-        if (id >= 0 && !is_answer(label))
-            out[(*count)++] = (struct td_logit_bias){.id = id, .bias = FORBIDDEN};
+        if (is_answer(label) == answers)
+            forbid(unasked, classifier_token(model, label), FORBIDDEN);
     }
     td_classifier_free(classifier);
     return status;
@@ -138,26 +144,57 @@ static bool has_set(const struct td_model *model, const char *set)
     return false;
 }
 
-enum td_status local_asked_new(const struct td_model *model, struct td_logit_bias **out,
-                               size_t *count, struct td_error *err)
+static enum td_status add_sets(struct local_unasked *unasked, const struct td_model *model,
+                               bool answers, struct td_error *err)
 {
-    *out = NULL;
-    *count = 0;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (!has_set(model, sets[i]))
-            continue;
-        if (!*out && !(*out = calloc(TD_LOGIT_BIASES_MAX, sizeof **out)))
-            return error_set(err, TD_NO_MEMORY, "no memory for labels");
-        enum td_status status = add_set(model, sets[i], *out, count, err);
-        if (status != TD_OK) {
-            free(*out);
-            *out = NULL;
-            *count = 0;
-            return status;
-        }
-    }
-    int32_t not_mine = td_model_get_info(model)->not_mine_id;
-    if (*out && not_mine >= 0 && *count < TD_LOGIT_BIASES_MAX)
-        (*out)[(*count)++] = (struct td_logit_bias){.id = not_mine, .bias = NOT_MINE};
-    return TD_OK;
+    enum td_status status = TD_OK;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets && status == TD_OK; i++)
+        if (has_set(model, sets[i]))
+            status = add_set(unasked, model, sets[i], answers, err);
+    return status;
+}
+
+enum td_status local_unasked_init(struct local_unasked *unasked, const struct td_model *model,
+                                  struct td_error *err)
+{
+    bool any = false;
+    *unasked = (struct local_unasked){.biases = NULL};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        any |= has_set(model, sets[i]);
+    if (!any)
+        return TD_OK;
+    unasked->biases = calloc(TD_LOGIT_BIASES_MAX, sizeof *unasked->biases);
+    if (!unasked->biases)
+        return error_set(err, TD_NO_MEMORY, "no memory for labels");
+    enum td_status status = add_sets(unasked, model, false, err);
+    forbid(unasked, td_model_get_info(model)->not_mine_id, NOT_MINE);
+    unasked->without_answers = unasked->count;
+    if (status == TD_OK)
+        status = add_sets(unasked, model, true, err);
+    if (status != TD_OK)
+        local_unasked_deinit(unasked);
+    return status;
+}
+
+void local_unasked_deinit(struct local_unasked *unasked)
+{
+    free(unasked->biases);
+    *unasked = (struct local_unasked){.biases = NULL};
+}
+
+/* "that's correct" is no question, and "yes" no answer to it. */
+static bool asks_a_question(const struct td_request *request)
+{
+    if (request->message_count == 0)
+        return true;
+    struct td_str last = request->messages[request->message_count - 1].content;
+    return str_find(last, STR("?"), 0) != SIZE_MAX || str_find(last, STR("yes"), 0) != SIZE_MAX ||
+           str_find(last, STR("true"), 0) != SIZE_MAX;
+}
+
+size_t local_unasked_count(const struct local_unasked *unasked, const struct td_request *request)
+{
+    if (local_asked_for_label(request))
+        return 0;
+    return asks_a_question(request) ? unasked->without_answers : unasked->count;
 }

@@ -7,11 +7,18 @@
 #include "request/request.h"
 #include "tandem/engine.h"
 
-/* The labels of a model's sets of intents as biases that forbid them, [*count]; NULL and 0 for a
- * model without such sets. *out **returns new** (free). */
-TD_MUST_CHECK enum td_status local_asked_new(const struct td_model *model,
-                                             struct td_logit_bias **out, size_t *count,
-                                             struct td_error *err);
+/* Biases that forbid the labels of a model's sets of intents. The last ones forbid "yes" and "no",
+ * which answer a question. */
+struct local_unasked {
+    struct td_logit_bias *biases; /* [count] **owns**; NULL for a model without such sets */
+    size_t count, without_answers;
+};
+
+TD_MUST_CHECK enum td_status local_unasked_init(struct local_unasked *unasked,
+                                                const struct td_model *model, struct td_error *err);
+void local_unasked_deinit(struct local_unasked *unasked);
+/* How many of the biases hold for a request: 0 where it asks for a label, or may. Pure. */
+size_t local_unasked_count(const struct local_unasked *unasked, const struct td_request *request);
 
 /* Whether a request wants a label, or may: a word for it in a message of the user ("classify",
  * "intent", "Kategorie"), a system prompt with a task, a format, a text to go on with. Pure. */

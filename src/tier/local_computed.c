@@ -27,6 +27,17 @@ static struct td_str question_of(const struct td_request *request)
     return request->messages[request->message_count - 1].content;
 }
 
+/* Whether nothing was said before the question, but that an assistant is a helpful one: what it is
+ * called and what was talked about may change what answers a greeting. */
+static bool is_alone(const struct td_request *request)
+{
+    struct td_str first = request->messages[0].content;
+    bool helpful = str_equal_nocase(first, STR("You are a helpful assistant.")) ||
+                   str_equal_nocase(first, STR("You are a helpful assistant"));
+    return request->message_count == 1 ||
+           (request->message_count == 2 && request->messages[0].role != TD_ROLE_USER && helpful);
+}
+
 static void write_literal(struct td_str text, struct buf *out)
 {
     buf_append_str(out, STR("root ::= \""));
@@ -52,7 +63,7 @@ enum td_status local_computed_grammar(const struct td_model *model,
     buf_init(&answer, ANSWER_BYTES_MAX);
     buf_init(&source, GRAMMAR_BYTES_MAX);
     enum td_status status = TD_OK;
-    if (instant_answer(question, &answer)) {
+    if (instant_answer(question, is_alone(request), &answer)) {
         write_literal(buf_view(&answer), &source);
         status = source.failed ? error_set(err, TD_NO_MEMORY, "no memory for a computed answer")
                                : td_grammar_parse(buf_view(&source), out, err);

@@ -32,7 +32,7 @@ BAD = [
     ({"messages": OK, "temperature": 3}, "temperature"),
     ({"messages": OK, "temperature": -0.1}, "temperature"),
     ({"messages": OK, "top_p": 2}, "top_p"),
-    ({"messages": OK, "n": 2}, "n"),
+    ({"messages": OK, "n": 17}, "n"),
     ({"messages": OK, "n": "1"}, "n"),
     ({"messages": OK, "max_tokens": 0}, "max_tokens"),
     ({"messages": OK, "max_tokens": -5}, "max_tokens"),

@@ -16,7 +16,7 @@ static void check_rows(const struct row *rows, size_t count)
         struct buf out;
         buf_init(&out, 1 << 16);
         buf_append_char(&out, '>');
-        bool known = instant_answer(str_from(rows[i].question), &out);
+        bool known = instant_answer(str_from(rows[i].question), true, &out);
         struct td_str said = str_slice(buf_view(&out), 1, out.len);
         bool right = rows[i].answer ? known && str_equal(said, str_from(rows[i].answer))
                                     : !known && said.len == 0;
@@ -341,6 +341,47 @@ static void test_other_ways_of_writing(void)
     CHECK_ROWS(rows);
 }
 
+#define CAN                                                                                    \
+    "I can convert units and dates, do sums, pull values out of a text, rewrite it, name its " \
+    "language, and label it with labels that you give. Other questions need a larger model."
+
+static void test_talk(void)
+{
+    static const struct row rows[] = {
+        {"hi", "Hello! " CAN},
+        {"Hello there!", "Hello! " CAN},
+        {"hey, how are you?", "Hello! " CAN},
+        {"thanks!", "You're welcome!"},
+        {"great, thank you so much", "You're welcome!"},
+        {"bye", "Goodbye!"},
+        {"ok thanks, bye", "You're welcome!"},
+        {"What can you do?", CAN},
+        {"hi, what can you do?", CAN},
+        {"help", CAN},
+        {"who are you?", "I am Tandem's small on-device model."},
+        {"Hallo, wer bist du?", "Ich bin das kleine Modell von Tandem auf diesem Gerät."},
+        {"Danke!", "Gern geschehen!"},
+        {"Merci beaucoup", "De rien !"},
+        {"Qui es-tu ?", "Je suis le petit modèle local de Tandem."},
+        {"¿Quién eres?", "Soy el pequeño modelo local de Tandem."},
+        {"arrivederci", "Arrivederci!"},
+        {"hi, what is 2 + 2?", "4"},
+        {"thanks for the fish", NULL},
+        {"help me with my homework", NULL},
+        {"who are you voting for", NULL},
+        {"good morning America lyrics", NULL},
+        {"bye bye birdie", NULL},
+        {"say hello", NULL},
+        {"and so", NULL},
+    };
+    CHECK_ROWS(rows);
+    struct buf out;
+    buf_init(&out, 1000);
+    CHECK(!instant_answer(STR("who are you?"), false, &out) && out.len == 0);
+    CHECK(instant_answer(STR("2 + 2"), false, &out));
+    buf_deinit(&out);
+}
+
 /* No length, no nesting and no row of one word costs more than a look. */
 static void test_long_questions_are_left_alone(void)
 {
@@ -359,11 +400,11 @@ static void test_long_questions_are_left_alone(void)
         }
         struct buf out;
         buf_init(&out, 1 << 20);
-        CHECK(!instant_answer((struct td_str){text, len}, &out) || len < 3);
+        CHECK(!instant_answer((struct td_str){text, len}, true, &out) || len < 3);
         instant_answer((struct td_str){text, INSTANT_QUESTION_BYTES_MAX < len
                                                  ? INSTANT_QUESTION_BYTES_MAX
                                                  : len},
-                       &out);
+                       true, &out);
         buf_deinit(&out);
     }
     free(text);
@@ -373,7 +414,7 @@ static void test_an_answer_that_has_no_room_is_none(void)
 {
     struct buf out;
     buf_init(&out, 8);
-    CHECK(!instant_answer(STR("uppercase: this is longer than that"), &out));
+    CHECK(!instant_answer(STR("uppercase: this is longer than that"), true, &out));
     buf_deinit(&out);
 }
 
@@ -385,6 +426,7 @@ int main(void)
     RUN(test_dates);
     RUN(test_each_day_of_four_centuries_has_a_next_one);
     RUN(test_other_ways_of_writing);
+    RUN(test_talk);
     RUN(test_long_questions_are_left_alone);
     RUN(test_an_answer_that_has_no_room_is_none);
     return test_finish();

@@ -70,9 +70,28 @@ static void test_what_fixes_the_form_of_an_answer_may_ask_for_one(void)
     CHECK(local_asked_for_label(&request));
 }
 
+static size_t forbidden(const char *text)
+{
+    const struct local_unasked unasked = {.count = 5, .without_answers = 3};
+    struct td_message message = {TD_ROLE_USER, str_from(text)};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    return local_unasked_count(&unasked, &request);
+}
+
+static void test_yes_and_no_answer_questions_alone(void)
+{
+    CHECK(forbidden("that's correct") == 5);
+    CHECK(forbidden("Anna is a nurse. Is Anna a nurse?") == 3);
+    CHECK(forbidden("Answer yes or no: the sky is blue") == 3);
+    CHECK(forbidden("Classify the intent: that's correct") == 0);
+    const struct local_unasked unasked = {.count = 5, .without_answers = 3};
+    CHECK(local_unasked_count(&unasked, &(struct td_request){.message_count = 0}) == 3);
+}
+
 int main(void)
 {
     RUN(test_a_label_is_asked_for_by_words_that_ask_for_one);
+    RUN(test_yes_and_no_answer_questions_alone);
     RUN(test_what_fixes_the_form_of_an_answer_may_ask_for_one);
     return test_finish();
 }
