@@ -6,6 +6,8 @@ thousand. What lies outside belongs to task_other.py.
 """
 
 import calendar
+import functools
+import re
 
 from pools import ask, batch, fill, lines, polite, weighted
 from values import MONTHS, WEEKDAYS, ordinal
@@ -492,6 +494,28 @@ PRACTICE = {
     "number": (3, number_example),
     "batch": (5, batch_example),
 }
+
+
+@functools.cache
+def unit_names():
+    """{a word of a unit in small letters: its short form}"""
+    named = {}
+    for big, big_words, small, small_words, _ in UNITS:
+        named |= {
+            w.lower(): unit for unit, ws in ((big, big_words), (small, small_words)) for w in ws
+        }
+    return named
+
+
+def right(got, expected):
+    """Whether an answer is the one expected; a unit may be written by any of its words, because
+    code that computes (src/instant/) writes some of them out."""
+    parts = [re.fullmatch(r"(-?[\d.]+) (\w+)", text) for text in (got, expected)]
+    if not all(parts):
+        return got == expected
+    names = unit_names()
+    one, other = ((p[1], names.get(p[2].lower(), p[2])) for p in parts)
+    return one == other
 
 
 def example(rng, split="train"):

@@ -167,6 +167,7 @@ enum td_status local_unasked_init(struct local_unasked *unasked, const struct td
     if (!unasked->biases)
         return error_set(err, TD_NO_MEMORY, "no memory for labels");
     enum td_status status = add_sets(unasked, model, false, err);
+    unasked->labels = unasked->count;
     forbid(unasked, td_model_get_info(model)->not_mine_id, NOT_MINE);
     unasked->without_answers = unasked->count;
     if (status == TD_OK)
@@ -192,9 +193,23 @@ static bool asks_a_question(const struct td_request *request)
            str_find(last, STR("true"), 0) != SIZE_MAX;
 }
 
+/* A system prompt may give a task; whether the model can do that is its own to say. */
+static bool has_task(const struct td_request *request)
+{
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct td_message *message = &request->messages[i];
+        bool system = message->role == TD_ROLE_SYSTEM || message->role == TD_ROLE_DEVELOPER;
+        if (system && !local_asked_nothing(message->content))
+            return true;
+    }
+    return false;
+}
+
 size_t local_unasked_count(const struct local_unasked *unasked, const struct td_request *request)
 {
     if (local_asked_for_label(request))
         return 0;
+    if (has_task(request))
+        return unasked->labels;
     return asks_a_question(request) ? unasked->without_answers : unasked->count;
 }

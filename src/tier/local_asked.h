@@ -7,11 +7,11 @@
 #include "request/request.h"
 #include "tandem/engine.h"
 
-/* Biases that forbid the labels of a model's sets of intents. The last ones forbid "yes" and "no",
- * which answer a question. */
+/* Biases that forbid the labels of a model's sets of intents; behind them one that makes "not mine"
+ * likelier, and then those that forbid "yes" and "no", which answer a question. */
 struct local_unasked {
     struct td_logit_bias *biases; /* [count] **owns**; NULL for a model without such sets */
-    size_t count, without_answers;
+    size_t count, labels, without_answers;
 };
 
 TD_MUST_CHECK enum td_status local_unasked_init(struct local_unasked *unasked,

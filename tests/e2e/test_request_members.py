@@ -183,7 +183,7 @@ ROWS = [
         {**ONLY_CHATS, "messages": Sent(stop=["END"]), "responses": Named("stop_sequences")},
     ),
     ("n", 1, named_elsewhere("n") | {"completions": Sent(n=None)}),
-    ("n", 2, named_elsewhere("n") | {"chat": Refused("n"), "completions": Sent(n=None)}),
+    ("n", 2, named_elsewhere("n") | {"chat": Sent(n=None), "completions": Sent(n=None)}),
     ("parallel_tool_calls", False, everywhere(messages=Named("parallel_tool_calls"))),
     (
         "tool_choice",

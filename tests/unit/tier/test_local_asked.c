@@ -72,7 +72,7 @@ static void test_what_fixes_the_form_of_an_answer_may_ask_for_one(void)
 
 static size_t forbidden(const char *text)
 {
-    const struct local_unasked unasked = {.count = 5, .without_answers = 3};
+    const struct local_unasked unasked = {.count = 5, .labels = 2, .without_answers = 3};
     struct td_message message = {TD_ROLE_USER, str_from(text)};
     struct td_request request = {.messages = &message, .message_count = 1};
     return local_unasked_count(&unasked, &request);
@@ -84,8 +84,12 @@ static void test_yes_and_no_answer_questions_alone(void)
     CHECK(forbidden("Anna is a nurse. Is Anna a nurse?") == 3);
     CHECK(forbidden("Answer yes or no: the sky is blue") == 3);
     CHECK(forbidden("Classify the intent: that's correct") == 0);
-    const struct local_unasked unasked = {.count = 5, .without_answers = 3};
+    const struct local_unasked unasked = {.count = 5, .labels = 2, .without_answers = 3};
     CHECK(local_unasked_count(&unasked, &(struct td_request){.message_count = 0}) == 3);
+    struct td_message messages[] = {{TD_ROLE_SYSTEM, STR("Write each date as YYYY-MM-DD.")},
+                                    {TD_ROLE_USER, STR("3 May 2024")}};
+    struct td_request task = {.messages = messages, .message_count = 2};
+    CHECK(local_unasked_count(&unasked, &task) == 2);
 }
 
 int main(void)
