@@ -510,12 +510,13 @@ def unit_names():
 def right(got, expected):
     """Whether an answer is the one expected; a unit may be written by any of its words, because
     code that computes (src/instant/) writes some of them out."""
-    parts = [re.fullmatch(r"(-?[\d.]+) (\w+)", text) for text in (got, expected)]
-    if not all(parts):
+    one, other = (re.fullmatch(r"(-?[\d.]+) (\w+)", text) for text in (got, expected))
+    if not (one and other):
         return got == expected
     names = unit_names()
-    one, other = ((p[1], names.get(p[2].lower(), p[2])) for p in parts)
-    return one == other
+    return one[1] == other[1] and names.get(one[2].lower(), one[2]) == names.get(
+        other[2].lower(), other[2]
+    )
 
 
 def example(rng, split="train"):
