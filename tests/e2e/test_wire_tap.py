@@ -21,6 +21,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+CONVERSATIONS = int(os.environ.get("TAP_CONVERSATIONS", "300"))
+os.environ.setdefault("TEST_CASE_SECONDS", str(240 + CONVERSATIONS // 4))
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import canaries
 from canaries import squeeze
@@ -28,7 +31,6 @@ from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, kill_workers, run, wait_until
 
-CONVERSATIONS = int(os.environ.get("TAP_CONVERSATIONS", "300"))
 CLIENTS = 4
 CALM = "Explain the French revolution."
 MODES = ["auto", "prefer-cloud", "prefer-cloud", "only-cloud", "prefer-local"]

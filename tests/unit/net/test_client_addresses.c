@@ -42,11 +42,26 @@ int getaddrinfo(const char *restrict node, const char *restrict service,
     return 0;
 }
 
+/* libcurl 7.88 tells late of a socket that it has closed (net/client_watch.c). By then its number
+ * may be a socket of the fixture's thread, which is not in our epoll set, so nothing happens to it;
+ * but ThreadSanitizer sees one thread use what another has just opened. */
+#ifdef __SANITIZE_THREAD__
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+#else
+#define AnnotateIgnoreReadsBegin(file, line) (void)0
+#define AnnotateIgnoreReadsEnd(file, line) (void)0
+#endif
+
 int epoll_ctl(int epoll_fd, int op, int fd, struct epoll_event *event)
 {
     epoll_ctl_fn *next;
     *(void **)&next = dlsym(RTLD_NEXT, "epoll_ctl");
+    if (op == EPOLL_CTL_DEL)
+        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     int bad = next(epoll_fd, op, fd, event);
+    if (op == EPOLL_CTL_DEL)
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
     late_count += bad && op == EPOLL_CTL_DEL;
     return bad;
 }
