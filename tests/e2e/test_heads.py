@@ -78,7 +78,7 @@ def test_exits_save_layers_only_when_they_are_asked_for():
 
 PROMPTS = [
     PROMPT,
-    "Say hello to the new neighbours.",
+    "Classify the mood: hello",
     "Rewrite as a polite sentence: gimme that",
     "Summarise: the cat sat on the mat.",
 ]
