@@ -7,9 +7,9 @@
 #include "api/api.h"
 
 #include "api/admin/handlers.h"
-#include "api/dialects/gemini_response.h"
-#include "api/dialects/messages_response.h"
-#include "api/dialects/ollama_response.h"
+#include "api/dialects/gemini/gemini_response.h"
+#include "api/dialects/messages/messages_response.h"
+#include "api/dialects/ollama/ollama_response.h"
 #include "api/files/handlers.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
@@ -124,6 +124,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/api/pull", ollama_handle_pull, OPERATOR, OLLAMA),
     ROW(POST, "/completion", llama_handle_completion, TENANT, OPENAI),
     ROW(POST, "/infill", llama_handle_infill, TENANT, OPENAI),
+    ROW(POST, "/embedding", llama_handle_embedding, TENANT, OPENAI),
     ROW(POST, "/tokenize", llama_handle_tokenize, ALL, OPENAI),
     ROW(POST, "/detokenize", llama_handle_detokenize, ALL, OPENAI),
     ROW(POST, "/apply-template", llama_handle_template, ALL, OPENAI),

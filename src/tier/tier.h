@@ -13,7 +13,7 @@
 #include "router/plan/facts.h"
 #include "tandem/engine.h"
 #include "tier/logprob_support.h"
-#include "tier/openai_extras.h"
+#include "tier/openai/openai_extras.h"
 
 struct egress_pass;
 struct tier;
@@ -31,8 +31,8 @@ struct tier_piece {
     size_t top_count;
     const struct td_model *model; /* spells `top`; lives as long as the tier. NULL without it */
     /* The choice object when it has more than plain text (tool calls, a refusal, logprobs), always
-     * in the form of a stream's delta; else NULL. Read it by tier/openai_delta.h. Its logprobs are
-     * those of all tokens of `text`, and token_text is then empty. */
+     * in the form of a stream's delta; else NULL. Read it by tier/openai/openai_delta.h. Its
+     * logprobs are those of all tokens of `text`, and token_text is then empty. */
     const struct json *raw_delta;
     /* Of a request with labels, whose only piece this is: [label_count] log-probabilities, as
      * td_classify's. stats.not_mine is that of the answer's first token. */

@@ -6,7 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/str.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_wire.h"
 
 #include <assert.h>
 #include <stdlib.h>

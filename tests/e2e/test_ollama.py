@@ -468,14 +468,90 @@ def test_llama_servers_completion():
         for more, param in (
             ({"prompt": ""}, "prompt"),
             ({"prompt": None}, "prompt"),
-            ({"prompt": [1, 2]}, "prompt"),
+            ({"prompt": ["one", "two"]}, "prompt"),
+            ({"prompt": [10**9]}, "prompt[0]"),
+            ({"prompt": [1, -1]}, "prompt[1]"),
+            ({"prompt": [1, {}]}, "prompt[1]"),
             ({"n_predict": "x"}, "n_predict"),
-            ({"n_probs": 3}, "n_probs"),
+            ({"n_probs": 1000}, "n_probs"),
+            ({"n_probs": 3, "post_sampling_probs": True}, "post_sampling_probs"),
             ({"json_schema": 3}, "json_schema"),
             ({"temperature": "x"}, "temperature"),
         ):
             refused = post(tandem, "/completion", {**ask, **more}, {})
             equal((refused.status, refused.json["error"]["param"]), (400, param))
+
+
+@case
+def test_llama_servers_completion_goes_on_from_token_ids():
+    text = "What is 5 km in m? Tell me"
+    ask = {"n_predict": 6, "temperature": 0}
+    cloud = ScriptedCloud(Script(text="Never."))
+    with fills(cloud) as tandem:
+        tokens = post(tandem, "/tokenize", {"content": text, "add_special": True}, {}).json[
+            "tokens"
+        ]
+        plain = post(tandem, "/completion", {**ask, "prompt": text}, ONLY_LOCAL).json
+        rest = post(tandem, "/detokenize", {"tokens": tokens[-3:]}, {}).json["content"]
+        for prompt in (tokens, [*tokens[:-3], rest]):
+            answer = post(tandem, "/completion", {**ask, "prompt": prompt}, {})
+            equal(answer.status, 200, answer.body.decode())
+            equal(answer.json["content"], plain["content"])
+            equal(answer.json["tokens_evaluated"], plain["tokens_evaluated"])
+        refused = post(tandem, "/completion", {**ask, "prompt": tokens})
+        equal(refused.status, 400, refused.body.decode())
+        equal(refused.json["error"]["param"], "prompt")
+    equal(len(cloud.requests), 0, "requests with token ids at the cloud")
+
+
+@case
+def test_llama_servers_probabilities_are_those_of_the_tokens():
+    ask = {"prompt": "Tell me", "n_predict": 4, "temperature": 0, "n_probs": 2}
+    with Tandem() as tandem:
+        whole = post(tandem, "/completion", ask, {}).json
+        events, _ = parse_sse(post(tandem, "/completion", {**ask, "stream": True}, {}).body)
+    told = whole["completion_probabilities"]
+    equal(len(told), whole["tokens_predicted"])
+    for token in told:
+        assert token["logprob"] <= 0 and len(token["top_logprobs"]) == 2, token
+        equal(token["top_logprobs"][0]["token"], token["token"])
+    streamed = [token for event in events for token in event["completion_probabilities"]]
+    equal([token["token"] for token in streamed], [token["token"] for token in told])
+    columns = {
+        "tokens": [" a", " b"],
+        "token_logprobs": [-0.5, -0.25],
+        "top_logprobs": [{" a": -0.5, " c": -1.0}, {" b": -0.25}],
+        "text_offset": [0, 2],
+    }
+    cloud = ScriptedCloud(Script(pieces=[" a b"], logprobs=columns))
+    with fills(cloud) as tandem:
+        far = post(tandem, "/completion", ask).json["completion_probabilities"]
+    equal([(token["token"], token["logprob"]) for token in far], [(" a", -0.5), (" b", -0.25)])
+    equal([len(token["top_logprobs"]) for token in far], [2, 1])
+
+
+@case
+def test_llama_servers_embedding():
+    with Tandem() as tandem:
+        one = post(tandem, "/embedding", {"content": "set a timer"}, {})
+        equal(one.status, 200, one.body.decode())
+        equal((len(one.json), len(one.json[0]["embedding"])), (1, 1))
+        asked = {"model": "auto", "input": "set a timer"}
+        equal(
+            one.json[0]["embedding"][0],
+            post(tandem, "/v1/embeddings", asked, {}).json["data"][0]["embedding"],
+        )
+        two = post(tandem, "/embedding", {"content": ["set a timer", "hi"]}, {}).json
+        equal([row["index"] for row in two], [0, 1])
+        equal(two[0], one.json[0])
+        for body, param in (
+            ({}, "content"),
+            ({"content": 3}, "content"),
+            ({"content": ""}, "content"),
+            ({"content": "x", "embd_normalize": 1}, "embd_normalize"),
+        ):
+            refused = post(tandem, "/embedding", body, {})
+            equal((refused.status, refused.json["error"]["param"]), (400, param), str(body))
 
 
 @case

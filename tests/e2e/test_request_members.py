@@ -456,6 +456,31 @@ def at_path(path, value):
 
 
 @case
+def test_what_a_client_would_rather_lose_is_left_out_and_named():
+    cases = (
+        ({"additional_drop_params": ["seed", "nothing"], "seed": 7}, ["seed"]),
+        ({"drop_params": True, "response_format": {"key": 1}}, ["response_format"]),
+        ({"drop_params": True, "response_format": {"type": "text"}}, []),
+        (
+            {"drop_params": True, "response_format": "x", "additional_drop_params": ["top_p"]},
+            ["response_format"],
+        ),
+    )
+    cloud = ScriptedCloud(Script(usage=True))
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        path = DIALECTS["chat"]
+        for more, dropped in cases:
+            answer = tandem.request("POST", path, {**ASKED["chat"], **more}, CLOUD)
+            equal(answer.status, 200, answer.body.decode())
+            equal(names_of(answer), dropped or [""])
+            gone = {"drop_params", "additional_drop_params", *dropped}
+            equal(gone & set(cloud.requests[-1]["body"]), set())
+        kept = {"response_format": {"key": 1}, "drop_params": False}
+        refused = tandem.request("POST", path, {**ASKED["chat"], **kept}, CLOUD)
+        equal((refused.status, refused.json["error"]["param"]), (400, "response_format"))
+
+
+@case
 def test_a_wrong_type_is_a_400_that_names_the_member():
     cloud = ScriptedCloud()
     failures = []

@@ -1,8 +1,8 @@
 /* A request of Gemini's generateContent, by its form or inside countTokens: any bytes become a chat
  * request or a 400 that says why. So do requests for embeddings. */
 #include "api/dialects/dialect.h"
-#include "api/dialects/gemini_embeddings.h"
-#include "api/dialects/gemini_request.h"
+#include "api/dialects/gemini/gemini_embeddings.h"
+#include "api/dialects/gemini/gemini_request.h"
 #include "base/str.h"
 
 #include <stdlib.h>

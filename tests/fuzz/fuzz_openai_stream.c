@@ -3,8 +3,8 @@
  * failure has words. */
 #include "base/str.h"
 #include "base/utf8.h"
-#include "tier/openai_delta.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_delta.h"
+#include "tier/openai/openai_wire.h"
 
 #include <assert.h>
 

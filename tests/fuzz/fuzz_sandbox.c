@@ -1,6 +1,6 @@
 /* What a confined worker that was taken over could send to its server, and, as the other direction,
  * a request. */
-#include "tier/sandbox_wire.h"
+#include "tier/local/sandbox_wire.h"
 
 #include "base/str.h"
 

@@ -267,15 +267,17 @@ SENDERS = {
     },
     "connect": {},
     "sendto": {},
-    "sendmsg": {"src/tier/sandbox_worker.c": "hands requests to the confined worker"},
-    "socketpair": {"src/tier/sandbox_worker.c": "the same"},
+    "sendmsg": {"src/tier/local/sandbox_worker.c": "hands requests to the confined worker"},
+    "socketpair": {"src/tier/local/sandbox_worker.c": "the same"},
 }
 
 # Another program would inherit the environment, which has keys in it.
 STARTERS = {
     "fork": {"src/base/confine.c": "tries a filter on a child, which then ends"},
     "execv": {"src/app/setup/privacy/retention.c": "this program again, before it has read a text"},
-    "posix_spawn": {"src/tier/sandbox_worker.c": "the confined worker, with chosen variables"},
+    "posix_spawn": {
+        "src/tier/local/sandbox_worker.c": "the confined worker, with chosen variables"
+    },
     "vfork": {},
     "execve": {},
     "execvp": {},
@@ -329,8 +331,8 @@ def objects_beside_the_door():
 
 
 # A request is parsed once: these members of a body have typed places in request/request.h. Those of
-# an answer are parts in tier/openai_delta.h. Who may still know their names: api/, which reads
-# requests and writes answers, tier/openai*, which does the reverse, app/, whose commands are
+# an answer are parts in tier/openai/openai_delta.h. Who may still know their names: api/, which
+# reads requests and writes answers, tier/openai*, which does the reverse, app/, whose commands are
 # clients, and engine/, tier/tool_parser and tier/call_grammar, as models' own forms have the same
 # names.
 REQUEST_MEMBERS = (
@@ -387,7 +389,8 @@ def second_parses():
             if found := re.search(requests, line):
                 yield f"src/{name}:{number}: reads '{found.group(1)}': use request/request.h"
             elif found := re.search(answers, line):
-                yield f"src/{name}:{number}: names '{found.group(1)}': use tier/openai_delta.h"
+                member = found.group(1)
+                yield f"src/{name}:{number}: names '{member}': use tier/openai/openai_delta.h"
 
 
 def exported_symbols_without_td():

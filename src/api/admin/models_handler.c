@@ -7,7 +7,7 @@
  * gets Gemini's, which has /v1beta/models as a path of its own. */
 #include "api/admin/handlers.h"
 #include "api/admin/model_rows.h"
-#include "api/dialects/gemini_response.h"
+#include "api/dialects/gemini/gemini_response.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
 #include "base/json.h"

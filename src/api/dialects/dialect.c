@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A header's worth: some dozens of types. */
-#define LEFT_OUT_BYTES_MAX 1000
-
 /* Whether the path is the name, or goes on below it. */
 static bool begins(const char *path, const char *name)
 {
@@ -48,16 +45,9 @@ static bool name_left_out(const struct dialect *dialect, const struct json *aske
     buf_init(&list, LEFT_OUT_BYTES_MAX);
     if (dialect->list_left_out)
         dialect->list_left_out(asked, &list);
-    bool ok = true;
-    if (list.len > 0) { /* what does not fit is cut: a name of a kind is no part of the request */
-        out->left_out = arena_copy(arena, buf_view(&list));
-        ok = out->left_out != NULL;
-    }
+    bool ok = openai_request_leave_out(out, buf_view(&list), arena, fault);
     buf_deinit(&list);
-    if (ok)
-        return true;
-    openai_request_deinit(out);
-    return fault_request(fault, NULL, "the request is larger than this server accepts");
+    return ok;
 }
 
 static bool finish(const struct dialect *dialect, const struct json *asked, struct arena *arena,
@@ -136,7 +126,8 @@ bool dialect_read_on(const struct dialect *dialect, const struct dialect_path *p
     bool ok = put_path(path, asked, fault);
     if (ok && !dialect->translate)
         return openai_request_read_chat(asked, header, header_ctx, arena, out, fault);
-    ok = ok && (!dialect->recall || dialect->recall(from, asked, &turn, &whole, &earlier, fault));
+    ok = ok && (!dialect->spell_tokens || dialect->spell_tokens(asked, path->on_device, fault)) &&
+         (!dialect->recall || dialect->recall(from, asked, &turn, &whole, &earlier, fault));
     const struct json *read = whole ? whole : asked;
     struct json *chat = ok ? dialect->translate(read, fault) : NULL;
     ok = chat && openai_request_read(chat, header, header_ctx, arena, out, fault) &&

@@ -8,7 +8,7 @@
 #ifndef API_DIALECT_H
 #define API_DIALECT_H
 
-#include "api/dialects/responses_history.h"
+#include "api/dialects/responses/responses_history.h"
 #include "api/http/event_stream.h"
 #include "api/wire/openai_request.h"
 #include "api/wire/openai_response.h"
@@ -37,6 +37,8 @@ struct dialect {
     bool (*recall)(const struct responses_history *from, const struct json *asked,
                    struct history_turn *turn, struct json **whole, size_t *earlier,
                    struct fault *fault);
+    /* Makes texts of token ids in the body; NULL: there are none. False with *fault. */
+    bool (*spell_tokens)(struct json *asked, const struct td_model *model, struct fault *fault);
     /* **returns new** (json_free) the chat request's body, or NULL with *fault filled. NULL: the
      * body is one. */
     struct json *(*translate)(const struct json *body, struct fault *fault);
@@ -81,10 +83,11 @@ extern const struct dialect dialect_gemini, dialect_gemini_array;
 extern const struct dialect dialect_ollama_chat, dialect_ollama_generate;
 extern const struct dialect dialect_llama_completion, dialect_llama_infill;
 
-/* What stands in a request's path instead of its body. */
+/* What is known of a request beside its body. */
 struct dialect_path {
-    struct td_str model;       /* "" = the body says it */
-    bool says_stream, streams; /* says_stream false: the body says it */
+    struct td_str model;              /* that its path names; "" = the body says it */
+    bool says_stream, streams;        /* so does its path; says_stream false: the body says it */
+    const struct td_model *on_device; /* whose token ids the body may hold; NULL = there is none */
 };
 
 /* As openai_request_parse. *out is to be freed with openai_request_deinit. Nothing is kept that the

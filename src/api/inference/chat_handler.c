@@ -541,9 +541,7 @@ static bool calls_are_due(struct chat *chat)
 static void prepare(struct chat *chat)
 {
     struct td_error err = {0};
-    const struct api_host *host = chat->base.api->host;
-    chat->services = host->acquire(host->ctx);
-    const struct format_task_options options = {.background = host->background,
+    const struct format_task_options options = {.background = chat->base.api->host->background,
                                                 .loop = chat->base.api->loop,
                                                 .request = &chat->request.td,
                                                 .format = openai_format_is_due(&chat->request.td),
@@ -591,7 +589,7 @@ static bool find_body(struct chat *chat, const struct http_request *request, str
 
 /* path: what the body does not say. */
 static void handle_on(struct api *api, struct http_request *request, const struct dialect *dialect,
-                      const struct dialect_path *path)
+                      struct dialect_path path)
 {
     struct td_str body;
     struct fault fault = {0};
@@ -604,8 +602,10 @@ static void handle_on(struct api *api, struct http_request *request, const struc
     const struct responses_history from = {.history = api->host->history,
                                            .caller = api->who.caller,
                                            .bytes_max = api->host->arena_bytes_max / 4};
+    chat->services = api->host->acquire(api->host->ctx);
+    path.on_device = chat->services->model;
     if (!find_body(chat, request, &body, &fault) ||
-        !dialect_read_on(dialect, path, &from, body, access_find_header, request, chat->arena,
+        !dialect_read_on(dialect, &path, &from, body, access_find_header, request, chat->arena,
                          &chat->request, &fault) ||
         !api_has_memory(api, &fault)) { /* then a member may be missing */
         refuse(chat, &fault);
@@ -629,14 +629,13 @@ static void handle_on(struct api *api, struct http_request *request, const struc
 
 static void handle(struct api *api, struct http_request *request, const struct dialect *dialect)
 {
-    handle_on(api, request, dialect, &(struct dialect_path){.says_stream = false});
+    handle_on(api, request, dialect, (struct dialect_path){.says_stream = false});
 }
 
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
     if (!several_answers_begin(api, request))
-        handle_on(api, request, &dialect_chat,
-                  &(struct dialect_path){.model = endpoint_part(rest)});
+        handle_on(api, request, &dialect_chat, (struct dialect_path){.model = endpoint_part(rest)});
 }
 
 void messages_handle(struct api *api, struct http_request *request, const char *rest)
@@ -678,7 +677,7 @@ void llama_handle_completion(struct api *api, struct http_request *request, cons
 void gemini_handle(struct api *api, struct http_request *request, const char *rest)
 {
     handle_on(api, request, &dialect_gemini,
-              &(struct dialect_path){.model = endpoint_subject(rest), .says_stream = true});
+              (struct dialect_path){.model = endpoint_subject(rest), .says_stream = true});
 }
 
 void gemini_handle_stream(struct api *api, struct http_request *request, const char *rest)
@@ -686,6 +685,6 @@ void gemini_handle_stream(struct api *api, struct http_request *request, const c
     char alt[sizeof "sse"];
     bool events = query_text(request, STR("alt"), alt, sizeof alt) && strcmp(alt, "sse") == 0;
     handle_on(api, request, events ? &dialect_gemini : &dialect_gemini_array,
-              &(struct dialect_path){
+              (struct dialect_path){
                   .model = endpoint_subject(rest), .says_stream = true, .streams = true});
 }

@@ -1,9 +1,9 @@
 /* POST /tandem/v1/classify: which of given labels texts have, by a model of this device. Nothing
  * leaves it, so it takes texts of every class. A text is one request to the local tier, which sends
- * protected classes to the confined worker (tier/sandbox.h). Some texts are asked at a time: enough
- * to share passes of the engine, and few enough that others find room in its queue. GET shows the
- * sets of labels that the models bring. The ledger and the metrics have the calls under the route
- * "classify".
+ * protected classes to the confined worker (tier/local/sandbox.h). Some texts are asked at a time:
+ * enough to share passes of the engine, and few enough that others find room in its queue. GET
+ * shows the sets of labels that the models bring. The ledger and the metrics have the calls under
+ * the route "classify".
  *
  * A struct classify_call lives until all texts have their labels, one fails, its deadline passes,
  * the client leaves or the server stops. */

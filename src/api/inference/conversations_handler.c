@@ -3,9 +3,9 @@
  *
  * What is put here is only kept. It is read, scanned and classified when a response goes on from
  * it. It belongs to its caller; to others it is not there. */
-#include "api/dialects/responses_history.h"
-#include "api/dialects/responses_items.h"
-#include "api/dialects/responses_request.h"
+#include "api/dialects/responses/responses_history.h"
+#include "api/dialects/responses/responses_items.h"
+#include "api/dialects/responses/responses_request.h"
 #include "api/http/access.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"

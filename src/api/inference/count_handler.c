@@ -3,8 +3,8 @@
  * countTokens. No tier is asked and nothing leaves. Without a local model the first tier makes an
  * estimate, as for the router. */
 #include "api/dialects/dialect.h"
-#include "api/dialects/gemini_request.h"
-#include "api/dialects/messages_request.h"
+#include "api/dialects/gemini/gemini_request.h"
+#include "api/dialects/messages/messages_request.h"
 #include "api/http/access.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"

@@ -1,12 +1,13 @@
 /* POST /v1/embeddings and what else is answered by vectors (struct embedding_form): vectors of
  * texts or token ids, by the model of this device. Nothing leaves it, so it takes texts of every
- * class. Protected classes (tier/sandbox.h) go to the confined worker. The ledger and the metrics
- * have the calls under the form's route.
+ * class. Protected classes (tier/local/sandbox.h) go to the confined worker. The ledger and the
+ * metrics have the calls under the form's route.
  *
  * A struct embedding_call lives until its job ends, its deadline passes, the client leaves or the
  * server stops. */
-#include "api/dialects/gemini_embeddings.h"
-#include "api/dialects/ollama_embeddings.h"
+#include "api/dialects/gemini/gemini_embeddings.h"
+#include "api/dialects/llama/llama_embeddings.h"
+#include "api/dialects/ollama/ollama_embeddings.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/inference/call_deadline.h"
@@ -21,7 +22,7 @@
 #include "engine/embedding/embedding_service.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/model_names.h"
-#include "tier/sandbox.h"
+#include "tier/local/sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,4 +282,10 @@ void ollama_handle_embeddings(struct api *api, struct http_request *request, con
 {
     (void)rest;
     handle(api, request, STR(""), &ollama_embeddings_form_prompt);
+}
+
+void llama_handle_embedding(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, STR(""), &llama_embeddings_form);
 }

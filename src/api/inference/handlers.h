@@ -17,8 +17,9 @@ api_handler_fn messages_handle_count, gemini_handle_count, responses_handle_coun
     chat_handle_count;             /* count_handler.c */
 api_handler_fn completions_handle; /* completions_handler.c */
 api_handler_fn embeddings_handle, rerank_handle, gemini_handle_embed, gemini_handle_embed_batch,
-    ollama_handle_embed, ollama_handle_embeddings; /* embeddings_handler.c */
-api_handler_fn moderations_handle;                 /* moderations_handler.c */
+    ollama_handle_embed, ollama_handle_embeddings,
+    llama_handle_embedding;        /* embeddings_handler.c */
+api_handler_fn moderations_handle; /* moderations_handler.c */
 api_handler_fn llama_handle_tokenize, llama_handle_detokenize, llama_handle_template,
     llama_handle_props, llama_handle_slots, llama_handle_adapters,
     llama_handle_control;                             /* llama_handlers.c */

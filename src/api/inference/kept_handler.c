@@ -1,7 +1,7 @@
 /* Responses that are kept: GET and DELETE /v1/responses/ID, its input_items, and POST .../cancel.
  *
  * A response belongs to its caller. To others it is not there. */
-#include "api/dialects/responses_history.h"
+#include "api/dialects/responses/responses_history.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"
 #include "api/inference/kept_page.h"

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "tier/openai_beside.h"
+#include "tier/openai/openai_beside.h"
 
 /* In the order of text_answer.columns. */
 static const char *const column_names[] = {"tokens", "token_logprobs", "top_logprobs",

@@ -8,7 +8,7 @@
 struct text_answer {
     struct buf text;
     struct buf columns[4]; /* of its log-probabilities: elements of the arrays */
-    struct json *beside;   /* what was told beside it (tier/openai_beside.h), or NULL */
+    struct json *beside;   /* what was told beside it (tier/openai/openai_beside.h), or NULL */
 };
 
 void text_answer_init(struct text_answer *answer, size_t bytes_max);

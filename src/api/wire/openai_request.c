@@ -8,6 +8,7 @@
 #include "api/wire/openai_request.h"
 
 #include "api/wire/body_forms.h"
+#include "api/wire/dropped_params.h"
 #include "api/wire/media_forms.h"
 #include "api/wire/openai_adapters.h"
 #include "api/wire/openai_format.h"
@@ -16,7 +17,7 @@
 #include "api/wire/prompt_schema.h"
 #include "base/str.h"
 #include "tandem/engine.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_wire.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -363,8 +364,25 @@ bool openai_request_parse(struct td_str body, request_header_fn *header, void *h
 bool openai_request_read_chat(struct json *body, request_header_fn *header, void *header_ctx,
                               struct arena *arena, struct chat_request *out, struct fault *fault)
 {
+    struct buf dropped;
+    buf_init(&dropped, LEFT_OUT_BYTES_MAX);
+    dropped_params_apply(body, &dropped);
     body_forms_drop_no_limits(body);
-    return openai_request_read(body, header, header_ctx, arena, out, fault);
+    bool ok = openai_request_read(body, header, header_ctx, arena, out, fault) &&
+              openai_request_leave_out(out, buf_view(&dropped), arena, fault);
+    buf_deinit(&dropped);
+    return ok;
+}
+
+bool openai_request_leave_out(struct chat_request *request, struct td_str names,
+                              struct arena *arena, struct fault *fault)
+{
+    if (names.len > 0)
+        request->left_out = arena_copy(arena, names);
+    if (names.len == 0 || request->left_out)
+        return true;
+    openai_request_deinit(request);
+    return fault_request(fault, NULL, "the request is larger than this server accepts");
 }
 
 /* A schema that only the prompt gives. */

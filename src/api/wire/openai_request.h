@@ -29,7 +29,7 @@ struct chat_request {
     struct json *guessed;     /* a schema that its prompt gives; owned; or NULL */
     struct json *asked;       /* before it was translated (dialect.h), where that is kept; owned */
     size_t asked_bytes;       /* of its text */
-    const char *left_out;     /* types of tools and items that no chat has (dialect.h); or NULL */
+    const char *left_out;     /* openai_request_leave_out; or NULL */
     struct history_turn turn; /* what it goes on from (dialect.h); its text is owned */
     bool shows_thoughts;      /* the answer is to have what the model thought (dialect.h) */
     bool include_usage;       /* stream_options.include_usage */
@@ -51,6 +51,13 @@ bool openai_request_read(struct json *body, request_header_fn *header, void *hea
 /* The same of a body as a client wrote it; **takes** it. */
 bool openai_request_read_chat(struct json *body, request_header_fn *header, void *header_ctx,
                               struct arena *arena, struct chat_request *out, struct fault *fault);
+/* A header's worth of names: some dozens. */
+#define LEFT_OUT_BYTES_MAX 1000
+/* Has the answer say what of the request went no further: members, or types of tools and items that
+ * no chat has. names: "" = nothing; what did not fit into it is cut. On failure the request is
+ * gone. */
+bool openai_request_leave_out(struct chat_request *request, struct td_str names,
+                              struct arena *arena, struct fault *fault);
 /* Makes a chat of one message a completion of its text. False without memory, with the fault. */
 bool openai_request_make_completion(struct arena *arena, struct chat_request *out,
                                     struct fault *fault);

@@ -11,8 +11,8 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "tandem/engine.h"
-#include "tier/openai_beside.h"
-#include "tier/openai_usage.h"
+#include "tier/openai/openai_beside.h"
+#include "tier/openai/openai_usage.h"
 
 #include <assert.h>
 #include <math.h>
@@ -434,12 +434,40 @@ static void add_raw_logprobs(struct response_answer *answer, const struct json *
     }
 }
 
+/* Those of a server's completion: columns (tier/openai/openai_logprobs.h). */
+static void add_columns(struct response_answer *answer, const struct json *columns)
+{
+    const struct json *tokens = json_get(columns, "tokens");
+    for (size_t i = 0; i < json_count(tokens); i++) {
+        const struct json *tops = json_at(json_get(columns, "top_logprobs"), i);
+        struct buf *out = &answer->logprobs;
+        if (out->len)
+            buf_append_char(out, ',');
+        write_token(json_text(json_at(tokens, i)),
+                    (float)json_number(json_at(json_get(columns, "token_logprobs"), i), NAN), out);
+        buf_append_str(out, STR(",\"top_logprobs\":["));
+        void *next = NULL;
+        const char *text;
+        const struct json *logprob;
+        for (bool first = true; json_next(tops, &next, &text, &logprob); first = false) {
+            if (!first)
+                buf_append_char(out, ',');
+            write_token(str_from(text), (float)json_number(logprob, NAN), out);
+            buf_append_char(out, '}');
+        }
+        buf_append_str(out, STR("]}"));
+    }
+}
+
 void response_answer_add_logprobs(const struct response_writer *writer,
                                   struct response_answer *answer, const struct tier_piece *piece)
 {
-    const struct json *raw = json_get(json_get(piece->raw_delta, "logprobs"), "content");
+    const struct json *told = json_get(piece->raw_delta, "logprobs");
+    const struct json *raw = json_get(told, "content");
     if (writer->logprobs && json_count(raw) > 0) {
         add_raw_logprobs(answer, raw);
+    } else if (writer->logprobs && piece->token_text.len == 0 && json_get(told, "tokens")) {
+        add_columns(answer, told);
     } else if (writer->logprobs && piece->has_stats && piece->token_text.len) {
         if (answer->logprobs.len)
             buf_append_char(&answer->logprobs, ',');

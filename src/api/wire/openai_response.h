@@ -37,7 +37,7 @@ struct response_answer {
     struct buf refusal;
     struct tool_calls *tool_calls; /* NULL until a tier sends one */
     struct grown *members;         /* what else its message has: reasoning, annotations, ... */
-    struct json *beside;           /* what was told beside it (tier/openai_beside.h), or NULL */
+    struct json *beside;           /* what was told beside it (openai_beside.h), or NULL */
     bool old_call;                 /* it has a call in OpenAI's form before 2023-11 */
 };
 

@@ -3,7 +3,7 @@
 #include "exchange/limits/hold.h"
 
 #include "base/json.h"
-#include "tier/openai_delta.h"
+#include "tier/openai/openai_delta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/recording.h"
 #include "exchange/private/conversation_id.h"
-#include "tier/openai_delta.h"
+#include "tier/openai/openai_delta.h"
 
 #include <assert.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/signatures.h"
 #include "router/plan/tier_gates.h"
-#include "tier/openai_delta.h"
+#include "tier/openai/openai_delta.h"
 
 #include <assert.h>
 #include <math.h>

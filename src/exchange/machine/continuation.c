@@ -1,7 +1,7 @@
 /* What was shown is handed to the next tier as one more message, an assistant's. So it is read by
  * the detectors, masked and made smaller like any other, and a class that it brings in holds. A
  * tier that takes the beginning of an answer goes on with it; the others are told to
- * (tier/openai_wire.c), and what they repeat is left out (limits/overlap.c).
+ * (tier/openai/openai_wire.c), and what they repeat is left out (limits/overlap.c).
  *
  * Only text can be joined. The second half of a tool call or of a JSON object, written by another
  * model, is a guess. */
@@ -11,8 +11,8 @@
 #include "base/shortage.h"
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
-#include "tier/openai_delta.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_delta.h"
+#include "tier/openai/openai_wire.h"
 
 #include <assert.h>
 #include <stdio.h>

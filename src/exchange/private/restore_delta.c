@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "tier/openai_beside.h"
-#include "tier/openai_delta.h"
+#include "tier/openai/openai_beside.h"
+#include "tier/openai/openai_delta.h"
 
 #include <assert.h>
 #include <stdio.h>

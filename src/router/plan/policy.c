@@ -202,7 +202,7 @@ size_t policy_find_adapter(const struct tier_facts *facts, const char *name)
     return SIZE_MAX;
 }
 
-/* As tier/local.c chooses them. One at scale 0 changes nothing. */
+/* As tier/local/local.c chooses them. One at scale 0 changes nothing. */
 bool policy_uses_adapter(const struct tier_facts *facts, const struct td_request *request)
 {
     if (facts->adapter_count == 0)

@@ -3,9 +3,9 @@
 #include "dialect_case.h"
 #include "test.h"
 
-#include "api/dialects/gemini_request.h"
-#include "api/dialects/gemini_response.h"
-#include "api/dialects/gemini_schema.h"
+#include "api/dialects/gemini/gemini_request.h"
+#include "api/dialects/gemini/gemini_response.h"
+#include "api/dialects/gemini/gemini_schema.h"
 #include "base/str.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What is kept of responses: whose it is, how long, how much, and what goes first. */
-#include "api/dialects/responses_history.h"
+#include "api/dialects/responses/responses_history.h"
 #include "api/history/history.h"
 
 #include "base/str.h"

@@ -4,8 +4,8 @@
 #include "test.h"
 
 #include "api/dialects/dialect.h"
-#include "api/dialects/messages_request.h"
-#include "api/dialects/messages_response.h"
+#include "api/dialects/messages/messages_request.h"
+#include "api/dialects/messages/messages_response.h"
 #include "base/str.h"
 
 #include <math.h>

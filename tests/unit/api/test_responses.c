@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "api/dialects/dialect.h"
-#include "api/dialects/responses_request.h"
+#include "api/dialects/responses/responses_request.h"
 #include "base/str.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Which requests ask for a label of an intent, and which only sound a little like it. */
-#include "tier/local_asked.h"
+#include "tier/local/local_asked.h"
 
 #include "base/str.h"
 #include "test.h"

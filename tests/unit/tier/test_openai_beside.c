@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "tier/openai_beside.h"
+#include "tier/openai/openai_beside.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* The parts of a delta: how each is read, and that what is written again is what came, but for the
  * texts that were replaced. */
-#include "tier/openai_delta.h"
+#include "tier/openai/openai_delta.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/str.h"
-#include "tier/openai_extras.h"
+#include "tier/openai/openai_extras.h"
 
 #define ALL (EXTRA_LOGPROBS | EXTRA_USAGE | EXTRA_STREAM | EXTRA_HINTS)
 #define HOUR_MS (60 * 60 * UINT64_C(1000))

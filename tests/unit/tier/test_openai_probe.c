@@ -1,5 +1,5 @@
 /* The health check of a server, over a played client. */
-#include "tier/openai_probe.h"
+#include "tier/openai/openai_probe.h"
 
 #include "base/secret.h"
 #include "played_client.h"

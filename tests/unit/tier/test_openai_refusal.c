@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/str.h"
-#include "tier/openai_refusal.h"
+#include "tier/openai/openai_refusal.h"
 
 #include <stdio.h>
 #include <string.h>

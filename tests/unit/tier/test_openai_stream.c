@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "test.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_wire.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Which usages are believed: each limit at its edge, and one beyond it. */
-#include "tier/openai_usage.h"
+#include "tier/openai/openai_usage.h"
 
 #include "base/str.h"
 #include "test.h"

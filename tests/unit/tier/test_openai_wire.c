@@ -1,8 +1,8 @@
 /* The OpenAI wire format without a network: addresses, bodies, refusals. */
-#include "tier/openai_delta.h"
-#include "tier/openai_extras.h"
-#include "tier/openai_headers.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_delta.h"
+#include "tier/openai/openai_extras.h"
+#include "tier/openai/openai_headers.h"
+#include "tier/openai/openai_wire.h"
 
 #include "base/json.h"
 #include "base/secret.h"

@@ -1,9 +1,9 @@
 /* The confined worker's process: how often a request is handed over, and how long a worker may be
  * silent. The workers are this program, told by its first argument what to do. */
-#include "tier/sandbox.h"
+#include "tier/local/sandbox.h"
 
 #include "test.h"
-#include "tier/sandbox_worker.h"
+#include "tier/local/sandbox_worker.h"
 #include "virtual_loop.h"
 
 #include <fcntl.h>

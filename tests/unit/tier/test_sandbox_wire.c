@@ -1,6 +1,6 @@
 /* Requests and frames of the confined worker read back as written; cut or changed ones are
  * refused. */
-#include "tier/sandbox_wire.h"
+#include "tier/local/sandbox_wire.h"
 
 #include "base/str.h"
 #include "engine/sampling/sampler.h"

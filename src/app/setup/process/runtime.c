@@ -30,7 +30,7 @@
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/remembered.h"
 #include "privacy/scan/scanner.h"
-#include "tier/sandbox.h"
+#include "tier/local/sandbox.h"
 #include "tier/tier.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-/* The confined worker (tier/sandbox.h): not for people, and not in the list of verbs. The rights go
- * before anything is read that somebody else wrote: first all but opening files, then, once the
- * models lie open, that too. */
+/* The confined worker (tier/local/sandbox.h): not for people, and not in the list of verbs. The
+ * rights go before anything is read that somebody else wrote: first all but opening files, then,
+ * once the models lie open, that too. */
 #include "api/wire/openai_format.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
@@ -15,9 +15,9 @@
 #include "engine/session/scheduler.h"
 #include "net/loop_event.h"
 #include "tier/call_grammar.h"
-#include "tier/sandbox.h"
-#include "tier/sandbox_wire.h"
-#include "tier/sandbox_worker.h"
+#include "tier/local/sandbox.h"
+#include "tier/local/sandbox_wire.h"
+#include "tier/local/sandbox_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

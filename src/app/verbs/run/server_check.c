@@ -8,8 +8,8 @@
 #include "net/client.h"
 #include "net/loop_event.h"
 #include "tier/door.h"
-#include "tier/openai_token_stats.h"
-#include "tier/openai_wire.h"
+#include "tier/openai/openai_token_stats.h"
+#include "tier/openai/openai_wire.h"
 
 #include <stdarg.h>
 #include <stdio.h>

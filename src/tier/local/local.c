@@ -1,0 +1,693 @@
+/* The tier that is the engine in this process. It turns messages into token ids, starts a job with
+ * the engine's scheduler, and turns the job's tokens into pieces. The attempt is the job's context
+ * and ends with it. Requests whose data may not leave the machine go to the confined worker instead
+ * (tier/local/sandbox.h), when there is one. */
+#include "tier/tier.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/model/adapter.h"
+#include "engine/session/classifier.h"
+#include "engine/session/label_run.h"
+#include "engine/session/scheduler.h"
+#include "router/plan/policy.h"
+#include "tier/call_grammar.h"
+#include "tier/door.h"
+#include "tier/local/job_sampling.h"
+#include "tier/local/local_asked.h"
+#include "tier/local/local_computed.h"
+#include "tier/local/local_prompt.h"
+#include "tier/local/sandbox.h"
+#include "tier/openai/openai_delta.h"
+#include "tier/openai/openai_logprobs.h"
+#include "tier/tool_parser.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Tokens of an answer when the request sets no limit; a small model is seldom useful beyond. */
+#define ANSWER_TOKENS_DEFAULT 1024
+/* No vocabulary has more bytes per token on average. A longer prompt cannot fit, so it is refused
+ * before the event loop spends time on tokenizing it. */
+#define BYTES_PER_TOKEN_MAX 64
+/* What a tool parser may give out at once: the text it has held back, with room to spare. */
+#define PLAIN_BYTES_MAX ((size_t)4 << 20)
+
+struct local {
+    struct tier tier; /* first: the caller's view */
+    const struct td_model *model;
+    struct scheduler *scheduler;
+    const struct tier_adapter *adapters; /* [facts.adapter_count] */
+    struct sandbox *sandbox;             /* NULL = none */
+    uint32_t context_tokens;
+    enum tool_format tool_format; /* of the model's template */
+    struct local_unasked unasked;
+};
+
+struct tier_attempt {
+    struct tier_sink sink;
+    struct job *job;
+    struct label_run *labels;      /* instead of a job: labels are scored */
+    struct sandbox_call *confined; /* instead of both: the confined worker answers */
+    double start_ms, first_ms;
+    uint32_t prompt_tokens;
+    const struct td_model *model;
+    struct tool_parser parser; /* format NONE: the answer has no calls */
+    bool held;                 /* a grammar holds its calls */
+    bool computed;             /* a grammar allows nothing but the answer */
+    bool must_call;
+    const struct td_completion *completion; /* NULL = a chat */
+    int32_t *ids;                           /* of a completion's prompt */
+    struct openai_logprobs logprobs;        /* of a completion */
+    bool with_logprobs, echo_due;
+    struct label_plan *plan; /* of the labels that are scored, or NULL */
+    bool ending;             /* inside on_done: the job is gone already */
+    bool cancelled;          /* while ending */
+};
+
+static struct local *local_of(struct tier *tier)
+{
+    return (struct local *)tier;
+}
+
+static void attempt_free(struct tier_attempt *attempt)
+{
+    if (attempt && attempt->parser.format != TOOL_FORMAT_NONE)
+        tool_parser_deinit(&attempt->parser);
+    if (attempt) {
+        free(attempt->ids);
+        label_plan_release(attempt->plan);
+    }
+    free(attempt);
+}
+
+/* Gives out a piece with the calls that the parser has found. **takes** plain. The attempt may be
+ * gone afterwards. */
+static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain)
+{
+    struct tier_sink sink = attempt->sink;
+    struct delta_writer writer = {0};
+    struct json *raw_delta;
+    for (size_t i = 0; i < attempt->parser.ready_count; i++) {
+        const struct tool_call *call = &attempt->parser.ready[i];
+        openai_delta_put(&writer, &(struct delta_part){.kind = DELTA_CALL,
+                                                       .call = call->number,
+                                                       .id = str_from(call->id),
+                                                       .function = buf_view(&call->function),
+                                                       .arguments = buf_view(&call->arguments)});
+    }
+    piece->text = buf_view(plain);
+    piece->raw_delta = raw_delta = openai_delta_end(&writer, NULL);
+    sink.on_piece(sink.ctx, piece);
+    json_free(raw_delta);
+    buf_deinit(plain);
+}
+
+/* Gives out what the parser lets through. A mark that is a control token has no text of its own, so
+ * its spelling is looked up. */
+static void parse_token(struct tier_attempt *attempt, const struct td_token *token,
+                        struct td_str text, struct tier_piece *piece)
+{
+    struct buf plain;
+    struct td_str mark = {NULL, 0};
+    if (token && token->piece.len == 0)
+        mark = td_token_piece(attempt->model, token->id, true);
+    if (tool_parser_is_mark(&attempt->parser, mark))
+        text = mark;
+    buf_init(&plain, PLAIN_BYTES_MAX);
+    tool_parser_feed(&attempt->parser, text, &plain);
+    piece->in_call =
+        attempt->must_call || attempt->parser.in_call || attempt->parser.ready_count > 0;
+    emit(attempt, piece, &plain);
+}
+
+static void set_uncalled(struct tier_result *out)
+{
+    out->status = error_set(&out->err, TD_UNSUPPORTED,
+                            "the model called no tool, and the request asks for a call");
+    out->own_fault = true;
+}
+
+/* The model says that the request is not its task, so no call comes. The gates look first. */
+static void refuse_call(struct tier_attempt *attempt, struct tier_piece *piece)
+{
+    struct tier_sink sink = attempt->sink;
+    struct tier_result out = {
+        .first_ms = attempt->first_ms,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .completion_tokens = 1, .exact = true}};
+    piece->text = (struct td_str){NULL, 0};
+    attempt->ending = true; /* a cancel now only marks the attempt */
+    sink.on_piece(sink.ctx, piece);
+    bool wanted = !attempt->cancelled;
+    job_cancel(attempt->job);
+    attempt_free(attempt);
+    set_uncalled(&out);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
+}
+
+/* Gives out a piece of a completion. **takes** logprobs. */
+static void give_text(const struct tier_sink *sink, struct tier_piece *piece, struct json *logprobs)
+{
+    struct json *raw_delta = openai_delta_logprobs(logprobs);
+    piece->raw_delta = raw_delta;
+    sink->on_piece(sink->ctx, piece);
+    json_free(raw_delta);
+}
+
+/* Gives out the prompt as the beginning of the answer (echo). False when the callback cancelled the
+ * attempt; the caller then frees it. */
+static bool echo_prompt(struct tier_attempt *attempt)
+{
+    const struct td_completion *completion = attempt->completion;
+    if (!attempt->echo_due)
+        return true;
+    attempt->echo_due = false;
+    struct tier_piece piece = {.text = completion->text};
+    struct json *logprobs = NULL;
+    if (attempt->with_logprobs) {
+        const struct text_prompt prompt = {completion->text, attempt->ids,
+                                           job_prompt_scores(attempt->job), attempt->prompt_tokens};
+        logprobs = openai_logprobs_prompt(&attempt->logprobs, &prompt);
+    }
+    bool ending = attempt->ending;
+    attempt->ending = true; /* a cancel now only marks the attempt */
+    give_text(&attempt->sink, &piece, logprobs);
+    attempt->ending = ending;
+    return !attempt->cancelled;
+}
+
+static void complete_token(struct tier_attempt *attempt, const struct td_token *token,
+                           struct tier_piece *piece)
+{
+    if (!echo_prompt(attempt)) {
+        job_cancel(attempt->job);
+        attempt_free(attempt);
+        return;
+    }
+    struct json *logprobs = NULL;
+    if (token && attempt->with_logprobs)
+        logprobs = openai_logprobs_token(&attempt->logprobs, token);
+    give_text(&attempt->sink, piece, logprobs);
+}
+
+static void on_token(void *ctx, const struct td_token *token, struct td_str text)
+{
+    struct tier_attempt *attempt = ctx;
+    bool is_refused = attempt->must_call && attempt->first_ms == 0 && token &&
+                      token->id == td_model_get_info(attempt->model)->not_mine_id;
+    if (attempt->first_ms == 0)
+        attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    struct tier_piece piece = {.text = text};
+    if (token) {
+        piece.has_stats = true;
+        piece.stats = attempt->computed ? local_computed_stats() : token->stats;
+        piece.computed = attempt->computed;
+        piece.token_text = token->piece;
+        piece.top = token->top;
+        piece.top_count = attempt->computed ? 0 : token->top_count;
+        piece.model = attempt->model;
+    }
+    if (attempt->completion)
+        complete_token(attempt, token, &piece);
+    else if (is_refused)
+        refuse_call(attempt, &piece);
+    else if (attempt->parser.format != TOOL_FORMAT_NONE)
+        parse_token(attempt, token, text, &piece);
+    else
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+    /* Each of these may cancel, so the attempt may be gone here. */
+}
+
+/* Gives out what the parser has held back. False when the callback cancelled the attempt. */
+static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
+{
+    struct buf plain;
+    struct tier_piece piece = {0};
+    if (attempt->parser.format == TOOL_FORMAT_NONE || out->status != TD_OK)
+        return true;
+    buf_init(&plain, PLAIN_BYTES_MAX);
+    /* Half a call is of no use to anybody. LLAMA's calls are only known at their end. */
+    bool half = attempt->held && attempt->parser.in_call && out->finish == TD_FINISH_LENGTH &&
+                attempt->parser.format == TOOL_FORMAT_HERMES;
+    tool_parser_end(&attempt->parser, &plain);
+    if (half)
+        buf_clear(&plain);
+    if (attempt->must_call && attempt->parser.call_count == 0 && out->finish == TD_FINISH_STOP) {
+        buf_deinit(&plain);
+        set_uncalled(out);
+        return true;
+    }
+    if (attempt->parser.call_count > 0 && out->finish == TD_FINISH_STOP)
+        out->finish = TD_FINISH_TOOL_CALLS;
+    attempt->ending = true;
+    if (plain.len > 0 || attempt->parser.ready_count > 0)
+        emit(attempt, &piece, &plain);
+    else
+        buf_deinit(&plain);
+    return !attempt->cancelled;
+}
+
+static void on_done(void *ctx, enum td_status status, const struct td_generate_result *result,
+                    const struct td_error *err)
+{
+    struct tier_attempt *attempt = ctx;
+    struct tier_result out = {
+        .status = status,
+        .first_ms = attempt->first_ms,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .exact = true},
+    };
+    if (result) {
+        out.finish = result->finish;
+        out.usage.prompt_tokens = result->prompt_tokens;
+        out.usage.completion_tokens = result->completion_tokens;
+        out.usage.cached_tokens = result->cached_tokens;
+        out.waited_ms = job_waited_ms(attempt->job);
+    }
+    if (status != TD_OK) {
+        if (err && err->status != TD_OK)
+            out.err = *err;
+        else
+            error_set(&out.err, status, "the engine stopped: %s", td_status_name(status));
+    }
+    struct tier_sink sink = attempt->sink;
+    bool wanted = end_parser(attempt, &out);
+    if (wanted && status == TD_OK) {
+        attempt->ending = true; /* the job is gone */
+        wanted = echo_prompt(attempt);
+    }
+    attempt_free(attempt);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
+}
+
+/* --- labels --- */
+
+static void on_labels(void *ctx, enum td_status status, const struct label_result *result,
+                      const struct td_error *err)
+{
+    struct tier_attempt *attempt = ctx;
+    size_t count = result ? label_plan_count(attempt->plan) : 0;
+    float *scores = calloc(count + 1, sizeof *scores);
+    struct tier_result out = {
+        .status = scores ? status : TD_NO_MEMORY,
+        .err = *err,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .exact = true},
+    };
+    attempt->ending = true; /* the run is gone; a cancel now only marks the attempt */
+    if (result && scores) {
+        out.usage.cached_tokens = result->cached_tokens;
+        out.waited_ms = result->waited_ms;
+        for (size_t i = 0; i < count; i++)
+            scores[i] = (float)result->scores[i];
+        struct tier_piece piece = {.has_stats = true, .label_scores = scores, .label_count = count};
+        piece.stats.not_mine = isnan(result->not_mine) ? 0 : (float)result->not_mine;
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+    }
+    free(scores);
+    struct tier_sink sink = attempt->sink;
+    bool wanted = !attempt->cancelled;
+    attempt_free(attempt);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
+}
+
+/* What the labels are to the model. **returns new** (label_plan_release). */
+static enum td_status plan_labels(const struct td_model *model, const struct td_labels *labels,
+                                  struct label_plan **out, struct td_error *err)
+{
+    struct td_classifier *own = NULL;
+    const struct td_classifier_options options = {.labels = labels->texts,
+                                                  .label_count = labels->count};
+    enum td_status status =
+        labels->classifier ? TD_OK : td_classifier_new(model, &options, &own, err);
+    if (status == TD_OK)
+        *out = label_plan_retain(classifier_labels(own ? own : labels->classifier));
+    td_classifier_free(own);
+    return status;
+}
+
+static enum td_status start_labels(const struct local *local, const struct td_labels *labels,
+                                   const struct job_request *job, struct tier_attempt *attempt,
+                                   struct td_error *err)
+{
+    enum td_status status = plan_labels(local->model, labels, &attempt->plan, err);
+    if (status != TD_OK)
+        return status;
+    const struct label_request request = {
+        .job = job, .labels = attempt->plan, .on_done = on_labels, .ctx = attempt};
+    return label_run_start(local->scheduler, &request, &attempt->labels, err);
+}
+
+static uint32_t answer_tokens_max(const struct local *local, const struct td_request *request,
+                                  size_t prompt_count)
+{
+    uint32_t wanted = request->tokens_max;
+    if (request->completion &&
+        request->completion->prompt_only) /* scoring may use the whole context */
+        return prompt_count <= local->context_tokens;
+    if (wanted == 0)
+        wanted = ANSWER_TOKENS_DEFAULT;
+    size_t room = local->context_tokens > prompt_count ? local->context_tokens - prompt_count : 0;
+    return wanted > room ? (uint32_t)room : wanted;
+}
+
+static struct job_request job_of(const struct td_request *request, uint32_t tokens_max)
+{
+    struct job_request job = {
+        .priority = request->priority,
+        .options = {.tokens_max = tokens_max,
+                    .grammar = request->grammar,
+                    .stops = request->stops,
+                    .stop_count = request->stop_count,
+                    .top_logprobs = request->logprobs ? request->top_logprobs : 0},
+        .keep_nothing = request->keep_nothing,
+        .on_token = on_token,
+        .on_done = on_done,
+    };
+    tier_local_scope(request->caller, job.scope.bytes);
+    return job;
+}
+
+void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYTES])
+{
+    memset(scope, 0, CRYPTO_SHA256_BYTES);
+    if (caller)
+        crypto_sha256(caller, strlen(caller), scope);
+}
+
+/* Index of the adapter that a choice means; SIZE_MAX when there is none. */
+static size_t find_choice(const struct local *local, const struct td_adapter_choice *choice)
+{
+    if (choice->name)
+        return policy_find_adapter(&local->tier.facts, choice->name);
+    return choice->number < local->tier.facts.adapter_count ? choice->number : SIZE_MAX;
+}
+
+/* The adapters for a request: the one named as its model plus those it lists; the always-on
+ * adapters when it names none. **returns new** (adapter_set_release). */
+static enum td_status choose_adapters(const struct local *local, const struct td_request *request,
+                                      struct adapter_set **out, struct td_error *err)
+{
+    const struct tier_facts *facts = &local->tier.facts;
+    struct td_adapter_use uses[TD_ADAPTERS_MAX + 1];
+    size_t count = 0, named = SIZE_MAX;
+    if (request->model && facts->adapter_count > 0)
+        named = policy_find_adapter(facts, request->model);
+    if (named != SIZE_MAX)
+        uses[count++] =
+            (struct td_adapter_use){local->adapters[named].adapter, local->adapters[named].scale};
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        const struct td_adapter_choice *choice = &request->adapters[i];
+        size_t at = find_choice(local, choice);
+        if (at == SIZE_MAX)
+            return error_set(err, TD_INVALID, "%s has no adapter '%.60s'", facts->name,
+                             choice->name ? choice->name : "of that number");
+        uses[count++] =
+            (struct td_adapter_use){local->adapters[at].adapter,
+                                    choice->has_scale ? choice->scale : local->adapters[at].scale};
+    }
+    bool silent = named == SIZE_MAX && !request->names_adapters;
+    for (size_t i = 0; silent && i < facts->adapter_count && count <= TD_ADAPTERS_MAX; i++)
+        if (local->adapters[i].always)
+            uses[count++] =
+                (struct td_adapter_use){local->adapters[i].adapter, local->adapters[i].scale};
+    return adapter_set_new(local->model, uses, count, out, err);
+}
+
+static void begin_completion(struct tier_attempt *attempt, const struct td_request *request,
+                             struct job_request *job)
+{
+    const struct td_completion *completion = request->completion;
+    if (!completion)
+        return;
+    attempt->completion = completion;
+    attempt->with_logprobs = request->logprobs;
+    attempt->logprobs =
+        (struct openai_logprobs){.model = attempt->model, .top_count = request->top_logprobs};
+    attempt->echo_due = completion->echo;
+    if (!completion->echo)
+        openai_logprobs_skip(&attempt->logprobs, completion->text);
+    job->score_prompt = completion->echo && request->logprobs;
+    job->prompt_only = completion->prompt_only;
+}
+
+/* --- the confined worker --- */
+
+static void on_confined_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct tier_attempt *attempt = ctx;
+    struct tier_piece own = *piece; /* the worker has the same model */
+    own.model = attempt->model;
+    attempt->sink.on_piece(attempt->sink.ctx, &own);
+}
+
+static void on_confined_done(void *ctx, const struct tier_result *result)
+{
+    struct tier_attempt *attempt = ctx;
+    struct tier_sink sink = attempt->sink;
+    attempt_free(attempt);
+    sink.on_done(sink.ctx, result);
+}
+
+/* Without a pass nobody has declared the data harmless, so it counts as restricted. */
+static bool is_restricted(const struct tier_sink *sink)
+{
+    return !sink->pass || sandbox_is_for(sink->pass->data_class);
+}
+
+static enum td_status start_confined(struct local *local, struct loop *loop,
+                                     const struct td_request *request, const struct tier_sink *sink,
+                                     struct tier_attempt **out, struct td_error *err)
+{
+    const char *name = local->tier.facts.name;
+    struct tier_attempt *attempt = calloc(1, sizeof *attempt);
+    if (!attempt)
+        return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", name);
+    attempt->sink = *sink;
+    attempt->model = local->model;
+    const struct tier_sink inner = {
+        .on_piece = on_confined_piece, .on_done = on_confined_done, .ctx = attempt};
+    enum td_status status =
+        sandbox_start(local->sandbox, name, loop, request, &inner, &attempt->confined, err);
+    if (status == TD_OK)
+        *out = attempt;
+    else
+        attempt_free(attempt);
+    return status;
+}
+
+/* Holds the answer's calls to the tools that were offered. */
+static enum td_status hold_calls(const struct local *local, const struct td_request *request,
+                                 struct tier_attempt *attempt, struct job_request *job,
+                                 struct td_error *err)
+{
+    if (!request->call_grammar || !call_grammar_is_due(request))
+        return TD_OK;
+    chat_tool_marks(local->model, local->tool_format, &job->marks);
+    job->options.grammar =
+        call_grammar_begin(request->call_grammar, local->tool_format, &job->marks);
+    if (!job->options.grammar)
+        return error_set(err, TD_NO_MEMORY, "no memory for a grammar");
+    attempt->held = job->marked = true;
+    attempt->must_call = request->tool_choice == TOOL_CHOICE_FORCED;
+    return TD_OK;
+}
+
+static enum td_status local_start(struct tier *tier, struct loop *loop,
+                                  const struct td_request *request, const struct tier_sink *sink,
+                                  struct tier_attempt **out, struct td_error *err)
+{
+    assert(loop != NULL && request != NULL && out != NULL);
+    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
+    struct local *local = local_of(tier);
+    if (!local->model)
+        return error_set(err, TD_UNAVAILABLE, "tier %s has no model", tier->facts.name);
+    if (local->sandbox && is_restricted(sink))
+        return start_confined(local, loop, request, sink, out, err);
+    struct tier_attempt *attempt = NULL;
+    struct td_grammar *computed = NULL;
+    int32_t *ids = NULL;
+    size_t id_count = 0;
+    enum td_status status =
+        local_prompt_tokenize(local->model, local->tool_format, request, &ids, &id_count, err);
+    if (status != TD_OK)
+        return status;
+    struct job_request job = job_of(request, answer_tokens_max(local, request, id_count));
+    if (job.options.tokens_max == 0) {
+        status = error_set(err, TD_LIMIT, "prompt of %zu tokens exceeds %s's limit of %u", id_count,
+                           tier->facts.name, local->context_tokens);
+        goto out;
+    }
+    job_sampling_set(request, &td_model_get_info(local->model)->sampling, &job);
+    if (job.options.sampling.bias_count == 0) {
+        job.options.sampling.biases = local->unasked.biases;
+        job.options.sampling.bias_count = local_unasked_count(&local->unasked, request);
+    }
+    status = choose_adapters(local, request, &job.adapters, err);
+    if (status != TD_OK)
+        goto out;
+    attempt = calloc(1, sizeof *attempt);
+    if (!attempt) {
+        status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
+        goto out;
+    }
+    attempt->sink = *sink;
+    attempt->start_ms = clock_monotonic_ms(NULL);
+    attempt->prompt_tokens = (uint32_t)id_count;
+    attempt->model = local->model;
+    begin_completion(attempt, request, &job);
+    if (attempt->completion) {
+        attempt->ids = ids;
+        ids = NULL;
+    }
+    if (local->tool_format != TOOL_FORMAT_NONE && local_prompt_tools(request)) {
+        tool_parser_init(&attempt->parser, local->tool_format, local_prompt_tools(request));
+        status = hold_calls(local, request, attempt, &job, err);
+    }
+    if (status == TD_OK)
+        status = local_computed_grammar(local->model, request, &computed, err);
+    if (computed)
+        job.options.grammar = computed;
+    attempt->computed = computed != NULL;
+    job.ids = attempt->completion ? attempt->ids : ids;
+    job.id_count = id_count;
+    job.loop = loop;
+    job.ctx = attempt;
+    if (status == TD_OK)
+        status = request->labels ? start_labels(local, request->labels, &job, attempt, err)
+                                 : scheduler_submit(local->scheduler, &job, &attempt->job, err);
+out:
+    if (job.options.grammar != request->grammar) /* the job retains it */
+        td_grammar_free(job.options.grammar);
+    adapter_set_release(job.adapters); /* the job holds its own reference */
+    free(ids);
+    if (status == TD_OK)
+        *out = attempt;
+    else
+        attempt_free(attempt);
+    return status;
+}
+
+static void local_cancel(struct tier_attempt *attempt)
+{
+    attempt->cancelled = true;
+    if (attempt->ending)
+        return; /* on_done frees it */
+    if (attempt->confined)
+        sandbox_cancel(attempt->confined);
+    else if (attempt->labels)
+        label_run_cancel(attempt->labels);
+    else
+        job_cancel(attempt->job);
+    attempt_free(attempt);
+}
+
+static uint32_t local_count_prompt(struct tier *tier, const struct td_request *request)
+{
+    struct local *local = local_of(tier);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < request->message_count; i++)
+        bytes += request->messages[i].content.len;
+    uint64_t estimate = bytes / 4 + 4 * (uint64_t)request->message_count;
+    size_t count = estimate > UINT32_MAX ? UINT32_MAX : (size_t)estimate;
+    if (!local->model || bytes / BYTES_PER_TOKEN_MAX > local->context_tokens)
+        return (uint32_t)count;
+    int32_t *ids = NULL;
+    size_t exact = 0;
+    if (local_prompt_tokenize(local->model, local->tool_format, request, &ids, &exact, NULL) ==
+        TD_OK)
+        count = exact > UINT32_MAX ? UINT32_MAX : exact;
+    free(ids);
+    return (uint32_t)count;
+}
+
+static void local_look(struct tier *tier, struct tier_state *out)
+{
+    const struct local *local = local_of(tier);
+    if (!local->scheduler)
+        return;
+    struct scheduler_load load = scheduler_get_load(local->scheduler);
+    out->unloaded = !load.loaded;
+    out->load_ms = load.load_ms;
+}
+
+/* An answer that asks for no length is as long as answers were lately. The confined worker has a
+ * queue of its own, of which nothing is known here. */
+static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32_t coming,
+                           struct tier_state *out)
+{
+    struct local *local = local_of(tier);
+    struct scheduler_forecast forecast;
+    if (!local->scheduler || (local->sandbox && sandbox_is_for(ask->data_class)))
+        return;
+    scheduler_forecast(local->scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
+    double tokens = fmax(forecast.answer_most, 1);
+    if (ask->tokens_max && ask->tokens_max < tokens)
+        tokens = ask->tokens_max;
+    if (out->unloaded) /* local_look has said so */
+        forecast.wait_ms += out->load_ms;
+    out->wait_ms = forecast.wait_ms;
+    out->forecast_ttft_ms =
+        forecast.wait_ms + ask->prompt_tokens * forecast.prompt_row_ms + forecast.token_ms;
+    out->forecast_total_ms = out->forecast_ttft_ms + (tokens - 1) * forecast.token_ms;
+}
+
+static void local_free(struct tier *tier)
+{
+    local_unasked_deinit(&local_of(tier)->unasked);
+    free(local_of(tier));
+}
+
+static const struct tier_ops local_ops = {
+    .start = local_start,
+    .cancel = local_cancel,
+    .count_prompt = local_count_prompt,
+    .look = local_look,
+    .free = local_free,
+    .forecast = local_forecast,
+};
+
+const struct td_model *tier_local_model(const struct tier *tier)
+{
+    return tier->ops == &local_ops ? ((const struct local *)tier)->model : NULL;
+}
+
+enum td_status tier_local_new(const struct tier_facts *facts,
+                              const struct tier_local_options *options, struct tier **out,
+                              struct td_error *err)
+{
+    assert(facts != NULL && options != NULL && out != NULL);
+    assert(facts->adapter_count == 0 || options->adapters != NULL);
+    struct local *local = calloc(1, sizeof *local);
+    if (!local)
+        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
+    local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
+    local->tier.facts.prefill = PREFILL_MESSAGE;
+    local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
+    local->tier.facts.lacks |= CAPABILITY_FOREIGN_TOOLS | CAPABILITY_WHOLE_TOOLS |
+                               CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
+    if (options->model && local->tool_format == TOOL_FORMAT_NONE)
+        local->tier.facts.lacks |= CAPABILITY_TOOLS;
+    local->model = options->model;
+    enum td_status status =
+        options->model ? local_unasked_init(&local->unasked, options->model, err) : TD_OK;
+    if (status != TD_OK) {
+        free(local);
+        return status;
+    }
+    local->scheduler = options->scheduler;
+    local->adapters = options->adapters;
+    local->sandbox = options->sandbox;
+    local->context_tokens = facts->context_tokens || !options->model
+                                ? facts->context_tokens
+                                : td_model_get_info(options->model)->context_tokens;
+    *out = &local->tier;
+    return TD_OK;
+}

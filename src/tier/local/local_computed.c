@@ -1,0 +1,79 @@
+#include "tier/local/local_computed.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "instant/instant.h"
+#include "tier/local/local_asked.h"
+
+/* An answer is at most three times its question (a name in another case), and little else. */
+#define ANSWER_BYTES_MAX (4 * INSTANT_QUESTION_BYTES_MAX)
+/* GBNF spells a byte with up to four. */
+#define GRAMMAR_BYTES_MAX (5 * ANSWER_BYTES_MAX)
+/* The last message, when nothing before it can change what it asks. */
+static struct td_str question_of(const struct td_request *request)
+{
+    struct td_str none = {NULL, 0};
+    bool plain = request->message_count > 0 && !request->completion && !request->labels &&
+                 !request->continues && request->tool_count == 0 && !request->has_calls &&
+                 request->format == TD_FORMAT_TEXT && !request->grammar &&
+                 !request->names_adapters && request->media.kinds == 0;
+    for (size_t i = 0; plain && i < request->message_count; i++) {
+        const struct td_message *message = &request->messages[i];
+        bool says_how = message->role != TD_ROLE_USER && message->role != TD_ROLE_ASSISTANT;
+        plain = !says_how || local_asked_nothing(message->content);
+    }
+    if (!plain || request->messages[request->message_count - 1].role != TD_ROLE_USER)
+        return none;
+    return request->messages[request->message_count - 1].content;
+}
+
+/* Whether nothing was said before the question, but that an assistant is a helpful one: what it is
+ * called and what was talked about may change what answers a greeting. */
+static bool is_alone(const struct td_request *request)
+{
+    struct td_str first = request->messages[0].content;
+    bool helpful = str_equal_nocase(first, STR("You are a helpful assistant.")) ||
+                   str_equal_nocase(first, STR("You are a helpful assistant"));
+    return request->message_count == 1 ||
+           (request->message_count == 2 && request->messages[0].role != TD_ROLE_USER && helpful);
+}
+
+static void write_literal(struct td_str text, struct buf *out)
+{
+    buf_append_str(out, STR("root ::= \""));
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7F)
+            buf_printf(out, "\\x%02X", c);
+        else
+            buf_append_char(out, (char)c);
+    }
+    buf_append_char(out, '"');
+}
+
+enum td_status local_computed_grammar(const struct td_model *model,
+                                      const struct td_request *request, struct td_grammar **out,
+                                      struct td_error *err)
+{
+    struct buf answer, source;
+    *out = NULL;
+    struct td_str question = question_of(request);
+    if (question.len == 0 || td_model_get_info(model)->not_mine_id < 0)
+        return TD_OK;
+    buf_init(&answer, ANSWER_BYTES_MAX);
+    buf_init(&source, GRAMMAR_BYTES_MAX);
+    enum td_status status = TD_OK;
+    if (instant_answer(question, is_alone(request), &answer)) {
+        write_literal(buf_view(&answer), &source);
+        status = source.failed ? error_set(err, TD_NO_MEMORY, "no memory for a computed answer")
+                               : td_grammar_parse(buf_view(&source), out, err);
+    }
+    buf_deinit(&source);
+    buf_deinit(&answer);
+    return status;
+}
+
+struct td_token_stats local_computed_stats(void)
+{
+    return (struct td_token_stats){.margin = 1, .probe = 1, .forced = 1};
+}

@@ -1,0 +1,105 @@
+#include "tier/openai/openai_extras.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/shortage.h"
+#include "base/str.h"
+
+#include <assert.h>
+
+/* As for log-probabilities: servers are updated, and models exchanged behind a name. */
+#define ASK_AGAIN_MS (60 * 60 * UINT64_C(1000))
+
+/* The members of an extra, and the words that name it in a refusal. OpenAI says "must be verified
+ * to stream this model", others "streaming is not supported". */
+static const struct {
+    const char *members[8], *words[10];
+} rows[EXTRA_COUNT] = {
+    {{"logprobs", "top_logprobs"}, {"logprob"}},
+    {{"stream_options"}, {"stream_options", "include_usage"}},
+    {{"stream", "stream_options"}, {"stream"}},
+    {{"reasoning_effort", "verbosity", "prompt_cache_key", "prompt_cache_retention",
+      "safety_identifier", "service_tier"},
+     {"reasoning_effort", "reasoning effort", "verbosity", "prompt_cache", "safety_identifier",
+      "service_tier", "extra inputs", "extra_forbidden", "unrecognized", "unknown"}},
+};
+
+static bool holds(struct td_str text, const char *word)
+{
+    struct td_str what = str_from(word);
+    for (size_t at = 0; at + what.len <= text.len; at++)
+        if (str_equal_nocase(str_slice(text, at, at + what.len), what))
+            return true;
+    return false;
+}
+
+static bool names(struct td_str refusal, size_t row)
+{
+    size_t count = sizeof rows->words / sizeof *rows->words;
+    for (size_t i = 0; i < count && rows[row].words[i]; i++)
+        if (holds(refusal, rows[row].words[i]))
+            return true;
+    return false;
+}
+
+unsigned extra_support_refused(const struct extra_support *support, unsigned extras,
+                               uint64_t now_ms)
+{
+    assert(support);
+    unsigned refused = 0;
+    for (unsigned i = 0; i < EXTRA_COUNT; i++)
+        if (extras >> i & 1 && now_ms < atomic_load(&support->refused_until[i]))
+            refused |= 1u << i;
+    return refused;
+}
+
+void extra_support_learn(struct extra_support *support, unsigned refused, uint64_t now_ms)
+{
+    assert(support);
+    for (unsigned i = 0; i < EXTRA_COUNT; i++)
+        if (refused >> i & 1)
+            atomic_store(&support->refused_until[i], now_ms + ASK_AGAIN_MS);
+}
+
+void extra_support_copy(struct extra_support *to, const struct extra_support *from)
+{
+    for (unsigned i = 0; i < EXTRA_COUNT; i++)
+        atomic_store(&to->refused_until[i], atomic_load(&from->refused_until[i]));
+}
+
+bool openai_names_logprobs(struct td_str refusal)
+{
+    return names(refusal, 0);
+}
+
+/* One at a time, the smaller loss first: a refusal of stream_options also says "stream". */
+unsigned openai_extras_refused(unsigned extras, int http, struct td_str refusal)
+{
+    if (http != 400 && http != 403 && http != 404 && http != 422 && http != 501)
+        return 0;
+    for (unsigned i = 1; i < EXTRA_COUNT; i++)
+        if (extras >> i & 1 && names(refusal, i))
+            return 1u << i;
+    return 0;
+}
+
+enum td_status openai_drop_extras(struct buf *body, unsigned extras, struct td_error *err)
+{
+    struct json *root = NULL;
+    uint32_t shortages = shortage_count();
+    if (extras == 0)
+        return TD_OK;
+    enum td_status status = json_parse(buf_view(body), &root, err);
+    if (status != TD_OK)
+        return status;
+    for (unsigned i = 0; i < EXTRA_COUNT; i++)
+        for (size_t m = 0; extras >> i & 1 && rows[i].members[m]; m++)
+            json_remove(root, rows[i].members[m]);
+    buf_clear(body);
+    json_write(root, body);
+    json_free(root);
+    status = body->failed
+                 ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
+                 : TD_OK;
+    return shortage_judge(shortages, status, err);
+}
