@@ -163,9 +163,14 @@ struct tier_adapter {
     bool always; /* also for requests that name no adapters */
 };
 
-struct tier_local_options {
-    const struct td_model *model; /* NULL: facts->model_fault says why, and no attempt starts */
+struct tier_local_engine {
+    const struct td_model *model;
     struct scheduler *scheduler;
+};
+
+struct tier_local_options {
+    struct tier_local_engine main; /* model NULL: facts->model_fault says why; no attempt starts */
+    struct tier_local_engine for_tools;  /* of requests that bring tools; model NULL: `main` is */
     const struct tier_adapter *adapters; /* [facts->adapter_count], in the order of its names */
     struct sandbox *sandbox; /* for data that must not leave; NULL = the engine here answers */
 };

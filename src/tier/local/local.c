@@ -16,6 +16,7 @@
 #include "tier/call_grammar.h"
 #include "tier/door.h"
 #include "tier/local/job_sampling.h"
+#include "tier/local/local_adapters.h"
 #include "tier/local/local_asked.h"
 #include "tier/local/local_computed.h"
 #include "tier/local/local_prompt.h"
@@ -36,15 +37,21 @@
 /* What a tool parser may give out at once: the text it has held back, with room to spare. */
 #define PLAIN_BYTES_MAX ((size_t)4 << 20)
 
-struct local {
-    struct tier tier; /* first: the caller's view */
-    const struct td_model *model;
+/* A model and what runs it. */
+struct local_engine {
+    const struct td_model *model; /* NULL = there is none */
     struct scheduler *scheduler;
-    const struct tier_adapter *adapters; /* [facts.adapter_count] */
-    struct sandbox *sandbox;             /* NULL = none */
     uint32_t context_tokens;
     enum tool_format tool_format; /* of the model's template */
     struct local_unasked unasked;
+};
+
+struct local {
+    struct tier tier; /* first: the caller's view */
+    struct local_engine main;
+    struct local_engine for_tools;       /* of requests that bring tools, where there is one */
+    const struct tier_adapter *adapters; /* [facts.adapter_count], of the main model */
+    struct sandbox *sandbox;             /* NULL = none */
 };
 
 struct tier_attempt {
@@ -318,6 +325,15 @@ static void on_labels(void *ctx, enum td_status status, const struct label_resul
         sink.on_done(sink.ctx, &out);
 }
 
+/* Adapters are of the main model, and so are labels. */
+static const struct local_engine *engine_for(const struct local *local,
+                                             const struct td_request *request)
+{
+    bool is_main = !local_prompt_tools(request) || request->labels || request->names_adapters ||
+                   local_adapters_named(&local->tier.facts, request) != SIZE_MAX;
+    return is_main || !local->for_tools.model ? &local->main : &local->for_tools;
+}
+
 /* What the labels are to the model. **returns new** (label_plan_release). */
 static enum td_status plan_labels(const struct td_model *model, const struct td_labels *labels,
                                   struct label_plan **out, struct td_error *err)
@@ -333,28 +349,28 @@ static enum td_status plan_labels(const struct td_model *model, const struct td_
     return status;
 }
 
-static enum td_status start_labels(const struct local *local, const struct td_labels *labels,
-                                   const struct job_request *job, struct tier_attempt *attempt,
-                                   struct td_error *err)
+static enum td_status start_labels(const struct local_engine *engine,
+                                   const struct td_labels *labels, const struct job_request *job,
+                                   struct tier_attempt *attempt, struct td_error *err)
 {
-    enum td_status status = plan_labels(local->model, labels, &attempt->plan, err);
+    enum td_status status = plan_labels(engine->model, labels, &attempt->plan, err);
     if (status != TD_OK)
         return status;
     const struct label_request request = {
         .job = job, .labels = attempt->plan, .on_done = on_labels, .ctx = attempt};
-    return label_run_start(local->scheduler, &request, &attempt->labels, err);
+    return label_run_start(engine->scheduler, &request, &attempt->labels, err);
 }
 
-static uint32_t answer_tokens_max(const struct local *local, const struct td_request *request,
-                                  size_t prompt_count)
+static uint32_t answer_tokens_max(const struct local_engine *engine,
+                                  const struct td_request *request, size_t prompt_count)
 {
     uint32_t wanted = request->tokens_max;
     if (request->completion &&
         request->completion->prompt_only) /* scoring may use the whole context */
-        return prompt_count <= local->context_tokens;
+        return prompt_count <= engine->context_tokens;
     if (wanted == 0)
         wanted = ANSWER_TOKENS_DEFAULT;
-    size_t room = local->context_tokens > prompt_count ? local->context_tokens - prompt_count : 0;
+    size_t room = engine->context_tokens > prompt_count ? engine->context_tokens - prompt_count : 0;
     return wanted > room ? (uint32_t)room : wanted;
 }
 
@@ -380,45 +396,6 @@ void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYT
     memset(scope, 0, CRYPTO_SHA256_BYTES);
     if (caller)
         crypto_sha256(caller, strlen(caller), scope);
-}
-
-/* Index of the adapter that a choice means; SIZE_MAX when there is none. */
-static size_t find_choice(const struct local *local, const struct td_adapter_choice *choice)
-{
-    if (choice->name)
-        return policy_find_adapter(&local->tier.facts, choice->name);
-    return choice->number < local->tier.facts.adapter_count ? choice->number : SIZE_MAX;
-}
-
-/* The adapters for a request: the one named as its model plus those it lists; the always-on
- * adapters when it names none. **returns new** (adapter_set_release). */
-static enum td_status choose_adapters(const struct local *local, const struct td_request *request,
-                                      struct adapter_set **out, struct td_error *err)
-{
-    const struct tier_facts *facts = &local->tier.facts;
-    struct td_adapter_use uses[TD_ADAPTERS_MAX + 1];
-    size_t count = 0, named = SIZE_MAX;
-    if (request->model && facts->adapter_count > 0)
-        named = policy_find_adapter(facts, request->model);
-    if (named != SIZE_MAX)
-        uses[count++] =
-            (struct td_adapter_use){local->adapters[named].adapter, local->adapters[named].scale};
-    for (size_t i = 0; i < request->adapter_count; i++) {
-        const struct td_adapter_choice *choice = &request->adapters[i];
-        size_t at = find_choice(local, choice);
-        if (at == SIZE_MAX)
-            return error_set(err, TD_INVALID, "%s has no adapter '%.60s'", facts->name,
-                             choice->name ? choice->name : "of that number");
-        uses[count++] =
-            (struct td_adapter_use){local->adapters[at].adapter,
-                                    choice->has_scale ? choice->scale : local->adapters[at].scale};
-    }
-    bool silent = named == SIZE_MAX && !request->names_adapters;
-    for (size_t i = 0; silent && i < facts->adapter_count && count <= TD_ADAPTERS_MAX; i++)
-        if (local->adapters[i].always)
-            uses[count++] =
-                (struct td_adapter_use){local->adapters[i].adapter, local->adapters[i].scale};
-    return adapter_set_new(local->model, uses, count, out, err);
 }
 
 static void begin_completion(struct tier_attempt *attempt, const struct td_request *request,
@@ -471,7 +448,7 @@ static enum td_status start_confined(struct local *local, struct loop *loop,
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", name);
     attempt->sink = *sink;
-    attempt->model = local->model;
+    attempt->model = engine_for(local, request)->model;
     const struct tier_sink inner = {
         .on_piece = on_confined_piece, .on_done = on_confined_done, .ctx = attempt};
     enum td_status status =
@@ -484,15 +461,15 @@ static enum td_status start_confined(struct local *local, struct loop *loop,
 }
 
 /* Holds the answer's calls to the tools that were offered. */
-static enum td_status hold_calls(const struct local *local, const struct td_request *request,
-                                 struct tier_attempt *attempt, struct job_request *job,
-                                 struct td_error *err)
+static enum td_status hold_calls(const struct local_engine *engine,
+                                 const struct td_request *request, struct tier_attempt *attempt,
+                                 struct job_request *job, struct td_error *err)
 {
     if (!request->call_grammar || !call_grammar_is_due(request))
         return TD_OK;
-    chat_tool_marks(local->model, local->tool_format, &job->marks);
+    chat_tool_marks(engine->model, engine->tool_format, &job->marks);
     job->options.grammar =
-        call_grammar_begin(request->call_grammar, local->tool_format, &job->marks);
+        call_grammar_begin(request->call_grammar, engine->tool_format, &job->marks);
     if (!job->options.grammar)
         return error_set(err, TD_NO_MEMORY, "no memory for a grammar");
     attempt->held = job->marked = true;
@@ -507,7 +484,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     assert(loop != NULL && request != NULL && out != NULL);
     assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct local *local = local_of(tier);
-    if (!local->model)
+    const struct local_engine *engine = engine_for(local, request);
+    if (!engine->model)
         return error_set(err, TD_UNAVAILABLE, "tier %s has no model", tier->facts.name);
     if (local->sandbox && is_restricted(sink))
         return start_confined(local, loop, request, sink, out, err);
@@ -516,21 +494,23 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     int32_t *ids = NULL;
     size_t id_count = 0;
     enum td_status status =
-        local_prompt_tokenize(local->model, local->tool_format, request, &ids, &id_count, err);
+        local_prompt_tokenize(engine->model, engine->tool_format, request, &ids, &id_count, err);
     if (status != TD_OK)
         return status;
-    struct job_request job = job_of(request, answer_tokens_max(local, request, id_count));
+    struct job_request job = job_of(request, answer_tokens_max(engine, request, id_count));
     if (job.options.tokens_max == 0) {
         status = error_set(err, TD_LIMIT, "prompt of %zu tokens exceeds %s's limit of %u", id_count,
-                           tier->facts.name, local->context_tokens);
+                           tier->facts.name, engine->context_tokens);
         goto out;
     }
-    job_sampling_set(request, &td_model_get_info(local->model)->sampling, &job);
+    job_sampling_set(request, &td_model_get_info(engine->model)->sampling, &job);
     if (job.options.sampling.bias_count == 0) {
-        job.options.sampling.biases = local->unasked.biases;
-        job.options.sampling.bias_count = local_unasked_count(&local->unasked, request);
+        job.options.sampling.biases = engine->unasked.biases;
+        job.options.sampling.bias_count = local_unasked_count(&engine->unasked, request);
     }
-    status = choose_adapters(local, request, &job.adapters, err);
+    if (engine == &local->main)
+        status = local_adapters_choose(&tier->facts, local->adapters, engine->model, request,
+                                       &job.adapters, err);
     if (status != TD_OK)
         goto out;
     attempt = calloc(1, sizeof *attempt);
@@ -541,18 +521,18 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     attempt->sink = *sink;
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->prompt_tokens = (uint32_t)id_count;
-    attempt->model = local->model;
+    attempt->model = engine->model;
     begin_completion(attempt, request, &job);
     if (attempt->completion) {
         attempt->ids = ids;
         ids = NULL;
     }
-    if (local->tool_format != TOOL_FORMAT_NONE && local_prompt_tools(request)) {
-        tool_parser_init(&attempt->parser, local->tool_format, local_prompt_tools(request));
-        status = hold_calls(local, request, attempt, &job, err);
+    if (engine->tool_format != TOOL_FORMAT_NONE && local_prompt_tools(request)) {
+        tool_parser_init(&attempt->parser, engine->tool_format, local_prompt_tools(request));
+        status = hold_calls(engine, request, attempt, &job, err);
     }
     if (status == TD_OK)
-        status = local_computed_grammar(local->model, request, &computed, err);
+        status = local_computed_grammar(engine->model, request, &computed, err);
     if (computed)
         job.options.grammar = computed;
     attempt->computed = computed != NULL;
@@ -561,8 +541,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     job.loop = loop;
     job.ctx = attempt;
     if (status == TD_OK)
-        status = request->labels ? start_labels(local, request->labels, &job, attempt, err)
-                                 : scheduler_submit(local->scheduler, &job, &attempt->job, err);
+        status = request->labels ? start_labels(engine, request->labels, &job, attempt, err)
+                                 : scheduler_submit(engine->scheduler, &job, &attempt->job, err);
 out:
     if (job.options.grammar != request->grammar) /* the job retains it */
         td_grammar_free(job.options.grammar);
@@ -591,17 +571,17 @@ static void local_cancel(struct tier_attempt *attempt)
 
 static uint32_t local_count_prompt(struct tier *tier, const struct td_request *request)
 {
-    struct local *local = local_of(tier);
+    const struct local_engine *engine = engine_for(local_of(tier), request);
     uint64_t bytes = 0;
     for (size_t i = 0; i < request->message_count; i++)
         bytes += request->messages[i].content.len;
     uint64_t estimate = bytes / 4 + 4 * (uint64_t)request->message_count;
     size_t count = estimate > UINT32_MAX ? UINT32_MAX : (size_t)estimate;
-    if (!local->model || bytes / BYTES_PER_TOKEN_MAX > local->context_tokens)
+    if (!engine->model || bytes / BYTES_PER_TOKEN_MAX > engine->context_tokens)
         return (uint32_t)count;
     int32_t *ids = NULL;
     size_t exact = 0;
-    if (local_prompt_tokenize(local->model, local->tool_format, request, &ids, &exact, NULL) ==
+    if (local_prompt_tokenize(engine->model, engine->tool_format, request, &ids, &exact, NULL) ==
         TD_OK)
         count = exact > UINT32_MAX ? UINT32_MAX : exact;
     free(ids);
@@ -611,9 +591,9 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
 static void local_look(struct tier *tier, struct tier_state *out)
 {
     const struct local *local = local_of(tier);
-    if (!local->scheduler)
+    if (!local->main.scheduler)
         return;
-    struct scheduler_load load = scheduler_get_load(local->scheduler);
+    struct scheduler_load load = scheduler_get_load(local->main.scheduler);
     out->unloaded = !load.loaded;
     out->load_ms = load.load_ms;
 }
@@ -625,9 +605,9 @@ static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32
 {
     struct local *local = local_of(tier);
     struct scheduler_forecast forecast;
-    if (!local->scheduler || (local->sandbox && sandbox_is_for(ask->data_class)))
+    if (!local->main.scheduler || (local->sandbox && sandbox_is_for(ask->data_class)))
         return;
-    scheduler_forecast(local->scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
+    scheduler_forecast(local->main.scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
     double tokens = fmax(forecast.answer_most, 1);
     if (ask->tokens_max && ask->tokens_max < tokens)
         tokens = ask->tokens_max;
@@ -641,7 +621,8 @@ static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32
 
 static void local_free(struct tier *tier)
 {
-    local_unasked_deinit(&local_of(tier)->unasked);
+    local_unasked_deinit(&local_of(tier)->main.unasked);
+    local_unasked_deinit(&local_of(tier)->for_tools.unasked);
     free(local_of(tier));
 }
 
@@ -656,7 +637,20 @@ static const struct tier_ops local_ops = {
 
 const struct td_model *tier_local_model(const struct tier *tier)
 {
-    return tier->ops == &local_ops ? ((const struct local *)tier)->model : NULL;
+    return tier->ops == &local_ops ? ((const struct local *)tier)->main.model : NULL;
+}
+
+static enum td_status engine_init(struct local_engine *engine, const struct tier_local_engine *from,
+                                  uint32_t context_max, struct td_error *err)
+{
+    if (!from->model)
+        return TD_OK;
+    uint32_t own = td_model_get_info(from->model)->context_tokens;
+    engine->model = from->model;
+    engine->scheduler = from->scheduler;
+    engine->tool_format = chat_tool_format(from->model);
+    engine->context_tokens = context_max ? context_max : own;
+    return local_unasked_init(&engine->unasked, from->model, err);
 }
 
 enum td_status tier_local_new(const struct tier_facts *facts,
@@ -670,24 +664,20 @@ enum td_status tier_local_new(const struct tier_facts *facts,
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
     local->tier.facts.prefill = PREFILL_MESSAGE;
-    local->tool_format = options->model ? chat_tool_format(options->model) : TOOL_FORMAT_NONE;
     local->tier.facts.lacks |= CAPABILITY_FOREIGN_TOOLS | CAPABILITY_WHOLE_TOOLS |
                                CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
-    if (options->model && local->tool_format == TOOL_FORMAT_NONE)
-        local->tier.facts.lacks |= CAPABILITY_TOOLS;
-    local->model = options->model;
-    enum td_status status =
-        options->model ? local_unasked_init(&local->unasked, options->model, err) : TD_OK;
+    enum td_status status = engine_init(&local->main, &options->main, facts->context_tokens, err);
+    if (status == TD_OK)
+        status = engine_init(&local->for_tools, &options->for_tools, facts->context_tokens, err);
     if (status != TD_OK) {
-        free(local);
+        local_free(&local->tier);
         return status;
     }
-    local->scheduler = options->scheduler;
+    if (local->main.model && local->main.tool_format == TOOL_FORMAT_NONE &&
+        local->for_tools.tool_format == TOOL_FORMAT_NONE)
+        local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->adapters = options->adapters;
     local->sandbox = options->sandbox;
-    local->context_tokens = facts->context_tokens || !options->model
-                                ? facts->context_tokens
-                                : td_model_get_info(options->model)->context_tokens;
     *out = &local->tier;
     return TD_OK;
 }

@@ -61,8 +61,9 @@ static inline void scene_init_with(struct scene *scene, uint32_t context_tokens,
     engine.tool_format = tool_format;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    const struct tier_local_options options = {.model = (const void *)&engine,
-                                               .scheduler = (void *)&engine}; /* not looked into */
+    const struct tier_local_options options = {
+        .main = {.model = (const void *)&engine,
+                 .scheduler = (void *)&engine}}; /* not looked into */
     CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};

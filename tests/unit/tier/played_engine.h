@@ -37,7 +37,8 @@ static struct {
     struct label_request labels;
     struct job_request label_job; /* of it */
     int classifier_count, plan_count;
-    bool has_sets; /* the model's file brings labels of intents */
+    const struct scheduler *scheduler; /* that was last given a job */
+    bool has_sets;                     /* the model's file brings labels of intents */
 } engine;
 
 /* Two labels, whatever they are. */
@@ -107,7 +108,7 @@ size_t label_plan_count(const struct label_plan *plan)
 enum td_status label_run_start(struct scheduler *scheduler, const struct label_request *request,
                                struct label_run **out, struct td_error *err)
 {
-    (void)scheduler;
+    engine.scheduler = scheduler;
     engine.submit_count++;
     if (engine.submit_status != TD_OK)
         return error_set(err, engine.submit_status, "the queue is full");
@@ -241,7 +242,7 @@ const struct prompt_score *job_prompt_scores(const struct job *job)
 enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
                                 struct job **out, struct td_error *err)
 {
-    (void)scheduler;
+    engine.scheduler = scheduler;
     engine.submit_count++;
     if (engine.submit_status != TD_OK)
         return error_set(err, engine.submit_status, "the queue is full");

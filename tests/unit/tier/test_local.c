@@ -246,7 +246,7 @@ static const char *adapters_of(const struct td_request *asked, enum td_status ex
                                                 (const void *)&names[2]};
     const struct tier_adapter adapters[] = {
         {handles[0], 1, false}, {handles[1], 0.5f, true}, {handles[2], 2, false}};
-    const struct tier_local_options options = {.model = (const void *)&engine,
+    const struct tier_local_options options = {.main = {.model = (const void *)&engine},
                                                .adapters = adapters};
     struct tier_facts facts = {
         .name = "local", .has_key = true, .adapters = names, .adapter_count = 3};
@@ -272,6 +272,51 @@ static const char *adapters_of(const struct td_request *asked, enum td_status ex
         tier_cancel(s.tier, s.attempt);
     tier_free(s.tier);
     return text;
+}
+
+/* The scheduler that gets a request with a tool, of a tier that has a second one for these. */
+static const void *scheduler_of(const struct td_request *more, void *main, void *tools)
+{
+    static const char *const names[] = {"law"};
+    const struct tier_adapter adapters[] = {{(const void *)names, 1, false}};
+    const struct tier_facts facts = {
+        .name = "local", .has_key = true, .adapters = names, .adapter_count = 1};
+    struct wire_members wire;
+    struct scene s;
+    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
+    const struct tier_local_options options = {
+        .main = {.model = (const void *)&engine, .scheduler = main},
+        .for_tools = {.model = (const void *)&engine, .scheduler = tools},
+        .adapters = adapters};
+    tier_free(s.tier);
+    CHECK(tier_local_new(&facts, &options, &s.tier, NULL) == TD_OK);
+    CHECK(!(s.tier->facts.lacks & CAPABILITY_TOOLS));
+    offer_tool(&s, &wire);
+    s.request.model = more->model;
+    s.request.names_adapters = more->names_adapters;
+    s.request.tool_choice = more->tool_choice;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    const void *scheduler = engine.scheduler;
+    tier_cancel(s.tier, s.attempt);
+    tier_free(s.tier);
+    wire_members_deinit(&wire);
+    return scheduler;
+}
+
+static void test_a_second_model_has_the_requests_that_bring_tools(void)
+{
+    static char main, tools;
+    struct td_request plain = {0};
+    CHECK(scheduler_of(&plain, &main, &tools) == &tools);
+    plain.tool_choice = TOOL_CHOICE_NONE;
+    CHECK(scheduler_of(&plain, &main, &tools) == &main);
+    CHECK(scheduler_of(&(struct td_request){.names_adapters = true}, &main, &tools) == &main);
+    CHECK(scheduler_of(&(struct td_request){.model = "law"}, &main, &tools) == &main);
+    struct scene s;
+    scene_init(&s, 0, 10);
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.scheduler == (void *)&engine);
+    tier_cancel(s.tier, s.attempt);
+    tier_free(s.tier);
 }
 
 static void test_a_request_runs_with_the_adapters_that_it_means(void)
@@ -403,8 +448,8 @@ static void test_labels_of_intents_are_forbidden_unless_asked_for(void)
         tier_free(s.tier);
         engine.has_sets = true;
         struct tier_facts facts = {.name = "local", .has_key = true};
-        const struct tier_local_options options = {.model = (const void *)&engine,
-                                                   .scheduler = (void *)&engine};
+        const struct tier_local_options options = {
+            .main = {.model = (const void *)&engine, .scheduler = (void *)&engine}};
         CHECK(tier_local_new(&facts, &options, &s.tier, NULL) == TD_OK);
         CHECK(engine.classifier_count == 0);
         const struct td_message messages[] = {{TD_ROLE_SYSTEM, str_from(chats[i].system)},
@@ -497,6 +542,7 @@ static void test_an_engine_that_is_loaded_is_not_said_to_be_unloaded(void)
 int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
+    RUN(test_a_second_model_has_the_requests_that_bring_tools);
     RUN(test_tokens_become_pieces_with_stats);
     RUN(test_a_completion_begins_with_its_echo_and_its_tokens_are_listed);
     RUN(test_offsets_count_characters_where_tokens_are_parts_of_them);

@@ -42,8 +42,9 @@ static void test_labels_come_as_one_piece_with_their_scores(void)
     engine.prompt_count = 10;
     const struct td_message message = {TD_ROLE_USER, STR("hello")};
     const struct tier_facts facts = {.name = "local", .has_key = true};
-    const struct tier_local_options options = {.model = (const void *)&engine,
-                                               .scheduler = (void *)&engine}; /* not looked into */
+    const struct tier_local_options options = {
+        .main = {.model = (const void *)&engine,
+                 .scheduler = (void *)&engine}}; /* not looked into */
     REQUIRE(tier_local_new(&facts, &options, &s.tier, NULL) == TD_OK);
     const struct td_str texts[] = {STR("yes"), STR("no")};
     const struct td_labels labels = {.texts = texts, .count = 2};

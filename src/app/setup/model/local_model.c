@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the context in which the first token is computed. */
 #define WARM_UP_TOKENS 16
@@ -31,15 +32,29 @@ static void write_file(const char *path, struct buf *out)
         buf_printf(out, "%s\n", path ? path : "");
 }
 
+/* The path of the model for tools that belongs to a model's file. False: there is none. */
+static bool tools_beside(const char *path, char out[static LOCAL_MODEL_PATH_BYTES])
+{
+    static const char end[] = ".gguf";
+    struct td_str name = str_from(path);
+    if (!str_ends_with(name, STR(end)))
+        return false;
+    name = str_slice(name, 0, name.len - (sizeof end - 1));
+    int len = snprintf(out, LOCAL_MODEL_PATH_BYTES, STR_FMT "-tools%s", STR_ARG(name), end);
+    return len > 0 && len < LOCAL_MODEL_PATH_BYTES && access(out, R_OK) == 0;
+}
+
 void local_model_key(const char *path, const struct local_model_use *use,
                      char out[static LOCAL_MODEL_KEY_BYTES])
 {
     const struct config *config = use->config;
     uint8_t digest[CRYPTO_SHA256_BYTES];
+    char tools[LOCAL_MODEL_PATH_BYTES];
     struct buf text;
     buf_init(&text, 4 * LOCAL_MODEL_PATH_BYTES);
     write_file(path, &text);
     write_file(use->draft_path, &text);
+    write_file(tools_beside(path, tools) ? tools : NULL, &text);
     buf_printf(&text, "%u %d %d %d %d %u %d %u %u %u %u %u %d %u %.17g %d", use->idle_ms,
                use->is_own, use->generates, use->embeds, (int)use->cpu, use->context_max,
                config->engine.kv_type, config->engine.threads, config->engine.slots,
@@ -132,6 +147,21 @@ static enum td_status open_generation(struct local_model *local, const struct lo
     return open_scheduler(local, use, err);
 }
 
+/* Without it, requests that bring tools are the main model's. */
+static void open_for_tools(struct local_model *local, const struct local_model_use *use)
+{
+    struct local_model_use own = *use;
+    struct td_error why = {0};
+    char path[LOCAL_MODEL_PATH_BYTES];
+    own.draft_path = NULL;
+    own.embeds = false;
+    own.is_own = true; /* the threshold of early exits is the main model's */
+    if (use->generates && tools_beside(local->path, path) &&
+        local_model_open(path, &own, &local->for_tools, &why) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "tools_model_not_used", "file=%s reason=\"%s\"", path,
+                  why.message);
+}
+
 static enum td_status open_parts(struct local_model *local, const struct local_model_use *use,
                                  struct td_error *err)
 {
@@ -168,10 +198,12 @@ enum td_status local_model_open(const char *path, const struct local_model_use *
     snprintf(local->path, sizeof local->path, "%s", path);
     local_model_key(path, use, local->key); /* a change from here on is seen at the next reload */
     enum td_status status = open_parts(local, use, err);
-    if (status == TD_OK)
+    if (status == TD_OK) {
+        open_for_tools(local, use);
         *out = local;
-    else
+    } else {
         local_model_drop(local);
+    }
     return status;
 }
 
@@ -186,6 +218,7 @@ void local_model_drop(struct local_model *model)
 {
     if (!model || atomic_fetch_sub_explicit(&model->users, 1, memory_order_acq_rel) != 1)
         return;
+    local_model_drop(model->for_tools);
     scheduler_free(model->scheduler);
     embedding_service_free(model->embeddings);
     td_model_close(model->draft);

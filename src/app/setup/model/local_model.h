@@ -1,7 +1,8 @@
 /* A model file that is open, with what runs it: the scheduler of a local tier, the smaller model
- * that guesses ahead, and the service of embeddings. It is counted by its users: each snapshot that
- * has it, so that answers under way keep the model with which they began. Any thread may hold and
- * drop; the last drop closes it. */
+ * that guesses ahead, the model for requests that bring tools, and the service of embeddings. A
+ * file NAME-tools.gguf beside NAME.gguf is such a model for tools. It is counted by its users: each
+ * snapshot that has it, so that answers under way keep the model with which they began. Any thread
+ * may hold and drop; the last drop closes it. */
 #ifndef APP_LOCAL_MODEL_H
 #define APP_LOCAL_MODEL_H
 
@@ -38,6 +39,7 @@ struct local_model {
     struct td_model *model;
     struct td_model *draft; /* NULL = none */
     struct scheduler *scheduler;
+    struct local_model *for_tools; /* answers requests that bring tools; NULL = this one does */
     struct embedding_service *embeddings;
     struct confidence_binding identity;
     uint32_t context_tokens; /* of one sequence */
@@ -49,8 +51,8 @@ void local_model_key(const char *path, const struct local_model_use *use,
                      char out[static LOCAL_MODEL_KEY_BYTES]);
 
 /* **returns new** with one user (local_model_drop). Takes as long as reading the file. A draft
- * model that cannot be used is left out and logged. TD_CORRUPT: also when the first token cannot be
- * computed. */
+ * model that cannot be used is left out and logged, and so is a model for tools. TD_CORRUPT: also
+ * when the first token cannot be computed. */
 TD_MUST_CHECK enum td_status local_model_open(const char *path, const struct local_model_use *use,
                                               struct local_model **out, struct td_error *err);
 struct local_model *local_model_hold(struct local_model *model); /* NULL gives NULL */

@@ -38,7 +38,7 @@ struct snapshot {
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
     struct engine_parts engine;
-    struct scheduler *schedulers[CONFIG_TIERS_MAX];
+    struct scheduler *schedulers[SNAPSHOT_SCHEDULERS_MAX];
     struct classifier *classifier;       /* NULL = none */
     struct confidence_model *confidence; /* NULL = none, or not of this model */
     /* Of servers, and calibrations of local tiers' models (calibration_file.h); the same. */
@@ -84,9 +84,11 @@ static void set_confidence(const struct snapshot *snapshot, size_t index,
                            const struct local_model *model, struct tier_facts *facts)
 {
     const struct td_model_info *info = td_model_get_info(model->model);
+    const struct td_model_info *calls =
+        model->for_tools ? td_model_get_info(model->for_tools->model) : info;
     facts->confidence_temperature = (double)info->calibration.temperature;
     facts->confidence_bias = (double)info->calibration.bias;
-    facts->confidence_call = scale_of(&info->call_calibration);
+    facts->confidence_call = scale_of(&calls->call_calibration);
     facts->confidence_label = scale_of(&info->label_calibration);
     facts->confidence_model = confidence_for(snapshot, index, model);
     facts->has_thresholds = facts->confidence_model && facts->confidence_model->has_thresholds;
@@ -98,6 +100,12 @@ static void set_confidence(const struct snapshot *snapshot, size_t index,
                   "tier=%s model=%s then=\"its answers climb unless the route gives thresholds\" "
                   "do=\"tandem calibrate\"",
                   facts->name, model->identity.model);
+}
+
+static struct tier_local_engine engine_of(const struct local_model *model)
+{
+    return model ? (struct tier_local_engine){model->model, model->scheduler}
+                 : (struct tier_local_engine){.model = NULL};
 }
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
@@ -112,8 +120,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     if (!from->model)
         return tier_local_new(facts, &options, &snapshot->tiers[index], err);
     const struct td_model_info *info = td_model_get_info(from->model->model);
-    options.model = from->model->model;
-    options.scheduler = from->model->scheduler;
+    options.main = engine_of(from->model);
+    options.for_tools = engine_of(from->model->for_tools);
     facts->model = info->name;
     if (facts->context_tokens > from->model->context_tokens)
         facts->context_tokens = from->model->context_tokens;
@@ -373,9 +381,9 @@ static void lend_engine(struct snapshot *snapshot)
         snapshot->engine.embedder.is_faulty ? &snapshot->engine.embedder.fault : NULL;
     services->schedulers = snapshot->schedulers;
     for (size_t i = 0; i < snapshot->engine.tier_count; i++)
-        if (snapshot->engine.tiers[i].model)
-            snapshot->schedulers[services->scheduler_count++] =
-                snapshot->engine.tiers[i].model->scheduler;
+        for (const struct local_model *model = snapshot->engine.tiers[i].model; model;
+             model = model->for_tools)
+            snapshot->schedulers[services->scheduler_count++] = model->scheduler;
 }
 
 static void fill_services(struct snapshot *snapshot, const struct snapshot_base *base)

@@ -8,6 +8,9 @@
 #include "exchange/machine/exchange.h"
 #include "tandem/engine.h"
 
+/* A model of a tier may have one for tools beside it. */
+#define SNAPSHOT_SCHEDULERS_MAX (2 * CONFIG_TIERS_MAX)
+
 struct privacy_scanner;
 struct snapshot;
 struct watch;

@@ -7,6 +7,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/process/runtime.h"
+#include "app/setup/process/snapshot.h"
 #include "base/clock.h"
 #include "base/confine.h"
 #include "base/error.h"
@@ -44,7 +45,7 @@ struct confined {
     struct loop_watch *control;
     struct loop_timer *beat; /* runs while there are answers */
     struct answer *answers;
-    struct progress progress[CONFIG_TIERS_MAX]; /* of the schedulers in their order */
+    struct progress progress[SNAPSHOT_SCHEDULERS_MAX]; /* of the schedulers in their order */
     bool ended; /* the server takes no more answers but those that run */
 };
 
@@ -139,7 +140,7 @@ static uint32_t idle_max_ms(const struct config *config)
 static bool engine_hangs(struct confined *confined, const struct exchange_services *services)
 {
     double now_ms = clock_monotonic_ms(NULL);
-    for (size_t i = 0; i < services->scheduler_count && i < CONFIG_TIERS_MAX; i++) {
+    for (size_t i = 0; i < services->scheduler_count && i < SNAPSHOT_SCHEDULERS_MAX; i++) {
         struct progress *progress = &confined->progress[i];
         struct scheduler_load load = scheduler_get_load(services->schedulers[i]);
         if (load.running == 0 || load.passes != progress->passes || progress->moved_ms == 0)
