@@ -308,6 +308,7 @@ struct td_generate_result {
     uint64_t layers_saved;    /* that these tokens skipped, except for keys and values */
     uint32_t drafted_tokens;  /* guessed ahead */
     uint32_t accepted_tokens; /* guesses that were right */
+    uint32_t stop_number;     /* of the stop text that ended the answer, from 1; 0 = none did */
 };
 
 /* Called for each token with the text that has become certain: complete UTF-8, never part of a stop

@@ -67,6 +67,7 @@ struct tier_result {
     struct td_error err;
     int http_status; /* openai: the peer's code; 0 = none */
     enum td_finish finish;
+    uint32_t stop_number; /* of the request's stop text that ended it, from 1; 0 = none is known */
     struct tier_usage usage;
     double first_ms, total_ms; /* since the start; first_ms is 0 when no text came */
     double waited_ms;          /* local: of these, in the queue for a slot */

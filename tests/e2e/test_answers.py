@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import Tandem, edge_first, parse_sse, run, stream_text
+from tandem import Tandem, edge_first, parse_events, parse_sse, run, stream_text
 
 EASY = "Classify the intent: please transfer one hundred dollars from checking to savings"
 HARD = "Explain in three sentences why the French revolution began."
@@ -18,6 +18,33 @@ HARD = "Explain in three sentences why the French revolution began."
 def with_cloud(script=None, **options):
     cloud = ScriptedCloud(script)
     return cloud, Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "sk-test"}, **options)
+
+
+@case
+def test_the_text_that_ended_an_answer_is_told():
+    ask = {
+        "model": "auto",
+        "max_tokens": 20,
+        "messages": [{"role": "user", "content": "5 km in m"}],
+    }
+    with Tandem() as tandem:
+        for headers in ({}, {"x-tandem-class": "restricted"}):  # here, and in the confined worker
+            for stops, text, reason, stop in (
+                (["x", "00"], "5", "stop_sequence", "00"),
+                (["0 m", "x"], "500", "stop_sequence", "0 m"),
+                (["x"], "5000 m", "end_turn", None),
+            ):
+                body = {**ask, "stop_sequences": stops}
+                answer = tandem.request("POST", "/v1/messages", body, headers)
+                equal(answer.status, 200, answer.body.decode())
+                equal(answer.json["content"][0]["text"], text)
+                equal((answer.json["stop_reason"], answer.json["stop_sequence"]), (reason, stop))
+                streamed = tandem.request("POST", "/v1/messages", {**body, "stream": True}, headers)
+                delta = next(e for e in parse_events(streamed.body) if e["type"] == "message_delta")
+                equal(delta["delta"], {"stop_reason": reason, "stop_sequence": stop})
+        body = {"prompt": "5 km in m is 5000 m and 6 km in m is", "n_predict": 9, "stop": [" "]}
+        answer = tandem.request("POST", "/completion", body).json
+        equal((answer["stop_type"], answer["stopping_word"]), ("word", " "))
 
 
 @case

@@ -535,6 +535,14 @@ void response_answer_add(const struct response_writer *writer, struct response_a
     response_answer_add_members(answer, piece);
 }
 
+struct td_str response_stop(const struct td_request *request,
+                            const struct exchange_summary *summary)
+{
+    uint32_t number = summary->stop_number;
+    bool stopped = summary->finish == TD_FINISH_STOP && number > 0 && number <= request->stop_count;
+    return stopped ? request->stops[number - 1] : STR("");
+}
+
 bool response_answer_failed(const struct response_answer *answer)
 {
     return answer->content.failed || answer->logprobs.failed || answer->refusal.failed ||

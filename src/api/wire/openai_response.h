@@ -96,6 +96,10 @@ bool response_write_completion(const struct response_writer *writer,
                                const struct exchange_summary *summary,
                                const struct response_answer *answer, struct buf *out);
 
+/* The request's stop text that ended the answer; "" = none, or none is known. */
+struct td_str response_stop(const struct td_request *request,
+                            const struct exchange_summary *summary);
+
 /* Copies text as a header value: printable ASCII, everything else '?', at most size - 1 bytes. */
 void response_header_text(const char *text, char *out, size_t size);
 

@@ -255,6 +255,8 @@ static enum td_status hand_out(struct generation *generation, struct generation_
     if (choice->last || generation->gate.stopped) {
         generation->ended = true;
         generation->result.finish = generation->gate.stopped ? TD_FINISH_STOP : choice->finish;
+        if (generation->gate.stopped)
+            generation->result.stop_number = (uint32_t)generation->gate.found + 1;
         drop_choices(generation);
     }
     return status;

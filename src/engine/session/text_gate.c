@@ -32,13 +32,16 @@ void text_gate_deinit(struct text_gate *gate)
     buf_deinit(&gate->text);
 }
 
-/* Offset of the earliest stop string, or SIZE_MAX. */
-static size_t find_stop(const struct text_gate *gate)
+/* Offset of the earliest stop string, which becomes gate->found, or SIZE_MAX. */
+static size_t find_stop(struct text_gate *gate)
 {
     size_t earliest = SIZE_MAX;
     for (size_t i = 0; i < gate->stop_count; i++) {
         size_t at = str_find(buf_view(&gate->held), gate->stops[i], 0);
-        earliest = at < earliest ? at : earliest;
+        if (at >= earliest)
+            continue;
+        earliest = at;
+        gate->found = i;
     }
     return earliest;
 }

@@ -11,6 +11,7 @@ struct text_gate {
     struct buf held; /* bytes that are not certain yet */
     struct buf text; /* the text of the last call */
     bool stopped;    /* a stop string was found; no more text comes */
+    size_t found;    /* which one, then */
 };
 
 /* TD_INVALID for an empty stop string or too many. */

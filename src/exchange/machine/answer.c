@@ -83,6 +83,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->review = ex->hopeless ||
                       (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
+    summary->stop_number = by->stop_number;
     if (by->first_ms > 0)
         summary->first_token_ms = by->start_ms + by->first_ms;
     summary->usage = continuation_usage(ex, by);

@@ -137,6 +137,7 @@ void attempt_close(struct lane *lane, enum attempt_outcome outcome,
             attempt->refusal.of_request = false;
         attempt->retry_after_ms = result->retry_after_ms;
         attempt->finish = result->finish;
+        attempt->stop_number = result->stop_number;
         attempt->waited_ms = result->waited_ms;
         attempt->unbilled = result->unbilled;
         attempt->egress_bytes = result->egress_bytes;

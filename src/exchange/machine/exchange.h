@@ -168,6 +168,7 @@ struct exchange_summary {
     bool review;            /* a person should look at it: hopeless, or too little confidence */
     const char *disclosure; /* a sentence when degraded, otherwise NULL */
     enum td_finish finish;
+    uint32_t stop_number; /* of the request's stop text that ended it, from 1; 0 = none is known */
     struct tier_usage usage;
     double cost_usd;
     /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's

@@ -271,6 +271,7 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
     };
     if (result) {
         out.finish = result->finish;
+        out.stop_number = result->stop_number;
         out.usage.prompt_tokens = result->prompt_tokens;
         out.usage.completion_tokens = result->completion_tokens;
         out.usage.cached_tokens = result->cached_tokens;

@@ -213,6 +213,7 @@ void sandbox_write_done(const struct tier_result *result, struct buf *out)
     put_u32(out, (size_t)result->status);
     put_cstr(out, result->err.message);
     put_u32(out, (size_t)result->finish);
+    put_u32(out, result->stop_number);
     put_u32(out, result->usage.prompt_tokens);
     put_u32(out, result->usage.completion_tokens);
     put_u32(out, result->usage.cached_tokens);
@@ -513,6 +514,7 @@ static void get_done(struct source *source, struct sandbox_frame *out)
     result->status = (enum td_status)get_choice(source, TD_INTERNAL);
     struct td_str message = get_text(source, &none);
     result->finish = (enum td_finish)get_choice(source, TD_FINISH_CONTENT_FILTER);
+    result->stop_number = (uint32_t)get_choice(source, TD_STOPS_MAX);
     result->usage.prompt_tokens = get_u32(source);
     result->usage.completion_tokens = get_u32(source);
     result->usage.cached_tokens = get_u32(source);

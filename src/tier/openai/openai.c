@@ -62,10 +62,12 @@ struct tier_attempt {
     double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
     uint64_t connected_ms;
     enum tier_reach reach;
-    struct td_error err;         /* the result for PENDING_FINISH */
-    struct tier_refusal refused; /* what it means when the server refused the request */
-    bool completion;             /* a completion of a text, not a chat */
-    bool media;                  /* the prompt has images or files */
+    struct td_error err;               /* the result for PENDING_FINISH */
+    struct tier_refusal refused;       /* what it means when the server refused the request */
+    bool completion;                   /* a completion of a text, not a chat */
+    struct td_str stops[TD_STOPS_MAX]; /* of the request, whose texts are borrowed */
+    size_t stop_count;
+    bool media; /* the prompt has images or files */
     enum logprob_kind kind;
     bool asks_logprobs;    /* for us; the client did not */
     bool refused_logprobs; /* it did, and the server would not answer that */
@@ -197,6 +199,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .refusal = is_success(attempt->http_status) ? attempt->stream.refusal : attempt->refused,
         .http_status = attempt->http_status,
         .finish = attempt->stream.finish,
+        .stop_number = attempt->stream.stop_number,
         .usage = usage_of(attempt),
         .first_ms = attempt->first_ms,
         .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
@@ -488,6 +491,8 @@ static void begin_stream(struct tier_attempt *attempt)
 {
     openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     attempt->stream.own_logprobs = attempt->asks_logprobs;
+    attempt->stream.stops = attempt->stops;
+    attempt->stream.stop_count = attempt->stop_count;
 }
 
 static void repeat(struct tier_attempt *attempt)
@@ -580,6 +585,8 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
     attempt->completion = request->completion != NULL;
+    attempt->stop_count = request->stop_count;
+    memcpy(attempt->stops, request->stops, sizeof attempt->stops);
     attempt->media = request->media.kinds != 0;
     attempt->prompt_estimate = tier_estimate_prompt(request);
     attempt->limit = openai_usage_limit(request, tier->facts.prefill);

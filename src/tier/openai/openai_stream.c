@@ -57,8 +57,21 @@ static void read_usage(struct openai_stream *stream, const struct json *usage)
     }
 }
 
-static void read_finish(struct openai_stream *stream, const struct json *reason)
+/* Which of the request's texts ended the answer; vLLM and SGLang say so beside OpenAI's members. */
+static void read_stop(struct openai_stream *stream, const struct json *choice)
 {
+    const struct json *told = json_get(choice, "stop_reason");
+    if (!is(told, JSON_KIND_TEXT))
+        told = json_get(choice, "matched_stop");
+    for (size_t i = 0; i < stream->stop_count && is(told, JSON_KIND_TEXT); i++)
+        if (str_equal(json_text(told), stream->stops[i]))
+            stream->stop_number = (uint32_t)i + 1;
+}
+
+static void read_finish(struct openai_stream *stream, const struct json *choice)
+{
+    const struct json *reason = json_get(choice, "finish_reason");
+    read_stop(stream, choice);
     if (json_absent(reason))
         return;
     if (!is(reason, JSON_KIND_TEXT)) {
@@ -170,7 +183,7 @@ static void read_text_choice(struct openai_stream *stream, const struct json *ch
     emit(stream, choice, json_text(json_get(choice, "text")), false);
     openai_beside_note_choice(&stream->beside, choice);
     if (stream->err.status == TD_OK)
-        read_finish(stream, json_get(choice, "finish_reason"));
+        read_finish(stream, choice);
 }
 
 static bool is_text_choice(const struct openai_stream *stream, const struct json *choice)
@@ -216,7 +229,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     emit(stream, choice, json_text(json_get(delta, "content")), has_more_than_text(choice));
     openai_beside_note_choice(&stream->beside, choice);
     if (stream->err.status == TD_OK)
-        read_finish(stream, json_get(choice, "finish_reason"));
+        read_finish(stream, choice);
 }
 
 static void read_error(struct openai_stream *stream, const struct json *root)

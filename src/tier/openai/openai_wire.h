@@ -55,12 +55,16 @@ struct openai_stream {
     /* Set after openai_stream_init: log-probabilities were asked for by us, not by the client. They
      * become stats, and no piece has them; none of them makes an answer malformed. */
     bool own_logprobs;
+    /* Set after it, too: the texts of the request, to know which of them ended the answer. */
+    const struct td_str *stops; /* [stop_count] */
+    size_t stop_count;
     enum openai_form form; /* known after the first byte */
     struct sse_reader events;
     struct buf whole;
     bool finished; /* a finish_reason came */
     bool done;     /* [DONE] came: nothing follows */
     enum td_finish finish;
+    uint32_t stop_number;    /* as in tier_result */
     struct tier_usage usage; /* exact if the peer sent it */
     struct openai_beside beside;
     uint64_t text_bytes;    /* of content, for an estimate of the usage */

@@ -36,6 +36,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
 }
 
 static bool own_logprobs; /* of the streams that follow */
+static const struct td_str stops[] = {{"END", 3}, {"\n", 1}};
 
 static enum td_status read_cut(const char *text, size_t step, bool completion,
                                struct openai_stream *stream, struct seen *seen,
@@ -44,6 +45,8 @@ static enum td_status read_cut(const char *text, size_t step, bool completion,
     memset(seen, 0, sizeof *seen);
     openai_stream_init(stream, completion, on_piece, seen);
     stream->own_logprobs = own_logprobs;
+    stream->stops = stops;
+    stream->stop_count = 2;
     enum td_status status = TD_OK;
     struct td_str all = str_from(text);
     for (size_t at = 0; at < all.len && status == TD_OK; at += step)
@@ -250,6 +253,27 @@ static void test_a_chat_is_its_delta_and_a_completion_its_text(void)
         CHECK(read_cut(both[i], 7, true, &stream, &seen, NULL) == TD_OK);
         CHECK(strcmp(seen.text, "flat") == 0 && seen.raw_count == 0);
         CHECK(stream.finish == TD_FINISH_STOP && stream.text_bytes == 4);
+    }
+}
+
+static void test_a_server_says_which_text_ended_the_answer(void)
+{
+    static const struct {
+        const char *member;
+        uint32_t number;
+    } cases[] = {{"\"stop_reason\":\"\\n\"", 2},  {"\"matched_stop\":\"END\"", 1},
+                 {"\"stop_reason\":null", 0},     {"\"matched_stop\":151645", 0},
+                 {"\"stop_reason\":\"else\"", 0}, {"\"stop_reason\":[\"END\"]", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        struct openai_stream stream;
+        struct seen seen;
+        snprintf(text, sizeof text,
+                 "data: "
+                 "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\",%s}]}\n\n" END,
+                 cases[i].member);
+        CHECK(read_stream(text, sizeof text, &stream, &seen, NULL) == TD_OK);
+        CHECK(stream.stop_number == cases[i].number);
     }
 }
 
@@ -625,6 +649,7 @@ int main(void)
     RUN(test_tool_calls_pass_through_raw);
     RUN(test_a_whole_answer_to_a_streaming_request_is_read);
     RUN(test_a_chat_is_its_delta_and_a_completion_its_text);
+    RUN(test_a_server_says_which_text_ended_the_answer);
     RUN(test_an_end_without_done_is_whole_when_a_reason_came);
     RUN(test_a_cut_stream_is_corrupt_at_every_byte);
     RUN(test_malformed_chunks_are_named);

@@ -225,15 +225,20 @@ static void write_last(const struct dialect_reply *reply, const struct exchange_
 {
     const struct tier_usage *usage = &summary->usage;
     double first_ms = fmin(summary->first_token_ms, summary->total_ms);
+    struct td_str stop = response_stop(&reply->request->td, summary);
     write_head(content, true, out);
     write_probabilities(reply, out);
     buf_append_str(out, STR(",\"model\":"));
     json_write_text(str_from(summary->model ? summary->model : reply->writer.model), out);
     buf_printf(out,
                ",\"tokens_predicted\":%u,\"tokens_evaluated\":%u,\"tokens_cached\":%u,"
-               "\"truncated\":false,\"stop_type\":\"%s\",\"stopping_word\":\"\",\"timings\":{",
+               "\"truncated\":false,\"stop_type\":\"%s\",\"stopping_word\":",
                usage->completion_tokens, usage->prompt_tokens, usage->cached_tokens,
-               summary->finish == TD_FINISH_LENGTH ? "limit" : "eos");
+               summary->finish == TD_FINISH_LENGTH ? "limit"
+               : stop.len > 0                      ? "word"
+                                                   : "eos");
+    json_write_text(stop, out);
+    buf_append_str(out, STR(",\"timings\":{"));
     write_timing("prompt", usage->prompt_tokens, first_ms, out);
     buf_append_char(out, ',');
     write_timing("predicted", usage->completion_tokens, summary->total_ms - first_ms, out);

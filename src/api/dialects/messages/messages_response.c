@@ -58,7 +58,8 @@ static void write_fault_event(void *ctx, const struct fault *fault, struct buf *
 
 /* --- pieces of a message --- */
 
-static const char *stop_reason(const struct exchange_summary *summary, bool has_calls)
+static const char *stop_reason(const struct dialect_reply *reply,
+                               const struct exchange_summary *summary, bool has_calls)
 {
     switch (summary->finish) {
     case TD_FINISH_LENGTH:
@@ -69,7 +70,25 @@ static const char *stop_reason(const struct exchange_summary *summary, bool has_
     case TD_FINISH_STOP:       /* some peers call it so although there are calls */
         break;
     }
-    return has_calls ? "tool_use" : "end_turn";
+    if (has_calls)
+        return "tool_use";
+    return response_stop(&reply->request->td, summary).len > 0 ? "stop_sequence" : "end_turn";
+}
+
+/* The values of stop_reason and stop_sequence; reason NULL: the message has not ended. */
+static void write_stop(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                       const char *reason, struct buf *out)
+{
+    bool is_text = reason && strcmp(reason, "stop_sequence") == 0;
+    if (reason)
+        json_write_text(str_from(reason), out);
+    else
+        buf_append_str(out, STR("null"));
+    buf_append_str(out, STR(",\"stop_sequence\":"));
+    if (is_text)
+        json_write_text(response_stop(&reply->request->td, summary), out);
+    else
+        buf_append_str(out, STR("null"));
 }
 
 /* Anthropic does not count cached tokens as input but beside it. */
@@ -107,11 +126,9 @@ static void write_rest(const struct dialect_reply *reply, struct buf *out)
 static void write_tail(const struct dialect_reply *reply, const struct exchange_summary *summary,
                        const char *reason, struct buf *out)
 {
-    if (reason)
-        buf_printf(out, "],\"stop_reason\":\"%s\"", reason);
-    else
-        buf_append_str(out, STR("],\"stop_reason\":null"));
-    buf_append_str(out, STR(",\"stop_sequence\":null,\"usage\":"));
+    buf_append_str(out, STR("],\"stop_reason\":"));
+    write_stop(reply, summary, reason, out);
+    buf_append_str(out, STR(",\"usage\":"));
     write_usage(&reply->answer, &summary->usage, out);
     if (reason)
         write_rest(reply, out);
@@ -209,7 +226,7 @@ static bool write_answer(const struct dialect_reply *reply, const struct exchang
     }
     if (!response_answer_failed(answer) && !write_calls(reply, summary, first, out, fault))
         return false;
-    const char *reason = stop_reason(summary, tool_calls_count(answer->tool_calls) > 0);
+    const char *reason = stop_reason(reply, summary, tool_calls_count(answer->tool_calls) > 0);
     write_tail(reply, summary, answer->refusal.len > 0 ? "refusal" : reason, out);
     return !response_answer_failed(answer) && !out->failed;
 }
@@ -306,13 +323,12 @@ static bool write_finish(struct dialect_reply *reply, const struct exchange_summ
         fault_too_large(fault);
         return false;
     }
-    const char *reason = stop_reason(summary, blocks->call_count > 0);
+    const char *reason = stop_reason(reply, summary, blocks->call_count > 0);
     answer_blocks_end(blocks, &block_ops, reply, out);
     sse_begin(out, "message_delta");
-    buf_printf(out,
-               "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"%s\","
-               "\"stop_sequence\":null},\"usage\":",
-               blocks->refused ? "refusal" : reason);
+    buf_append_str(out, STR("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"));
+    write_stop(reply, summary, blocks->refused ? "refusal" : reason, out);
+    buf_append_str(out, STR("},\"usage\":"));
     write_usage(&reply->answer, &summary->usage, out);
     write_rest(reply, out);
     buf_append_str(out, STR(",\"tandem\":"));
