@@ -1,8 +1,11 @@
 """A chat as the text that the model reads: chat_template.jinja in Python, byte for byte.
 
 `messages` is a list of (role, content). Two roles are ours: ("tools", a list of OpenAI's tools)
-stands first where there are tools, and ("calls", [(name, arguments)]) is an assistant's turn that
-calls them. tests/models/test_template.py compares both renderers through the program.
+stands first where there are tools, but is read last: each line can look back at the request, and
+its description stands before its name, so that the name's first token knows what the tool does. A
+model that reads one way only cannot find the tool otherwise, as small as it is. And ("calls",
+[(name, arguments)]) is an assistant's turn that calls them. tests/models/test_template.py compares
+both renderers through the program.
 """
 
 import json
@@ -37,36 +40,41 @@ def kind(schema):
 
 
 def fields(schema):
+    return ", ".join(field_list(schema))
+
+
+def field_list(schema):
     out = []
     for name, p in schema["properties"].items():
         text = f"{name}{'' if name in schema.get('required', ()) else '?'}: {kind(p)}"
         if p.get("default") is not None:
             text += f" = {to_json(p['default'])}"
         out.append(text)
-    return ", ".join(out)
+    return out
 
 
-def line(tool, level):
-    """name(parameters) description | parameter: description"""
+def entry(tool, level):
+    """One or two lines: "description | parameter: description", "name(parameters)"."""
     f = tool["function"]
     schema = f.get("parameters") or {}
     properties = schema.get("properties")
-    text = f"{f['name']}({fields(schema) if properties is not None else ''})"
-    told = f.get("description")
+    told, said = f.get("description"), []
     if level < 2 and told:
-        text += " " + (told if level == 0 else told[:SHORT_DESCRIPTION]).replace("\n", " ")
+        said.append((told if level == 0 else told[:SHORT_DESCRIPTION]).replace("\n", " "))
     if level == 0 and properties:
         for name, p in properties.items():
             if p.get("description"):
-                text += f" | {name}: " + p["description"].replace("\n", " ")
-    return text
+                said.append(f"{name}: " + p["description"].replace("\n", " "))
+    head = " | ".join(said) + "\n" if said else ""
+    return head + f"{f['name']}({fields(schema) if properties is not None else ''})"
 
 
-def tool_list(tools):
+def entries(tools):
+    """The entries of a list of tools, as long as it allows."""
     for level, limit in ((0, LIST_CHARS_MAX), (1, SHORT_CHARS_MAX), (2, None)):
-        text = "\n".join(["Tools:"] + [line(t, level) for t in tools])
-        if limit is None or len(text) <= limit:
-            return text
+        out = [entry(t, level) for t in tools]
+        if limit is None or len("\n".join(out)) <= limit:
+            return out
     raise AssertionError("the last level has no limit")
 
 
@@ -89,19 +97,15 @@ def turn(role, content):
 
 def render(messages):
     """The chat with the assistant's turn opened, as a list of strings, control tokens apart."""
-    parts, shown = [], ""
-    for number, (role, content) in enumerate(messages):
+    parts, offered = [], []
+    for role, content in messages:
         if role == "tools":
-            shown = tool_list(content)
-            if number + 1 == len(messages) or messages[number + 1][0] != "system":
-                parts += turn("system", shown)
+            offered = turn(role, "\n".join(entries(content))) if content else []
         elif role == "calls":
             parts += ["<|im_start|>", "assistant\n", *call_parts(content), "<|im_end|>", "\n"]
-        elif role == "system" and number == 1 and shown:
-            parts += turn(role, f"{content}\n\n{shown}")
         else:
             parts += turn(role, content)
-    return parts + ["<|im_start|>", "assistant\n"]
+    return [*parts, *offered, "<|im_start|>", "assistant\n"]
 
 
 def request(messages):

@@ -13,6 +13,7 @@ import pathlib
 
 import torch
 
+import data
 import gguf_quant
 import label_sets
 from gguf_writer import ALIGNMENT, BOOL, F32, I32, STRING, U32, Writer
@@ -98,7 +99,8 @@ def write(net, vocab, model, mix, fitted, path):
     add_general(out, model, mix)
     add_shape(out, net.c)
     add_vocabulary(out, vocab)
-    label_sets.add_sets(out, set(vocab.tokens))
+    if "intent" in data.MIXES[model]:
+        label_sets.add_sets(out, set(vocab.tokens))
     add_heads(out, net, fitted)
     add_tensors(out, net, mix)
     out.write(path)

@@ -28,14 +28,25 @@ from pools import seeded
 from tandem import Tandem
 
 OF_EACH = 500  # generated prompts of each task
+OF_CALLS = 3000  # of nano-tools, which has no other task
 SURE = 1 - 1e-7  # as src/exchange/limits/confidence.c
 KIND_LEAST = 200  # prompts of a kind of answers, from which on it has a calibration of its own
 OUTCOME_LEAST = 10  # right ones and wrong ones among them
 STEPS = 60  # of Newton's method; it needs about ten
 
 
-def prompts():
+def made_prompts(task, count):
+    out = []
+    for number in range(count):
+        made, messages, answer, *_ = data.task_example(seeded("fit", task, number), task, "held")
+        out.append((messages, None if made == "other" else answer, task))
+    return out
+
+
+def prompts(model):
     """[(messages, wanted answer or None where it is not ours, task)]"""
+    if "intent" not in data.MIXES[model]:
+        return made_prompts("tools", OF_CALLS)
     rows = clinc("val")
     out = [
         (task_intent.wrap(seeded("fit asked", n), u, "held"), label, "intent")
@@ -47,11 +58,8 @@ def prompts():
         if label not in task_intent.OWN_JOBS
     ]
     for task in [*data.GENERATORS, "banking"]:
-        for number in range(OF_EACH):
-            made, messages, answer, *_ = data.task_example(
-                seeded("fit", task, number), task, "held"
-            )
-            out.append((messages, None if made == "other" else answer, task))
+        if task in data.MIXES[model]:
+            out += made_prompts(task, OF_EACH)
     return out
 
 
@@ -114,7 +122,7 @@ def main():
     parser.add_argument("--model", default="nano")
     parser.add_argument("--from", dest="source", type=pathlib.Path, default="work")
     args = parser.parse_args()
-    asked = prompts()
+    asked = prompts(args.model)
     with Tandem(
         LOCAL_ONLY, env={"TANDEM_MODEL": args.source / f"{args.model}.plain.gguf"}
     ) as tandem:

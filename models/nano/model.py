@@ -36,9 +36,13 @@ class Config:
 HIDDEN = -1e9
 STRETCH = 256  # queries that attention looks at together
 
-# The family: one vocabulary, one data set, two sizes. nano-large has twice the layers and begins as
-# nano (grow.py).
-SIZES: dict[str, dict] = {"nano": {}, "nano-large": {"layers": 12, "exits": [4, 8]}}
+# The family: one vocabulary, two sizes. nano-tools is nano for requests that bring tools;
+# nano-large has twice the layers and begins as nano (grow.py).
+SIZES: dict[str, dict] = {
+    "nano": {},
+    "nano-tools": {},
+    "nano-large": {"layers": 12, "exits": [4, 8]},
+}
 
 
 def rope_table(config, length):

@@ -16,11 +16,12 @@ SOFT = 8  # classes of a soft label
 
 class Encoded:
     """ids of prompt and answer; weights[i]: loss weight of predicting answer token i;
-    soft: (token ids, probabilities) that the first answer token is trained to, or None."""
+    soft: (token ids, probabilities) that the first answer token is trained to, or None; marks:
+    (index, id, weight), what is predicted inside the prompt, after the token there."""
 
-    def __init__(self, prompt, answer, weights, soft=None):
+    def __init__(self, prompt, answer, weights, soft=None, marks=()):
         self.ids, self.first = prompt + answer, len(prompt)
-        self.weights, self.soft = weights, soft
+        self.weights, self.soft, self.marks = weights, soft, marks
         self.foreign = False  # set for what the model is not asked to answer
 
 
@@ -86,6 +87,11 @@ class Batch:
                     weight.append(w)
                     ids.append(soft[0] + [0] * (SOFT - len(soft[0])))
                     shares.append(soft[1] + [0.0] * (SOFT - len(soft[1])))
+                for index, target, w in e.marks:
+                    at.append(number * length + begin + index)
+                    weight.append(w)
+                    ids.append([target] + [0] * (SOFT - 1))
+                    shares.append([1.0] + [0.0] * (SOFT - 1))
                 begin = end
         self.at, self.weight = torch.tensor(at), torch.tensor(weight)
         self.ids, self.shares = torch.tensor(ids), torch.tensor(shares)

@@ -20,9 +20,11 @@ def vocabulary_texts(seed):
     return texts + clinc_inside() * 2
 
 
-def held_out(count):
-    """{task: [(task, messages, answer)]} of phrasings and words that training never sees."""
+def held_out(count, mix):
+    """{task: [(task, messages, answer)]} of phrasings and words that training never sees, for the
+    tasks of the mix whose lines are generated."""
+    tasks = [task for task in [*data.GENERATORS, "banking"] if task in mix]
     return {
         task: [data.task_example(seeded("held", task, n), task, "held")[:3] for n in range(count)]
-        for task in [*data.GENERATORS, "banking"]
+        for task in tasks
     }

@@ -42,6 +42,31 @@ Language of: {text}
 What language is "{text}"?
 Which language is "{text}" in?
 {text}\\nWhat language is that?
+What language is "{text}" in?
+What language is "{text}" written in?
+which language?? {text}
+the language of this please: {text}
+In welcher Sprache ist dieser Satz? {text}
+Welche Sprache ist das: {text}
+Quelle est la langue de ce texte ? {text}
+C'est quelle langue : {text}
+¿En qué idioma está este texto? {text}
+¿Qué idioma es este? {text}
+Em que língua está isto? {text}
+In che lingua è scritto? {text}
+In welke taal is dit? {text}
+Vilket språk är det här? {text}
+W jakim języku to jest? {text}
+Bu hangi dilde? {text}
+""")
+BETWEEN = lines("""
+Is this {} or {}?
+Is the text {} or {}?
+Is it {} or {}?
+Is this sentence in {} or in {}?
+{} or {}?
+Which is it, {} or {}?
+Would you say that this is {} or {}?
 """)
 SYSTEM = lines("""
 Detect the language of the user's message. Answer with the language name.
@@ -92,6 +117,9 @@ def example(rng, split="train"):
     text = some_text(rng, language, split)
     if language == "English":
         text = injected(rng, text, split)
+    if rng.random() < 0.06:
+        names = rng.sample([language, rng.choice([l for l in LABELS if l != language])], 2)
+        return ask(rng, BETWEEN.pick(rng, split).format(*names), text), language
     if rng.random() < 0.12:
         return [("system", SYSTEM.pick(rng, split)), ("user", text)], language
     return ask(rng, polite(rng, ASK.pick(rng, split)), text), language

@@ -17,6 +17,7 @@ import task_arithmetic
 import task_chat
 import task_normalise
 import task_other
+import task_yesno
 from chat_render import TOOL_CALL, TOOL_CALL_END, call_text
 from pools import lines, sentence_case, weighted
 from tool_composed import ALL, ELSEWHERE, HELD, TRAINED, Tool, invented, some_tool
@@ -25,6 +26,9 @@ from tool_values import STRINGS
 from tool_words import ERRORS, OK_RESULTS, SCALARS
 
 INVENTED = 0.3  # of training's calls
+# Of training's tools, offered under names that say nothing. A name that fits what is asked for is
+# written by heart otherwise, whether it is offered or not.
+ODD = 0.4
 DONE = "Done."
 TOOLS_MAX = 16
 # Domains whose tools answer much that they were not made for, and so are no near misses.
@@ -45,7 +49,7 @@ def distractors(rng, tool, count, split, avoid=()):
         f = rng.choice(near if near and rng.random() < 0.5 else pool)
         if tool.function.domain == "invented" and rng.random() < 0.7:
             f = invented(rng)
-        other = Tool(rng, f)
+        other = Tool(rng, f, odd=is_odd(rng, split))
         if f.names[0] in taken or other.name in names:
             continue
         taken.add(f.names[0])
@@ -66,11 +70,14 @@ def some_count(rng):
     )
 
 
+def is_odd(rng, split):
+    return split == "train" and rng.random() < ODD
+
+
 def target(rng, split):
     if split == "train":
-        return some_tool(
-            rng, invented(rng) if rng.random() < INVENTED else rng.choice(TRAINED), split
-        )
+        function = invented(rng) if rng.random() < INVENTED else rng.choice(TRAINED)
+        return some_tool(rng, function, split, is_odd(rng, split))
     return some_tool(rng, rng.choice(HELD if rng.random() < 0.6 else TRAINED), split)
 
 
@@ -202,6 +209,32 @@ def some_scalar(rng):
     return text, text
 
 
+WEATHER = lines("""
+Rain
+Sunny
+Cloudy
+Snow
+Light rain
+Clear sky
+Fog in the morning
+Strong wind
+A few clouds
+Thunderstorms
+""")
+
+
+def some_sentence(rng):
+    """What a tool that answers in words may say: it is said again as it stands."""
+    if rng.random() < 0.5:
+        text = task_yesno.case(rng, "yes")[0]
+    else:
+        place = rng.choice(
+            ["", f" in {STRINGS['city'](rng)}", f", {rng.randrange(-9, 35)} degrees"]
+        )
+        text = WEATHER.pick(rng) + place + rng.choice([".", ".", ""])
+    return text if len(text) <= 100 else "The order is on its way."
+
+
 def some_result(rng, function):
     """(content of the tool's turn, the answer that repeats it, or None: more than one value)."""
     kind = rng.random()
@@ -218,8 +251,11 @@ def some_result(rng, function):
         return json.dumps(many if rng.random() < 0.6 else [many, many]), None
     if not ASKS_VALUE.match(function.asked[0]):
         return rng.choice(OK_RESULTS), DONE
+    if kind < 0.42:
+        text = some_sentence(rng)
+        return text, text
     text, words = some_scalar(rng)
-    if kind < 0.45:
+    if kind < 0.55:
         return words, f"It is {words}."
     name = rng.choice(SCALARS)
     return f'{{"{name}": {text}}}', f"The {name.replace('_', ' ')} is {words}."
@@ -290,7 +326,7 @@ def own_job(rng, split):
 
 
 KINDS = (
-    (45, one_call),
+    (50, one_call),
     (2, crowded),
     (11, many_calls),
     (6, foreign_call),

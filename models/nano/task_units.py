@@ -8,7 +8,7 @@ task_normalise.py has (powers of ten, 60, 24, 7) stays there.
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from pools import ask, batch, fill, lines, polite
+from pools import ask, batch, fill, lines, polite, words
 from task_normalise import ASK_UNIT
 
 WORDS = {  # unit as answers write it: as people write it
@@ -105,6 +105,8 @@ Hur mycket är {text} i {how}?
 Ile to jest {text} w {how}?
 {text} kaç {how}?
 """)
+CURRENCIES = words("""usd, eur, gbp, jpy, chf, dollars, euros, pounds sterling, yen, francs, US dollars,
+EUR, USD, GBP, rupees, pesos, krona, zloty, lira, Euro, Dollar, dólares, euro, $, €""")
 BATCH = [
     "Convert these to {how}.",
     "Each in {how}, one a line:",
@@ -198,15 +200,26 @@ def several(rng):
     return batch(rng, fill(rng.choice(BATCH), how=how), rows)
 
 
+def money(rng, split):
+    """What an amount is in another currency: rates change, so there is no answer."""
+    source, target = rng.sample(CURRENCIES.parts["train"], 2)
+    amount = rng.choice([rng.randrange(1, 101), 10 * rng.randrange(1, 201), "1,000", "49.99"])
+    text = f"{source}{amount}" if source in "$€" else f"{amount} {source}"
+    content = polite(rng, fill(ASK.pick(rng, split), how=target, text=text), 0.05)
+    return [("user", content.lower() if rng.random() < 0.3 else content)]
+
+
 def example(rng, split="train"):
-    """(messages, answer)"""
+    """(messages, answer); None as the answer of an amount of money."""
+    if rng.random() < 0.15:
+        return money(rng, split), None
     if split == "train" and rng.random() < 0.35:
         return several(rng)
     text, target, answer = single(rng)
     how = rng.choice([w for w in WORDS[target] if w != '"'])
     own = rng.random() < 0.7
-    words = fill((ASK if own else ASK_UNIT).pick(rng, split), how=how)
+    phrase = fill((ASK if own else ASK_UNIT).pick(rng, split), how=how)
     if own:
-        content = polite(rng, fill(words, text=text), 0.05)
+        content = polite(rng, fill(phrase, text=text), 0.05)
         return [("user", content.lower() if rng.random() < 0.15 else content)], answer
-    return ask(rng, words, text), answer
+    return ask(rng, phrase, text), answer

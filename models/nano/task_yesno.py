@@ -179,6 +179,82 @@ By {month} the {place} wants to hire {n} {job}s.
 - Is the {place} in the city centre?
 - Do applicants need a driving licence?
 - Is the work at night?
+
+{name} lives in {city} and has a {animal}.
+{name} and a {animal} live in {city}.
+? Does {name} live in [city]?
+? Does {name} have a [animal]?
+? Does [name] live in {city}?
+- Does {name} own a house?
+- Is {name} tall?
+- Does {name} like {city}?
+
+The {vehicle} to {city} leaves at {hour} and takes {n} hours.
+At {hour} the {vehicle} leaves for {city}, and the trip takes {n} hours.
+? Does the {vehicle} leave at [hour]?
+? Does it take [n] hours?
+? Does the {vehicle} go to [city]?
+? Will the {vehicle} leave at [hour]?
+- Is the {vehicle} full?
+- Is the ticket expensive?
+- Is the {vehicle} ever late?
+
+The {thing} costs {price} and is available in {color}.
+This {thing} comes in {color} and its price is {price}.
+? Does the {thing} cost [price]?
+? Is the {thing} available in [color]?
+? Is the price [price]?
+- Is the {thing} made in Europe?
+- Does the {thing} have a guarantee?
+- Is the {thing} heavy?
+
+The party was moved from {weekday} to {weekday2}.
+The party is no longer on {weekday} but on {weekday2}.
+Instead of {weekday} the party is now on {weekday2}.
+? Is the party on [weekday2]?
+? Is the party now on [weekday2]?
+? Will the party be on [weekday2]?
+- Will there be music at the party?
+- Is the party in the garden?
+- Are children invited?
+
+The {food} at the {place} was cold and cost {price}.
+At the {place} they ate a cold {food} for {price}.
+? Was it a [food]?
+? Did the {food} cost [price]?
+? Did they eat at the [place]?
+- Was the waiter friendly?
+- Did they leave a tip?
+- Did they have dessert?
+
+{name} drinks tea every morning and reads for {n} minutes.
+Every morning {name} reads for {n} minutes and drinks tea.
+? Does {name} read for [n] minutes?
+? Does [name] drink tea?
+? Is it [n] minutes that {name} reads?
+- Does {name} take sugar?
+- Does {name} go jogging?
+- Does {name} own many books?
+
+{name} moved to {city} in {month} to become a {job}.
+In {month} {name} left for {city} to work there as a {job}.
+? Did {name} move to [city]?
+? Did {name} move in [month]?
+? Will {name} be a [job]?
+? Did [name] move to {city}?
+- Does {name} miss home?
+- Did {name} find a flat?
+- Is {name} a good {job}?
+
+My {relative} sold the {color} {vehicle} {n} days ago.
+The {color} {vehicle} was sold by my {relative} {n} days ago.
+? Did my {relative} sell a [vehicle]?
+? Was the {vehicle} [color]?
+? Was it sold [n] days ago?
+? Was it my [relative] who sold the {vehicle}?
+- Was it sold for much money?
+- Was the {vehicle} old?
+- Did the buyer pay in cash?
 """
 
 ASK = lines("""
@@ -212,6 +288,27 @@ Statement: {text}\\nFrom the statement alone: {question} (yes, no, not stated)
 (From|By) (the text|this sentence), {low} (yes, no or not stated?|Answer yes, no or not stated.)\\n{text}
 """
 )
+# The same without the three words: a text and a question about it say enough.
+PLAIN = lines("""
+{text} {question}
+{text}\\n{question}
+{text}\\n\\n{question}
+"{text}" {question}
+Text: {text} {question}
+Text: {text}\\n{question}
+{question}\\n{text}
+{question} Text: {text}
+Read: {text} Question: {low}
+Based on this text: {text} {question}
+According to this text, {low} {text}
+Given this sentence: {text} {question}
+{text} Now: {low}
+{text} So, {low}
+I read this: {text} {question}
+Here it says: {text} {question}
+Question about this text: {low} {text}
+{text} My question: {low}
+""")
 CLAIM = lines("""
 Text: {text}\\nClaim: {claim}\\nIs the claim stated? Answer yes, no or not stated.
 Sentence: {text}\\nStatement: {claim}\\nDoes the sentence say so? yes, no or not stated
@@ -258,6 +355,7 @@ FILL = {
     "city2": CITY,
     "job": JOB,
     "weekday": Pool(WEEKDAYS),
+    "weekday2": Pool(WEEKDAYS),
     "month": Pool(MONTHS),
     "place": PLACE,
     "vehicle": VEHICLE,
@@ -274,6 +372,9 @@ def value(rng, slot):
         return f"{rng.randrange(1, 13)} {rng.choice(['am', 'pm'])}"
     if slot == "n":
         return str(rng.randrange(2, 15))
+    if slot == "price":
+        amount = rng.choice([rng.randrange(2, 100), 10 * rng.randrange(2, 90)])
+        return rng.choice(["{} euros", "${}", "{} dollars", "{} pounds"]).format(amount)
     text = rng.choice(FILL[slot].parts["train"])
     return text.capitalize() if slot == "name" else text
 
@@ -314,8 +415,9 @@ def case(rng, wanted):
     sentences, inside, outside = rng.choice(PARSED)
     sentence = rng.choice(sentences)
     slots = {s: value(rng, s) for s in sorted(set(re.findall(r"\{(\w+)\}", " ".join(sentences))))}
-    while "city2" in slots and slots["city2"] == slots["city"]:
-        slots["city2"] = value(rng, "city2")
+    for second in ("city2", "weekday2"):
+        while second in slots and slots[second] == slots[second[:-1]]:
+            slots[second] = value(rng, second)
     text = fill(sentence, **slots)
     if wanted == "not stated":
         return articles(text), articles(fill(rng.choice(outside), **slots)), wanted
@@ -359,5 +461,6 @@ def example(rng, split="train"):
             ),
         ], answer
     else:
-        asked = fill(unescape(ASK.pick(rng, split)), text=text, question=question, low=low)
+        how = PLAIN if rng.random() < 0.4 else ASK
+        asked = fill(unescape(how.pick(rng, split)), text=text, question=question, low=low)
     return [("user", asked)], answer

@@ -116,6 +116,15 @@ class Vocabulary:
                 out += self.encode(part, noisy)
         return out
 
+    def ends(self, parts, number):
+        """For each character of a part of encode_prompt: the index in the prompt of the last token
+        that begins at or before it."""
+        first = len(self.encode_prompt(parts[:number]))
+        out = []
+        for index, (_, end) in enumerate(self.plain.encode(parts[number]).offsets):
+            out += [first + index] * (end - len(out))
+        return out
+
     def encode_answer(self, task, answer):
         """Token ids of the answer, the end token included."""
         if task == "other":

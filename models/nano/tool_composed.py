@@ -8,7 +8,7 @@ read from the list of tools and not known by heart.
 import re
 import zlib
 
-from pools import sentence_case, weighted
+from pools import pseudo_word, sentence_case, weighted
 from tool_functions import FOREIGN, FUNCTIONS
 from tool_params import PARAMS
 from tool_values import Kind, listed
@@ -152,6 +152,12 @@ def some_style(rng):
     return weighted(rng, (66, "snake"), (14, "camel"), (12, "dotted"), (4, "pascal"), (4, "kebab"))
 
 
+def strange(rng, counts=(1, 2, 2, 3)):
+    """A name that says nothing of what a thing does."""
+    words = [rng.choice([rng.choice(NOUNS), rng.choice(VERBS), pseudo_word(rng)]) for _ in range(3)]
+    return "_".join(words[: rng.choice(counts)])
+
+
 class Slot:
     """A parameter of one tool: its name there, whether it is required, the form of its values."""
 
@@ -189,7 +195,8 @@ PERSONS = {r"\bme\b": "the user", r"\bmy\b": "the user's"}
 
 def description(rng, function, long):
     """What a tool does, in its own words."""
-    text = re.sub(r"\{(\w+)\}", lambda m: article(PARAMETERS[m[1]]), function.asked[0])
+    asked = function.asked[0] if rng.random() < 0.6 else rng.choice(function.asked)
+    text = re.sub(r"\{(\w+)\}", lambda m: article(PARAMETERS[m[1]]), asked)
     for ours, theirs in PERSONS.items():
         text = re.sub(ours, theirs, text)
     if not long:
@@ -218,21 +225,26 @@ def parameters_in_words(function):
 
 
 class Tool:
-    """A function as one application offers it."""
+    """A function as one application offers it. odd: under a strange name, and some parameters too,
+    so that what it does is read from its description, and the name is copied."""
 
-    def __init__(self, rng, function, style=None):
+    def __init__(self, rng, function, style=None, odd=False):
         self.function = function
         style = style or some_style(rng)
-        self.name = styled(rng.choice(function.names), style, function.domain)
+        name = strange(rng) if odd else rng.choice(function.names)
+        self.name = styled(name, style, function.domain)
         optional = [p for p in function.optional if rng.random() < 0.7]
-        wordy = weighted(rng, (60, "long"), (22, "short"), (18, "none"))
+        wordy = weighted(rng, (60, "long"), (22, "short"), (0 if odd else 18, "none"))
         camel, used, self.slots = style in ("camel", "pascal"), set(), []
         for parameter in function.required + optional:
             free = [n for n in parameter.names if n not in used]
             free = free or [f"{parameter.names[0]}_{len(used)}"]
             name = free[0] if rng.random() < 0.4 else rng.choice(free)
-            used.add(name)
             told = rng.choice(parameter.told) if wordy != "none" and rng.random() < 0.9 else None
+            if odd and told and rng.random() < 0.3:
+                name = strange(rng, (1, 1, 2))
+                name = name if name not in used else f"{name}_{len(used)}"
+            used.add(name)
             if (
                 told
                 and "optional" not in told
@@ -277,10 +289,10 @@ class Tool:
         return hashed("/".join([self.name] + [s.name for s in self.slots]), 7) == 3
 
 
-def some_tool(rng, function, split, style=None):
+def some_tool(rng, function, split, odd=False):
     """A tool of a function; in training none whose schema is held out, for "held" only those of
     functions that training knows."""
     while True:
-        tool = Tool(rng, function, style)
+        tool = Tool(rng, function, odd=odd)
         if function.held or tool.held_schema() == (split == "held"):
             return tool

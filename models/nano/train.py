@@ -29,6 +29,7 @@ import optimizer
 import shipped
 import stream
 import team as teams
+import tool_marks
 from chat_render import render
 from model import SIZES, Config, Nano
 from packing import Batch, Encoded, batches
@@ -37,11 +38,13 @@ from precision import mixed
 from tokenizer import Vocabulary
 from validate import validate
 
-PIECE = 12000  # examples that a process makes and packs at a time
+PIECE = 4000  # examples that a process makes and packs at a time
 NOISY_SHARE = 0.4  # share of one-token answers whose prompt is read with BPE dropout
 # Weights in the loss. The first token decides (label or not mine) and counts most; in an answer of
 # several tokens each has to be right; the fixed sentence after <|not_mine|> is learned in minutes.
 FIRST, LATER, AFTER_LABEL, AFTER_NOT_MINE = 1.0, 0.5, 0.1, 0.02
+# A call that nobody asked for does something; one that is left to a larger model costs a little.
+NO_CALL = 2.0
 EXIT_TRUTH = 0.5  # an exit learns this much from the data, the rest from the last layer
 
 
@@ -57,7 +60,10 @@ def encode(example, vocab, rng):
     noisy = len(ids) == 2 and rng.random() < NOISY_SHARE
     prompt = vocab.encode_prompt(render(messages), noisy)
     soft = vocab.encode_soft(example[3]) if len(example) > 3 and example[3] else None
-    return Encoded(prompt, ids, [FIRST] + [later] * (len(ids) - 1), soft)
+    has_tools = messages[0][0] == "tools"
+    marks = tool_marks.of(messages, answer, vocab) if has_tools else ()
+    first = NO_CALL if has_tools and ids[0] == vocab.not_mine else FIRST
+    return Encoded(prompt, ids, [first] + [later] * (len(ids) - 1), soft, marks)
 
 
 def target_loss(logs, batch):
@@ -100,10 +106,10 @@ def build_vocab(path, args):
     return Vocabulary.load(path)
 
 
-def make_piece(seed, number, vocab):
+def make_piece(seed, number, vocab, mix):
     """The batches of a piece of examples, as rows and their length; the same in every run."""
     rng = seeded("train", seed, number)
-    return batches([encode(e, vocab, rng) for e in data.examples(seed, number, PIECE)], rng)
+    return batches([encode(e, vocab, rng) for e in data.examples(seed, number, PIECE, mix)], rng)
 
 
 _vocab = None
@@ -114,8 +120,8 @@ def begin_maker(path):
     _vocab = Vocabulary.load(path)
 
 
-def make_piece_apart(seed, number):
-    return make_piece(seed, number, _vocab)
+def make_piece_apart(seed, number, mix):
+    return make_piece(seed, number, _vocab, mix)
 
 
 class Trainer:
@@ -228,7 +234,7 @@ class Trainer:
 
     def check(self, loss):
         """Validate, keep the best weights, and make the run resumable."""
-        score, words = validate(self.mean, self.vocab)
+        score, words = validate(self.mean, self.vocab, self.args.model)
         minutes = self.minutes()
         print(
             f"piece={self.piece} step={self.steps} tokens={self.tokens / 1e6:.1f}M "
@@ -252,9 +258,10 @@ class Trainer:
     def pieces(self):
         """Pieces of this process one after another; other processes may make them ahead."""
         args, number = self.args, self.piece * self.team.size + self.team.rank
+        mix = data.MIXES[args.model]
         if args.makers == 0:
             while True:
-                yield make_piece(args.seed, number, self.vocab)
+                yield make_piece(args.seed, number, self.vocab, mix)
                 number += self.team.size
         with concurrent.futures.ProcessPoolExecutor(
             args.makers,
@@ -265,7 +272,7 @@ class Trainer:
             coming = []
             while True:
                 while len(coming) < args.makers + 1:
-                    coming.append(pool.submit(make_piece_apart, args.seed, number))
+                    coming.append(pool.submit(make_piece_apart, args.seed, number, mix))
                     number += self.team.size
                 yield coming.pop(0).result()
 

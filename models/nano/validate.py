@@ -8,6 +8,7 @@ import functools
 
 import torch
 
+import data
 import stream
 import task_intent
 import task_other
@@ -18,6 +19,7 @@ from pools import seeded
 from precision import mixed
 
 HELD_OUT = 96  # examples of each task
+CALLS_HELD_OUT = 500
 BARE_EVERY = 8  # one in so many of CLINC150's validation lines stands alone
 
 
@@ -30,9 +32,11 @@ def auroc(inside, outside):
 
 
 @functools.cache
-def sets():
+def sets(model):
     """{name: [(task, messages, answer)]}: CLINC150's lines asked for their intent, and some of them
-    alone, which asks for none."""
+    alone, which asks for none. Calls of tools have more of the generated ones."""
+    if model == "nano-tools":
+        return stream.held_out(CALLS_HELD_OUT, {"tools"})
     rows = clinc("val")
     asked = [
         (
@@ -47,7 +51,7 @@ def sets():
         for u, l in rows[::BARE_EVERY]
         if l not in task_intent.OWN_JOBS
     ]
-    return {"clinc": asked, "bare": alone} | stream.held_out(HELD_OUT)
+    return {"clinc": asked, "bare": alone} | stream.held_out(HELD_OUT, data.MIXES[model])
 
 
 @torch.no_grad()
@@ -80,10 +84,10 @@ def judge(net, vocab, examples):
     return out
 
 
-def validate(net, vocab):
+def validate(net, vocab, model):
     """(score, words): one number to choose weights by, and what it is made of."""
     parts, words = [], []
-    for name, examples in sets().items():
+    for name, examples in sets(model).items():
         results = judge(net, vocab, examples)
         inside = [r for r in results if not r[0]]
         outside = [r for r in results if r[0]]

@@ -167,6 +167,7 @@ static const struct {
     {"enumDescriptions", GROUP_NOTE},
     {"defaultSnippets", GROUP_NOTE},
     {"errorMessage", GROUP_NOTE},
+    {"optional", GROUP_NOTE}, /* of tools: `required` says it */
     {"$ref", GROUP_REF},
     {"anyOf", GROUP_ANY_OF},
     {"oneOf", GROUP_ONE_OF},

@@ -122,8 +122,12 @@ static const struct route *find_route(struct exchange *ex, struct td_error *err)
     ex->named = choice.tier;
     ex->alias = choice.alias;
     ex->request.model = choice.name;
-    for (size_t i = 0; i < services->tier_count; i++)
+    bool may_call = ex->request.tool_count > 0 && ex->request.tool_choice != TOOL_CHOICE_NONE;
+    for (size_t i = 0; i < services->tier_count; i++) {
         model_names_take(&ex->facts[i], choice.name);
+        if (may_call && ex->facts[i].tools_context_tokens)
+            ex->facts[i].context_tokens = ex->facts[i].tools_context_tokens;
+    }
     return choice.route;
 }
 

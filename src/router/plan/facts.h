@@ -71,7 +71,8 @@ struct tier_facts {
     const struct tier_model *models; /* [model_count] further ones (model_names.h) */
     size_t model_count;
     enum td_place place;
-    uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
+    uint32_t context_tokens;       /* prompt + completion; 0 = unknown, not checked */
+    uint32_t tools_context_tokens; /* the same of requests that may call tools; 0 = no other */
     double input_usd_per_mtok;
     double output_usd_per_mtok;
     double cached_input_usd_per_mtok; /* of prompt tokens in the server's cache */

@@ -669,7 +669,8 @@ enum td_status tier_local_new(const struct tier_facts *facts,
                                CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING | CAPABILITY_MEDIA;
     enum td_status status = engine_init(&local->main, &options->main, facts->context_tokens, err);
     if (status == TD_OK)
-        status = engine_init(&local->for_tools, &options->for_tools, facts->context_tokens, err);
+        status =
+            engine_init(&local->for_tools, &options->for_tools, facts->tools_context_tokens, err);
     if (status != TD_OK) {
         local_free(&local->tier);
         return status;

@@ -32,8 +32,7 @@ static void write_file(const char *path, struct buf *out)
         buf_printf(out, "%s\n", path ? path : "");
 }
 
-/* The path of the model for tools that belongs to a model's file. False: there is none. */
-static bool tools_beside(const char *path, char out[static LOCAL_MODEL_PATH_BYTES])
+bool local_model_tools_beside(const char *path, char out[static LOCAL_MODEL_PATH_BYTES])
 {
     static const char end[] = ".gguf";
     struct td_str name = str_from(path);
@@ -54,7 +53,7 @@ void local_model_key(const char *path, const struct local_model_use *use,
     buf_init(&text, 4 * LOCAL_MODEL_PATH_BYTES);
     write_file(path, &text);
     write_file(use->draft_path, &text);
-    write_file(tools_beside(path, tools) ? tools : NULL, &text);
+    write_file(local_model_tools_beside(path, tools) ? tools : NULL, &text);
     buf_printf(&text, "%u %d %d %d %d %u %d %u %u %u %u %u %d %u %.17g %d", use->idle_ms,
                use->is_own, use->generates, use->embeds, (int)use->cpu, use->context_max,
                config->engine.kv_type, config->engine.threads, config->engine.slots,
@@ -156,7 +155,7 @@ static void open_for_tools(struct local_model *local, const struct local_model_u
     own.draft_path = NULL;
     own.embeds = false;
     own.is_own = true; /* the threshold of early exits is the main model's */
-    if (use->generates && tools_beside(local->path, path) &&
+    if (use->generates && local_model_tools_beside(local->path, path) &&
         local_model_open(path, &own, &local->for_tools, &why) != TD_OK)
         log_event(LOG_LEVEL_WARN, "tools_model_not_used", "file=%s reason=\"%s\"", path,
                   why.message);

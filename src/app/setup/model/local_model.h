@@ -45,6 +45,9 @@ struct local_model {
     uint32_t context_tokens; /* of one sequence */
 };
 
+/* The path of the model for tools that belongs to a model's file. False: there is none. */
+bool local_model_tools_beside(const char *path, char out[static LOCAL_MODEL_PATH_BYTES]);
+
 /* Names the file as it is now and all settings that shape what is opened: the same key, the same
  * thing. */
 void local_model_key(const char *path, const struct local_model_use *use,

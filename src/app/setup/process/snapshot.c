@@ -108,6 +108,19 @@ static struct tier_local_engine engine_of(const struct local_model *model)
                  : (struct tier_local_engine){.model = NULL};
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void set_context(const struct local_model *model, struct tier_facts *facts)
+{
+    if (model->for_tools)
+        facts->tools_context_tokens =
+            least(facts->context_tokens, model->for_tools->context_tokens);
+    facts->context_tokens = least(facts->context_tokens, model->context_tokens);
+}
+
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
 {
@@ -123,8 +136,7 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     options.main = engine_of(from->model);
     options.for_tools = engine_of(from->model->for_tools);
     facts->model = info->name;
-    if (facts->context_tokens > from->model->context_tokens)
-        facts->context_tokens = from->model->context_tokens;
+    set_context(from->model, facts);
     if (!base->confined) /* that one answers, and judges nothing */
         set_confidence(snapshot, index, from->model, facts);
     if (reads_other_ids(snapshot, from->model))

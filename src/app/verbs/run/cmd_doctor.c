@@ -5,6 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/secret_source.h"
+#include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/model/model_record.h"
@@ -199,6 +200,32 @@ static void check_memory(struct doctor *doctor, const struct td_model_info *info
         "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
 }
 
+static void add_file(struct doctor *doctor, const char *name, const char *path,
+                     const struct td_model *model)
+{
+    const struct td_model_info *info = td_model_get_info(model);
+    add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
+        info->quantization, (double)info->file_bytes / 1e6);
+}
+
+/* The one that requests with tools have, where a tier's model has one. */
+static void check_tools_model(struct doctor *doctor, const char *main_path)
+{
+    char path[LOCAL_MODEL_PATH_BYTES];
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    const struct td_model_options options = {.cpu = doctor->cpu};
+    if (!local_model_tools_beside(main_path, path))
+        return;
+    if (td_model_open(path, &options, &model, &err) == TD_OK)
+        add_file(doctor, "model for tools", path, model);
+    else
+        add(doctor, "model for tools", HEALTH_WARN,
+            "replace the file; until then the main model has the requests with tools", "%s",
+            err.message);
+    td_model_close(model);
+}
+
 static void check_model(struct doctor *doctor, const struct config_tier *tier)
 {
     struct td_error err = {0};
@@ -215,10 +242,9 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
         add_model_failure(doctor, name, tier->name, path, err.message);
         return;
     }
-    const struct td_model_info *info = td_model_get_info(model);
-    add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
-        info->quantization, (double)info->file_bytes / 1e6);
-    check_memory(doctor, info);
+    add_file(doctor, name, path, model);
+    check_tools_model(doctor, path);
+    check_memory(doctor, td_model_get_info(model));
     check_confidence(doctor, tier, model, path);
     td_model_close(model);
 }
