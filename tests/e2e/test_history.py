@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import Tandem, edge_first, parse_events, run, wait_until
 
 KEYS = {"a": "key-of-a", "b": "key-of-b"}
 CARD = "My card is 4111 1111 1111 1111."
@@ -361,6 +361,36 @@ def test_a_background_stream_goes_on_without_its_client():
         path = f"/v1/responses/{name}"
         wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "the answer")
         equal(tandem.get(path).json["output"][0]["content"][0]["text"], "one two three four")
+
+
+@case
+def test_a_complete_response_is_streamed_again():
+    cloud = ScriptedCloud(Script(text="one two three four", piece_delay=0.3))
+    with serve(cloud) as tandem:
+        begun = asked(tandem, "Count.", background=True)
+        path = f"/v1/responses/{begun['id']}"
+        early = tandem.get(f"{path}?stream=true")
+        equal((early.status, early.json["error"]["param"]), (400, "stream"))
+        wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "the answer")
+        whole = tandem.get(path).json
+        answer = tandem.get(f"{path}?stream=true")
+        equal(answer.headers["content-type"], "text/event-stream")
+        events = parse_events(answer.body)
+        equal([event["sequence_number"] for event in events], list(range(len(events))))
+        equal((events[0]["type"], events[0]["response"]["output"]), ("response.created", []))
+        deltas = [e["delta"] for e in events if e["type"] == "response.output_text.delta"]
+        equal("".join(deltas), "one two three four")
+        done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
+        equal(done, whole["output"])
+        equal((events[-1]["type"], events[-1]["response"]), ("response.completed", whole))
+        rest = parse_events(tandem.get(f"{path}?stream=true&starting_after=3").body)
+        equal([event["sequence_number"] for event in rest], list(range(4, len(events))))
+        last = parse_events(tandem.get(f"{path}?starting_after=99&stream=true").body)
+        equal([event["type"] for event in last], ["response.completed"])
+        wrong = tandem.get(f"{path}?stream=true&starting_after=x")
+        equal((wrong.status, wrong.json["error"]["param"]), (400, "starting_after"))
+        absent = tandem.get("/v1/responses/resp_none?stream=true")
+        equal(absent.status, 404)
 
 
 @case

@@ -2,11 +2,15 @@
  *
  * A response belongs to its caller. To others it is not there. */
 #include "api/dialects/responses/responses_history.h"
+#include "api/http/query.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"
+#include "api/inference/kept_events.h"
 #include "api/inference/kept_page.h"
 #include "base/json.h"
 #include "base/str.h"
+
+#include <string.h>
 
 static bool find(struct api *api, struct td_str id, struct history_found *found)
 {
@@ -22,24 +26,49 @@ static void reply_text(struct api *api, struct http_request *request,
 
 static bool wants_stream(const struct http_request *request)
 {
-    return str_find(str_from(http_request_query(request)), STR("stream=true"), 0) != SIZE_MAX;
+    char text[sizeof "true"];
+    return query_text(request, STR("stream"), text, sizeof text) && strcmp(text, "true") == 0;
+}
+
+static void reply_events(struct api *api, struct http_request *request,
+                         const struct history_found *found)
+{
+    struct fault fault;
+    uint64_t after = 0;
+    bool some =
+        str_find(str_from(http_request_query(request)), STR("starting_after="), 0) != SIZE_MAX;
+    if (found->state == HISTORY_RUNNING)
+        fault_request(&fault, "stream",
+                      "the response is not complete, and its events are not kept: ask without "
+                      "stream until it is");
+    else if (!query_number(request, STR("starting_after"), 0, &after) || after > INT64_MAX)
+        fault_request(&fault, "starting_after", "starting_after must be the number of an event");
+    else {
+        struct buf events;
+        buf_init(&events, 8 * KEPT_REPLY_BYTES_MAX);
+        if (kept_events_write(history_text_view(found->body), some ? (int64_t)after : -1,
+                              &events)) {
+            api_reply_text(api, request, 200, "text/event-stream", buf_view(&events));
+            buf_deinit(&events);
+            return;
+        }
+        buf_deinit(&events);
+        fault_from_status(&fault, TD_NO_MEMORY, "no memory for the events", NULL);
+    }
+    api_reply_fault(api, request, &fault);
 }
 
 void responses_handle_one(struct api *api, struct http_request *request, const char *rest)
 {
     struct history_found found;
-    struct fault fault;
     if (!find(api, str_from(rest), &found)) {
         kept_page_reply_absent(api, request, "Response", str_from(rest));
         return;
     }
-    if (wants_stream(request)) {
-        fault_request(&fault, "stream",
-                      "events are not kept: ask without stream until the response is complete");
-        api_reply_fault(api, request, &fault);
-    } else {
+    if (wants_stream(request))
+        reply_events(api, request, &found);
+    else
         reply_text(api, request, found.body);
-    }
     history_found_deinit(&found);
 }
 
