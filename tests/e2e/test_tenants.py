@@ -115,6 +115,7 @@ BODIES = {
     "/api/embed": lambda name: {"model": "auto", "input": TEXT, "user": name},
     "/api/embeddings": lambda name: {"model": "auto", "prompt": TEXT, "user": name},
     "/completion": prompt_body,
+    "/embedding": lambda name: {"content": TEXT, "user": name},
     "/infill": lambda name: {**prompt_body(name), "input_prefix": TEXT},
     "/v1/embeddings": lambda name: {"model": "auto", "input": TEXT, "user": name},
     "/v1/moderations": lambda name: {"input": TEXT, "user": name},

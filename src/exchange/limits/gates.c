@@ -12,6 +12,7 @@
 
 /* "Not mine" is more probable than all other first tokens together. */
 #define NOT_MINE_MIN 0.5f
+#define CALL_CONFIDENCE_MIN 0.85
 
 struct gate {
     const char *name;
@@ -189,9 +190,18 @@ static bool abandon_look(const struct gate_view *view, struct gate_verdict *out)
            view->token_count % gates->g2_every == 0 && is_under(view, gates->g2_abandon_under, out);
 }
 
+/* A call does something, where an answer is read first. So it is kept only when it is surer, unless
+ * the route gives the number. */
+static double g3_least(const struct gate_view *view)
+{
+    const struct gate_settings *gates = view->settings;
+    bool acts = view->confidence->calls && !gates->g3_given;
+    return acts ? fmax(gates->g3_confidence_min, CALL_CONFIDENCE_MIN) : gates->g3_confidence_min;
+}
+
 static bool g3_judge(const struct gate_view *view, struct gate_verdict *out)
 {
-    return view->settings->g3_on && is_under(view, view->settings->g3_confidence_min, out);
+    return view->settings->g3_on && is_under(view, g3_least(view), out);
 }
 
 /* --- the end --- */

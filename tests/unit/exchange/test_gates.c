@@ -158,6 +158,23 @@ static void test_an_answer_that_the_tier_cut_is_judged_after_its_confidence(void
     CHECK(is(text, "local's context ended the answer after 8 tokens"));
 }
 
+/* A call does something: it is kept only when it is surer, unless the route gives the number. */
+static void test_a_call_has_to_be_surer_than_an_answer(void)
+{
+    struct confidence c = tokens(3, 0.7, 0);
+    double at = confidence_value(&c);
+    struct gate_settings g3 = {.g3_on = true, .g3_confidence_min = 0.55};
+    REQUIRE(at > 0.55 && at < 0.85);
+    CHECK(judge(&g3, &c, 3).left_by == NULL);
+    c.calls = true;
+    struct gate_verdict verdict = judge(&g3, &c, 3);
+    CHECK(verdict.left_by != NULL && verdict.threshold == 0.85);
+    g3.g3_given = true;
+    CHECK(judge(&g3, &c, 3).left_by == NULL);
+    g3 = (struct gate_settings){.g3_on = true, .g3_confidence_min = 0.95};
+    CHECK(judge(&g3, &c, 3).threshold == 0.95);
+}
+
 /* What is exactly at a threshold stays; what is the least below it leaves. */
 static void test_at_its_threshold_an_answer_stays(void)
 {
@@ -272,6 +289,7 @@ int main(void)
     RUN(test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little);
     RUN(test_an_answer_that_the_tier_cut_is_judged_after_its_confidence);
     RUN(test_at_its_threshold_an_answer_stays);
+    RUN(test_a_call_has_to_be_surer_than_an_answer);
     RUN(test_a_hopeless_answer_is_given_up_at_every_so_many_tokens);
     RUN(test_g2_without_a_number_looks_at_the_first_token);
     RUN(test_each_gate_alone_is_one);
