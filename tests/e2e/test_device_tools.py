@@ -114,6 +114,11 @@ def test_requests_without_tools_are_the_main_weights():
         with Tandem(env=alone) as tandem:  # without the weights for tools, no tier can call
             refused = ask(tandem, OSLO)
             assert refused.status in (400, 503) and b"tools" in refused.body, refused.body
+        shutil.copy(NANO.with_name("nano-tools.gguf"), folder)  # which has no such file itself
+        (Path(folder) / "nano-tools-tools.gguf").write_bytes(b"GGUF of no use")
+        with Tandem(env=alone) as tandem:
+            equal(calls_of(ask(tandem, OSLO)), [("get_weather", {"city": "Oslo"})])
+            assert not any("tools_model_not_used" in line for line in tandem.log), tandem.log
         (Path(folder) / "nano-tools.gguf").write_bytes(b"GGUF of no use")
         with Tandem(env=alone) as tandem:
             assert ask(tandem, OSLO).status in (400, 503)

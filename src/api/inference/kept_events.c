@@ -6,7 +6,7 @@
 
 struct events {
     struct buf *out;
-    int64_t number, after;
+    uint64_t number, after;
     struct json *event; /* the one at hand */
 };
 
@@ -14,12 +14,12 @@ static void begin(struct events *events, const char *type)
 {
     events->event = json_new_object();
     json_put(events->event, "type", json_new_cstr(type));
-    json_put(events->event, "sequence_number", json_new_int(events->number));
+    json_put(events->event, "sequence_number", json_new_int((int64_t)events->number));
 }
 
 static void end(struct events *events, bool last)
 {
-    if (last || events->number > events->after) {
+    if (last || events->after == KEPT_EVENTS_ALL || events->number > events->after) {
         sse_begin(events->out, json_cstr(json_get(events->event, "type")));
         json_write(events->event, events->out);
         sse_end(events->out);
@@ -89,7 +89,7 @@ static const char *last_type(const struct json *response)
     return str_equal(status, STR("failed")) ? "response.failed" : "response.incomplete";
 }
 
-bool kept_events_write(struct td_str body, int64_t after, struct buf *out)
+bool kept_events_write(struct td_str body, uint64_t after, struct buf *out)
 {
     struct events events = {.out = out, .after = after};
     struct json *response = NULL;
@@ -100,6 +100,9 @@ bool kept_events_write(struct td_str body, int64_t after, struct buf *out)
     json_put(begun, "status", json_new_cstr("in_progress"));
     json_put(begun, "output", json_new_array());
     begin(&events, "response.created");
+    json_put(events.event, "response", json_clone(begun));
+    end(&events, false);
+    begin(&events, "response.in_progress");
     json_put(events.event, "response", begun);
     end(&events, false);
     for (size_t i = 0; i < json_count(items); i++)

@@ -5,8 +5,10 @@
 
 #include "base/buf.h"
 
-/* Appends those whose number is above `after` (-1 = all), and the last one in any case. False when
- * the body is not JSON, or without memory. */
-bool kept_events_write(struct td_str body, int64_t after, struct buf *out);
+#define KEPT_EVENTS_ALL UINT64_MAX
+
+/* Appends those whose number is above `after`, or all of them, and the last one in any case. False
+ * when the body is not JSON, or without memory. */
+bool kept_events_write(struct td_str body, uint64_t after, struct buf *out);
 
 #endif

@@ -34,20 +34,17 @@ static void reply_events(struct api *api, struct http_request *request,
                          const struct history_found *found)
 {
     struct fault fault;
-    uint64_t after = 0;
-    bool some =
-        str_find(str_from(http_request_query(request)), STR("starting_after="), 0) != SIZE_MAX;
+    uint64_t after;
     if (found->state == HISTORY_RUNNING)
         fault_request(&fault, "stream",
                       "the response is not complete, and its events are not kept: ask without "
                       "stream until it is");
-    else if (!query_number(request, STR("starting_after"), 0, &after) || after > INT64_MAX)
+    else if (!query_number(request, STR("starting_after"), KEPT_EVENTS_ALL, &after))
         fault_request(&fault, "starting_after", "starting_after must be the number of an event");
     else {
         struct buf events;
         buf_init(&events, 8 * KEPT_REPLY_BYTES_MAX);
-        if (kept_events_write(history_text_view(found->body), some ? (int64_t)after : -1,
-                              &events)) {
+        if (kept_events_write(history_text_view(found->body), after, &events)) {
             api_reply_text(api, request, 200, "text/event-stream", buf_view(&events));
             buf_deinit(&events);
             return;

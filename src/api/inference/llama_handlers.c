@@ -6,6 +6,7 @@
 #include "api/inference/handlers.h"
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_request.h"
+#include "api/wire/token_ids.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/model/chat_tools.h"
@@ -142,23 +143,17 @@ static void tokenize(struct question *question)
 static void detokenize(struct question *question)
 {
     const struct json *tokens = json_get(question->body, "tokens");
-    uint32_t vocab = td_model_get_info(question->model)->vocab_count;
     struct buf text;
     if (json_kind_of(tokens) != JSON_KIND_ARRAY || json_count(tokens) > TOKENS_MAX) {
         fault_request(&question->fault, "tokens", "tokens must be a list of token ids");
         return;
     }
     buf_init(&text, ANSWER_BYTES_MAX);
-    for (size_t i = 0; i < json_count(tokens); i++) {
-        const struct json *token = json_at(tokens, i);
-        int64_t id = json_int(token, -1);
-        if (json_kind_of(token) != JSON_KIND_INT || id < 0 || id >= (int64_t)vocab) {
-            fault_request(&question->fault, "tokens",
-                          "tokens[%zu] is no token of a vocabulary of %u", i, vocab);
-            break;
-        }
-        buf_append_str(&text, td_token_piece(question->model, (int32_t)id, true));
-    }
+    int32_t id;
+    for (size_t i = 0; i < json_count(tokens) &&
+                       token_id_read(tokens, i, "tokens", question->model, &id, &question->fault);
+         i++)
+        buf_append_str(&text, td_token_piece(question->model, id, true));
     buf_append_str(&question->answer, STR("{\"content\":"));
     json_write_text(buf_view(&text), &question->answer);
     buf_append_char(&question->answer, '}');
@@ -249,10 +244,9 @@ static void props(struct question *question)
     struct buf *out = &question->answer;
     buf_printf(out,
                "{\"default_generation_settings\":{\"n_ctx\":%u,\"params\":{\"temperature\":%.4g,"
-               "\"top_k\":%u,\"top_p\":%.4g,\"min_p\":%.4g}},\"total_slots\":%zu,\"model_alias\":",
+               "\"top_k\":%u,\"top_p\":%.4g,\"min_p\":%.4g}},\"total_slots\":1,\"model_alias\":",
                context_tokens(question), (double)sampling->temperature, sampling->top_k,
-               (double)sampling->top_p, (double)sampling->min_p,
-               question->services->scheduler_count);
+               (double)sampling->top_p, (double)sampling->min_p);
     json_write_text(str_from(info->name), out);
     buf_append_str(out, STR(",\"model_path\":")); /* folders are nobody's business */
     json_write_text(str_from(info->name), out);
@@ -260,7 +254,7 @@ static void props(struct question *question)
                             "\"tandem " TANDEM_VERSION "\"}"));
 }
 
-/* A slot for each local model: the engine runs several requests in one. */
+/* One slot: the engine runs several requests in it, of all local models. */
 static void slots(struct question *question)
 {
     struct buf *out = &question->answer;

@@ -7,6 +7,7 @@
 #include "api/wire/body_forms.h"
 #include "api/wire/format_spellings.h"
 #include "api/wire/openai_sampling.h"
+#include "api/wire/token_ids.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -60,16 +61,11 @@ static bool read_ids(const struct json *list, const char *param, const struct td
         fault->error_code = "unsupported_parameter";
         return false;
     }
-    uint32_t vocab = td_model_get_info(model)->vocab_count;
     size_t count = json_count(list);
     int32_t *ids = arena_alloc_array(arena, count, sizeof *ids);
-    for (size_t i = 0; ids && i < count; i++) {
-        int64_t id = json_int(json_at(list, i), -1);
-        if (json_kind_of(json_at(list, i)) != JSON_KIND_INT || id < 0 || id >= (int64_t)vocab)
-            return fault_request(fault, param, "%s[%zu] is no token of a vocabulary of %u", param,
-                                 i, vocab);
-        ids[i] = (int32_t)id;
-    }
+    for (size_t i = 0; ids && i < count; i++)
+        if (!token_id_read(list, i, param, model, &ids[i], fault))
+            return false;
     to->ids = ids;
     to->id_count = count;
     return (ids && spell(model, arena, to)) ||

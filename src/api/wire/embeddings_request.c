@@ -3,6 +3,7 @@
 #include "api/wire/embeddings_request.h"
 
 #include "api/wire/openai_request.h"
+#include "api/wire/token_ids.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -23,15 +24,9 @@ static bool is_ids(const struct json *value)
 static bool read_ids(const struct json *list, const char *param, const struct td_model *model,
                      int32_t *ids, struct fault *fault)
 {
-    uint32_t vocab = model ? td_model_get_info(model)->vocab_count : INT32_MAX;
-    for (size_t i = 0; i < json_count(list); i++) {
-        const struct json *value = json_at(list, i);
-        int64_t id = json_int(value, -1);
-        if (json_kind_of(value) != JSON_KIND_INT || id < 0 || id >= (int64_t)vocab)
-            return fault_request(fault, param, "%s[%zu] is no token of a vocabulary of %u", param,
-                                 i, vocab);
-        ids[i] = (int32_t)id;
-    }
+    for (size_t i = 0; i < json_count(list); i++)
+        if (!token_id_read(list, i, param, model, &ids[i], fault))
+            return false;
     return true;
 }
 

@@ -55,7 +55,8 @@ static const struct config_section g2_section = KEYS_MAP(g2_keys);
 static const struct config_key g3_keys[] = {
     {"confidence_min", CONFIG_KEY_NUMBER, AT(gates.g3_confidence_min), NULL, 0, 1,
      .help = "leave the tier when the confidence of the whole answer is lower; 0 = off; default: "
-             "0.55 for the embedded model, what 'tandem calibrate' found for another one"},
+             "0.55 for the embedded model, what 'tandem calibrate' found for another one; 0.85 at "
+             "least for a call of a tool"},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL, .help = THRESHOLDS_HELP},
 };
 static const struct config_section g3_section = KEYS_MAP(g3_keys);

@@ -244,16 +244,8 @@ static void write_start_array(struct dialect_reply *reply, const struct exchange
 /* Calls wait for the end, where they are whole. */
 static void keep_calls(struct response_answer *answer, const struct json *message)
 {
-    const struct json *calls = json_get(message, "tool_calls");
     buf_append_str(&answer->refusal, json_text(json_get(message, "refusal")));
-    if (json_count(calls) == 0)
-        return;
-    if (!answer->tool_calls)
-        answer->tool_calls = tool_calls_new(answer->content.bytes_max);
-    if (answer->tool_calls)
-        tool_calls_add(answer->tool_calls, calls);
-    else
-        answer->content.failed = true;
+    response_answer_add_calls(answer, json_get(message, "tool_calls"));
 }
 
 static bool write_piece(struct dialect_reply *reply, const struct exchange_summary *summary,

@@ -1,6 +1,7 @@
 #include "api/dialects/llama/llama_tokens.h"
 
 #include "api/dialects/chat_build.h"
+#include "api/wire/token_ids.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -23,14 +24,12 @@ static bool has_ids(const struct json *prompt)
     return false;
 }
 
-static bool add_id(struct tokens *tokens, const struct json *value, const char *place)
+static bool add_id(struct tokens *tokens, const struct json *prompt, size_t index)
 {
-    uint32_t vocab = td_model_get_info(tokens->model)->vocab_count;
-    int64_t id = json_int(value, -1);
-    if (id < 0 || id >= (int64_t)vocab)
-        return fault_request(tokens->fault, place, "%s is no token of a vocabulary of %u", place,
-                             vocab);
-    buf_append_str(&tokens->text, td_token_piece(tokens->model, (int32_t)id, true));
+    int32_t id;
+    if (!token_id_read(prompt, index, "prompt", tokens->model, &id, tokens->fault))
+        return false;
+    buf_append_str(&tokens->text, td_token_piece(tokens->model, id, true));
     json_push(tokens->ids, json_new_int(id));
     return true;
 }
@@ -64,7 +63,7 @@ static bool add_all(struct tokens *tokens, const struct json *prompt)
         if (kind != JSON_KIND_INT && kind != JSON_KIND_TEXT)
             return fault_request(tokens->fault, place, "%s must be a token id or a text, not %s",
                                  place, json_kind_name(kind));
-        if (kind == JSON_KIND_INT ? !add_id(tokens, item, place)
+        if (kind == JSON_KIND_INT ? !add_id(tokens, prompt, i)
                                   : !add_text(tokens, json_text(item), i == 0, place))
             return false;
     }

@@ -155,7 +155,8 @@ static void open_for_tools(struct local_model *local, const struct local_model_u
     own.draft_path = NULL;
     own.embeds = false;
     own.is_own = true; /* the threshold of early exits is the main model's */
-    if (use->generates && local_model_tools_beside(local->path, path) &&
+    own.for_tools = true;
+    if (use->generates && !use->for_tools && local_model_tools_beside(local->path, path) &&
         local_model_open(path, &own, &local->for_tools, &why) != TD_OK)
         log_event(LOG_LEVEL_WARN, "tools_model_not_used", "file=%s reason=\"%s\"", path,
                   why.message);

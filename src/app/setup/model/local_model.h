@@ -29,6 +29,7 @@ struct local_model_use {
     bool generates;       /* has a scheduler */
     bool embeds;          /* has a service of embeddings */
     bool warm;            /* computes a token before it counts as open */
+    bool for_tools;       /* of another model, so it has none beside itself */
 };
 
 /* Immutable but for the count. */
