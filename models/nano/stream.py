@@ -11,10 +11,12 @@ VOCABULARY_EXAMPLES = 150000
 
 
 def vocabulary_texts(seed):
-    """The texts that the tokenizer is trained on: examples, CLINC150's lines as they stand too."""
+    """The texts that the tokenizer is trained on: examples of all models of the family, CLINC150's
+    lines as they stand too."""
+    mix = data.TOOLS_MIX | data.MIX
     texts = [
         t
-        for _, m, a, *_ in data.examples(seed, "vocabulary", VOCABULARY_EXAMPLES)
+        for _, m, a, *_ in data.examples(seed, "vocabulary", VOCABULARY_EXAMPLES, mix)
         for t in [*(p for p in render(m) if p not in MARKS), a]
     ]
     return texts + clinc_inside() * 2
