@@ -49,6 +49,8 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/v1/responses", responses_handle, TENANT, OPENAI),
     ROW(POST, "/responses", responses_handle, TENANT, OPENAI),
     ROW(POST, "/v1/responses/input_tokens", responses_handle_count, TENANT, OPENAI),
+    ROW(POST, "/v1/responses/compact", responses_handle_compact, TENANT, OPENAI),
+    ROW(POST, "/responses/compact", responses_handle_compact, TENANT, OPENAI),
     ROW(GET, "/v1/responses/*/input_items", responses_handle_items, TENANT, OPENAI),
     ROW(GET, "/responses/*/input_items", responses_handle_items, TENANT, OPENAI),
     ROW(POST, "/v1/responses/*/cancel", responses_handle_cancel, TENANT, OPENAI),

@@ -254,6 +254,26 @@ def test_tools_there_and_back():
 
 
 @case
+def test_a_conversation_is_compacted_and_goes_on():
+    cloud = ScriptedCloud(Script(text="They met in Oslo."))
+    with server(cloud) as tandem:
+        client = connect(tandem)
+        turns = [
+            {"role": "user", "content": "They met in a town."},
+            {"role": "assistant", "content": "Which?"},
+            {"role": "user", "content": "Oslo."},
+        ]
+        compacted = client.responses.compact(model="auto", input=turns)
+        equal((compacted.object, compacted.output[-1].type), ("response.compaction", "compaction"))
+        client.responses.create(
+            model="auto", input=[*compacted.output, {"role": "user", "content": "Who?"}]
+        )
+        read = [message["content"] for message in sent(cloud)["messages"]]
+        equal((len(read), read[0], read[1], read[3]), (4, "They met in a town.", "Oslo.", "Who?"))
+        assert read[2].endswith("They met in Oslo."), read
+
+
+@case
 def test_errors_are_the_clients_own():
     cloud = ScriptedCloud(Script(status=500))
     with server(cloud) as tandem:

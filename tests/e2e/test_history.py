@@ -467,5 +467,87 @@ def test_time_and_room_are_limited_by_caller():
         equal(tandem.get(f"/v1/responses/{theirs}", headers=key("b")).status, 200)
 
 
+def compact(tandem, words, who=None, mode="only-cloud", **members):
+    body = {"model": "auto", "input": words} | members
+    head = {"x-tandem-mode": mode, **key(who)}
+    return tandem.request("POST", "/v1/responses/compact", body, head)
+
+
+@case
+def test_a_compaction_stands_for_the_conversation_it_was_made_of():
+    cloud = ScriptedCloud(Script(text="They like blue."))
+    with serve(cloud) as tandem:
+        first = asked(tandem, "I like blue.")
+        words = [
+            {"role": "user", "content": "And red a little."},
+            {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "done"},
+        ]
+        answer = compact(
+            tandem,
+            words,
+            previous_response_id=first["id"],
+            instructions="Be brief.",
+            tools=[WEATHER],
+        )
+        equal(answer.status, 200, answer.body.decode())
+        equal(answer.json["object"], "response.compaction")
+        *kept, made = answer.json["output"]
+        texts = [one["content"][0]["text"] for one in kept]
+        equal(texts, ["I like blue.", "And red a little."])
+        equal(made["type"], "compaction")
+        if "blue" in json.dumps(made) or answer.json["usage"]["output_tokens"] <= 0:
+            raise AssertionError(answer.body)
+        sent = messages(cloud)
+        equal([role for role, _ in sent[:4]], ["system", "user", "assistant", "user"])
+        if not sent[-1][1].startswith("Write a summary") or "tools" in cloud.requests[-1]["json"]:
+            raise AssertionError(cloud.requests[-1])
+        # The next turn reads the summary in its place, and so does one that goes on from that.
+        then = asked(tandem, [*answer.json["output"], {"role": "user", "content": "Which?"}])
+        summary = ("user", "Summary of the conversation so far:\n\nThey like blue.")
+        turns = [("user", "I like blue."), ("user", "And red a little."), summary]
+        equal(messages(cloud), [*turns, ("user", "Which?")])
+        asked(tandem, "Sure?", previous_response_id=then["id"])
+        equal(messages(cloud)[:3], turns)
+        # A second one has the first in its summary, not as the user's words.
+        again = compact(tandem, answer.json["output"]).json["output"]
+        equal([one["type"] for one in again], ["message", "message", "compaction"])
+
+
+@case
+def test_a_compaction_is_its_callers_and_keeps_its_class():
+    cloud = ScriptedCloud(Script(text="A card."))
+    with serve(cloud, keys=True) as tandem:
+        public = compact(tandem, "Hello.", who="a").json["output"]
+        equal(error_of(ask(tandem, public, "b"))[2], "input[1].encrypted_content")
+        changed = [{**public[1], "encrypted_content": public[1]["encrypted_content"][:-1] + "g"}]
+        for wrong in (changed, [{"type": "compaction", "encrypted_content": "zz"}]):
+            answer = ask(tandem, wrong, "a")
+            equal((answer.status, error_of(answer)[2]), (400, "input[0].encrypted_content"))
+        before = len(cloud.requests)
+        equal(compact(tandem, CARD, who="a").status, 403)
+        equal(len(cloud.requests), before)
+    # What may not reach the cloud may not reach it by a summary that a nearer server has made.
+    house = ScriptedCloud(Script(text="Plans."))
+    more = f"""
+  - {{name: house, kind: openai, place: premises, model: m, base_url: "{house.base_url}"}}
+"""
+    with Tandem(edge_first(cloud.base_url).replace("\nroutes:", more + "\nroutes:")) as tandem:
+        body = {"model": "house", "input": "Our plans.", "tandem": {"data_class": "sensitive"}}
+        made = tandem.request("POST", "/v1/responses/compact", body)
+        equal((made.status, len(house.requests)), (200, 1), made.body)
+        then = ask(tandem, made.json["output"])
+        equal((then.status, then.json["error"]["code"]), (403, "refused_by_policy"))
+        equal(len(cloud.requests), before)
+
+
+@case
+def test_a_tier_that_only_stands_in_writes_no_summary():
+    cloud = ScriptedCloud(Script(status=503))
+    with serve(cloud) as tandem:
+        answer = compact(tandem, "Why did the French revolution begin?", mode="auto")
+        equal((answer.status, answer.json["error"]["code"]), (503, "no_summary"), answer.body)
+
+
 if __name__ == "__main__":
     main()

@@ -9,19 +9,18 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from foreign_bodies import BODIES, TEXT, chat_body, soon
 from forms import upload
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Tandem, edge_first, run, wait_until
 
 KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
 USER = "ann-canary"
-TEXT = "Tell me of the prompt-canary and of annacanary@acmeltd.com in Canaryville, please."
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 MASKING = "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n"
 SERVER = "server: {api_keys_env: KEYS, operator_keys_env: BOSS}\nledger: {store_prompts: true}\n"
@@ -35,10 +34,6 @@ def key(who):
 def serve(config=SERVER, cloud=None, **env):
     env = {"TEST_CLOUD_KEY": "k", "KEYS": f"{KEYS['a']},{KEYS['b']}", "BOSS": KEYS["boss"], **env}
     return Tandem((edge_first(cloud.base_url) if cloud else "") + config, env=env)
-
-
-def soon():
-    return int(time.time()) + 600
 
 
 # --- the walk ---
@@ -57,83 +52,6 @@ def routes():
     return found
 
 
-def chat_body(name):
-    return {
-        "model": "local",
-        "messages": [{"role": "user", "content": TEXT}],
-        "max_tokens": 2,
-        "user": name,
-        "tandem": {"consent": name},
-    }
-
-
-def prompt_body(name):
-    return {"model": "local", "prompt": TEXT, "max_tokens": 2, "user": name}
-
-
-def gemini_body(name):
-    config = {"maxOutputTokens": 2}
-    return {
-        "contents": [{"parts": [{"text": TEXT}]}],
-        "generationConfig": config,
-        "tandem": {"consent": name},
-    }
-
-
-# How a body names an object, for each endpoint of tenants that takes one: {path: name -> body}. An
-# endpoint that is not here fails the walk, because nobody has said how to attack it.
-BODIES = {
-    "/v1/chat/completions": chat_body,
-    "/v1/messages": lambda name: {
-        "model": "local",
-        "max_tokens": 2,
-        "messages": [{"role": "user", "content": TEXT}],
-        "metadata": {"user_id": name},
-    },
-    "/v1/responses": lambda name: {
-        "model": "local",
-        "input": TEXT,
-        "max_output_tokens": 16,
-        "user": name,
-        "previous_response_id": name,
-    },
-    "/v1/responses/input_tokens": lambda name: {"input": TEXT, "previous_response_id": name},
-    "/v1/responses/*/cancel": lambda name: {"id": name},
-    "/v1/conversations": lambda name: {"items": [{"type": "item_reference", "id": name}]},
-    "/v1/conversations/*": lambda _: {"metadata": {}},
-    "/v1/conversations/*/items": lambda name: {"items": [{"id": name}]},
-    "/v1/completions": prompt_body,
-    "/v1/files": lambda name: {"file_id": name},
-    "/v1/batches": lambda name: {
-        "input_file_id": name,
-        "endpoint": "/v1/embeddings",
-        "completion_window": "24h",
-    },
-    "/v1/batches/*/cancel": lambda name: {"id": name},
-    "/api/chat": lambda name: {**chat_body(name), "stream": False},
-    "/api/generate": lambda name: {**prompt_body(name), "tandem": {"consent": name}},
-    "/api/embed": lambda name: {"model": "auto", "input": TEXT, "user": name},
-    "/api/embeddings": lambda name: {"model": "auto", "prompt": TEXT, "user": name},
-    "/completion": prompt_body,
-    "/embedding": lambda name: {"content": TEXT, "user": name},
-    "/infill": lambda name: {**prompt_body(name), "input_prefix": TEXT},
-    "/v1/embeddings": lambda name: {"model": "auto", "input": TEXT, "user": name},
-    "/v1/moderations": lambda name: {"input": TEXT, "user": name},
-    "/v1/rerank": lambda name: {"query": TEXT, "documents": [TEXT], "user": name},
-    "/v1/models/*:generateContent": gemini_body,
-    "/v1/models/*:streamGenerateContent": gemini_body,
-    "/v1/models/*:embedContent": lambda _: {"content": {"parts": [{"text": TEXT}]}},
-    "/v1/models/*:batchEmbedContents": lambda _: {
-        "requests": [{"content": {"parts": [{"text": TEXT}]}}]
-    },
-    "/v1/deployments/*/chat/completions": chat_body,
-    "/v1/deployments/*/completions": prompt_body,
-    "/v1/deployments/*/embeddings": lambda name: {"input": TEXT, "user": name},
-    "/tandem/v1/classify": lambda name: {"text": TEXT, "set": "intents", "user": name},
-    "/tandem/v1/feedback": lambda name: {"id": name, "ok": False, "comment": "of another"},
-    "/tandem/v1/consents": lambda name: {"id": name, "scope": "other", "expires": soon()},
-    "/tandem/v1/forget": lambda name: {"user": name},
-}
 # What leaves things of the asking tenant's own, whatever is named.
 INFERENCE = [
     path for path in BODIES if not path.startswith(("/tandem/", "/v1/files", "/v1/batches"))

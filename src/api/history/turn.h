@@ -11,6 +11,7 @@ struct history_turn {
     char previous[HISTORY_ID_BYTES], conversation[HISTORY_ID_BYTES]; /* "" = none */
     struct history_class data_class;                                 /* of what it goes on from */
     struct history_text *own; /* the items that it adds itself; NULL: not needed. Owned */
+    const uint8_t *key;       /* of compactions (responses_compact.h); NULL = none. Borrowed */
 };
 
 #endif

@@ -56,6 +56,7 @@ struct api_host {
     bool local_origins;               /* also those of local programs (http/origin.h) */
     const char *const *allowed_hosts; /* names of this server; NULL-terminated, may be NULL */
     const char *listen_host;          /* as configured; may be NULL */
+    const uint8_t *key;               /* of the installation [KEYED_KEY_BYTES]; NULL = none */
     size_t body_bytes_max;            /* of a request */
     size_t answer_bytes_max;          /* of a whole (not streamed) answer */
     size_t pad_stream_bytes;          /* a stream's events are multiples of it; 0 = as asked */

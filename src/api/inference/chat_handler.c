@@ -19,6 +19,7 @@
  * `detached`: its answer is kept (kept_answer.h), and it ends early only when it is cancelled.
  */
 #include "api/dialects/dialect.h"
+#include "api/dialects/responses/responses_compact.h"
 #include "api/files/file_inline.h"
 #include "api/files/file_object.h"
 #include "api/http/access.h"
@@ -599,9 +600,7 @@ static void handle_on(struct api *api, struct http_request *request, const struc
         api_reply_fault(api, request, &fault);
         return;
     }
-    const struct responses_history from = {.history = api->host->history,
-                                           .caller = api->who.caller,
-                                           .bytes_max = api->host->arena_bytes_max / 4};
+    const struct responses_history from = responses_history_of(api);
     chat->services = api->host->acquire(api->host->ctx);
     path.on_device = chat->services->model;
     if (!find_body(chat, request, &body, &fault) ||
@@ -648,6 +647,12 @@ void responses_handle(struct api *api, struct http_request *request, const char 
 {
     (void)rest;
     handle(api, request, &dialect_responses);
+}
+
+void responses_handle_compact(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_responses_compact);
 }
 
 void ollama_handle_chat(struct api *api, struct http_request *request, const char *rest)

@@ -22,13 +22,6 @@
 #define METADATA_MAX 16
 #define METADATA_BYTES_MAX 512
 
-static struct responses_history history_of(const struct api *api)
-{
-    return (struct responses_history){.history = api->host->history,
-                                      .caller = api->who.caller,
-                                      .bytes_max = api->host->arena_bytes_max / 4};
-}
-
 static bool find(const struct api *api, struct td_str id, struct history_found *found)
 {
     return api->host->history && str_starts_with(id, STR("conv_")) &&
@@ -114,7 +107,7 @@ static struct history_text *read_items(const struct api *api, const struct json 
                                        struct td_str owner, struct history_class *data_class,
                                        struct fault *fault)
 {
-    const struct responses_history from = history_of(api);
+    const struct responses_history from = responses_history_of(api);
     const struct json *items = json_get(body, "items");
     if (json_kind_of(items) != JSON_KIND_ARRAY || json_count(items) == 0 ||
         json_count(items) > OPENAI_MESSAGES_MAX) {
@@ -290,7 +283,7 @@ void conversations_handle_delete(struct api *api, struct http_request *request, 
 void conversations_handle_items(struct api *api, struct http_request *request, const char *rest)
 {
     struct td_str id = kept_page_name(rest);
-    const struct responses_history from = history_of(api);
+    const struct responses_history from = responses_history_of(api);
     struct json *items;
     if (str_starts_with(id, STR("conv_")) && responses_history_show(&from, id, &items))
         kept_page_reply(api, request, items);

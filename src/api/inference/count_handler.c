@@ -45,9 +45,7 @@ static void count(struct api *api, struct http_request *request, const struct di
     struct fault fault = {0};
     struct chat_request asked = {0};
     struct arena *arena = arena_new(api->host->arena_bytes_max);
-    const struct responses_history from = {.history = api->host->history,
-                                           .caller = api->who.caller,
-                                           .bytes_max = api->host->arena_bytes_max / 4};
+    const struct responses_history from = responses_history_of(api);
     if (!arena)
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
     if (arena &&

@@ -4,9 +4,10 @@
 
 #include "api/http/endpoint.h"
 
-api_handler_fn chat_handle, responses_handle, messages_handle; /* chat_handler.c */
-api_handler_fn ollama_handle_chat, ollama_handle_generate;     /* chat_handler.c */
-api_handler_fn llama_handle_completion, llama_handle_infill;   /* chat_handler.c */
+api_handler_fn chat_handle, responses_handle, responses_handle_compact,
+    messages_handle;                                         /* chat_handler.c */
+api_handler_fn ollama_handle_chat, ollama_handle_generate;   /* chat_handler.c */
+api_handler_fn llama_handle_completion, llama_handle_infill; /* chat_handler.c */
 api_handler_fn responses_handle_one, responses_handle_delete, responses_handle_cancel,
     responses_handle_items; /* kept_handler.c */
 api_handler_fn conversations_handle_new, conversations_handle_one, conversations_handle_change,

@@ -30,6 +30,7 @@ struct chat_request {
     struct json *asked;       /* before it was translated (dialect.h), where that is kept; owned */
     size_t asked_bytes;       /* of its text */
     const char *left_out;     /* openai_request_leave_out; or NULL */
+    struct td_str user_items; /* of a compaction: a JSON array of the user's messages */
     struct history_turn turn; /* what it goes on from (dialect.h); its text is owned */
     bool shows_thoughts;      /* the answer is to have what the model thought (dialect.h) */
     bool include_usage;       /* stream_options.include_usage */

@@ -198,7 +198,8 @@ static void test_a_response_has_the_highest_class_of_all_before_it(void)
             };
             CHECK(history_put(history, &record) == TD_OK);
         }
-        const struct responses_history from = {history, "a", 1 << 20};
+        const struct responses_history from = {
+            .history = history, .caller = "a", .bytes_max = 1 << 20};
         struct history_turn turn;
         struct json *whole;
         struct fault fault;

@@ -3,6 +3,7 @@
 #include "api/dialects/responses/responses_history.h"
 
 #include "api/dialects/chat_build.h"
+#include "api/dialects/responses/responses_compact.h"
 #include "api/dialects/responses/responses_items.h"
 #include "api/wire/openai_request.h"
 #include "base/str.h"
@@ -12,6 +13,14 @@
 #define TURNS_MAX OPENAI_MESSAGES_MAX
 /* Names in messages are cut: they may be as long as a request. */
 #define SHOWN_BYTES 100
+
+struct responses_history responses_history_of(const struct api *api)
+{
+    return (struct responses_history){.history = api->host->history,
+                                      .caller = api->who.caller,
+                                      .bytes_max = api->host->arena_bytes_max / 4,
+                                      .key = api->host->key};
+}
 
 static bool fault_previous(struct fault *fault, struct td_str id)
 {
@@ -139,6 +148,8 @@ static bool append_item(const struct responses_history *from, const struct json 
     char at[CHAT_BUILD_PLACE_BYTES];
     if (out->len > 1) /* after the bracket */
         buf_append_char(out, ',');
+    if (responses_compact_is(item))
+        return responses_compact_open(from, item, place, data_class, out, fault);
     if (!responses_items_is_reference(item)) {
         json_write(item, out);
         return true;
@@ -193,11 +204,13 @@ static struct history_text *copy_text(const struct json *input, struct fault *fa
     return text;
 }
 
-static bool has_reference(const struct json *input)
+/* Items that only the server can read. */
+static bool has_stand_in(const struct json *input)
 {
     bool has = false;
     for (size_t i = 0; i < json_count(input) && !has; i++)
-        has = responses_items_is_reference(json_at(input, i));
+        has = responses_items_is_reference(json_at(input, i)) ||
+              responses_compact_is(json_at(input, i));
     return has;
 }
 
@@ -227,6 +240,7 @@ static bool read_flags(const struct responses_history *from, const struct json *
         !read_flag(asked, "background", false, &turn->background, fault))
         return false;
     turn->store &= from->history != NULL;
+    turn->key = from->key;
     return !turn->background || turn->store ||
            chat_build_unsupported(
                fault, "background", "a response in the background has to be kept, and %s",
@@ -317,7 +331,7 @@ bool responses_history_read(const struct responses_history *from, const struct j
     buf_append_char(&earlier, '[');
     bool ok =
         read_flags(from, asked, turn, fault) && append_earlier(from, asked, turn, &earlier, fault);
-    bool goes_on = *turn->previous || *turn->conversation || has_reference(input);
+    bool goes_on = *turn->previous || *turn->conversation || has_stand_in(input);
     if (ok && (goes_on || turn->store)) {
         turn->own = json_kind_of(input) == JSON_KIND_TEXT
                         ? copy_text(input, fault)

@@ -7,6 +7,7 @@
 #define API_RESPONSES_HISTORY_H
 
 #include "api/history/turn.h"
+#include "api/http/api_internal.h"
 #include "api/http/fault.h"
 #include "base/json.h"
 
@@ -15,7 +16,11 @@ struct responses_history {
     struct history *history; /* NULL = nothing is kept */
     const char *caller;
     size_t bytes_max;
+    const uint8_t *key; /* of compactions (responses_compact.h); NULL = there are none */
 };
+
+/* What the server has of whoever asks now. */
+struct responses_history responses_history_of(const struct api *api);
 
 /* Reads `asked` into *turn, which has to be freed with responses_history_deinit. **returns new**
  * *whole (json_free), or NULL where it would be the same: the body with all items in `input`.

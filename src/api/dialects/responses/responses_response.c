@@ -68,8 +68,8 @@ static int64_t reasoning_tokens(const struct json *told)
     return count > 0 ? count : 0;
 }
 
-static void write_usage(const struct response_answer *answer, const struct tier_usage *usage,
-                        struct buf *out)
+void responses_response_write_usage(const struct response_answer *answer,
+                                    const struct tier_usage *usage, struct buf *out)
 {
     buf_printf(out,
                "{\"input_tokens\":%u,\"input_tokens_details\":{\"cached_tokens\":%u},"
@@ -163,7 +163,7 @@ static void write_response(const struct dialect_reply *reply, const struct respo
     write_repeated(reply->request->asked, ended ? SIZE_MAX : REPEATED_AT_START_MAX, out);
     buf_append_str(out, STR(",\"usage\":"));
     if (summary && ended)
-        write_usage(&reply->answer, &summary->usage, out);
+        responses_response_write_usage(&reply->answer, &summary->usage, out);
     else
         buf_append_str(out, STR("null"));
     if (ended)
@@ -656,7 +656,7 @@ static const struct event_form form = {
     .write_fault = write_fault_event,
 };
 
-static const struct dialect_name names[] = {
+const struct dialect_name responses_names[] = {
     {"max_completion_tokens", "max_output_tokens"},
     {"response_format.json_schema", "text.format"},
     {"messages", "input"},
@@ -670,7 +670,7 @@ static const struct dialect_name names[] = {
 const struct dialect dialect_responses = {
     .form = &form,
     .state_bytes = sizeof(struct stream),
-    .names = names,
+    .names = responses_names,
     .keeps_request = true,
     .recall = responses_history_read,
     .translate = responses_request_translate,

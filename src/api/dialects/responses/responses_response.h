@@ -15,4 +15,8 @@
 
 #include "api/dialects/dialect.h"
 
+extern const struct dialect_name responses_names[];
+void responses_response_write_usage(const struct response_answer *answer,
+                                    const struct tier_usage *usage, struct buf *out);
+
 #endif

@@ -12,11 +12,13 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/setup/files/file_setup.h"
+#include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
 #include "base/background.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory_free.h"
@@ -51,7 +53,8 @@ struct serve {
     struct batch_runner *batches;
     struct call_cache *call_cache;
     struct auth *auth;
-    struct body_budget budget; /* of all workers */
+    uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
+    struct body_budget budget;    /* of all workers */
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
     sigset_t signals;
@@ -111,6 +114,7 @@ static void fill_host(struct serve *serve)
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,
         .auth = serve->auth,
+        .key = serve->key,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
         .local_origins = config->server.local_origins,
         .allowed_hosts = (const char *const *)config->server.allowed_hosts.items,
@@ -363,6 +367,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     enum td_status status = runtime_open(options, &serve->runtime, err);
     if (status == TD_OK)
         status = client_keys_read(serve->runtime, &serve->auth, err);
+    if (status == TD_OK)
+        status = installation_key(runtime_config(serve->runtime), serve->key, err);
     if (status != TD_OK)
         return status;
     serve->metrics = metrics_new(2 * count_workers(runtime_config(serve->runtime)));
@@ -451,6 +457,7 @@ static int cmd_serve(int argc, char **argv)
     metrics_free(serve->metrics);
     auth_free(serve->auth);
     runtime_close(serve->runtime);
+    crypto_wipe(serve->key, sizeof serve->key);
     free(serve);
     return status == TD_OK ? 0 : command_fail("serve", &err);
 }
