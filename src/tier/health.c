@@ -42,6 +42,9 @@
 #define PROBE_MS_MIN 500
 #define PROBE_MS_MAX 5000
 #define WANTED_MS 300000
+/* After it was overloaded, a tier gets one request more with each second that goes well. Without
+ * that, answers that take minutes, or streams that stall, would keep all others out meanwhile. */
+#define GROW_MS 1000.0
 /* Connecting is slow beyond eight times the slowest of late. A lost first packet is sent again
  * after a second, which must not count as a dead tier. */
 #define CONNECTS_KNOWN 5
@@ -64,7 +67,8 @@ struct record {
     struct minute requests, tokens;
     struct retry_budget retries;
     uint32_t inside;
-    double ceiling; /* on `inside` after it was overloaded; 0 = none */
+    double ceiling;     /* on `inside` after it was overloaded; 0 = none */
+    uint64_t slowed_ms; /* when it was, last */
 
     enum tier_rest why;
     bool found; /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
@@ -182,13 +186,18 @@ void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier
 
 /* --- who may ask --- */
 
+static double ceiling_locked(const struct record *record, uint64_t now_ms)
+{
+    return record->ceiling + fmax((double)now_ms - (double)record->slowed_ms, 0) / GROW_MS;
+}
+
 /* Why there is no room for one more, and *wait_ms until there may be. */
 static enum tier_rest full_locked(struct record *record, uint64_t now_ms, uint32_t *wait_ms)
 {
     *wait_ms = 0;
     if (record->limits.concurrent && record->inside >= record->limits.concurrent)
         return REST_CONCURRENT;
-    if (record->ceiling > 0 && record->inside >= (uint32_t)record->ceiling)
+    if (record->ceiling > 0 && record->inside >= (uint32_t)ceiling_locked(record, now_ms))
         return REST_SLOWED;
     if ((*wait_ms = minute_wait_ms(&record->requests, record->limits.requests_per_minute, now_ms)))
         return REST_REQUESTS;
@@ -307,10 +316,12 @@ static void count_locked(struct record *record, bool failed, uint64_t now_ms)
 }
 
 /* A success of a request from before a pause says nothing about the pause. */
-static void good_locked(struct record *record, const struct tier_ticket *ticket)
+static void good_locked(struct record *record, const struct tier_ticket *ticket, uint64_t now_ms)
 {
     record->failures = record->refusals = 0;
-    if (record->ceiling > 0 && (record->ceiling += 1 / record->ceiling) > 2.0 * record->inside + 8)
+    if (record->ceiling > 0)
+        record->ceiling += 1 / record->ceiling;
+    if (ceiling_locked(record, now_ms) > 2.0 * record->inside + 8)
         record->ceiling = 0;
     if (record->why == REST_ASKED && !ticket->alone)
         return;
@@ -379,9 +390,10 @@ static void refused_locked(struct record *record, int http_status, uint64_t now_
 }
 
 /* Fewer at a time: half of what was too much. */
-static void slow_locked(struct record *record)
+static void slow_locked(struct record *record, uint64_t now_ms)
 {
     record->ceiling = fmax(1, (record->inside + 1) / 2.0);
+    record->slowed_ms = now_ms;
 }
 
 /* Whether a failure counts for all callers, and not only for this one. */
@@ -410,9 +422,9 @@ static void judge_locked(struct tier_health *health, struct record *record,
     if (counts && (failed || result->status == TD_OK))
         count_locked(record, failed, now_ms);
     if (http == 429)
-        slow_locked(record);
+        slow_locked(record, now_ms);
     if (result->status == TD_OK)
-        good_locked(record, ticket);
+        good_locked(record, ticket, now_ms);
     else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms &&
              (result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT))
         unreached_locked(health, record, true, now_ms);
@@ -431,7 +443,7 @@ void tier_health_answered(struct tier_health *health, size_t tier, struct tier_t
     if (!record)
         return;
     if (record->why && now_ms >= record->until_ms)
-        good_locked(record, ticket);
+        good_locked(record, ticket, now_ms);
     ticket->alone = false;
     unlock(record);
 }

@@ -313,6 +313,22 @@ static void test_an_overloaded_tier_is_let_grow_again_step_by_step(void)
     tier_health_free(health);
 }
 
+/* Else one stream that stalls would keep all others out until it ends. */
+static void test_an_overloaded_tier_is_let_grow_again_while_old_answers_go_on(void)
+{
+    struct tier_health *health = new_health();
+    struct tier_ticket stalled = enter(health, 1, 0);
+    CHECK(ask(health, answer(TD_BUSY, 429, 0), 0));
+    CHECK(rest_of(health, 0) == REST_SLOWED && rest_of(health, 999) == REST_SLOWED);
+    CHECK(rest_of(health, 1000) == REST_NONE);
+    struct tier_ticket second = enter(health, 2, 1000);
+    CHECK(second.inside && rest_of(health, 1000) == REST_SLOWED);
+    CHECK(rest_of(health, 2000) == REST_NONE);
+    tier_health_leave(health, 0, &second, NULL, 2000);
+    tier_health_leave(health, 0, &stalled, NULL, 2000);
+    tier_health_free(health);
+}
+
 /* --- who else --- */
 
 /* The one who tries a tier alone and fails makes the rest longer at once; one of before does not.
@@ -571,6 +587,7 @@ int main(void)
     RUN(test_one_that_was_not_let_in_is_not_counted);
     RUN(test_a_second_try_needs_a_tier_that_may_be_asked);
     RUN(test_an_overloaded_tier_is_let_grow_again_step_by_step);
+    RUN(test_an_overloaded_tier_is_let_grow_again_while_old_answers_go_on);
     RUN(test_a_trial_decides_alone);
     RUN(test_a_trial_that_was_answered_bars_nobody_after_the_next_rest);
     RUN(test_the_first_words_of_a_trial_do_not_end_a_later_pause);
