@@ -101,6 +101,18 @@ def test_a_choice_is_kept():
 
 
 @case
+def test_a_sum_is_computed_although_tools_are_offered():
+    with Tandem() as tandem:
+        for headers in ({}, RESTRICTED):
+            for stream in (False, True):
+                answer = ask(tandem, "what is 12*7", headers=headers, stream=stream)
+                texts = [answer.text] if not stream else []
+                for chunk in parse_sse(answer.body)[0] if stream else []:
+                    texts += [c["delta"].get("content") or "" for c in chunk["choices"]]
+                equal("".join(texts), "84")
+
+
+@case
 def test_requests_without_tools_are_the_main_weights():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(NANO, f"{folder}/nano.gguf")

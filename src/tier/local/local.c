@@ -1,7 +1,7 @@
-/* The tier that is the engine in this process. It turns messages into token ids, starts a job with
- * the engine's scheduler, and turns the job's tokens into pieces. The attempt is the job's context
- * and ends with it. Requests whose data may not leave the machine go to the confined worker instead
- * (tier/local/sandbox.h), when there is one. */
+/* The tier that is the engine in this process. It turns messages into token ids and starts a job
+ * with the engine's scheduler; the job's context is the attempt (local_attempt.h). Requests whose
+ * data may not leave the machine go to the confined worker instead (tier/local/sandbox.h), when
+ * there is one. */
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -10,20 +10,16 @@
 #include "base/str.h"
 #include "engine/model/adapter.h"
 #include "engine/session/classifier.h"
-#include "engine/session/label_run.h"
-#include "engine/session/scheduler.h"
 #include "router/plan/policy.h"
 #include "tier/call_grammar.h"
 #include "tier/door.h"
 #include "tier/local/job_sampling.h"
 #include "tier/local/local_adapters.h"
 #include "tier/local/local_asked.h"
+#include "tier/local/local_attempt.h"
 #include "tier/local/local_computed.h"
 #include "tier/local/local_prompt.h"
 #include "tier/local/sandbox.h"
-#include "tier/openai/openai_delta.h"
-#include "tier/openai/openai_logprobs.h"
-#include "tier/tool_parser.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,8 +30,6 @@
 /* No vocabulary has more bytes per token on average. A longer prompt cannot fit, so it is refused
  * before the event loop spends time on tokenizing it. */
 #define BYTES_PER_TOKEN_MAX 64
-/* What a tool parser may give out at once: the text it has held back, with room to spare. */
-#define PLAIN_BYTES_MAX ((size_t)4 << 20)
 
 /* A model and what runs it. */
 struct local_engine {
@@ -54,244 +48,9 @@ struct local {
     struct sandbox *sandbox;             /* NULL = none */
 };
 
-struct tier_attempt {
-    struct tier_sink sink;
-    struct job *job;
-    struct label_run *labels;      /* instead of a job: labels are scored */
-    struct sandbox_call *confined; /* instead of both: the confined worker answers */
-    double start_ms, first_ms;
-    uint32_t prompt_tokens;
-    const struct td_model *model;
-    struct tool_parser parser; /* format NONE: the answer has no calls */
-    bool held;                 /* a grammar holds its calls */
-    bool computed;             /* a grammar allows nothing but the answer */
-    bool must_call;
-    const struct td_completion *completion; /* NULL = a chat */
-    int32_t *ids;                           /* of a completion's prompt */
-    struct openai_logprobs logprobs;        /* of a completion */
-    bool with_logprobs, echo_due;
-    struct label_plan *plan; /* of the labels that are scored, or NULL */
-    bool ending;             /* inside on_done: the job is gone already */
-    bool cancelled;          /* while ending */
-};
-
 static struct local *local_of(struct tier *tier)
 {
     return (struct local *)tier;
-}
-
-static void attempt_free(struct tier_attempt *attempt)
-{
-    if (attempt && attempt->parser.format != TOOL_FORMAT_NONE)
-        tool_parser_deinit(&attempt->parser);
-    if (attempt) {
-        free(attempt->ids);
-        label_plan_release(attempt->plan);
-    }
-    free(attempt);
-}
-
-/* Gives out a piece with the calls that the parser has found. **takes** plain. The attempt may be
- * gone afterwards. */
-static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain)
-{
-    struct tier_sink sink = attempt->sink;
-    struct delta_writer writer = {0};
-    struct json *raw_delta;
-    for (size_t i = 0; i < attempt->parser.ready_count; i++) {
-        const struct tool_call *call = &attempt->parser.ready[i];
-        openai_delta_put(&writer, &(struct delta_part){.kind = DELTA_CALL,
-                                                       .call = call->number,
-                                                       .id = str_from(call->id),
-                                                       .function = buf_view(&call->function),
-                                                       .arguments = buf_view(&call->arguments)});
-    }
-    piece->text = buf_view(plain);
-    piece->raw_delta = raw_delta = openai_delta_end(&writer, NULL);
-    sink.on_piece(sink.ctx, piece);
-    json_free(raw_delta);
-    buf_deinit(plain);
-}
-
-/* Gives out what the parser lets through. A mark that is a control token has no text of its own, so
- * its spelling is looked up. */
-static void parse_token(struct tier_attempt *attempt, const struct td_token *token,
-                        struct td_str text, struct tier_piece *piece)
-{
-    struct buf plain;
-    struct td_str mark = {NULL, 0};
-    if (token && token->piece.len == 0)
-        mark = td_token_piece(attempt->model, token->id, true);
-    if (tool_parser_is_mark(&attempt->parser, mark))
-        text = mark;
-    buf_init(&plain, PLAIN_BYTES_MAX);
-    tool_parser_feed(&attempt->parser, text, &plain);
-    piece->in_call =
-        attempt->must_call || attempt->parser.in_call || attempt->parser.ready_count > 0;
-    emit(attempt, piece, &plain);
-}
-
-static void set_uncalled(struct tier_result *out)
-{
-    out->status = error_set(&out->err, TD_UNSUPPORTED,
-                            "the model called no tool, and the request asks for a call");
-    out->own_fault = true;
-}
-
-/* The model says that the request is not its task, so no call comes. The gates look first. */
-static void refuse_call(struct tier_attempt *attempt, struct tier_piece *piece)
-{
-    struct tier_sink sink = attempt->sink;
-    struct tier_result out = {
-        .first_ms = attempt->first_ms,
-        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
-        .usage = {.prompt_tokens = attempt->prompt_tokens, .completion_tokens = 1, .exact = true}};
-    piece->text = (struct td_str){NULL, 0};
-    attempt->ending = true; /* a cancel now only marks the attempt */
-    sink.on_piece(sink.ctx, piece);
-    bool wanted = !attempt->cancelled;
-    job_cancel(attempt->job);
-    attempt_free(attempt);
-    set_uncalled(&out);
-    if (wanted)
-        sink.on_done(sink.ctx, &out);
-}
-
-/* Gives out a piece of a completion. **takes** logprobs. */
-static void give_text(const struct tier_sink *sink, struct tier_piece *piece, struct json *logprobs)
-{
-    struct json *raw_delta = openai_delta_logprobs(logprobs);
-    piece->raw_delta = raw_delta;
-    sink->on_piece(sink->ctx, piece);
-    json_free(raw_delta);
-}
-
-/* Gives out the prompt as the beginning of the answer (echo). False when the callback cancelled the
- * attempt; the caller then frees it. */
-static bool echo_prompt(struct tier_attempt *attempt)
-{
-    const struct td_completion *completion = attempt->completion;
-    if (!attempt->echo_due)
-        return true;
-    attempt->echo_due = false;
-    struct tier_piece piece = {.text = completion->text};
-    struct json *logprobs = NULL;
-    if (attempt->with_logprobs) {
-        const struct text_prompt prompt = {completion->text, attempt->ids,
-                                           job_prompt_scores(attempt->job), attempt->prompt_tokens};
-        logprobs = openai_logprobs_prompt(&attempt->logprobs, &prompt);
-    }
-    bool ending = attempt->ending;
-    attempt->ending = true; /* a cancel now only marks the attempt */
-    give_text(&attempt->sink, &piece, logprobs);
-    attempt->ending = ending;
-    return !attempt->cancelled;
-}
-
-static void complete_token(struct tier_attempt *attempt, const struct td_token *token,
-                           struct tier_piece *piece)
-{
-    if (!echo_prompt(attempt)) {
-        job_cancel(attempt->job);
-        attempt_free(attempt);
-        return;
-    }
-    struct json *logprobs = NULL;
-    if (token && attempt->with_logprobs)
-        logprobs = openai_logprobs_token(&attempt->logprobs, token);
-    give_text(&attempt->sink, piece, logprobs);
-}
-
-static void on_token(void *ctx, const struct td_token *token, struct td_str text)
-{
-    struct tier_attempt *attempt = ctx;
-    bool is_refused = attempt->must_call && attempt->first_ms == 0 && token &&
-                      token->id == td_model_get_info(attempt->model)->not_mine_id;
-    if (attempt->first_ms == 0)
-        attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
-    struct tier_piece piece = {.text = text};
-    if (token) {
-        piece.has_stats = true;
-        piece.stats = attempt->computed ? local_computed_stats() : token->stats;
-        piece.computed = attempt->computed;
-        piece.token_text = token->piece;
-        piece.top = token->top;
-        piece.top_count = attempt->computed ? 0 : token->top_count;
-        piece.model = attempt->model;
-    }
-    if (attempt->completion)
-        complete_token(attempt, token, &piece);
-    else if (is_refused)
-        refuse_call(attempt, &piece);
-    else if (attempt->parser.format != TOOL_FORMAT_NONE)
-        parse_token(attempt, token, text, &piece);
-    else
-        attempt->sink.on_piece(attempt->sink.ctx, &piece);
-    /* Each of these may cancel, so the attempt may be gone here. */
-}
-
-/* Gives out what the parser has held back. False when the callback cancelled the attempt. */
-static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
-{
-    struct buf plain;
-    struct tier_piece piece = {0};
-    if (attempt->parser.format == TOOL_FORMAT_NONE || out->status != TD_OK)
-        return true;
-    buf_init(&plain, PLAIN_BYTES_MAX);
-    /* Half a call is of no use to anybody. LLAMA's calls are only known at their end. */
-    bool half = attempt->held && attempt->parser.in_call && out->finish == TD_FINISH_LENGTH &&
-                attempt->parser.format == TOOL_FORMAT_HERMES;
-    tool_parser_end(&attempt->parser, &plain);
-    if (half)
-        buf_clear(&plain);
-    if (attempt->must_call && attempt->parser.call_count == 0 && out->finish == TD_FINISH_STOP) {
-        buf_deinit(&plain);
-        set_uncalled(out);
-        return true;
-    }
-    if (attempt->parser.call_count > 0 && out->finish == TD_FINISH_STOP)
-        out->finish = TD_FINISH_TOOL_CALLS;
-    attempt->ending = true;
-    if (plain.len > 0 || attempt->parser.ready_count > 0)
-        emit(attempt, &piece, &plain);
-    else
-        buf_deinit(&plain);
-    return !attempt->cancelled;
-}
-
-static void on_done(void *ctx, enum td_status status, const struct td_generate_result *result,
-                    const struct td_error *err)
-{
-    struct tier_attempt *attempt = ctx;
-    struct tier_result out = {
-        .status = status,
-        .first_ms = attempt->first_ms,
-        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
-        .usage = {.prompt_tokens = attempt->prompt_tokens, .exact = true},
-    };
-    if (result) {
-        out.finish = result->finish;
-        out.stop_number = result->stop_number;
-        out.usage.prompt_tokens = result->prompt_tokens;
-        out.usage.completion_tokens = result->completion_tokens;
-        out.usage.cached_tokens = result->cached_tokens;
-        out.waited_ms = job_waited_ms(attempt->job);
-    }
-    if (status != TD_OK) {
-        if (err && err->status != TD_OK)
-            out.err = *err;
-        else
-            error_set(&out.err, status, "the engine stopped: %s", td_status_name(status));
-    }
-    struct tier_sink sink = attempt->sink;
-    bool wanted = end_parser(attempt, &out);
-    if (wanted && status == TD_OK) {
-        attempt->ending = true; /* the job is gone */
-        wanted = echo_prompt(attempt);
-    }
-    attempt_free(attempt);
-    if (wanted)
-        sink.on_done(sink.ctx, &out);
 }
 
 /* --- labels --- */
@@ -321,7 +80,7 @@ static void on_labels(void *ctx, enum td_status status, const struct label_resul
     free(scores);
     struct tier_sink sink = attempt->sink;
     bool wanted = !attempt->cancelled;
-    attempt_free(attempt);
+    local_attempt_free(attempt);
     if (wanted)
         sink.on_done(sink.ctx, &out);
 }
@@ -385,8 +144,8 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
                     .stop_count = request->stop_count,
                     .top_logprobs = request->logprobs ? request->top_logprobs : 0},
         .keep_nothing = request->keep_nothing,
-        .on_token = on_token,
-        .on_done = on_done,
+        .on_token = local_attempt_on_token,
+        .on_done = local_attempt_on_done,
     };
     tier_local_scope(request->caller, job.scope.bytes);
     return job;
@@ -430,7 +189,7 @@ static void on_confined_done(void *ctx, const struct tier_result *result)
 {
     struct tier_attempt *attempt = ctx;
     struct tier_sink sink = attempt->sink;
-    attempt_free(attempt);
+    local_attempt_free(attempt);
     sink.on_done(sink.ctx, result);
 }
 
@@ -457,7 +216,7 @@ static enum td_status start_confined(struct local *local, struct loop *loop,
     if (status == TD_OK)
         *out = attempt;
     else
-        attempt_free(attempt);
+        local_attempt_free(attempt);
     return status;
 }
 
@@ -478,6 +237,38 @@ static enum td_status hold_calls(const struct local_engine *engine,
     return TD_OK;
 }
 
+/* Has a computed answer given, where the question has one. With tools the model is asked first: one
+ * of them may be meant for it. */
+static enum td_status give_computed(const struct local_engine *engine,
+                                    const struct td_request *request, struct tier_attempt *attempt,
+                                    struct job_request *job, struct td_error *err)
+{
+    struct td_grammar *computed = NULL;
+    enum td_status status = local_computed_grammar(engine->model, request, &computed, err);
+    if (status != TD_OK || !computed)
+        return status;
+    if (!(request->tool_count > 0 && request->tool_choice != TOOL_CHOICE_NONE)) {
+        job->options.grammar = computed;
+        attempt->computed = true;
+        return TD_OK;
+    }
+    if (!attempt->held || job->marks.open_id < 0) { /* a call is not seen at its first token */
+        td_grammar_free(computed);
+        return TD_OK;
+    }
+    struct otherwise *otherwise = &attempt->otherwise;
+    otherwise->ids = malloc(job->id_count * sizeof *job->ids);
+    otherwise->job = *job;
+    otherwise->job.options.grammar = computed;
+    otherwise->job.marked = false;
+    otherwise->job.ids = otherwise->ids;
+    if (!otherwise->ids)
+        return error_set(err, TD_NO_MEMORY, "no memory for an attempt");
+    memcpy(otherwise->ids, job->ids, job->id_count * sizeof *job->ids);
+    otherwise->scheduler = engine->scheduler;
+    return TD_OK;
+}
+
 static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
@@ -491,7 +282,6 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     if (local->sandbox && is_restricted(sink))
         return start_confined(local, loop, request, sink, out, err);
     struct tier_attempt *attempt = NULL;
-    struct td_grammar *computed = NULL;
     int32_t *ids = NULL;
     size_t id_count = 0;
     enum td_status status =
@@ -532,15 +322,12 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
         tool_parser_init(&attempt->parser, engine->tool_format, local_prompt_tools(request));
         status = hold_calls(engine, request, attempt, &job, err);
     }
-    if (status == TD_OK)
-        status = local_computed_grammar(engine->model, request, &computed, err);
-    if (computed)
-        job.options.grammar = computed;
-    attempt->computed = computed != NULL;
     job.ids = attempt->completion ? attempt->ids : ids;
     job.id_count = id_count;
     job.loop = loop;
     job.ctx = attempt;
+    if (status == TD_OK)
+        status = give_computed(engine, request, attempt, &job, err);
     if (status == TD_OK)
         status = request->labels ? start_labels(engine, request->labels, &job, attempt, err)
                                  : scheduler_submit(engine->scheduler, &job, &attempt->job, err);
@@ -552,7 +339,7 @@ out:
     if (status == TD_OK)
         *out = attempt;
     else
-        attempt_free(attempt);
+        local_attempt_free(attempt);
     return status;
 }
 
@@ -567,7 +354,7 @@ static void local_cancel(struct tier_attempt *attempt)
         label_run_cancel(attempt->labels);
     else
         job_cancel(attempt->job);
-    attempt_free(attempt);
+    local_attempt_free(attempt);
 }
 
 static uint32_t local_count_prompt(struct tier *tier, const struct td_request *request)

@@ -14,9 +14,9 @@ static struct td_str question_of(const struct td_request *request)
 {
     struct td_str none = {NULL, 0};
     bool plain = request->message_count > 0 && !request->completion && !request->labels &&
-                 !request->continues && request->tool_count == 0 && !request->has_calls &&
-                 request->format == TD_FORMAT_TEXT && !request->grammar &&
-                 !request->names_adapters && request->media.kinds == 0;
+                 !request->continues && !request->has_calls &&
+                 request->tool_choice != TOOL_CHOICE_FORCED && request->format == TD_FORMAT_TEXT &&
+                 !request->grammar && !request->names_adapters && request->media.kinds == 0;
     for (size_t i = 0; plain && i < request->message_count; i++) {
         const struct td_message *message = &request->messages[i];
         bool says_how = message->role != TD_ROLE_USER && message->role != TD_ROLE_ASSISTANT;

@@ -9,7 +9,7 @@
 /* The grammar of the one computed answer: the engine writes it token by token like any other, so
  * streaming, stops, lengths and usage are as always. *out is NULL when the question is the model's:
  * - a model that takes all questions, without a "not mine" token, answers in its own words;
- * - the request asks for a form, a call, labels, an adapter, or goes on with a text;
+ * - the request asks for a form, a call, labels, an adapter, or goes on with a text or a call;
  * - its system prompt says more than who the assistant is.
  * **returns new** (td_grammar_free). */
 TD_MUST_CHECK enum td_status local_computed_grammar(const struct td_model *model,

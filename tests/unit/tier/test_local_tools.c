@@ -58,7 +58,8 @@ static void test_calls_are_held_to_the_tools_that_were_offered(void)
     struct td_grammar grammar;
     scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
     offer_tool(&s, &wire);
-    s.request.call_grammar = &grammar; /* passed on, not read */
+    s.message.content = STR("stop it"); /* which nothing computes */
+    s.request.call_grammar = &grammar;  /* passed on, not read */
     CHECK(scene_start(&s, NULL) == TD_OK);
     CHECK(engine.job.request.marked && engine.job.request.marks.open_id == 7 &&
           engine.job.request.marks.close_id == 8 && engine.job.request.marks.free_id == 9);
@@ -123,11 +124,42 @@ static void test_tools_that_may_not_be_called_leave_the_answer_alone(void)
     tier_free(s.tier);
 }
 
+/* The model is asked first. Its first token says whether it calls one. */
+static void test_a_computed_answer_comes_where_no_tool_is_called(void)
+{
+    for (int i = 0; i < 3; i++) {
+        struct scene s;
+        struct wire_members wire;
+        struct td_grammar grammar;
+        scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
+        offer_tool(&s, &wire);
+        s.message.content = STR("2 + 2");
+        s.request.call_grammar = &grammar;
+        CHECK(scene_start(&s, NULL) == TD_OK && engine.submit_count == 1);
+        CHECK(engine.job.request.options.grammar == &grammar);
+        engine.submit_status = i == 2 ? TD_BUSY : TD_OK;
+        say("5", i == 1 ? 7 : 1); /* 7 begins a call */
+        CHECK(engine.submit_count == (i == 1 ? 1 : 2) && engine.cancel_count == (i == 0));
+        CHECK((engine.job.request.options.grammar != &grammar) == (i == 0));
+        CHECK(strcmp(s.text, i == 0 ? "" : "5") == 0); /* TD_BUSY: the model's own goes on */
+        CHECK(engine.grammar_references == 0 && engine.job.request.marked == (i > 0));
+        if (i == 0)
+            say("4", 1);
+        CHECK(strcmp(s.text, i == 0 ? "4" : "5") == 0);
+        CHECK(s.computed_count == (i == 0));
+        finish_job(TD_OK);
+        CHECK(s.done_count == 1);
+        tier_free(s.tier);
+        wire_members_deinit(&wire);
+    }
+}
+
 int main(void)
 {
     RUN(test_calls_of_tools_come_as_openai_has_them);
     RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
     RUN(test_calls_are_held_to_the_tools_that_were_offered);
+    RUN(test_a_computed_answer_comes_where_no_tool_is_called);
     RUN(test_a_call_that_must_come_and_does_not_is_a_failure);
     RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);
     return test_finish();
