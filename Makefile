@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-clients bench-engine bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -40,6 +40,9 @@ bench-nano: all ## what the default model can do, beside published figures (BENC
 
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams
+
+bench-gateway: all ## what the gateway costs beside nginx: added time, CPU, memory, streams (BENCH_QUICK=1)
+	@python3 bench/run.py gateway
 
 bench-router: all ## the router beside RouteLLM's, nine small models, a mixed workload, an attacker, decision time
 	@python3 bench/run.py router
