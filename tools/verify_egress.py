@@ -133,10 +133,16 @@ def check_row(line: bytes, count: int, previous: Any) -> Any:
     return right
 
 
-def check_end(head: Any, hashes: Any) -> Any:
-    """A head is signed before a row is written, with the row's hash as `next`, and after it, with
-    NONE: the note to a record that a machine left which stopped in between."""
+def check_end(head: Any, hashes: Any, token: str | None) -> Any:
+    """A head is signed before a row is written, with the row's hash as `next`. The next head signs
+    the row. A row that was announced may be missing only while the token of `pending` is there (in
+    records of older versions, which have no such member, always): the note to a record that a
+    machine left which stopped in between."""
     count, covered, announced = len(hashes) - 1, head["count"], head["next"] != NONE
+    if token is not None and hashlib.sha256(token.encode()).hexdigest() != head.get("pending"):
+        raise Fault("the pending token is not that of the last head")
+    if count == covered and announced and "pending" in head and token is None:
+        raise Fault(f"row {count + 1}: it is missing; the last head has announced it")
     if covered > count:
         raise Fault(
             f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are"
@@ -167,7 +173,7 @@ def check(lines: Any, key: Any, kept: Any = ()) -> tuple:
     """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is
     wrong."""
     key = kept[0]["key"] if kept else key
-    heads, hashes = [], [NONE]
+    heads, hashes, token = [], [NONE], None
     for line in lines:
         count = len(hashes) - 1
         if not line.endswith(b"\n"):
@@ -186,6 +192,8 @@ def check(lines: Any, key: Any, kept: Any = ()) -> tuple:
                     f"head {len(heads) + 1} stands after transfers, which it can say nothing of"
                 )
             heads.append(check_head(line, heads, key))
+        elif line.startswith(b'{"pending":') and not count:
+            token = json.loads(line)["pending"]
         else:
             hashes.append(check_row(line, count, hashes[-1]))
     for head in heads:
@@ -194,7 +202,7 @@ def check(lines: Any, key: Any, kept: Any = ()) -> tuple:
                 f"row {head['count']}: it is not the row that the head of {head['date']} was signed"
                 " over"
             )
-    note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes)
+    note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes, token)
     check_kept(kept, hashes)
     return len(hashes) - 1, len(heads), key, note
 
@@ -218,7 +226,7 @@ def main() -> int:
         return 1
     print(f"sound: {count} transfers in one chain, {heads} signed heads, key {key}")
     if note:
-        print(f"{note}: the machine stopped in the middle of that transfer")
+        print(f"{note}: it is of this moment, or the machine stopped in that transfer")
     return 0
 
 

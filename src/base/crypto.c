@@ -10,11 +10,28 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <pthread.h>
+
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+static EVP_MD *sha256;
+
+static void find_sha256(void)
+{
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+/* OpenSSL looks an algorithm up anew with each use of EVP_sha256, which takes longer than to hash a
+ * line. It is looked up once, and kept for the life of the process. */
+static const EVP_MD *get_sha256(void)
+{
+    pthread_once(&found, find_sha256);
+    return sha256 ? sha256 : EVP_sha256();
+}
 
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256_BYTES])
 {
     assert(data != NULL || len == 0);
-    int ok = EVP_Digest(data, len, out, NULL, EVP_sha256(), NULL);
+    int ok = EVP_Digest(data, len, out, NULL, get_sha256(), NULL);
     assert(ok == 1); /* fails only without memory for a context of fixed size */
     (void)ok;
 }
@@ -23,7 +40,7 @@ void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA25
 struct crypto_sha256 *crypto_sha256_begin(void)
 {
     EVP_MD_CTX *state = EVP_MD_CTX_new();
-    if (state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) != 1) {
+    if (state && EVP_DigestInit_ex(state, get_sha256(), NULL) != 1) {
         EVP_MD_CTX_free(state);
         state = NULL;
     }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <openssl/evp.h>
+#include <stdlib.h>
 
 static EVP_PKEY *private_key(const uint8_t *seed)
 {
@@ -22,19 +23,55 @@ enum td_status crypto_sign_public(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTE
               : error_set(err, TD_INTERNAL, "the system's Ed25519 signatures are not available");
 }
 
-enum td_status crypto_sign(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES], struct td_str message,
-                           uint8_t out[static CRYPTO_SIGNATURE_BYTES], struct td_error *err)
+struct crypto_signer {
+    EVP_PKEY *key; /* may be used by several threads */
+};
+
+enum td_status crypto_signer_new(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
+                                 struct crypto_signer **out, struct td_error *err)
 {
-    EVP_PKEY *key = private_key(seed);
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    *out = NULL;
+    struct crypto_signer *signer = calloc(1, sizeof *signer);
+    if (!signer)
+        return error_set(err, TD_NO_MEMORY, "no memory for a key");
+    if (!(signer->key = private_key(seed))) {
+        free(signer);
+        return error_set(err, TD_INTERNAL, "the system's Ed25519 signatures are not available");
+    }
+    *out = signer;
+    return TD_OK;
+}
+
+enum td_status crypto_signer_sign(const struct crypto_signer *signer, struct td_str message,
+                                  uint8_t out[static CRYPTO_SIGNATURE_BYTES], struct td_error *err)
+{
     size_t len = CRYPTO_SIGNATURE_BYTES;
-    bool ok = key && context && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = context && EVP_DigestSignInit(context, NULL, NULL, NULL, signer->key) == 1 &&
               EVP_DigestSign(context, out, &len, (const uint8_t *)message.data, message.len) == 1 &&
               len == CRYPTO_SIGNATURE_BYTES;
     EVP_MD_CTX_free(context);
-    EVP_PKEY_free(key);
     return ok ? TD_OK
               : error_set(err, TD_INTERNAL, "the system's Ed25519 signatures are not available");
+}
+
+void crypto_signer_free(struct crypto_signer *signer)
+{
+    if (!signer)
+        return;
+    EVP_PKEY_free(signer->key); /* OpenSSL overwrites private keys */
+    free(signer);
+}
+
+enum td_status crypto_sign(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES], struct td_str message,
+                           uint8_t out[static CRYPTO_SIGNATURE_BYTES], struct td_error *err)
+{
+    struct crypto_signer *signer;
+    enum td_status status = crypto_signer_new(seed, &signer, err);
+    if (status == TD_OK)
+        status = crypto_signer_sign(signer, message, out, err);
+    crypto_signer_free(signer);
+    return status;
 }
 
 bool crypto_sign_verify(const uint8_t public_key[static CRYPTO_SIGN_KEY_BYTES],

@@ -160,25 +160,39 @@ enum td_status egress_line_follow(struct td_str line, struct egress_chain *chain
     return TD_OK;
 }
 
-enum td_status egress_head_write(const struct egress_head *head,
-                                 const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES], struct buf *out,
-                                 struct td_error *err)
+enum td_status egress_head_sign(const struct egress_head *head, const struct crypto_signer *signer,
+                                struct buf *out, struct td_error *err)
 {
     uint8_t signature[CRYPTO_SIGNATURE_BYTES];
     char hex[2 * CRYPTO_SIGNATURE_BYTES + 1];
     size_t begin = out->len;
-    buf_printf(
-        out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"next\":\"%s\",\"key\":\"%s\"",
-        head->date, (unsigned long long)head->chain.count, head->chain.hash, head->next, head->key);
+    buf_printf(out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"next\":\"%s\"", head->date,
+               (unsigned long long)head->chain.count, head->chain.hash, head->next);
+    if (head->pending[0])
+        buf_printf(out, ",\"pending\":\"%s\"", head->pending);
+    buf_printf(out, ",\"key\":\"%s\"", head->key);
     enum td_status status =
-        out->failed ? error_set(err, TD_NO_MEMORY, "no memory for a head of the egress ledger")
-                    : crypto_sign(seed, str_slice(buf_view(out), begin, out->len), signature, err);
+        out->failed
+            ? error_set(err, TD_NO_MEMORY, "no memory for a head of the egress ledger")
+            : crypto_signer_sign(signer, str_slice(buf_view(out), begin, out->len), signature, err);
     if (status != TD_OK)
         return status;
     crypto_hex(signature, sizeof signature, hex);
     buf_printf(out, SIGNATURE "%s\"}\n", hex);
     return out->failed ? error_set(err, TD_NO_MEMORY, "no memory for a head of the egress ledger")
                        : TD_OK;
+}
+
+enum td_status egress_head_write(const struct egress_head *head,
+                                 const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES], struct buf *out,
+                                 struct td_error *err)
+{
+    struct crypto_signer *signer;
+    enum td_status status = crypto_signer_new(seed, &signer, err);
+    if (status == TD_OK)
+        status = egress_head_sign(head, signer, out, err);
+    crypto_signer_free(signer);
+    return status;
 }
 
 static bool copy_hex(const struct json *value, char *out, size_t digits)
@@ -210,6 +224,9 @@ static bool fill_head(const struct json *root, struct egress_head *out)
         return false;
     memcpy(out->date, date.data, date.len);
     out->chain.count = (uint64_t)count;
+    const struct json *pending = json_get(root, "pending");
+    if (pending && !copy_hex(pending, out->pending, EGRESS_HASH_HEX))
+        return false;
     return copy_hex(json_get(root, "hash"), out->chain.hash, EGRESS_HASH_HEX) &&
            copy_hex(json_get(root, "next"), out->next, EGRESS_HASH_HEX) &&
            copy_hex(json_get(root, "key"), out->key, sizeof out->key - 1);
@@ -241,14 +258,21 @@ enum td_status egress_head_read(struct td_str line, struct egress_head *out, str
     return TD_OK;
 }
 
-enum egress_end egress_head_compare(const struct egress_head *head,
-                                    const struct egress_chain *chain)
+uint64_t egress_head_rows(const struct egress_head *head)
 {
     bool announces = strcmp(head->next, EGRESS_NO_HASH) != 0;
+    return head->chain.count + (announces && head->pending[0]);
+}
+
+enum egress_end egress_head_compare(const struct egress_head *head,
+                                    const struct egress_chain *chain, const char *pending)
+{
+    bool announces = strcmp(head->next, EGRESS_NO_HASH) != 0;
+    bool may_miss = !head->pending[0] || strcmp(head->pending, pending) == 0;
     if (chain->count < head->chain.count)
         return EGRESS_END_CUT;
     if (chain->count == head->chain.count && strcmp(chain->hash, head->chain.hash) == 0)
-        return announces ? EGRESS_END_UNWRITTEN : EGRESS_END_SIGNED;
+        return !announces ? EGRESS_END_SIGNED : may_miss ? EGRESS_END_UNWRITTEN : EGRESS_END_CUT;
     if (chain->count == head->chain.count + 1 && announces && strcmp(chain->hash, head->next) == 0)
         return EGRESS_END_UNSIGNED;
     return EGRESS_END_FORGED;

@@ -2,8 +2,8 @@
  * thread.
  *
  *   {"seq":N, ..., "previous":"<64 hex>","hash":"<64 hex>"}
- *   {"date":"YYYY-MM-DD","count":N,"hash":"<64 hex>","next":"<64 hex>","key":"<64 hex>",
- *    "signature":"<128 hex>"}
+ *   {"date":"YYYY-MM-DD","count":N,"hash":"<64 hex>","next":"<64 hex>",
+ *    "pending":"<64 hex>","key":"<64 hex>","signature":"<128 hex>"}
  *
  * Hash and signature cover the bytes as they stand, so a reader need not write JSON as we do. */
 #ifndef LEDGER_EGRESS_LINE_H
@@ -31,6 +31,9 @@ struct egress_head {
     char date[EGRESS_DATE_BYTES + 1];
     struct egress_chain chain;
     char next[EGRESS_HASH_HEX + 1]; /* of the line about to be written; EGRESS_NO_HASH: none */
+    /* With `next`, the hash of the token that is there until the line is written
+     * (egress_pending.h); else EGRESS_NO_HASH. Empty in heads of versions that had no such. */
+    char pending[EGRESS_HASH_HEX + 1];
     char key[2 * CRYPTO_SIGN_KEY_BYTES + 1];
 };
 
@@ -45,6 +48,10 @@ TD_MUST_CHECK enum td_status egress_line_follow(struct td_str line, struct egres
 /* Reads number and hash of a line without checking them. False: it is not such a line. */
 bool egress_line_read(struct td_str line, struct egress_chain *out);
 
+TD_MUST_CHECK enum td_status egress_head_sign(const struct egress_head *head,
+                                              const struct crypto_signer *signer, struct buf *out,
+                                              struct td_error *err);
+/* The same with a key that is made ready for this one signature. */
 TD_MUST_CHECK enum td_status egress_head_write(const struct egress_head *head,
                                                const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
                                                struct buf *out, struct td_error *err);
@@ -53,9 +60,9 @@ TD_MUST_CHECK enum td_status egress_head_write(const struct egress_head *head,
 TD_MUST_CHECK enum td_status egress_head_read(struct td_str line, struct egress_head *out,
                                               struct td_error *err);
 
-/* How the last line and the last head fit together. A head announces a line before it is written
- * and signs it afterwards. So a line that no head announces or signs was not left by a machine that
- * stopped in the middle. */
+/* How the last line and the last head fit together. A head announces a line before it is written,
+ * and the next one signs it. So a line that no head announces or signs was not left by a machine
+ * that stopped in the middle. pending: the hash of the token that was found, or EGRESS_NO_HASH. */
 enum egress_end {
     EGRESS_END_SIGNED,
     EGRESS_END_UNWRITTEN, /* stopped before the announced line was written */
@@ -64,6 +71,9 @@ enum egress_end {
     EGRESS_END_FORGED
 };
 enum egress_end egress_head_compare(const struct egress_head *head,
-                                    const struct egress_chain *chain);
+                                    const struct egress_chain *chain, const char *pending);
+
+/* How many lines were written, as the head knows them once the announced one may not miss. */
+uint64_t egress_head_rows(const struct egress_head *head);
 
 #endif

@@ -1,8 +1,15 @@
-/* Appends to the egress log under two file locks, one for the entries and one for the heads, so
- * that processes can share a folder. Each transfer looks at the files first: if another process
- * wrote, the end of the chain is read again; if a file was removed or replaced, the transfer is
- * refused. After a failed write the files are put back as they were, so that the log never claims
- * what did not happen. */
+/* Appends to the egress log under a file lock, so that processes can share a folder. Each transfer
+ * looks at the files first: if another process wrote, the end of the chain is read again; if a file
+ * was removed or replaced, the transfer is refused. After a failed write the files are put back as
+ * they were, so that the log never claims what did not happen.
+ *
+ * A signature costs as much as the rest of a transfer's record several times over. So the head that
+ * announces a line is also the one that signs the line before it, and only the last line before a
+ * pause needs a head of its own. That one is made by a thread, CLOSE_MS after the last transfer: it
+ * is off the way of requests, and is not needed while transfers follow each other.
+ *
+ * Rejected: lines that are signed in batches after they were sent. A process that is killed would
+ * leave lines that nobody announced, and those cannot be told from forged ones. */
 #include "ledger/egress_log.h"
 
 #include "base/clock.h"
@@ -11,8 +18,10 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "ledger/egress_key.h"
 #include "ledger/egress_line.h"
 #include "ledger/egress_mark.h"
+#include "ledger/egress_pending.h"
 #include "ledger/egress_verify.h"
 
 #include <assert.h>
@@ -31,19 +40,37 @@
  * for this many milliseconds. */
 #define LOCK_TRIES 50
 #define HEAD_BYTES_MAX 1024
-#define MEND "move the folder away (it is evidence) to begin a new one at the next start"
+/* How long the last line may stand without a head that signs it. Long enough that a server under
+ * load signs once a transfer; short, because until then a cut of this line looks like a machine
+ * that stopped before it was written. */
+#define CLOSE_MS 20
+#define MEND EGRESS_MEND
+
+struct announcement {
+    char next[EGRESS_HASH_HEX + 1], pending[EGRESS_HASH_HEX + 1];
+};
+
+struct file_place {
+    dev_t device;
+    ino_t inode;
+};
 
 struct egress_log {
     pthread_mutex_t mutex;
     char *folder;
-    int entries_fd, heads_fd;
-    uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
+    int entries_fd, heads_fd, pending_fd;
+    struct file_place entries, heads; /* as they were opened */
+    struct crypto_signer *signer;
     /* The state at our last look, under both locks. */
     struct egress_chain chain;
     off_t entries_bytes, heads_bytes;
     struct egress_head head; /* the last head; an empty date: none yet */
     off_t head_at;           /* where its line begins */
     bool opened;
+    /* The thread that signs the last line before a pause. */
+    pthread_t closer;
+    pthread_cond_t closer_wakes;
+    bool closer_runs, closer_busy, ending;
     uint64_t marked; /* transfers in the last mark; UINT64_MAX = there is none of this boot */
     struct td_error failure; /* of the last transfer's record; status TD_OK = it was written */
 };
@@ -52,99 +79,6 @@ static enum td_status io_error(const struct egress_log *log, const char *what, s
 {
     return error_set(err, TD_IO, "egress ledger %s: cannot %s: %s", log->folder, what,
                      strerror(errno));
-}
-
-/* --- the key --- */
-
-static enum td_status write_key(const struct egress_log *log, const char *path,
-                                struct td_error *err)
-{
-    char draft[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
-    uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
-    enum td_status status =
-        path_format(draft, sizeof draft, err, "%s.new-%ld", path, (long)getpid());
-    if (status == TD_OK)
-        status = crypto_random(seed, sizeof seed, err);
-    if (status != TD_OK)
-        return status;
-    crypto_hex(seed, sizeof seed, hex);
-    hex[2 * sizeof seed] = '\n';
-    unlink(draft); /* left by a dead process with our id */
-    int fd = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && file_write_at(fd, (struct td_str){hex, 2 * sizeof seed + 1}, 0) &&
-              fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
-    if (!ok)
-        status = io_error(log, "write its key", err);
-    if (fd >= 0)
-        close(fd);
-    unlink(draft);
-    crypto_wipe(seed, sizeof seed);
-    crypto_wipe(hex, sizeof hex);
-    return status;
-}
-
-/* TD_NOT_FOUND when there is no key. */
-static enum td_status read_key(struct egress_log *log, const char *path, struct td_error *err)
-{
-    char hex[2 * CRYPTO_SIGN_KEY_BYTES + 1];
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT)
-        return TD_NOT_FOUND;
-    if (fd < 0)
-        return io_error(log, "open its key", err);
-    enum td_status status = TD_OK;
-    ssize_t got = pread(fd, hex, sizeof hex, 0);
-    if (fstat(fd, &info) != 0 || (info.st_mode & 077) != 0)
-        status =
-            error_set(err, TD_DENIED, "others may read the key %s: chmod 600 it, or " MEND, path);
-    else if (got < (ssize_t)sizeof hex - 1 ||
-             !crypto_unhex((struct td_str){hex, sizeof hex - 1}, log->seed, sizeof log->seed))
-        status = error_set(err, TD_CORRUPT, "%s is not a key (64 hex digits); " MEND, path);
-    close(fd);
-    crypto_wipe(hex, sizeof hex);
-    return status;
-}
-
-/* Writes the public key, which other programs read, if it is missing. */
-static enum td_status publish_key(struct egress_log *log, struct td_error *err)
-{
-    char path[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
-    uint8_t public_key[CRYPTO_SIGN_KEY_BYTES];
-    enum td_status status = crypto_sign_public(log->seed, public_key, err);
-    if (status != TD_OK)
-        return status;
-    crypto_hex(public_key, sizeof public_key, hex);
-    memcpy(log->head.key, hex, sizeof log->head.key);
-    hex[2 * sizeof public_key] = '\n';
-    status = path_join(path, sizeof path, log->folder, "key.pub", err);
-    if (status != TD_OK)
-        return status;
-    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-    bool ok = fd >= 0 && file_write_at(fd, (struct td_str){hex, 2 * sizeof public_key + 1}, 0);
-    if (!ok)
-        status = io_error(log, "write key.pub", err);
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
-static enum td_status open_key(struct egress_log *log, struct td_error *err)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    enum td_status status = path_join(path, sizeof path, log->folder, "key", err);
-    if (status == TD_OK)
-        status = read_key(log, path, err);
-    if (status == TD_NOT_FOUND) {
-        if (fstat(log->entries_fd, &info) != 0 || info.st_size > 0)
-            return error_set(err, TD_CORRUPT, "egress ledger %s has lost its key; " MEND,
-                             log->folder);
-        status = write_key(log, path, err);
-        if (status == TD_OK && (status = read_key(log, path, err)) == TD_NOT_FOUND)
-            status = error_set(err, TD_IO, "egress ledger %s: its key is gone again", log->folder);
-    }
-    return status == TD_OK ? publish_key(log, err) : status;
 }
 
 /* --- looking at the files, under both locks --- */
@@ -242,12 +176,14 @@ static enum td_status read_last_head(struct egress_log *log, struct td_error *er
  * dropped if it was announced: nobody was told that it had been written. */
 static enum td_status compare_head(struct egress_log *log, off_t bytes, struct td_error *err)
 {
-    enum egress_end end = egress_head_compare(&log->head, &log->chain);
+    char token[EGRESS_TOKEN_HEX + 1], pending[EGRESS_HASH_HEX + 1];
+    egress_pending_read(log->pending_fd, token, pending);
+    enum egress_end end = egress_head_compare(&log->head, &log->chain, pending);
     if (end == EGRESS_END_CUT)
         return error_set(err, TD_CORRUPT,
                          "egress ledger %s was cut: its head counts %llu transfers, %llu are "
                          "there; " MEND,
-                         log->folder, (unsigned long long)log->head.chain.count,
+                         log->folder, (unsigned long long)egress_head_rows(&log->head),
                          (unsigned long long)log->chain.count);
     if (end == EGRESS_END_FORGED)
         return error_set(err, TD_CORRUPT,
@@ -269,14 +205,14 @@ static enum td_status compare_head(struct egress_log *log, off_t bytes, struct t
 
 /* Checks that the name still leads to the open file: bytes written to a removed or replaced file
  * would be on no record. */
-static enum td_status stat_in_place(const struct egress_log *log, const char *name, int fd,
-                                    struct stat *out, struct td_error *err)
+static enum td_status stat_in_place(const struct egress_log *log, const char *name,
+                                    const struct file_place *opened, struct stat *out,
+                                    struct td_error *err)
 {
     char path[PATH_MAX];
-    struct stat named;
-    if (fstat(fd, out) != 0 || path_join(path, sizeof path, log->folder, name, NULL) != TD_OK)
+    if (path_join(path, sizeof path, log->folder, name, NULL) != TD_OK)
         return io_error(log, "look at its files", err);
-    if (lstat(path, &named) == 0 && named.st_dev == out->st_dev && named.st_ino == out->st_ino)
+    if (lstat(path, out) == 0 && out->st_dev == opened->device && out->st_ino == opened->inode)
         return TD_OK;
     return error_set(err, TD_CORRUPT,
                      "egress ledger %s: %s was removed or replaced since it was opened; put it "
@@ -288,9 +224,9 @@ static enum td_status stat_in_place(const struct egress_log *log, const char *na
 static enum td_status look(struct egress_log *log, bool again, struct td_error *err)
 {
     struct stat entries, heads;
-    enum td_status status = stat_in_place(log, EGRESS_ENTRIES_FILE, log->entries_fd, &entries, err);
+    enum td_status status = stat_in_place(log, EGRESS_ENTRIES_FILE, &log->entries, &entries, err);
     if (status == TD_OK)
-        status = stat_in_place(log, EGRESS_HEADS_FILE, log->heads_fd, &heads, err);
+        status = stat_in_place(log, EGRESS_HEADS_FILE, &log->heads, &heads, err);
     if (status != TD_OK)
         return status;
     if (!again && entries.st_size == log->entries_bytes && heads.st_size == log->heads_bytes)
@@ -334,7 +270,8 @@ static enum td_status verify_whole(const struct egress_log *log, struct td_error
 static enum td_status append_locked(struct egress_log *log, const struct egress_entry *entry,
                                     struct td_error *err);
 static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
-                                 const char *next, uint64_t wall_ms, struct td_error *err);
+                                 const struct announcement *announced, uint64_t wall_ms,
+                                 struct td_error *err);
 
 /* Cuts off what power took: heads that count further than the entries go, and entries that do not
  * follow. The last head is signed anew, and a line tells it. */
@@ -361,7 +298,7 @@ static enum td_status mend_locked(struct egress_log *log, const struct egress_he
               "folder=%s kept=%llu on_disk_for_sure=%llu cut_bytes=%lld", log->folder,
               (unsigned long long)log->chain.count, (unsigned long long)mark->chain.count,
               (long long)(entries.st_size - log->entries_bytes));
-    enum td_status status = write_head(log, &log->chain, EGRESS_NO_HASH, now_ms, err);
+    enum td_status status = write_head(log, &log->chain, NULL, now_ms, err);
     return status == TD_OK ? append_locked(log, &told, err) : status;
 }
 
@@ -394,6 +331,17 @@ static enum td_status mark_this_boot(struct egress_log *log, struct td_error *er
     return egress_log_mark(log, err);
 }
 
+/* Notes which files are open, and opens the key. */
+static enum td_status open_places(struct egress_log *log, struct td_error *err)
+{
+    struct stat entries, heads;
+    if (fstat(log->entries_fd, &entries) != 0 || fstat(log->heads_fd, &heads) != 0)
+        return io_error(log, "look at its files", err);
+    log->entries = (struct file_place){entries.st_dev, entries.st_ino};
+    log->heads = (struct file_place){heads.st_dev, heads.st_ino};
+    return egress_key_open(log->folder, entries.st_size == 0, &log->signer, log->head.key, err);
+}
+
 static enum td_status open_files(struct egress_log *log, struct td_error *err)
 {
     if (mkdir(log->folder, 0700) == 0)
@@ -402,11 +350,12 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
         return io_error(log, "make the folder", err);
     log->entries_fd = open_file(log, EGRESS_ENTRIES_FILE);
     log->heads_fd = open_file(log, EGRESS_HEADS_FILE);
-    if (log->entries_fd < 0 || log->heads_fd < 0)
+    log->pending_fd = open_file(log, EGRESS_PENDING_FILE);
+    if (log->entries_fd < 0 || log->heads_fd < 0 || log->pending_fd < 0)
         return io_error(log, "open its files", err);
     if (!lock_files(log))
         return error_set(err, TD_BUSY, "egress ledger %s is held by another process", log->folder);
-    enum td_status status = open_key(log, err);
+    enum td_status status = open_places(log, err);
     if (status == TD_OK)
         status = look(log, true, err);
     flock(log->entries_fd, LOCK_UN);
@@ -415,6 +364,74 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
     if (status == TD_CORRUPT)
         status = recover(log, err);
     return status == TD_OK ? mark_this_boot(log, err) : status;
+}
+
+/* --- the last line before a pause --- */
+
+/* Whether the last head announces a line, which is there or not. */
+static bool announces(const struct egress_log *log)
+{
+    return log->head.date[0] && strcmp(log->head.next, EGRESS_NO_HASH) != 0;
+}
+
+/* Whether the last line is announced and not signed. */
+static bool is_announced(const struct egress_log *log)
+{
+    return announces(log) && strcmp(log->head.next, log->chain.hash) == 0;
+}
+
+/* Signs the last line, if it is only announced. Another process may have done so, or have written
+ * more. A head of an earlier day stays that day's. */
+static enum td_status close_head_locked(struct egress_log *log, struct td_error *err)
+{
+    if (!lock_files(log))
+        return error_set(err, TD_BUSY, "egress ledger %s is held by another process", log->folder);
+    enum td_status status = look(log, false, err);
+    if (status == TD_OK && is_announced(log))
+        status = write_head(log, &log->chain, NULL, 0, err);
+    flock(log->entries_fd, LOCK_UN);
+    return status;
+}
+
+/* What cannot be signed now is signed with the next transfer, or found at the next start. */
+static void close_head(struct egress_log *log)
+{
+    struct td_error err = {0};
+    if (close_head_locked(log, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "egress_not_signed", "error=\"%s\"", err.message);
+}
+
+static void *closer_thread(void *ctx)
+{
+    struct egress_log *log = ctx;
+    pthread_mutex_lock(&log->mutex);
+    for (;;) {
+        while (!log->closer_busy && !log->ending)
+            pthread_cond_wait(&log->closer_wakes, &log->mutex);
+        if (!log->closer_busy)
+            break;
+        uint64_t seen = UINT64_MAX;
+        while (seen != log->chain.count && !log->ending) {
+            struct timespec until = clock_deadline(CLOSE_MS);
+            seen = log->chain.count;
+            while (!log->ending &&
+                   pthread_cond_timedwait(&log->closer_wakes, &log->mutex, &until) == 0)
+                continue;
+        }
+        close_head(log);
+        log->closer_busy = false;
+    }
+    pthread_mutex_unlock(&log->mutex);
+    return NULL;
+}
+
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attr);
+    pthread_condattr_destroy(&attr);
 }
 
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
@@ -426,9 +443,18 @@ enum td_status egress_log_open(const char *folder, struct egress_log **out, stru
         free(log);
         return error_set(err, TD_NO_MEMORY, "no memory for the egress ledger");
     }
-    log->entries_fd = log->heads_fd = -1;
+    log->entries_fd = log->heads_fd = log->pending_fd = -1;
     pthread_mutex_init(&log->mutex, NULL);
+    init_condition(&log->closer_wakes);
     enum td_status status = open_files(log, err);
+    if (status == TD_OK) {
+        log->closer_busy = is_announced(log);
+        int code = pthread_create(&log->closer, NULL, closer_thread, log);
+        log->closer_runs = code == 0;
+        if (code != 0)
+            status = error_set(err, TD_IO, "cannot start the egress ledger's thread: %s",
+                               strerror(code));
+    }
     log->opened = status == TD_OK;
     if (status == TD_OK)
         *out = log;
@@ -437,18 +463,32 @@ enum td_status egress_log_open(const char *folder, struct egress_log **out, stru
     return status;
 }
 
+static void end_closer(struct egress_log *log)
+{
+    pthread_mutex_lock(&log->mutex);
+    log->ending = true;
+    pthread_cond_signal(&log->closer_wakes);
+    pthread_mutex_unlock(&log->mutex);
+    if (log->closer_runs)
+        pthread_join(log->closer, NULL);
+}
+
 void egress_log_close(struct egress_log *log)
 {
     struct td_error err = {0};
     if (!log)
         return;
+    end_closer(log);
     if (log->opened && egress_log_mark(log, &err) != TD_OK)
         log_event(LOG_LEVEL_WARN, "egress_not_synced", "error=\"%s\"", err.message);
     if (log->entries_fd >= 0)
         close(log->entries_fd);
     if (log->heads_fd >= 0)
         close(log->heads_fd);
-    crypto_wipe(log->seed, sizeof log->seed);
+    if (log->pending_fd >= 0)
+        close(log->pending_fd);
+    crypto_signer_free(log->signer);
+    pthread_cond_destroy(&log->closer_wakes);
     pthread_mutex_destroy(&log->mutex);
     free(log->folder);
     free(log);
@@ -456,10 +496,11 @@ void egress_log_close(struct egress_log *log)
 
 /* --- a transfer --- */
 
-/* Writes a head over `chain` that announces the line with hash `next`. A new day begins a new line;
- * a clock that was put back does not. */
+/* Writes a head over `chain`; announced: the line that follows, or NULL. A new day begins a new line;
+ * a clock that was put back, or none (0), does not. */
 static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
-                                 const char *next, uint64_t wall_ms, struct td_error *err)
+                                 const struct announcement *announced, uint64_t wall_ms,
+                                 struct td_error *err)
 {
     char time[25];
     struct buf line;
@@ -472,9 +513,11 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
         at = log->heads_bytes;
     }
     head.chain = *chain;
-    memcpy(head.next, next, sizeof head.next);
+    snprintf(head.next, sizeof head.next, "%s", announced ? announced->next : EGRESS_NO_HASH);
+    snprintf(head.pending, sizeof head.pending, "%s",
+             announced ? announced->pending : EGRESS_NO_HASH);
     buf_init(&line, HEAD_BYTES_MAX);
-    enum td_status status = egress_head_write(&head, log->seed, &line, err);
+    enum td_status status = egress_head_sign(&head, log->signer, &line, err);
     /* The line is not shorter than the one it replaces, because counts only grow. */
     if (status == TD_OK && !file_write_at(log->heads_fd, buf_view(&line), at))
         status = io_error(log, "write", err);
@@ -487,15 +530,48 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
     return status;
 }
 
-/* Announces the entry, writes it, signs it. */
+static bool is_new_day(const struct egress_log *log, uint64_t wall_ms)
+{
+    char time[25];
+    clock_format_iso8601(wall_ms, time);
+    time[EGRESS_DATE_BYTES] = '\0';
+    return strcmp(time, log->head.date) > 0;
+}
+
+/* Announces the line with this hash. The head of a day that has ended is kept, so it signs that
+ * day's last line first. So does one whose line a dead process has not written: the token that says
+ * so is overwritten now. */
+static enum td_status announce(struct egress_log *log, const char *next, uint64_t wall_ms,
+                               struct td_error *err)
+{
+    struct announcement announced;
+    enum td_status status = TD_OK;
+    if (announces(log) && (is_new_day(log, wall_ms) || !is_announced(log)))
+        status = write_head(log, &log->chain, NULL, 0, err);
+    if (status == TD_OK)
+        status = egress_pending_write(log->pending_fd, announced.pending, err);
+    memcpy(announced.next, next, sizeof announced.next);
+    return status == TD_OK ? write_head(log, &log->chain, &announced, wall_ms, err) : status;
+}
+
+/* Announces the entry, which signs the one before, and writes it. */
 static enum td_status write_entry(struct egress_log *log, struct td_str line,
                                   const struct egress_chain *chain, uint64_t wall_ms,
                                   struct td_error *err)
 {
-    enum td_status status = write_head(log, &log->chain, chain->hash, wall_ms, err);
-    if (status == TD_OK && !file_write_at(log->entries_fd, line, log->entries_bytes))
+    enum td_status status = announce(log, chain->hash, wall_ms, err);
+    if (status == TD_OK && (!file_write_at(log->entries_fd, line, log->entries_bytes) ||
+                            !egress_pending_erase(log->pending_fd)))
         status = io_error(log, "write", err);
-    return status == TD_OK ? write_head(log, chain, EGRESS_NO_HASH, wall_ms, err) : status;
+    return status;
+}
+
+static void wake_closer(struct egress_log *log)
+{
+    if (log->closer_busy)
+        return;
+    log->closer_busy = true;
+    pthread_cond_signal(&log->closer_wakes);
 }
 
 /* Puts the files back after a failed or partial write. The entries come first: if the process ends
@@ -508,7 +584,7 @@ static void restore(struct egress_log *log, const struct egress_head *head, off_
     bool ok = ftruncate(log->entries_fd, log->entries_bytes) == 0 &&
               ftruncate(log->heads_fd, heads_bytes) == 0;
     if (ok && head->date[0])
-        ok = egress_head_write(head, log->seed, &line, NULL) == TD_OK &&
+        ok = egress_head_sign(head, log->signer, &line, NULL) == TD_OK &&
              file_write_at(log->heads_fd, buf_view(&line), head_at);
     log->head = *head;
     log->head_at = head_at;
@@ -538,6 +614,7 @@ static enum td_status append_locked(struct egress_log *log, const struct egress_
     if (status == TD_OK) {
         log->chain = chain;
         log->entries_bytes += (off_t)line.len;
+        wake_closer(log);
     }
     buf_deinit(&line);
     return status;
@@ -588,7 +665,7 @@ enum td_status egress_log_mark(struct egress_log *log, struct td_error *err)
     if (status == TD_OK && fsync(log->heads_fd) != 0)
         status = io_error(log, "flush", err);
     if (status == TD_OK)
-        status = egress_mark_write(log->folder, &head, log->seed, err);
+        status = egress_mark_write(log->folder, &head, log->signer, err);
     if (status != TD_OK)
         return status;
     pthread_mutex_lock(&log->mutex);

@@ -8,12 +8,14 @@
  *   entries.jsonl  one JSON object per line. Its last member `hash` is the SHA-256 of the line's
  *                  bytes before `,"hash":`. The member before it, `previous`, is the hash of the
  *                  line before (64 zeros in the first line). So the lines form a chain.
- *   heads.jsonl    {"date", "count", "hash", "next", "key", "signature"}: how long the chain was
- *                  and how it ended, one line per day (UTC). The last one is rewritten with every
- *                  transfer, so a tail that was cut off is noticed. The signature is Ed25519 over
- *                  the line's bytes before `,"signature":`. A head is signed before a line is
- *                  written, with the line's hash as `next`, and after it, with 64 zeros. So a line
- *                  that no head covers or announces is a forgery.
+ *   heads.jsonl    {"date", "count", "hash", "next", "pending", "key", "signature"}: how long the
+ *                  chain was and how it ended, one line per day (UTC). The last one is rewritten
+ *                  with every transfer, so a tail that was cut off is noticed. The signature is
+ *                  Ed25519 over the line's bytes before `,"signature":`. A head is signed before a
+ *                  line is written, with the line's hash as `next`; the next head signs the line, at
+ *                  the latest 20 ms later. So a line that no head covers or announces is a forgery.
+ *   pending        a token, whose hash the head has, until the announced line is written
+ *                  (egress_pending.h)
  *   synced         how much of it is on the disk (egress_mark.h)
  *   key, key.pub   the private seed (0600) and the public key in hexadecimal digits, made at the
  *                  first start

@@ -29,8 +29,7 @@ static void boot_hash(char out[static EGRESS_HASH_HEX + 1])
 }
 
 enum td_status egress_mark_write(const char *folder, const struct egress_head *head,
-                                 const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
-                                 struct td_error *err)
+                                 const struct crypto_signer *signer, struct td_error *err)
 {
     char path[PATH_MAX];
     struct egress_head mark = *head;
@@ -39,7 +38,7 @@ enum td_status egress_mark_write(const char *folder, const struct egress_head *h
     if (!mark.date[0])
         memcpy(mark.date, "0000-00-00", sizeof mark.date);
     buf_init(&line, MARK_BYTES_MAX);
-    enum td_status status = egress_head_write(&mark, seed, &line, err);
+    enum td_status status = egress_head_sign(&mark, signer, &line, err);
     if (status == TD_OK)
         status = path_join(path, sizeof path, folder, EGRESS_MARK_FILE, err);
     if (status == TD_OK)

@@ -19,7 +19,7 @@
 
 /* The head with this boot's id takes the place of the old mark. */
 TD_MUST_CHECK enum td_status egress_mark_write(const char *folder, const struct egress_head *head,
-                                               const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
+                                               const struct crypto_signer *signer,
                                                struct td_error *err);
 /* False: there is none that this key has signed. *same_boot: in it this machine still runs. */
 bool egress_mark_read(const char *folder, const char *key, struct egress_head *out,

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
+#include "ledger/egress_pending.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -85,6 +86,7 @@ struct folder {
     uint64_t entries_bytes;
     struct buf heads; /* all lines */
     char key[EGRESS_KEY_HEX + 1];
+    char token[EGRESS_TOKEN_HEX + 1]; /* of the last head; "": its line is written */
 };
 
 static int open_in(const struct folder *folder, const char *name)
@@ -118,14 +120,33 @@ static enum td_status take_heads(void *ctx, struct td_str line, struct td_error 
                          : TD_OK;
 }
 
+/* A token that no head names was left by a process that stopped before it announced anything. */
+static void read_token(struct folder *folder)
+{
+    char hash[EGRESS_HASH_HEX + 1];
+    int fd = open_in(folder, EGRESS_PENDING_FILE);
+    struct td_str heads = buf_view(&folder->heads);
+    size_t len = heads.len > 0 ? heads.len - 1 : 0;
+    const char *before = len > 0 ? memrchr(heads.data, '\n', len) : NULL;
+    size_t begin = before ? (size_t)(before - heads.data) + 1 : 0;
+    egress_pending_read(fd, folder->token, hash);
+    if (strcmp(hash, EGRESS_NO_HASH) == 0 ||
+        str_find(str_slice(heads, begin, heads.len), str_from(hash), 0) == SIZE_MAX)
+        folder->token[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
 static enum td_status look_locked(struct folder *folder, struct td_error *err)
 {
     struct stat entries, heads;
     if (fstat(folder->entries_fd, &entries) != 0 || fstat(folder->heads_fd, &heads) != 0)
         return read_error(folder->path, err);
     folder->entries_bytes = (uint64_t)entries.st_size;
-    return each_line(folder->heads_fd, EGRESS_HEADS_FILE, (uint64_t)heads.st_size, take_heads,
-                     &folder->heads, err);
+    enum td_status status = each_line(folder->heads_fd, EGRESS_HEADS_FILE, (uint64_t)heads.st_size,
+                                      take_heads, &folder->heads, err);
+    read_token(folder);
+    return status;
 }
 
 static void read_public_key(struct folder *folder)
@@ -195,6 +216,10 @@ static enum td_status each_of_folder(const char *path, egress_line_fn *fn, void 
     }
     if (status == TD_OK && folder.heads.len > 0)
         status = give_lines(folder.heads.data, folder.heads.len, &used, fn, ctx, err);
+    if (status == TD_OK && folder.token[0]) {
+        int len = snprintf(line, sizeof line, "{\"pending\":\"%s\"}", folder.token);
+        status = fn(ctx, (struct td_str){line, (size_t)len}, err);
+    }
     if (status == TD_OK)
         status =
             each_line(folder.entries_fd, EGRESS_ENTRIES_FILE, folder.entries_bytes, fn, ctx, err);

@@ -1,5 +1,6 @@
 /* Reads an egress log while it is being written, or the file that `tandem egress export` made of
- * it: a first line {"public_key": hex}, the heads, the entries. Any thread, one caller at a
+ * it: a first line {"public_key": hex}, the heads, {"pending": hex} if the last head announces an
+ * entry that is not written (egress_pending.h), the entries. Any thread, one caller at a
  * time. */
 #ifndef LEDGER_EGRESS_READ_H
 #define LEDGER_EGRESS_READ_H

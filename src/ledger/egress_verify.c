@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
+#include "ledger/egress_pending.h"
 #include "ledger/egress_read.h"
 
 #include <assert.h>
@@ -24,6 +25,7 @@ struct verifier {
     struct egress_verdict *verdict;
     char key[EGRESS_KEY_HEX + 1]; /* that must have signed; "" = any */
     struct egress_chain chain;
+    char pending[EGRESS_HASH_HEX + 1]; /* the hash of the token; EGRESS_NO_HASH: none was met */
     struct head_list signed_heads, kept_heads;
 };
 
@@ -171,9 +173,10 @@ static void find_cut(struct verifier *verifier, const struct head_list *list)
 {
     struct td_error cause = {0};
     uint64_t count = verifier->chain.count;
-    const struct egress_head *head = &list->heads[list->next];
+    const struct egress_head *head =
+        &list->heads[list->next < list->count ? list->next : list->count - 1];
     error_set(&cause, TD_CORRUPT, "it is missing: the %s of %s counts %llu rows, %llu are there",
-              list->name, head->date, (unsigned long long)head->chain.count,
+              list->name, head->date, (unsigned long long)egress_head_rows(head),
               (unsigned long long)count);
     find_fault(verifier, count + 1, "", &cause);
 }
@@ -191,16 +194,32 @@ static enum td_status take_entry(struct verifier *verifier, struct td_str line)
     return TD_OK;
 }
 
+/* Takes the token of the last head. */
+static enum td_status take_token(struct verifier *verifier, struct td_str token)
+{
+    struct td_error cause = {0};
+    const struct head_list *list = &verifier->signed_heads;
+    const struct egress_head *last = list->count ? &list->heads[list->count - 1] : NULL;
+    if (verifier->chain.count || !last || !egress_pending_hash(token, verifier->pending) ||
+        strcmp(verifier->pending, last->pending) != 0) {
+        error_set(&cause, TD_CORRUPT, "no head before it has announced it");
+        return find_fault(verifier, 0, "the pending token", &cause);
+    }
+    return TD_OK;
+}
+
 static enum td_status take_line(void *ctx, struct td_str line, struct td_error *err)
 {
     struct verifier *verifier = ctx;
-    const struct td_str key = STR("{\"public_key\":\"");
+    const struct td_str key = STR("{\"public_key\":\""), token = STR("{\"pending\":\"");
     if (egress_is_entry(line))
         return take_entry(verifier, line);
     if (str_starts_with(line, STR("{\"date\":")))
         return take_head(verifier, line, err);
     if (str_starts_with(line, key) && str_ends_with(line, STR("\"}")))
         return take_key(verifier, str_slice(line, key.len, line.len - 2));
+    if (str_starts_with(line, token) && str_ends_with(line, STR("\"}")))
+        return take_token(verifier, str_slice(line, token.len, line.len - 2));
     struct td_error cause = {0};
     error_set(&cause, TD_CORRUPT, "it is not a line of an egress ledger");
     return find_fault(verifier, verifier->chain.count + 1, "", &cause);
@@ -217,7 +236,7 @@ static void judge_end(struct verifier *verifier)
     const struct egress_head *last = list->count ? &list->heads[list->count - 1] : &none;
     if (compare_all_heads(verifier) != TD_OK)
         return;
-    switch (egress_head_compare(last, &verifier->chain)) {
+    switch (egress_head_compare(last, &verifier->chain, verifier->pending)) {
     case EGRESS_END_SIGNED:
         break;
     case EGRESS_END_UNWRITTEN:
@@ -244,6 +263,7 @@ enum td_status egress_verify(const char *path, const struct egress_kept *kept,
     assert(path != NULL && out != NULL);
     struct verifier verifier = {.verdict = out,
                                 .chain = {0, EGRESS_NO_HASH},
+                                .pending = EGRESS_NO_HASH,
                                 .signed_heads = {.name = "head"},
                                 .kept_heads = {.name = "kept head"}};
     struct td_error cause = {0};

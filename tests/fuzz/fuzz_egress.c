@@ -32,7 +32,7 @@ static void read_lines(struct td_str bytes)
             abort();
         if (egress_head_read(line, &head, NULL) != TD_OK)
             continue;
-        enum egress_end end = egress_head_compare(&head, &chain);
+        enum egress_end end = egress_head_compare(&head, &chain, head.pending);
         if (!head.date[0] || line.data[line.len - 1] != '}' ||
             (end == EGRESS_END_CUT) != (chain.count < head.chain.count) ||
             (end != EGRESS_END_CUT && end != EGRESS_END_FORGED &&

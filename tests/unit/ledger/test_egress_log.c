@@ -2,6 +2,7 @@
 #include "ledger/egress_log.h"
 
 #include "egress_fixture.h"
+#include "ledger/egress_pending.h"
 
 #include <pthread.h>
 
@@ -165,6 +166,91 @@ static void test_a_machine_that_stopped_in_the_middle_goes_on(void)
     CHECK(verdict_of(folder, NULL).sound);
     check_goes_on(folder, 2);
     CHECK(verdict_of(folder, NULL).head_count == 3); /* the head of that day stays */
+}
+
+/* The files of a log while it is open, after one more line, as a kill leaves them: the head
+ * announces the line, and the token is overwritten. */
+static const char *killed_after_a_line(const char *name, uint64_t count)
+{
+    static const char *const files[] = {"entries.jsonl", "heads.jsonl", "key", "key.pub",
+                                        "pending"};
+    char image[64];
+    struct egress_log *log = NULL;
+    const char *folder = make_log(name, count, 100);
+    snprintf(image, sizeof image, "%s image", name);
+    const char *copy = fixture_path(image);
+    struct egress_entry entry = entry_of(count);
+    CHECK(egress_log_open(folder, &log, NULL) == TD_OK);
+    CHECK(mkdir(copy, 0700) == 0 && log && egress_log_append(log, &entry, NULL) == TD_OK);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct buf bytes = read_whole(file_in(folder, files[i]));
+        write_whole(file_in(copy, files[i]), buf_view(&bytes));
+        CHECK(chmod(file_in(copy, files[i]), 0600) == 0);
+        buf_deinit(&bytes);
+    }
+    egress_log_close(log);
+    return copy;
+}
+
+/* The announced line may be missing only while its token is there. */
+static void test_a_line_that_was_written_and_not_signed_yet_cannot_be_cut(void)
+{
+    const char *folder = killed_after_a_line("announced", 3), *name = "entries.jsonl";
+    struct buf whole = read_whole(file_in(folder, name));
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 4 && verdict.unsigned_rows == 1);
+    write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, line_at(&whole, 4)));
+    verdict = verdict_of(folder, NULL);
+    CHECK(!verdict.sound && verdict.bad_row == 4 && strstr(verdict.problem, "it is missing"));
+    CHECK(!opens(folder));
+    write_whole(file_in(folder, "pending"), str_from("0123456789abcdef0123456789abcdef"
+                                                     "0123456789abcdef0123456789abcdef\n"));
+    CHECK(verdict_of(folder, NULL).bad_row == 4 && !opens(folder)); /* another token */
+    write_whole(file_in(folder, "pending"), (struct td_str){NULL, 0});
+    CHECK(verdict_of(folder, NULL).bad_row == 4 && !opens(folder));
+    write_whole(file_in(folder, name), buf_view(&whole));
+    check_goes_on(folder, 6);
+    buf_deinit(&whole);
+}
+
+static void test_a_line_whose_token_is_there_was_never_written(void)
+{
+    const char *folder = make_log("token", 3, 100);
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl")), head;
+    struct egress_head announcing = head_at(&heads, 1);
+    int fd = open(file_in(folder, "pending"), O_RDWR);
+    REQUIRE(fd >= 0 && egress_pending_write(fd, announcing.pending, NULL) == TD_OK);
+    memset(announcing.next, 'a', EGRESS_HASH_HEX);
+    buf_init(&head, 1u << 12);
+    write_whole(file_in(folder, "heads.jsonl"), sign_head(folder, &announcing, &head));
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 3 && verdict.unwritten_rows == 1);
+    CHECK(egress_pending_erase(fd) && verdict_of(folder, NULL).bad_row == 4);
+    CHECK(!opens(folder));
+    REQUIRE(egress_pending_write(fd, announcing.pending, NULL) == TD_OK);
+    head.len = 0;
+    write_whole(file_in(folder, "heads.jsonl"), sign_head(folder, &announcing, &head));
+    check_goes_on(folder, 5);
+    close(fd);
+    buf_deinit(&heads);
+    buf_deinit(&head);
+}
+
+/* Nobody waits for the signature over the last line, but it comes. */
+static void test_the_last_line_before_a_pause_is_signed(void)
+{
+    struct egress_log *log = NULL;
+    const char *folder = make_log("pause", 2, 100);
+    struct egress_entry entry = entry_of(2);
+    REQUIRE(egress_log_open(folder, &log, NULL) == TD_OK);
+    CHECK(egress_log_append(log, &entry, NULL) == TD_OK);
+    bool is_signed = false;
+    for (int i = 0; i < 500 && !is_signed; i++) {
+        usleep(10000);
+        is_signed = verdict_of(folder, NULL).unsigned_rows == 0;
+    }
+    CHECK(is_signed && verdict_of(folder, NULL).entry_count == 3);
+    egress_log_close(log);
 }
 
 /* A line that follows by number and hash, as someone with the folder but not the key can append
@@ -535,6 +621,9 @@ int main(void)
     RUN(test_a_cut_tail_is_found_at_every_length);
     RUN(test_another_key_is_found_by_who_kept_the_first);
     RUN(test_a_machine_that_stopped_in_the_middle_goes_on);
+    RUN(test_a_line_that_was_written_and_not_signed_yet_cannot_be_cut);
+    RUN(test_a_line_whose_token_is_there_was_never_written);
+    RUN(test_the_last_line_before_a_pause_is_signed);
     RUN(test_a_line_that_nobody_announced_is_forged);
     RUN(test_heads_are_read_to_the_byte);
     RUN(test_a_head_that_does_not_follow_is_found);

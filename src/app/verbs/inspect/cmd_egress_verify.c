@@ -38,8 +38,8 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
            (unsigned long long)verdict->entry_count, (unsigned long long)verdict->head_count,
            verdict->key[0] ? verdict->key : "(none)");
     if (verdict->unsigned_rows)
-        printf(
-            "the last row is not signed yet: the machine stopped in the middle of that transfer\n");
+        printf("the last row is announced and not signed yet: it is of this moment, or the machine "
+               "stopped in that transfer\n");
     if (verdict->unwritten_rows)
         printf("one more row was announced but never written: the machine stopped before anything "
                "of that transfer left\n");
