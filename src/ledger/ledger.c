@@ -48,6 +48,8 @@ struct ledger {
 
     pthread_mutex_t mutex;
     pthread_cond_t progress; /* done_seq moved or a commit failed; also ends the writer's pause */
+    pthread_cond_t window;   /* the batch is to be committed before its window ends */
+    bool awaited;            /* somebody waits for a record that was put */
     uint64_t put_seq;        /* of the newest record put */
     uint64_t done_seq;       /* everything up to it is committed or refused */
     size_t queued_bytes;
@@ -66,27 +68,33 @@ struct ledger {
 /* Pushed by ledger_flush to end a wait for records; never freed. */
 static struct record wake_up;
 
-/* Takes records until the window ends, the batch is full, or a flush waits. */
+/* Waits for the end of the window that begins with the first record of a batch. Who puts records
+ * meanwhile does not wake this thread, unless somebody waits for one or the batch is full: a wake-up
+ * costs a request more than the commit of its record does. */
+static void wait_for_window(struct ledger *ledger)
+{
+    struct timespec until = clock_deadline(BATCH_MS);
+    int code = 0;
+    pthread_mutex_lock(&ledger->mutex);
+    while (!ledger->closing && !ledger->awaited && !atomic_load(&ledger->hurry) &&
+           ledger->put_seq - ledger->done_seq < BATCH_RECORDS && code == 0)
+        code = pthread_cond_timedwait(&ledger->window, &ledger->mutex, &until);
+    ledger->awaited = false;
+    pthread_mutex_unlock(&ledger->mutex);
+}
+
+/* Takes records until the window ends, the batch is full, or somebody waits for one. */
 static void collect(struct ledger *ledger)
 {
-    uint32_t wait_ms = ledger->dirty ? CHECKPOINT_MS : UINT32_MAX;
-    double until = 0;
-    while (ledger->batch_count < BATCH_RECORDS) {
-        struct record *record = queue_wait(ledger->queue, wait_ms);
-        if (record == NULL)
-            return; /* the window ended, or the queue is closed and empty */
-        if (record != &wake_up) {
+    struct record *record = queue_wait(ledger->queue, ledger->dirty ? CHECKPOINT_MS : UINT32_MAX);
+    if (record == NULL)
+        return; /* the checkpoint is due, or the queue is closed and empty */
+    if (record != &wake_up)
+        wait_for_window(ledger);
+    for (; record; record = queue_pop(ledger->queue)) {
+        if (record != &wake_up)
             ledger->batch[ledger->batch_count++] = record;
-            if (until == 0)
-                until = clock_monotonic_ms(NULL) + BATCH_MS;
-        }
-        double left = until - clock_monotonic_ms(NULL);
-        bool awaited = record != &wake_up && record->exchange.recorded;
-        if (atomic_load(&ledger->hurry) || awaited || left <= 0)
-            wait_ms = 0; /* what is in the queue, no more */
-        else
-            wait_ms = (uint32_t)left + 1;
-        if (record == &wake_up && ledger->batch_count == 0 && queue_count(ledger->queue) == 0)
+        if (ledger->batch_count == BATCH_RECORDS)
             return;
     }
 }
@@ -286,6 +294,7 @@ static void free_ledger(struct ledger *ledger)
     free(ledger->path);
     queue_free(ledger->queue);
     pthread_cond_destroy(&ledger->progress);
+    pthread_cond_destroy(&ledger->window);
     pthread_mutex_destroy(&ledger->mutex);
     free(ledger);
 }
@@ -315,6 +324,7 @@ enum td_status ledger_open(const char *path, struct ledger **out, struct td_erro
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&ledger->progress, &attr);
+    pthread_cond_init(&ledger->window, &attr);
     pthread_condattr_destroy(&attr);
     int code = pthread_create(&ledger->thread, NULL, writer_thread, ledger);
     if (code != 0) {
@@ -333,6 +343,7 @@ void ledger_close(struct ledger *ledger)
     ledger->closing = true;
     atomic_store(&ledger->hurry, true);
     pthread_cond_broadcast(&ledger->progress);
+    pthread_cond_signal(&ledger->window);
     pthread_mutex_unlock(&ledger->mutex);
     queue_close(ledger->queue);
     pthread_join(ledger->thread, NULL);
@@ -347,11 +358,15 @@ static enum td_status queue_record(struct ledger *ledger, struct record *copy, c
     pthread_mutex_lock(&ledger->mutex); /* seq must be the order of the queue */
     copy->seq = ledger->put_seq + 1;
     size_t bytes = copy->bytes;
+    bool awaited = copy->exchange.recorded; /* read here: the writer may free it at once */
     bool queued =
         bytes <= QUEUE_BYTES_MAX - ledger->queued_bytes && queue_push(ledger->queue, copy);
     if (queued) {
         ledger->put_seq++;
         ledger->queued_bytes += bytes;
+        ledger->awaited = ledger->awaited || awaited;
+        if (awaited || ledger->put_seq - ledger->done_seq == BATCH_RECORDS)
+            pthread_cond_signal(&ledger->window);
     }
     pthread_mutex_unlock(&ledger->mutex);
     if (queued)
@@ -422,6 +437,7 @@ enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct t
     int code = 0;
     if (ledger->done_seq < target) {
         atomic_store(&ledger->hurry, true);
+        pthread_cond_signal(&ledger->window);
         bool woken = queue_push(ledger->queue, &wake_up);
         (void)woken; /* if the queue is full, the writer is awake */
     }
