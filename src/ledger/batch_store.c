@@ -11,14 +11,14 @@
     "id, owner, key_id, endpoint, window, input, output, errors, metadata, faults, state," \
     " created_s, expires_s, total, completed, failed, t0, t1, t2, t3, t4, t5, t6, t7"
 
-static void read_row(sqlite3_stmt *row, struct stored_batch *out)
+static void read_row(struct db_statement *row, struct stored_batch *out)
 {
-    int64_t state = sqlite3_column_int64(row, 10);
-    *out = (struct stored_batch){.created_s = sqlite3_column_int64(row, 11),
-                                 .expires_s = sqlite3_column_int64(row, 12),
-                                 .total = (uint64_t)sqlite3_column_int64(row, 13),
-                                 .completed = (uint64_t)sqlite3_column_int64(row, 14),
-                                 .failed = (uint64_t)sqlite3_column_int64(row, 15)};
+    int64_t state = db_int(row, 10);
+    *out = (struct stored_batch){.created_s = db_int(row, 11),
+                                 .expires_s = db_int(row, 12),
+                                 .total = (uint64_t)db_int(row, 13),
+                                 .completed = (uint64_t)db_int(row, 14),
+                                 .failed = (uint64_t)db_int(row, 15)};
     out->state = state >= 0 && state < BATCH_STATE_COUNT ? (enum batch_state)state : BATCH_FAILED;
     store_column(row, 0, out->id, sizeof out->id);
     store_column(row, 1, out->owner, sizeof out->owner);
@@ -31,12 +31,12 @@ static void read_row(sqlite3_stmt *row, struct stored_batch *out)
     store_column(row, 8, out->metadata, sizeof out->metadata);
     store_column(row, 9, out->faults, sizeof out->faults);
     for (int i = 0; i < BATCH_STATE_COUNT; i++)
-        out->times_s[i] = sqlite3_column_int64(row, 16 + i);
+        out->times_s[i] = db_int(row, 16 + i);
 }
 
 static enum td_status changed_locked(struct file_store *store, enum td_status status)
 {
-    return status == TD_OK && sqlite3_changes64(store->db) == 0 ? TD_NOT_FOUND : status;
+    return status == TD_OK && db_changes(store->db) == 0 ? TD_NOT_FOUND : status;
 }
 
 static enum td_status add_locked(struct file_store *store, const struct stored_batch *batch,
@@ -85,28 +85,28 @@ bool batch_store_find(struct file_store *store, const char *owner, struct td_str
     if (id.len == 0 || id.len >= STORED_ID_BYTES)
         return false;
     pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *row = store_prepare_locked(
+    struct db_statement *row = store_prepare_locked(
         store, "SELECT " BATCH_COLUMNS " FROM batch WHERE id = ?1 AND (?2 IS NULL OR owner = ?2)",
         "st", id, owner);
-    bool found = row && sqlite3_step(row) == SQLITE_ROW;
+    bool found = row && db_step(row) == DB_ROW;
     if (found)
         read_row(row, out);
-    sqlite3_finalize(row);
+    db_end(row);
     pthread_mutex_unlock(&store->lock);
     return found;
 }
 
 /* Frees the statement. */
-static bool each_locked(sqlite3_stmt *row, void (*fn)(void *ctx, const struct stored_batch *batch),
-                        void *ctx)
+static bool each_locked(struct db_statement *row,
+                        void (*fn)(void *ctx, const struct stored_batch *batch), void *ctx)
 {
     struct stored_batch batch;
     bool ok = row != NULL;
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    while (row && db_step(row) == DB_ROW) {
         read_row(row, &batch);
         fn(ctx, &batch);
     }
-    sqlite3_finalize(row);
+    db_end(row);
     return ok;
 }
 
@@ -170,7 +170,7 @@ enum td_status batch_store_checked(struct file_store *store, const char *id, uin
                                    const char *faults, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    enum td_status status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
+    enum td_status status = store_begin_locked(store, err);
     if (status == TD_OK)
         status = store_run_locked(
             store,
@@ -212,26 +212,26 @@ enum td_status batch_store_answer(struct file_store *store, const char *id, uint
 {
     pthread_mutex_lock(&store->lock);
     /* An answer does not wait for the disk: after a loss of power its line runs again. */
-    enum td_status status = store_exec_locked(store, "PRAGMA synchronous=NORMAL", err);
+    enum td_status status = store_sync_locked(store, false, err);
     if (status == TD_OK)
-        status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
+        status = store_begin_locked(store, err);
     if (status == TD_OK)
         status = answer_locked(store, id, number, ok, text, err);
     status = store_end_locked(store, status, err);
-    enum td_status again = store_exec_locked(store, "PRAGMA synchronous=FULL", NULL);
+    enum td_status again = store_sync_locked(store, true, NULL);
     status = status == TD_OK ? again : status;
     pthread_mutex_unlock(&store->lock);
     return status;
 }
 
 /* TD_OK at the end of the rows; frees the statement. */
-static enum td_status end_rows_locked(struct file_store *store, sqlite3_stmt *row, int code,
+static enum td_status end_rows_locked(struct file_store *store, struct db_statement *row, int code,
                                       struct td_error *err)
 {
     enum td_status status = TD_OK;
-    if (!row || (code != SQLITE_DONE && code != SQLITE_ROW))
-        status = error_set(err, TD_IO, "%s: %s", store->folder, sqlite3_errmsg(store->db));
-    sqlite3_finalize(row);
+    if (!row || (code != DB_DONE && code != DB_ROW))
+        status = error_set(err, TD_IO, "%s: %s", store->folder, db_message(store->db));
+    db_end(row);
     return status;
 }
 
@@ -239,11 +239,11 @@ enum td_status batch_store_answered(struct file_store *store, const char *id, ui
                                     uint8_t *done, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *row =
+    struct db_statement *row =
         store_prepare_locked(store, "SELECT number FROM line WHERE batch = ?1", "t", id);
-    int code = SQLITE_DONE;
-    while (row && (code = sqlite3_step(row)) == SQLITE_ROW) {
-        uint64_t number = (uint64_t)sqlite3_column_int64(row, 0);
+    int code = DB_DONE;
+    while (row && (code = db_step(row)) == DB_ROW) {
+        uint64_t number = (uint64_t)db_int(row, 0);
         if (number < total)
             done[number / 8] |= (uint8_t)(1u << number % 8);
     }
@@ -258,15 +258,16 @@ batch_store_answers(struct file_store *store, const char *id, uint64_t first, ui
                     struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *row = store_prepare_locked(store,
-                                             "SELECT number, ok, text FROM line WHERE batch = ?1"
-                                             " AND number >= ?2 ORDER BY number LIMIT ?3",
-                                             "tii", id, (int64_t)first, (int64_t)limit);
-    int code = SQLITE_DONE;
+    struct db_statement *row =
+        store_prepare_locked(store,
+                             "SELECT number, ok, text FROM line WHERE batch = ?1"
+                             " AND number >= ?2 ORDER BY number LIMIT ?3",
+                             "tii", id, (int64_t)first, (int64_t)limit);
+    int code = DB_DONE;
     bool more = true;
-    while (row && more && (code = sqlite3_step(row)) == SQLITE_ROW) {
-        struct td_str text = {sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2)};
-        more = fn(ctx, (uint64_t)sqlite3_column_int64(row, 0), sqlite3_column_int(row, 1), text);
+    while (row && more && (code = db_step(row)) == DB_ROW) {
+        struct td_str text = db_str(row, 2);
+        more = fn(ctx, (uint64_t)db_int(row, 0), db_int(row, 1), text);
     }
     enum td_status status = end_rows_locked(store, row, code, err);
     pthread_mutex_unlock(&store->lock);
@@ -300,7 +301,7 @@ static enum td_status finish_locked(struct file_store *store, const struct store
                                     enum batch_state to, uint64_t failed, struct part parts[2],
                                     struct td_error *err)
 {
-    enum td_status status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
+    enum td_status status = store_begin_locked(store, err);
     for (int i = 0; i < 2 && status == TD_OK; i++)
         if (parts[i].draft)
             status = store_add_file_locked(store, store_draft_owner(parts[i].draft), &parts[i].file,

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "ledger/db_driver.h"
+#include "ledger/db_sqlite.h"
 #include "ledger/schema_sql.h"
 
 #include <assert.h>
@@ -27,53 +29,27 @@
 #define APPLICATION_ID 0x544E444D /* "TNDM" */
 #define SCHEMA_VERSION ((int)(sizeof schema_migrations / sizeof schema_migrations[0]))
 #define HEADER_BYTES 100
-#define BUSY_TIMEOUT_MS 5000
 /* Checking all pages takes about 1 s per GB; larger files are opened without the check. */
 #define CHECK_BYTES_MAX (256LL << 20)
 
-enum td_status database_status(int sqlite_code)
+static enum td_status sql_error(struct db *db, const char *path, struct td_error *err)
 {
-    switch (sqlite_code & 0xff) {
-    case SQLITE_OK:
-        return TD_OK;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return TD_BUSY;
-    case SQLITE_NOMEM:
-        return TD_NO_MEMORY;
-    case SQLITE_FULL:
-    case SQLITE_TOOBIG:
-        return TD_LIMIT;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return TD_CORRUPT;
-    case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH:
-        return TD_INVALID;
-    default:
-        return TD_IO;
-    }
+    return error_set(err, db_status(db), "ledger %s: %s", path, db_message(db));
 }
 
-static enum td_status sql_error(sqlite3 *db, const char *path, struct td_error *err)
+static enum td_status run(struct db *db, const char *path, const char *sql, struct td_error *err)
 {
-    return error_set(err, database_status(sqlite3_extended_errcode(db)), "ledger %s: %s", path,
-                     sqlite3_errmsg(db));
-}
-
-static enum td_status run(sqlite3 *db, const char *path, const char *sql, struct td_error *err)
-{
-    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? TD_OK : sql_error(db, path, err);
+    return db_exec(db, sql) ? TD_OK : sql_error(db, path, err);
 }
 
 /* Applies the missing migrations, all or none. */
-static enum td_status migrate(sqlite3 *db, const char *path, int version, struct td_error *err)
+static enum td_status migrate(struct db *db, const char *path, int version, struct td_error *err)
 {
     if (version == SCHEMA_VERSION)
         return TD_OK;
-    enum td_status status = run(db, path, "BEGIN IMMEDIATE", err);
-    if (status != TD_OK)
-        return status;
+    if (!db_begin(db))
+        return sql_error(db, path, err);
+    enum td_status status = TD_OK;
     for (int i = version; status == TD_OK && i < SCHEMA_VERSION; i++)
         status = run(db, path, schema_migrations[i], err);
     char sql[96];
@@ -82,25 +58,8 @@ static enum td_status migrate(sqlite3 *db, const char *path, int version, struct
     if (status == TD_OK)
         status = run(db, path, sql, err);
     if (status != TD_OK)
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        db_rollback(db);
     return status;
-}
-
-static enum td_status open_handle(const char *path, int flags, sqlite3 **out, struct td_error *err)
-{
-    int code = sqlite3_open_v2(path, out, flags | SQLITE_OPEN_FULLMUTEX, NULL);
-    if (code != SQLITE_OK) {
-        enum td_status status = error_set(err, database_status(code), "cannot open ledger %s: %s",
-                                          path, *out ? sqlite3_errmsg(*out) : sqlite3_errstr(code));
-        sqlite3_close(*out);
-        *out = NULL;
-        return status;
-    }
-    sqlite3_extended_result_codes(*out, 1);
-    sqlite3_busy_timeout(*out, BUSY_TIMEOUT_MS);
-    sqlite3_db_config(*out, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(*out, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return TD_OK;
 }
 
 /* Gives the draft its name. It may replace an empty file, but nothing else. */
@@ -129,11 +88,11 @@ static enum td_status create(const char *path, struct td_error *err)
     if (fd < 0)
         return error_set(err, TD_IO, "cannot create ledger %s: %s", draft, strerror(errno));
     close(fd);
-    sqlite3 *db = NULL;
-    status = open_handle(draft, SQLITE_OPEN_READWRITE, &db, err);
+    struct db *db = NULL;
+    status = db_sqlite_open(draft, DB_SQLITE_WRITE, &db, err);
     if (status == TD_OK)
         status = migrate(db, draft, 0, err);
-    sqlite3_close(db);
+    db_close(db);
     if (status == TD_OK && !put_in_place(draft, path))
         status = error_set(err, TD_IO, "cannot create ledger %s: %s", path, strerror(errno));
     unlink(draft);
@@ -176,27 +135,24 @@ static enum td_status inspect(const char *path, long long *bytes, struct td_erro
 }
 
 /* Reads the first column of the first row as a number and, if text is not NULL, as text. */
-static enum td_status query_one(sqlite3 *db, const char *path, const char *sql, int *number,
+static enum td_status query_one(struct db *db, const char *path, const char *sql, int *number,
                                 char text[static 128], struct td_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
+    struct db_statement *statement = db_prepare(db, sql);
     enum td_status status = TD_OK;
-    if (code == SQLITE_ROW) {
-        *number = sqlite3_column_int(statement, 0);
-        const unsigned char *value = sqlite3_column_text(statement, 0);
-        snprintf(text, 128, "%s", value ? (const char *)value : "");
+    if (statement && db_step(statement) == DB_ROW) {
+        *number = (int)db_int(statement, 0);
+        const char *value = db_text(statement, 0);
+        snprintf(text, 128, "%s", value ? value : "");
     } else {
         status = sql_error(db, path, err);
     }
-    sqlite3_finalize(statement);
+    db_end(statement);
     return status;
 }
 
 /* Checks the version and, when the file is small enough, every page. */
-static enum td_status verify(sqlite3 *db, const char *path, long long bytes, int *version,
+static enum td_status verify(struct db *db, const char *path, long long bytes, int *version,
                              struct td_error *err)
 {
     char text[128];
@@ -216,10 +172,13 @@ static enum td_status verify(sqlite3 *db, const char *path, long long bytes, int
     return status;
 }
 
-enum td_status database_open_writer(const char *path, sqlite3 **out, struct td_error *err)
+enum td_status database_open_writer(const char *path, struct db **out, struct td_error *err)
 {
     assert(path != NULL && out != NULL);
     *out = NULL;
+    const struct db_driver *driver = db_driver_of(path);
+    if (driver)
+        return driver->open(path, true, out, err);
     long long bytes = 0;
     enum td_status status = inspect(path, &bytes, NULL);
     if (status == TD_NOT_FOUND) {
@@ -230,12 +189,12 @@ enum td_status database_open_writer(const char *path, sqlite3 **out, struct td_e
     status = inspect(path, &bytes, err);
     if (status != TD_OK)
         return status;
-    sqlite3 *db = NULL;
-    status = open_handle(path, SQLITE_OPEN_READWRITE, &db, err);
+    struct db *db = NULL;
+    status = db_sqlite_open(path, DB_SQLITE_WRITE, &db, err);
     if (status != TD_OK)
         return status;
     /* Closing must not write into the file until it is known to be sound. */
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    db_keep_log(db);
     int version = 0;
     status = verify(db, path, bytes, &version, err);
     if (status == TD_OK)
@@ -246,22 +205,25 @@ enum td_status database_open_writer(const char *path, sqlite3 **out, struct td_e
     if (status == TD_OK)
         status = migrate(db, path, version, err);
     if (status != TD_OK) {
-        sqlite3_close(db);
+        db_close(db);
         return status;
     }
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    db_sqlite_merge_log_on_close(db);
     *out = db;
     return TD_OK;
 }
 
-enum td_status database_open_reader(const char *path, sqlite3 **out, struct td_error *err)
+enum td_status database_open_reader(const char *path, struct db **out, struct td_error *err)
 {
     assert(path != NULL && out != NULL);
     *out = NULL;
+    const struct db_driver *driver = db_driver_of(path);
+    if (driver)
+        return driver->open(path, false, out, err);
     long long bytes;
     enum td_status status = inspect(path, &bytes, err);
     if (status == TD_OK)
-        status = open_handle(path, SQLITE_OPEN_READONLY, out, err);
+        status = db_sqlite_open(path, DB_SQLITE_READ, out, err);
     if (status != TD_OK)
         return status;
     int version = 0;
@@ -275,7 +237,7 @@ enum td_status database_open_reader(const char *path, sqlite3 **out, struct td_e
                                ? "start 'tandem serve' once, which brings the ledger up to date"
                                : "a newer program wrote it, so read it with that one");
     if (status != TD_OK) {
-        sqlite3_close(*out);
+        db_close(*out);
         *out = NULL;
     }
     return status;

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "ledger/database.h"
+#include "ledger/db_sqlite.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -25,7 +25,6 @@
 
 #define DATABASE "files.db"
 #define SCHEMA_VERSION 1
-#define BUSY_TIMEOUT_MS 5000
 #define FILE_ID_RANDOM_BYTES 12
 
 static const char schema[] =
@@ -66,24 +65,23 @@ int64_t store_now_s(void)
 
 /* --- statements --- */
 
-sqlite3_stmt *store_prepare_locked(struct file_store *store, const char *sql, const char *types,
-                                   ...)
+struct db_statement *store_prepare_locked(struct file_store *store, const char *sql,
+                                          const char *types, ...)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+    struct db_statement *statement = db_prepare(store->db, sql);
+    if (!statement)
         return NULL;
     va_list values;
     va_start(values, types);
     for (int i = 1; types[i - 1]; i++) {
         struct td_str text;
         if (types[i - 1] == 'i') {
-            sqlite3_bind_int64(statement, i, va_arg(values, int64_t));
+            db_bind_int(statement, i, va_arg(values, int64_t));
             continue;
         }
         text = types[i - 1] == 's' ? va_arg(values, struct td_str)
                                    : str_from(va_arg(values, const char *));
-        if (text.data && text.len <= INT_MAX)
-            sqlite3_bind_text(statement, i, text.data, (int)text.len, SQLITE_TRANSIENT);
+        db_bind_text(statement, i, text);
     }
     va_end(values);
     return statement;
@@ -91,49 +89,57 @@ sqlite3_stmt *store_prepare_locked(struct file_store *store, const char *sql, co
 
 static enum td_status fail_locked(struct file_store *store, struct td_error *err)
 {
-    return error_set(err, database_status(sqlite3_extended_errcode(store->db)), "%s/%s: %s",
-                     store->folder, DATABASE, sqlite3_errmsg(store->db));
+    return error_set(err, db_status(store->db), "%s/%s: %s", store->folder, DATABASE,
+                     db_message(store->db));
 }
 
-enum td_status store_run_locked(struct file_store *store, sqlite3_stmt *statement,
+enum td_status store_run_locked(struct file_store *store, struct db_statement *statement,
                                 struct td_error *err)
 {
     enum td_status status = TD_OK;
-    if (!statement || sqlite3_step(statement) != SQLITE_DONE)
+    if (!statement || db_step(statement) != DB_DONE)
         status = fail_locked(store, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     return status;
 }
 
 enum td_status store_exec_locked(struct file_store *store, const char *sql, struct td_error *err)
 {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? TD_OK
-                                                                       : fail_locked(store, err);
+    return db_exec(store->db, sql) ? TD_OK : fail_locked(store, err);
+}
+
+enum td_status store_begin_locked(struct file_store *store, struct td_error *err)
+{
+    return db_begin(store->db) ? TD_OK : fail_locked(store, err);
+}
+
+enum td_status store_sync_locked(struct file_store *store, bool sync, struct td_error *err)
+{
+    return db_sync_commits(store->db, sync) ? TD_OK : fail_locked(store, err);
 }
 
 enum td_status store_end_locked(struct file_store *store, enum td_status status,
                                 struct td_error *err)
 {
-    if (status == TD_OK)
-        status = store_exec_locked(store, "COMMIT", err);
-    if (!sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status == TD_OK && !db_commit(store->db, NULL))
+        status = fail_locked(store, err);
+    db_rollback(store->db);
     return status;
 }
 
-int64_t store_number_locked(sqlite3_stmt *statement, int64_t otherwise)
+int64_t store_number_locked(struct db_statement *statement, int64_t otherwise)
 {
     int64_t number = otherwise;
-    if (statement && sqlite3_step(statement) == SQLITE_ROW)
-        number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+    if (statement && db_step(statement) == DB_ROW)
+        number = db_int(statement, 0);
+    db_end(statement);
     return number;
 }
 
-void store_column(sqlite3_stmt *row, int column, char *out, size_t size)
+void store_column(struct db_statement *row, int column, char *out, size_t size)
 {
-    const unsigned char *text = sqlite3_column_text(row, column);
-    snprintf(out, size, "%s", text ? (const char *)text : "");
+    const char *text = db_text(row, column);
+    snprintf(out, size, "%s", text ? text : "");
 }
 
 enum td_status store_new_id(const char *prefix, size_t random_bytes,
@@ -160,15 +166,9 @@ static enum td_status open_database(struct file_store *store, struct td_error *e
     if (fd < 0)
         return error_set(err, TD_IO, "cannot create %s: %s", path, strerror(errno));
     close(fd);
-    int code =
-        sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
-    if (code != SQLITE_OK)
-        return error_set(err, database_status(code), "cannot open %s: %s", path,
-                         sqlite3_errstr(code));
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    status = db_sqlite_open(path, DB_SQLITE_WRITE, &store->db, err);
+    if (status != TD_OK)
+        return status;
     status = store_exec_locked(store,
                                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                                "PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
@@ -183,7 +183,7 @@ static enum td_status open_database(struct file_store *store, struct td_error *e
     if (version != 0)
         return error_set(err, TD_UNSUPPORTED, "%s has version %lld; this program knows up to %d",
                          path, (long long)version, SCHEMA_VERSION);
-    status = store_exec_locked(store, "BEGIN IMMEDIATE", err);
+    status = store_begin_locked(store, err);
     if (status == TD_OK)
         status = store_exec_locked(store, schema, err);
     return store_end_locked(store, status, err);
@@ -209,16 +209,16 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
         if (draft || (kept && !has_row_locked(store, entry->d_name)))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
-    sqlite3_stmt *row = store_prepare_locked(store, "SELECT id FROM file", "");
+    struct db_statement *row = store_prepare_locked(store, "SELECT id FROM file", "");
     char lost[STORED_ID_BYTES] = "";
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    while (row && db_step(row) == DB_ROW) {
         char id[STORED_ID_BYTES];
         struct stat info;
         store_column(row, 0, id, sizeof id);
         if (fstatat(dirfd(folder), id, &info, AT_SYMLINK_NOFOLLOW) != 0)
             memcpy(lost, id, sizeof lost);
     }
-    sqlite3_finalize(row);
+    db_end(row);
     closedir(folder);
     if (*lost)
         log_event(LOG_LEVEL_WARN, "file_lost", "id=%s", lost);
@@ -226,7 +226,7 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
         store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
     if (bytes < 0)
         return error_set(err, TD_CORRUPT, "%s/%s cannot be read: %s", store->folder, DATABASE,
-                         sqlite3_errmsg(store->db));
+                         db_message(store->db));
     store->bytes = (uint64_t)bytes;
     return TD_OK;
 }
@@ -262,7 +262,7 @@ void file_store_close(struct file_store *store)
 {
     if (!store)
         return;
-    sqlite3_close(store->db);
+    db_close(store->db);
     pthread_mutex_destroy(&store->lock);
     free(store);
 }
@@ -444,11 +444,11 @@ enum td_status file_draft_keep(struct file_draft *draft, struct stored_file *fil
 
 /* --- looking --- */
 
-static void read_row(sqlite3_stmt *row, struct stored_file *out)
+static void read_row(struct db_statement *row, struct stored_file *out)
 {
-    *out = (struct stored_file){.bytes = (uint64_t)sqlite3_column_int64(row, 4),
-                                .created_s = sqlite3_column_int64(row, 5),
-                                .expires_s = sqlite3_column_int64(row, 6)};
+    *out = (struct stored_file){.bytes = (uint64_t)db_int(row, 4),
+                                .created_s = db_int(row, 5),
+                                .expires_s = db_int(row, 6)};
     store_column(row, 0, out->id, sizeof out->id);
     store_column(row, 1, out->name, sizeof out->name);
     store_column(row, 2, out->purpose, sizeof out->purpose);
@@ -458,15 +458,15 @@ static void read_row(sqlite3_stmt *row, struct stored_file *out)
 static bool find_locked(struct file_store *store, const char *owner, struct td_str id,
                         struct stored_file *out)
 {
-    sqlite3_stmt *row =
+    struct db_statement *row =
         store_prepare_locked(store,
                              "SELECT " STORE_FILE_COLUMNS " FROM file WHERE id = ?1 AND owner = ?2"
                              " AND (expires_s = 0 OR expires_s > ?3)",
                              "sti", id, owner, store_now_s());
-    bool found = row && sqlite3_step(row) == SQLITE_ROW;
+    bool found = row && db_step(row) == DB_ROW;
     if (found)
         read_row(row, out);
-    sqlite3_finalize(row);
+    db_end(row);
     return found;
 }
 
@@ -506,17 +506,17 @@ bool file_store_list(struct file_store *store, const char *owner, const struct s
                           : "SELECT " STORE_FILE_COLUMNS " FROM file WHERE owner = ?1 AND seq < ?2"
                             " AND (?3 = '' OR purpose = ?3)"
                             " AND (expires_s = 0 OR expires_s > ?5) ORDER BY seq DESC LIMIT ?4";
-    sqlite3_stmt *row = after < 0
-                            ? NULL
-                            : store_prepare_locked(store, sql, "titii", owner, after, page->purpose,
-                                                   (int64_t)page->limit + 1, store_now_s());
+    struct db_statement *row =
+        after < 0 ? NULL
+                  : store_prepare_locked(store, sql, "titii", owner, after, page->purpose,
+                                         (int64_t)page->limit + 1, store_now_s());
     struct stored_file file;
     bool ok = row != NULL;
-    while (row && sqlite3_step(row) == SQLITE_ROW) {
+    while (row && db_step(row) == DB_ROW) {
         read_row(row, &file);
         fn(ctx, &file);
     }
-    sqlite3_finalize(row);
+    db_end(row);
     pthread_mutex_unlock(&store->lock);
     return ok;
 }
@@ -568,12 +568,12 @@ enum td_status file_store_remove(struct file_store *store, const char *owner, st
     return status;
 }
 
-bool store_first_locked(sqlite3_stmt *row, struct stored_file *out)
+bool store_first_locked(struct db_statement *row, struct stored_file *out)
 {
-    bool found = row && sqlite3_step(row) == SQLITE_ROW;
+    bool found = row && db_step(row) == DB_ROW;
     if (found)
         read_row(row, out);
-    sqlite3_finalize(row);
+    db_end(row);
     return found;
 }
 

@@ -5,13 +5,13 @@
 
 #include "ledger/file_store.h"
 
+#include "ledger/db.h"
 #include <limits.h>
 #include <pthread.h>
-#include <sqlite3.h>
 
 struct file_store {
     pthread_mutex_t lock;
-    sqlite3 *db;
+    struct db *db;
     char folder[PATH_MAX];
     struct file_limits limits;
     uint64_t bytes; /* of all contents, with those under way */
@@ -19,20 +19,24 @@ struct file_store {
 };
 
 /* A statement with its values: t a text (NULL = NULL), i an int64_t, s a struct td_str. NULL when
- * it could not be made. **returns new** (sqlite3_finalize). */
-sqlite3_stmt *store_prepare_locked(struct file_store *store, const char *sql, const char *types,
-                                   ...);
+ * it could not be made. **returns new** (db_end). */
+struct db_statement *store_prepare_locked(struct file_store *store, const char *sql,
+                                          const char *types, ...);
 /* Runs one without rows. */
-TD_MUST_CHECK enum td_status store_run_locked(struct file_store *store, sqlite3_stmt *statement,
-                                              struct td_error *err);
+TD_MUST_CHECK enum td_status store_run_locked(struct file_store *store,
+                                              struct db_statement *statement, struct td_error *err);
 TD_MUST_CHECK enum td_status store_exec_locked(struct file_store *store, const char *sql,
+                                               struct td_error *err);
+TD_MUST_CHECK enum td_status store_begin_locked(struct file_store *store, struct td_error *err);
+/* Whether a commit waits for the disk, as it does at first. */
+TD_MUST_CHECK enum td_status store_sync_locked(struct file_store *store, bool sync,
                                                struct td_error *err);
 /* Commits where status is TD_OK, and otherwise takes everything since BEGIN back. */
 TD_MUST_CHECK enum td_status store_end_locked(struct file_store *store, enum td_status status,
                                               struct td_error *err);
 /* The first column of its first row; `otherwise` without one. Frees the statement. */
-int64_t store_number_locked(sqlite3_stmt *statement, int64_t otherwise);
-void store_column(sqlite3_stmt *row, int column, char *out, size_t size);
+int64_t store_number_locked(struct db_statement *statement, int64_t otherwise);
+void store_column(struct db_statement *row, int column, char *out, size_t size);
 TD_MUST_CHECK enum td_status store_new_id(const char *prefix, size_t random_bytes,
                                           char out[static STORED_ID_BYTES], struct td_error *err);
 int64_t store_now_s(void);
@@ -47,7 +51,7 @@ const char *store_draft_owner(const struct file_draft *draft);
 /* The columns of a file, and the first row of a statement that selects them; false without one.
  * Frees the statement. */
 #define STORE_FILE_COLUMNS "id, name, purpose, type, bytes, created_s, expires_s"
-bool store_first_locked(sqlite3_stmt *row, struct stored_file *out);
+bool store_first_locked(struct db_statement *row, struct stored_file *out);
 /* Row and contents. */
 TD_MUST_CHECK enum td_status
 store_remove_locked(struct file_store *store, const struct stored_file *file, struct td_error *err);

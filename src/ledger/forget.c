@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define LOG_WAIT_MS 2000
+#define LOG_TRY_US 20000
 #define OF_USER " WHERE user = ?1 AND (?2 IS NULL OR tenant = ?2)"
 
 /* In this order, because comments are found by the user whom the rows still name. */
@@ -29,53 +30,47 @@ static const struct {
      offsetof(struct ledger_forgotten, exchanges)},
 };
 
-static int run_step(sqlite3 *db, const char *sql, const char *tenant, const char *user,
-                    uint64_t *changed)
+static bool run_step(struct db *db, const char *sql, const char *tenant, const char *user,
+                     uint64_t *changed)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 1, user, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 2, tenant, -1, SQLITE_STATIC); /* NULL binds NULL */
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    sqlite3_finalize(statement);
-    if (code != SQLITE_DONE)
-        return code;
-    *changed = (uint64_t)sqlite3_changes64(db);
-    return SQLITE_OK;
+    struct db_statement *statement = db_prepare(db, sql);
+    if (!statement)
+        return false;
+    db_bind_borrowed(statement, 1, user);
+    db_bind_borrowed(statement, 2, tenant);
+    bool done = db_step(statement) == DB_DONE;
+    *changed = done ? db_changes(db) : 0;
+    db_end(statement);
+    return done;
 }
 
-static int run_steps(sqlite3 *db, const char *tenant, const char *user,
-                     struct ledger_forgotten *out)
+static bool run_steps(struct db *db, const char *tenant, const char *user,
+                      struct ledger_forgotten *out)
 {
-    int code = sqlite3_exec(db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE", NULL, NULL, NULL);
-    for (size_t i = 0; code == SQLITE_OK && i < sizeof steps / sizeof *steps; i++)
-        code = run_step(db, steps[i].sql, tenant, user,
+    bool done = db_erase_deleted(db) && db_begin(db);
+    for (size_t i = 0; done && i < sizeof steps / sizeof *steps; i++)
+        done = run_step(db, steps[i].sql, tenant, user,
                         (uint64_t *)(void *)((char *)out + steps[i].counted));
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    return code;
+    return done && db_commit(db, NULL);
 }
 
 /* While the ledger's writer empties its log, SQLite says that it is busy without waiting. */
-static bool empty_log(sqlite3 *db)
+static bool empty_log(struct db *db)
 {
     double begin = clock_monotonic_ms(NULL);
-    int code;
-    do
-        code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    while (code == SQLITE_BUSY && clock_monotonic_ms(NULL) - begin < LOG_WAIT_MS &&
-           sqlite3_sleep(20) > 0);
-    return code == SQLITE_OK;
+    while (!db_empty_log(db)) {
+        if (db_status(db) != TD_BUSY || clock_monotonic_ms(NULL) - begin >= LOG_WAIT_MS)
+            return false;
+        usleep(LOG_TRY_US);
+    }
+    return true;
 }
 
 enum td_status ledger_forget(const char *path, const char *tenant, const char *user,
                              struct ledger_forgotten *out, struct td_error *err)
 {
     assert(path != NULL && user != NULL && out != NULL);
-    sqlite3 *db = NULL;
+    struct db *db = NULL;
     *out = (struct ledger_forgotten){0};
     if (user[0] == '\0')
         return error_set(err, TD_INVALID, "a user without a name cannot be forgotten");
@@ -84,16 +79,14 @@ enum td_status ledger_forget(const char *path, const char *tenant, const char *u
     enum td_status status = database_open_writer(path, &db, err);
     if (status != TD_OK)
         return status;
-    int code = run_steps(db, tenant, user, out);
-    if (code != SQLITE_OK)
-        status = error_set(err, database_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
-    if (!sqlite3_get_autocommit(db))
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    if (!run_steps(db, tenant, user, out))
+        status = error_set(err, db_status(db), "ledger %s: %s", path, db_message(db));
+    db_rollback(db);
     if (status == TD_OK && !empty_log(db))
         status = error_set(err, TD_BUSY,
                            "ledger %s: erased, but a reader holds its log, which still has the "
                            "old bytes; try again",
                            path);
-    sqlite3_close(db);
+    db_close(db);
     return status;
 }

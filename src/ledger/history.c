@@ -28,30 +28,30 @@ struct gathering {
     size_t offsets[16 + 3 * LEDGER_ATTEMPTS_MAX];
     const char **owners[16 + 3 * LEDGER_ATTEMPTS_MAX];
     size_t string_count;
-    sqlite3_int64 seq;
+    int64_t seq;
     bool some;
 };
 
-static struct td_str column_text(sqlite3_stmt *row, int column)
+static struct td_str column_text(struct db_statement *row, int column)
 {
-    return str_from((const char *)sqlite3_column_text(row, column));
+    return str_from(db_text(row, column));
 }
 
 /* Keeps a text of the row. *owner points into the strings only after all are there, because the
  * buffer may move while it grows. */
-static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
+static void keep_text(struct gathering *g, struct db_statement *row, int column, const char **owner)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
+    const char *text = db_text(row, column);
     *owner = NULL;
     if (!text)
         return;
     g->owners[g->string_count] = owner;
     g->offsets[g->string_count++] = g->strings.len;
-    buf_append(&g->strings, text, (size_t)sqlite3_column_bytes(row, column));
+    buf_append(&g->strings, text, db_str(row, column).len);
     buf_append_char(&g->strings, '\0');
 }
 
-static void begin_row(struct gathering *g, sqlite3_stmt *row)
+static void begin_row(struct gathering *g, struct db_statement *row)
 {
     struct ledger_history *out = &g->row;
     buf_clear(&g->strings);
@@ -70,21 +70,20 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 11, &out->reasons_json);
     out->score = reader_number(row, 12);
     out->same = reader_number(row, 13);
-    g->seq = sqlite3_column_int64(row, 0);
+    g->seq = db_int(row, 0);
     g->some = true;
 }
 
-static void add_attempt(struct gathering *g, sqlite3_stmt *row)
+static void add_attempt(struct gathering *g, struct db_statement *row)
 {
     int at = FIRST_OF_ATTEMPT;
-    if (sqlite3_column_type(row, at + 2) == SQLITE_NULL ||
-        g->row.attempt_count == LEDGER_ATTEMPTS_MAX)
+    if (db_is_null(row, at + 2) || g->row.attempt_count == LEDGER_ATTEMPTS_MAX)
         return;
     struct ledger_attempt *attempt = &g->attempts[g->row.attempt_count++];
     *attempt = (struct ledger_attempt){
         .confidence = reader_number(row, at + 3),
-        .prompt_tokens = (uint32_t)sqlite3_column_int64(row, at + 4),
-        .completion_tokens = (uint32_t)sqlite3_column_int64(row, at + 5),
+        .prompt_tokens = (uint32_t)db_int(row, at + 4),
+        .completion_tokens = (uint32_t)db_int(row, at + 5),
         .total_ms = reader_number(row, at + 6),
         .cost_usd = reader_number(row, at + 7),
     };
@@ -115,22 +114,22 @@ enum td_status ledger_reader_history(struct ledger_reader *reader, uint64_t sinc
     enum td_status status = TD_IO;
     buf_init(&g.strings, strings_bytes_max);
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, history_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, history_sql, since_wall_ms, err);
     if (statement) {
-        int code = SQLITE_DONE;
+        int code = DB_DONE;
         status = TD_OK;
-        while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-            if (sqlite3_column_int64(statement, 0) != g.seq) {
+        while (status == TD_OK && (code = db_step(statement)) == DB_ROW) {
+            if (db_int(statement, 0) != g.seq) {
                 status = give(&g, each, ctx, err);
                 begin_row(&g, statement);
             }
             add_attempt(&g, statement);
         }
-        if (status == TD_OK && code != SQLITE_DONE)
+        if (status == TD_OK && code != DB_DONE)
             status = reader_error_locked(reader, err);
         if (status == TD_OK)
             status = give(&g, each, ctx, err);
-        sqlite3_finalize(statement);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     buf_deinit(&g.strings);

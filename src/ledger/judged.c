@@ -14,35 +14,29 @@ static const char judged_sql[] =
     " FROM exchange x JOIN attempt a ON a.exchange = x.seq AND a.position = 0"
     " WHERE x.wall_ms >= ?1 AND a.place = 'device' ORDER BY x.seq";
 
-static struct td_str text_of(sqlite3_stmt *row, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    return (struct td_str){text, text ? (size_t)sqlite3_column_bytes(row, column) : 0};
-}
-
 enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     ledger_judged_fn *each, void *ctx, struct td_error *err)
 {
     assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);
     if (statement) {
         int code;
         status = TD_OK;
-        while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        while (status == TD_OK && (code = db_step(statement)) == DB_ROW) {
             const struct ledger_judged judged = {
-                .id = text_of(statement, 0),
+                .id = db_str(statement, 0),
                 .confidence = reader_number(statement, 1),
-                .signals_json = text_of(statement, 2),
-                .kept = sqlite3_column_int(statement, 3) != 0,
+                .signals_json = db_str(statement, 2),
+                .kept = db_int(statement, 3) != 0,
                 .score = reader_number(statement, 4),
             };
             status = each(ctx, &judged, err);
         }
-        if (status == TD_OK && code != SQLITE_DONE)
+        if (status == TD_OK && code != DB_DONE)
             status = reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     return status;

@@ -50,20 +50,20 @@ static const char accepted_sql[] =
     " WHERE accepted IS NOT NULL GROUP BY tier ORDER BY count(*) DESC, tier";
 
 /* Gives each row of a query to a function. */
-typedef void row_fn(struct json *into, sqlite3_stmt *row);
+typedef void row_fn(struct json *into, struct db_statement *row);
 static enum td_status each_row(struct ledger_reader *reader, const char *sql,
                                uint64_t since_wall_ms, row_fn *each, struct json *into,
                                struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    while ((code = db_step(statement)) == DB_ROW)
         each(into, statement);
-    if (code != SQLITE_DONE)
+    if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     return err->status;
 }
 
@@ -72,11 +72,10 @@ static void put_number(struct json *object, const char *name, double value)
     json_put(object, name, isfinite(value) ? json_new_double(value) : json_new_null());
 }
 
-static void add_standing(struct json *report, sqlite3_stmt *row)
+static void add_standing(struct json *report, struct db_statement *row)
 {
-    const char *standing = (const char *)sqlite3_column_text(row, 0);
-    double count = sqlite3_column_double(row, 1), cost = sqlite3_column_double(row, 2),
-           cloud = sqlite3_column_double(row, 3);
+    const char *standing = db_text(row, 0);
+    double count = db_double(row, 1), cost = db_double(row, 2), cloud = db_double(row, 3);
     if (strcmp(standing, "full") == 0) {
         json_put(report, "answered", json_new_int((int64_t)count));
         put_number(report, "all_cloud_cost_usd", cloud);
@@ -90,31 +89,31 @@ static void add_standing(struct json *report, sqlite3_stmt *row)
     }
 }
 
-static void add_basis(struct json *bases, sqlite3_stmt *row)
+static void add_basis(struct json *bases, struct db_statement *row)
 {
     struct json *object = json_new_object();
-    json_put(object, "exchanges", json_new_int(sqlite3_column_int64(row, 1)));
-    put_number(object, "usd", sqlite3_column_double(row, 2));
-    json_put(bases, (const char *)sqlite3_column_text(row, 0), object);
+    json_put(object, "exchanges", json_new_int(db_int(row, 1)));
+    put_number(object, "usd", db_double(row, 2));
+    json_put(bases, db_text(row, 0), object);
 }
 
-static void add_estimated(struct json *report, sqlite3_stmt *row)
+static void add_estimated(struct json *report, struct db_statement *row)
 {
-    json_put(report, "estimated_attempts", json_new_int((int64_t)sqlite3_column_double(row, 0)));
-    put_number(report, "estimated_cost_usd", sqlite3_column_double(row, 1));
+    json_put(report, "estimated_attempts", json_new_int((int64_t)db_double(row, 0)));
+    put_number(report, "estimated_cost_usd", db_double(row, 1));
 }
 
-static void add_accepted(struct json *list, sqlite3_stmt *row)
+static void add_accepted(struct json *list, struct db_statement *row)
 {
     static const char *const sources[] = {"by_feedback", "by_review", "by_shadow"};
-    double judged = sqlite3_column_double(row, 1), accepted = sqlite3_column_double(row, 2),
-           cost = sqlite3_column_double(row, 3), low, high;
+    double judged = db_double(row, 1), accepted = db_double(row, 2), cost = db_double(row, 3), low,
+           high;
     struct json *object = json_new_object();
     ratio_share_interval(accepted, judged, &low, &high);
-    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+    json_put(object, "tier", json_new_cstr(db_text(row, 0)));
     json_put(object, "judged", json_new_int((int64_t)judged));
     for (int i = 0; i < 3; i++)
-        json_put(object, sources[i], json_new_int((int64_t)sqlite3_column_double(row, 4 + i)));
+        json_put(object, sources[i], json_new_int((int64_t)db_double(row, 4 + i)));
     json_put(object, "accepted", json_new_int((int64_t)accepted));
     put_number(object, "share", accepted / judged);
     put_number(object, "share_low", low);
@@ -156,16 +155,15 @@ static double worst_error(const struct json *token_counts)
 
 /* The saving is one minus a ratio of totals. Two errors are independent: which exchanges there
  * were, and how the cloud counts the tokens of what it was not asked. */
-static void put_saving(struct json *report, sqlite3_stmt *row)
+static void put_saving(struct json *report, struct db_statement *row)
 {
-    struct ratio_sums sums = {sqlite3_column_double(row, 0), sqlite3_column_double(row, 1),
-                              sqlite3_column_double(row, 2), sqlite3_column_double(row, 3),
-                              sqlite3_column_double(row, 4), sqlite3_column_double(row, 5)};
+    struct ratio_sums sums = {db_double(row, 0), db_double(row, 1), db_double(row, 2),
+                              db_double(row, 3), db_double(row, 4), db_double(row, 5)};
     double paid_share = ratio_value(&sums);
-    double counted = sums.x > 0 ? sqlite3_column_double(row, 7) / sums.x : 0;
+    double counted = sums.x > 0 ? db_double(row, 7) / sums.x : 0;
     double error = hypot(ratio_error(&sums),
                          paid_share * counted * worst_error(json_get(report, "token_counts")));
-    put_number(report, "shadow_cost_usd", sqlite3_column_double(row, 6));
+    put_number(report, "shadow_cost_usd", db_double(row, 6));
     put_number(report, "saving_usd", sums.x - sums.y);
     put_number(report, "saving_share", sums.x > 0 ? 1 - paid_share : 0);
     put_number(report, "saving_low", 1 - paid_share - RATIO_Z95 * error);

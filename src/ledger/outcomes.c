@@ -37,36 +37,37 @@ enum td_status ledger_reader_outcomes(struct ledger_reader *reader, uint64_t sin
     assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, outcomes_sql, since_wall_ms, err);
+    struct db_statement *statement =
+        reader_prepare_locked(reader, outcomes_sql, since_wall_ms, err);
     if (statement) {
         int code;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-            const char *signals = (const char *)sqlite3_column_text(statement, 0);
-            each(ctx, signals ? signals : "", sqlite3_column_double(statement, 1));
+        while ((code = db_step(statement)) == DB_ROW) {
+            const char *signals = db_text(statement, 0);
+            each(ctx, signals ? signals : "", db_double(statement, 1));
         }
-        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     return status;
 }
 
-static struct ledger_lesson lesson_of(sqlite3_stmt *row)
+static struct ledger_lesson lesson_of(struct db_statement *row)
 {
     return (struct ledger_lesson){
-        .tenant = (const char *)sqlite3_column_text(row, 0),
-        .route = (const char *)sqlite3_column_text(row, 1),
-        .tier = (const char *)sqlite3_column_text(row, 2),
-        .data_class = (const char *)sqlite3_column_text(row, 3),
-        .prompt = (const char *)sqlite3_column_text(row, 4),
-        .answer = (const char *)sqlite3_column_text(row, 5),
-        .signals_json = (const char *)sqlite3_column_text(row, 6),
-        .answered = sqlite3_column_int(row, 7) != 0,
-        .device = sqlite3_column_int(row, 8) != 0,
-        .review = sqlite3_column_int(row, 9) != 0,
+        .tenant = db_text(row, 0),
+        .route = db_text(row, 1),
+        .tier = db_text(row, 2),
+        .data_class = db_text(row, 3),
+        .prompt = db_text(row, 4),
+        .answer = db_text(row, 5),
+        .signals_json = db_text(row, 6),
+        .answered = db_int(row, 7) != 0,
+        .device = db_int(row, 8) != 0,
+        .review = db_int(row, 9) != 0,
         .score = reader_number(row, 10),
         .same = reader_number(row, 11),
-        .model = (const char *)sqlite3_column_text(row, 12),
+        .model = db_text(row, 12),
     };
 }
 
@@ -76,17 +77,17 @@ enum td_status ledger_reader_lessons(struct ledger_reader *reader, uint64_t sinc
     assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, lessons_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, lessons_sql, since_wall_ms, err);
     if (statement) {
-        int code = SQLITE_DONE;
+        int code = DB_DONE;
         status = TD_OK;
-        while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        while (status == TD_OK && (code = db_step(statement)) == DB_ROW) {
             const struct ledger_lesson lesson = lesson_of(statement);
             status = each(ctx, &lesson, err);
         }
-        if (status == TD_OK && code != SQLITE_DONE)
+        if (status == TD_OK && code != DB_DONE)
             status = reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     return status;

@@ -23,25 +23,25 @@ static struct json *new_tier(const char *name)
 enum td_status reactions_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                                 struct json **out, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, reactions_sql, since_wall_ms, err);
+    struct db_statement *statement =
+        reader_prepare_locked(reader, reactions_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     struct json *list = json_new_array(), *tier = NULL;
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        struct td_str name = str_from((const char *)sqlite3_column_text(statement, 0));
+    while ((code = db_step(statement)) == DB_ROW) {
+        struct td_str name = str_from(db_text(statement, 0));
         if (!tier || !str_equal(json_text(json_get(tier, "tier")), name)) {
             if (tier)
                 json_push(list, tier);
             tier = new_tier(name.data);
         }
-        json_put(tier, (const char *)sqlite3_column_text(statement, 1),
-                 json_new_int(sqlite3_column_int64(statement, 2)));
+        json_put(tier, db_text(statement, 1), json_new_int(db_int(statement, 2)));
     }
     if (tier)
         json_push(list, tier);
-    enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    enum td_status status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+    db_end(statement);
     *out = list;
     return status;
 }

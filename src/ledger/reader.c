@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "ledger/database.h"
 
 #include <assert.h>
@@ -112,26 +113,24 @@ static const struct column reaction_columns[] = {{"kind", TEXT}, {"wall_ms", INT
 
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
-    return error_set(err, database_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
-                     sqlite3_errmsg(reader->db));
+    return db_error(reader->db, "ledger", err);
 }
 
-sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
-                                    struct td_error *err)
+struct db_statement *reader_prepare_locked(struct ledger_reader *reader, const char *sql,
+                                           uint64_t first, struct td_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+    struct db_statement *statement = db_prepare(reader->db, sql);
+    if (!statement) {
         reader_error_locked(reader, err);
         return NULL;
     }
-    sqlite3_bind_int64(statement, 1, first > INT64_MAX ? INT64_MAX : (sqlite3_int64)first);
+    db_bind_int(statement, 1, first > INT64_MAX ? INT64_MAX : (int64_t)first);
     return statement;
 }
 
-double reader_number(sqlite3_stmt *row, int column)
+double reader_number(struct db_statement *row, int column)
 {
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
-                                                           : sqlite3_column_double(row, column);
+    return db_is_null(row, column) ? (double)NAN : db_double(row, column);
 }
 
 enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
@@ -156,46 +155,40 @@ void ledger_reader_close(struct ledger_reader *reader)
 {
     if (reader == NULL)
         return;
-    sqlite3_close(reader->db);
+    db_close(reader->db);
     pthread_mutex_destroy(&reader->mutex);
     free(reader);
 }
 
-static struct td_str column_str(sqlite3_stmt *row, int i)
+static struct json *column_value(struct db_statement *row, int i, enum shape shape)
 {
-    const char *text = (const char *)sqlite3_column_text(row, i);
-    return (struct td_str){text, text ? (size_t)sqlite3_column_bytes(row, i) : 0};
-}
-
-static struct json *column_value(sqlite3_stmt *row, int i, enum shape shape)
-{
-    if (sqlite3_column_type(row, i) == SQLITE_NULL)
+    if (db_is_null(row, i))
         return shape == STORED ? NULL : json_new_null();
     struct json *value = NULL;
     switch (shape) {
     case INTEGER:
-        return json_new_int(sqlite3_column_int64(row, i));
+        return json_new_int(db_int(row, i));
     case NUMBER:
-        return json_new_double(sqlite3_column_double(row, i));
+        return json_new_double(db_double(row, i));
     case FLAG:
-        return json_new_bool(sqlite3_column_int(row, i) != 0);
+        return json_new_bool(db_int(row, i) != 0);
     case JSON: /* text that is not JSON is shown as text */
-        if (json_parse(column_str(row, i), &value, NULL) == TD_OK)
+        if (json_parse(db_str(row, i), &value, NULL) == TD_OK)
             return value;
-        return json_new_text(column_str(row, i));
+        return json_new_text(db_str(row, i));
     default:
-        return json_new_text(column_str(row, i));
+        return json_new_text(db_str(row, i));
     }
 }
 
-static struct json *row_object(sqlite3_stmt *row, const struct column *columns, size_t count)
+static struct json *row_object(struct db_statement *row, const struct column *columns, size_t count)
 {
     struct json *object = json_new_object();
     for (size_t i = 0; object != NULL && i < count; i++) {
         json_put(object, columns[i].name, column_value(row, (int)i, columns[i].shape));
         if (strcmp(columns[i].name, "wall_ms") == 0) {
             char iso[25];
-            clock_format_iso8601((uint64_t)sqlite3_column_int64(row, (int)i), iso);
+            clock_format_iso8601((uint64_t)db_int(row, (int)i), iso);
             json_put(object, "time", json_new_cstr(iso));
         }
     }
@@ -216,41 +209,43 @@ static const struct belongings belongings[] = {
 };
 
 static enum td_status add_belongings(struct ledger_reader *reader, const struct belongings *what,
-                                     struct json *exchange, sqlite3_int64 seq, struct td_error *err)
+                                     struct json *exchange, int64_t seq, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, what->sql, (uint64_t)seq, err);
+    struct db_statement *statement = reader_prepare_locked(reader, what->sql, (uint64_t)seq, err);
     if (statement == NULL)
         return err ? err->status : TD_IO;
     struct json *rows = json_new_array();
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW && rows != NULL)
+    while ((code = db_step(statement)) == DB_ROW && rows != NULL)
         json_push(rows, row_object(statement, what->columns, what->column_count));
-    enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    enum td_status status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+    db_end(statement);
     json_put(exchange, what->name, rows);
     return status;
 }
 
 /* Rows of exchanges, of one tenant's only unless it is NULL. ?1 and ?2 are for `where` and
  * `order`. */
-static sqlite3_stmt *prepare_rows(struct ledger_reader *reader, const char *tenant,
-                                  const char *more_columns, const char *where, const char *order)
+static struct db_statement *prepare_rows(struct ledger_reader *reader, const char *tenant,
+                                         const char *more_columns, const char *where,
+                                         const char *order)
 {
     char sql[1024];
-    sqlite3_stmt *statement = NULL;
     snprintf(sql, sizeof sql, "SELECT " EXCHANGE_COLUMNS "%s FROM exchange WHERE %s%s ORDER BY %s",
              more_columns, where, tenant ? " AND tenant = ?3" : "", order);
-    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) == SQLITE_OK && tenant)
-        sqlite3_bind_text(statement, 3, tenant, -1, SQLITE_TRANSIENT);
+    struct db_statement *statement = db_prepare(reader->db, sql);
+    if (statement && tenant)
+        db_bind_text(statement, 3, str_from(tenant));
     return statement;
 }
 
 /* Prepares the search for an id: the exact one, or the first two that begin with it. */
-static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *tenant, const char *id)
+static struct db_statement *prepare_find(struct ledger_reader *reader, const char *tenant,
+                                         const char *id)
 {
     if (strcmp(id, "last") == 0)
         return prepare_rows(reader, tenant, DETAIL_COLUMNS, "1", "wall_ms DESC, seq DESC LIMIT 1");
-    sqlite3_stmt *statement =
+    struct db_statement *statement =
         prepare_rows(reader, tenant, DETAIL_COLUMNS, "id >= ?1 AND id < ?2", "id LIMIT 2");
     if (!statement)
         return NULL;
@@ -260,39 +255,39 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *tena
     char upper[ID_BYTES_MAX + 2];
     memcpy(upper, id, len);
     upper[len] = (char)0xff;
-    sqlite3_bind_text(statement, 1, id, (int)len, SQLITE_TRANSIENT);
-    sqlite3_bind_text(statement, 2, upper, (int)len + 1, SQLITE_TRANSIENT);
+    db_bind_text(statement, 1, (struct td_str){id, len});
+    db_bind_text(statement, 2, (struct td_str){upper, len + 1});
     return statement;
 }
 
 /* The same for the newest exchange of a trace, or of a request id. */
-static sqlite3_stmt *prepare_find_named(struct ledger_reader *reader, const char *tenant,
-                                        const char *name)
+static struct db_statement *prepare_find_named(struct ledger_reader *reader, const char *tenant,
+                                               const char *name)
 {
-    sqlite3_stmt *statement = prepare_rows(
+    struct db_statement *statement = prepare_rows(
         reader, tenant, DETAIL_COLUMNS, "(trace_id = ?1 OR request_id = ?1)", "seq DESC LIMIT 1");
     if (statement)
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
+        db_bind_text(statement, 1, str_from(name));
     return statement;
 }
 
 /* What else happened in the exchange's trace. */
 static enum td_status add_same_trace(struct ledger_reader *reader, const char *tenant,
-                                     struct json *exchange, sqlite3_int64 seq, struct td_error *err)
+                                     struct json *exchange, int64_t seq, struct td_error *err)
 {
     static const char sql[] = "SELECT y.id FROM exchange x JOIN exchange y"
                               " ON y.trace_id = x.trace_id AND y.seq <> x.seq WHERE x.seq = ?1"
                               " AND (?2 IS NULL OR y.tenant = ?2) ORDER BY y.seq DESC LIMIT 20";
-    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, (uint64_t)seq, err);
+    struct db_statement *statement = reader_prepare_locked(reader, sql, (uint64_t)seq, err);
     if (statement == NULL)
         return err ? err->status : TD_IO;
-    sqlite3_bind_text(statement, 2, tenant, -1, SQLITE_STATIC); /* NULL binds NULL */
+    db_bind_borrowed(statement, 2, tenant);
     struct json *ids = json_new_array();
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW && ids != NULL)
-        json_push(ids, json_new_text(column_str(statement, 0)));
-    enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    while ((code = db_step(statement)) == DB_ROW && ids != NULL)
+        json_push(ids, json_new_text(db_str(statement, 0)));
+    enum td_status status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+    db_end(statement);
     json_put(exchange, "same_trace", ids);
     return status;
 }
@@ -300,40 +295,40 @@ static enum td_status add_same_trace(struct ledger_reader *reader, const char *t
 static enum td_status find_locked(struct ledger_reader *reader, const char *tenant, const char *id,
                                   struct json **out, struct td_error *err)
 {
-    sqlite3_stmt *statement = prepare_find(reader, tenant, id);
-    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
-    if (code == SQLITE_DONE && strcmp(id, "last") != 0) {
-        sqlite3_finalize(statement);
+    struct db_statement *statement = prepare_find(reader, tenant, id);
+    int code = statement ? db_step(statement) : DB_FAILED;
+    if (code == DB_DONE && strcmp(id, "last") != 0) {
+        db_end(statement);
         statement = prepare_find_named(reader, tenant, id);
-        code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+        code = statement ? db_step(statement) : DB_FAILED;
     }
     if (statement == NULL)
         return reader_error_locked(reader, err);
     enum td_status status = TD_OK;
-    if (code == SQLITE_DONE) {
+    if (code == DB_DONE) {
         status = strcmp(id, "last") == 0
                      ? error_set(err, TD_NOT_FOUND, "no exchange in the ledger yet")
                      : error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
-    } else if (code != SQLITE_ROW) {
+    } else if (code != DB_ROW) {
         status = reader_error_locked(reader, err);
     } else {
         *out = row_object(statement, exchange_columns, DETAIL_COUNT);
-        sqlite3_int64 seq = sqlite3_column_int64(statement, DETAIL_COUNT);
-        bool exact = strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
-        code = exact ? SQLITE_DONE : sqlite3_step(statement); /* whether there is another */
+        int64_t seq = db_int(statement, DETAIL_COUNT);
+        bool exact = strcmp(id, db_text(statement, 0)) == 0;
+        code = exact ? DB_DONE : db_step(statement); /* whether there is another */
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for exchange %s", id);
-        else if (code == SQLITE_ROW)
+        else if (code == DB_ROW)
             status = error_set(err, TD_INVALID,
                                "several exchanges begin with %s; give more characters", id);
-        else if (code != SQLITE_DONE)
+        else if (code != DB_DONE)
             status = reader_error_locked(reader, err);
         for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
             status = add_belongings(reader, &belongings[i], *out, seq, err);
         if (status == TD_OK)
             status = add_same_trace(reader, tenant, *out, seq, err);
     }
-    sqlite3_finalize(statement);
+    db_end(statement);
     return status;
 }
 
@@ -366,19 +361,18 @@ enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tena
         return error_set(err, TD_NO_MEMORY, "no memory for a list of exchanges");
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
+    struct db_statement *statement =
         prepare_rows(reader, tenant, "", "wall_ms >= ?1", "wall_ms DESC, seq DESC LIMIT ?2");
     if (statement == NULL) {
         reader_error_locked(reader, err);
     } else {
-        sqlite3_bind_int64(statement, 1,
-                           since_wall_ms > INT64_MAX ? INT64_MAX : (sqlite3_int64)since_wall_ms);
-        sqlite3_bind_int64(statement, 2, limit > INT32_MAX ? INT32_MAX : (sqlite3_int64)limit);
+        db_bind_int(statement, 1, since_wall_ms > INT64_MAX ? INT64_MAX : (int64_t)since_wall_ms);
+        db_bind_int(statement, 2, limit > INT32_MAX ? INT32_MAX : (int64_t)limit);
         int code;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        while ((code = db_step(statement)) == DB_ROW)
             json_push(list, row_object(statement, exchange_columns, LIST_COUNT));
-        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     if (status == TD_OK)

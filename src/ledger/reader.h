@@ -5,21 +5,21 @@
 
 #include "ledger/ledger.h"
 
+#include "ledger/db.h"
 #include <pthread.h>
-#include <sqlite3.h>
 
 struct ledger_reader {
-    sqlite3 *db;
+    struct db *db;
     pthread_mutex_t mutex; /* held for each query: a report is one transaction */
 };
 
 /* Sets err from the connection. The caller holds the mutex. */
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err);
 /* A prepared statement with ?1 bound to a number (a time or a seq); NULL after an error. */
-sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
-                                    struct td_error *err);
+struct db_statement *reader_prepare_locked(struct ledger_reader *reader, const char *sql,
+                                           uint64_t first, struct td_error *err);
 /* The number in a column of the current row; NAN for NULL. */
-double reader_number(sqlite3_stmt *row, int column);
+double reader_number(struct db_statement *row, int column);
 /* Of several feedbacks on an answer of exchange x the newest counts. */
 #define NEWEST_SCORE \
     "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"

@@ -47,90 +47,89 @@ static const struct {
 
 /* {p50, p95, p99} of a column, for a tier that has `count` values. */
 static struct json *percentile_object(struct ledger_reader *reader, const char *sql,
-                                      uint64_t since_wall_ms, sqlite3_value *tier,
-                                      sqlite3_int64 count, struct td_error *err)
+                                      uint64_t since_wall_ms, struct td_str tier, int64_t count,
+                                      struct td_error *err)
 {
     struct json *object = json_new_object();
-    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
     if (statement == NULL)
         return object;
-    sqlite3_bind_value(statement, 2, tier);
-    sqlite3_int64 position = 0;
+    db_bind_text(statement, 2, tier);
+    int64_t position = 0;
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        sqlite3_int64 rank = (count * percentiles[i].percent + 99) / 100; /* rounded up */
-        int code = SQLITE_ROW;
-        while (position < rank && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        int64_t rank = (count * percentiles[i].percent + 99) / 100; /* rounded up */
+        int code = DB_ROW;
+        while (position < rank && (code = db_step(statement)) == DB_ROW)
             position++;
-        bool known = count > 0 && code == SQLITE_ROW;
+        bool known = count > 0 && code == DB_ROW;
         json_put(object, percentiles[i].name,
-                 known ? json_new_double(sqlite3_column_double(statement, 0)) : json_new_null());
-        if (code != SQLITE_ROW && code != SQLITE_DONE)
+                 known ? json_new_double(db_double(statement, 0)) : json_new_null());
+        if (code != DB_ROW && code != DB_DONE)
             reader_error_locked(reader, err);
     }
-    sqlite3_finalize(statement);
+    db_end(statement);
     return object;
 }
 
 /* Writes count and mean of the feedback, which are two columns of the row. */
-static void put_feedback(struct json *object, sqlite3_stmt *row, int column)
+static void put_feedback(struct json *object, struct db_statement *row, int column)
 {
-    bool some = sqlite3_column_int64(row, column) > 0;
-    json_put(object, "feedback", json_new_int(sqlite3_column_int64(row, column)));
-    json_put(object, "score",
-             some ? json_new_double(sqlite3_column_double(row, column + 1)) : json_new_null());
+    bool some = db_int(row, column) > 0;
+    json_put(object, "feedback", json_new_int(db_int(row, column)));
+    json_put(object, "score", some ? json_new_double(db_double(row, column + 1)) : json_new_null());
 }
 
-static struct json *tier_object(struct ledger_reader *reader, sqlite3_stmt *row,
+static struct json *tier_object(struct ledger_reader *reader, struct db_statement *row,
                                 uint64_t since_wall_ms, double exchanges, struct td_error *err)
 {
     struct json *object = json_new_object();
     if (object == NULL)
         return NULL;
-    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
-    json_put(object, "exchanges", json_new_int(sqlite3_column_int64(row, 1)));
-    double count = sqlite3_column_double(row, 1), low, high;
+    json_put(object, "tier", json_new_cstr(db_text(row, 0)));
+    json_put(object, "exchanges", json_new_int(db_int(row, 1)));
+    double count = db_double(row, 1), low, high;
     ratio_share_interval(count, exchanges, &low, &high);
     json_put(object, "share", json_new_double(count / exchanges));
     json_put(object, "share_low", json_new_double(low));
     json_put(object, "share_high", json_new_double(high));
-    json_put(object, "prompt_tokens", json_new_int(sqlite3_column_int64(row, 2)));
-    json_put(object, "completion_tokens", json_new_int(sqlite3_column_int64(row, 3)));
-    json_put(object, "cost_usd", json_new_double(sqlite3_column_double(row, 4)));
+    json_put(object, "prompt_tokens", json_new_int(db_int(row, 2)));
+    json_put(object, "completion_tokens", json_new_int(db_int(row, 3)));
+    json_put(object, "cost_usd", json_new_double(db_double(row, 4)));
     put_feedback(object, row, 7);
     static const char *const names[] = {"ttft_ms", "total_ms"};
     for (int i = 0; i < 2; i++)
         json_put(object, names[i],
-                 percentile_object(reader, rank_sql[i], since_wall_ms, sqlite3_column_value(row, 0),
-                                   sqlite3_column_int64(row, 5 + i), err));
+                 percentile_object(reader, rank_sql[i], since_wall_ms, db_str(row, 0),
+                                   db_int(row, 5 + i), err));
     return object;
 }
 
 static enum td_status put_tiers(struct ledger_reader *reader, struct json *report,
                                 uint64_t since_wall_ms, double exchanges, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, tiers_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, tiers_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     struct json *tiers = json_new_array();
     int code;
-    while (tiers != NULL && (code = sqlite3_step(statement)) == SQLITE_ROW)
+    while (tiers != NULL && (code = db_step(statement)) == DB_ROW)
         json_push(tiers, tier_object(reader, statement, since_wall_ms, exchanges, err));
     if (tiers == NULL)
         error_set(err, TD_NO_MEMORY, "no memory for a report");
-    else if (code != SQLITE_DONE)
+    else if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     json_put(report, "tiers", tiers);
     return err->status;
 }
 
-static void put_days(struct json *days, sqlite3_stmt *row, double sums[static 7])
+static void put_days(struct json *days, struct db_statement *row, double sums[static 7])
 {
     struct json *day = json_new_object();
-    double similar = sqlite3_column_double(row, 1), flipped = sqlite3_column_double(row, 2);
+    double similar = db_double(row, 1), flipped = db_double(row, 2);
     for (int i = 0; i < 7; i++)
-        sums[i] += sqlite3_column_double(row, i + 1);
-    json_put(day, "day", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+        sums[i] += db_double(row, i + 1);
+    json_put(day, "day", json_new_cstr(db_text(row, 0)));
     json_put(day, "similar", json_new_int((int64_t)similar));
     json_put(day, "flipped", json_new_int((int64_t)flipped));
     json_put(day, "flip_rate", similar > 0 ? json_new_double(flipped / similar) : json_new_null());
@@ -140,17 +139,18 @@ static void put_days(struct json *days, sqlite3_stmt *row, double sums[static 7]
 static enum td_status put_consistency(struct ledger_reader *reader, struct json *report,
                                       uint64_t since_wall_ms, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, consistency_sql, since_wall_ms, err);
+    struct db_statement *statement =
+        reader_prepare_locked(reader, consistency_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     struct json *object = json_new_object(), *days = json_new_array();
     double sums[7] = {0};
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    while ((code = db_step(statement)) == DB_ROW)
         put_days(days, statement, sums);
-    if (code != SQLITE_DONE)
+    if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     static const char *const names[] = {"similar", "flipped", "turns", "turns_moved", "kept"};
     for (int i = 0; i < 5; i++)
         json_put(object, names[i], json_new_int((int64_t)sums[i]));
@@ -166,22 +166,22 @@ static enum td_status put_consistency(struct ledger_reader *reader, struct json 
 static enum td_status report_locked(struct ledger_reader *reader, struct json *report,
                                     uint64_t since_wall_ms, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, totals_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, totals_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
-    if (sqlite3_step(statement) != SQLITE_ROW) {
+    if (db_step(statement) != DB_ROW) {
         enum td_status status = reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        db_end(statement);
         return status;
     }
-    double exchanges = sqlite3_column_double(statement, 0);
+    double exchanges = db_double(statement, 0);
     json_put(report, "since_wall_ms", json_new_int((int64_t)since_wall_ms));
     json_put(report, "exchanges", json_new_int((int64_t)exchanges));
-    json_put(report, "cost_usd", json_new_double(sqlite3_column_double(statement, 1)));
-    json_put(report, "escalations", json_new_int(sqlite3_column_int64(statement, 3)));
-    json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 2)));
+    json_put(report, "cost_usd", json_new_double(db_double(statement, 1)));
+    json_put(report, "escalations", json_new_int(db_int(statement, 3)));
+    json_put(report, "failures", json_new_int(db_int(statement, 2)));
     put_feedback(report, statement, 4);
-    sqlite3_finalize(statement);
+    db_end(statement);
     enum td_status status = money_locked(reader, since_wall_ms, report, err);
     if (status == TD_OK)
         status = put_tiers(reader, report, since_wall_ms, exchanges, err);
@@ -209,12 +209,11 @@ enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since
         return error_set(err, TD_NO_MEMORY, "no memory for a report");
     pthread_mutex_lock(&reader->mutex);
     enum td_status status = TD_OK;
-    if (sqlite3_exec(reader->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+    if (!db_begin_read(reader->db))
         status = reader_error_locked(reader, &own);
     if (status == TD_OK)
         status = report_locked(reader, report, since_wall_ms, &own);
-    if (!sqlite3_get_autocommit(reader->db))
-        sqlite3_exec(reader->db, "ROLLBACK", NULL, NULL, NULL);
+    db_rollback(reader->db);
     pthread_mutex_unlock(&reader->mutex);
     if (status != TD_OK) {
         json_free(report);

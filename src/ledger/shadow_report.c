@@ -38,54 +38,52 @@ static void put_share(struct json *object, double compared, double same)
         json_put(object, names[i], compared > 0 ? json_new_double(values[i]) : json_new_null());
 }
 
-static struct json *task_of(sqlite3_stmt *row)
+static struct json *task_of(struct db_statement *row)
 {
     struct json *task = json_new_object();
-    json_put(task, "task", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
-    put_share(task, sqlite3_column_double(row, 1), sqlite3_column_double(row, 2));
+    json_put(task, "task", json_new_cstr(db_text(row, 0)));
+    put_share(task, db_double(row, 1), db_double(row, 2));
     return task;
 }
 
-static struct json *id_of(sqlite3_stmt *row)
+static struct json *id_of(struct db_statement *row)
 {
-    return json_new_cstr((const char *)sqlite3_column_text(row, 0));
+    return json_new_cstr(db_text(row, 0));
 }
 
 /* The rows of a pair of tiers as a list. */
 static struct json *list_of(struct ledger_reader *reader, const char *sql, uint64_t since_wall_ms,
-                            sqlite3_stmt *pair, struct json *(*make)(sqlite3_stmt *row),
-                            struct td_error *err)
+                            struct db_statement *pair,
+                            struct json *(*make)(struct db_statement *row), struct td_error *err)
 {
     struct json *list = json_new_array();
-    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
     if (statement == NULL)
         return list;
-    sqlite3_bind_value(statement, 2, sqlite3_column_value(pair, 0));
-    sqlite3_bind_value(statement, 3, sqlite3_column_value(pair, 1));
+    db_bind_text(statement, 2, db_str(pair, 0));
+    db_bind_text(statement, 3, db_str(pair, 1));
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    while ((code = db_step(statement)) == DB_ROW)
         json_push(list, make(statement));
-    if (code != SQLITE_DONE)
+    if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     return list;
 }
 
-static struct json *pair_of(struct ledger_reader *reader, uint64_t since_wall_ms, sqlite3_stmt *row,
-                            struct td_error *err)
+static struct json *pair_of(struct ledger_reader *reader, uint64_t since_wall_ms,
+                            struct db_statement *row, struct td_error *err)
 {
     struct json *object = json_new_object();
-    double compared = sqlite3_column_double(row, 2);
-    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
-    json_put(object, "shadow", json_new_cstr((const char *)sqlite3_column_text(row, 1)));
-    json_put(object, "failed", json_new_int(sqlite3_column_int64(row, 3)));
-    put_share(object, compared, sqlite3_column_double(row, 4));
+    double compared = db_double(row, 2);
+    json_put(object, "tier", json_new_cstr(db_text(row, 0)));
+    json_put(object, "shadow", json_new_cstr(db_text(row, 1)));
+    json_put(object, "failed", json_new_int(db_int(row, 3)));
+    put_share(object, compared, db_double(row, 4));
     static const char *const means[] = {"agreement", "cost_usd", "total_ms"};
     for (int i = 0; i < 3; i++)
         json_put(object, means[i],
-                 sqlite3_column_type(row, 5 + i) == SQLITE_NULL
-                     ? json_new_null()
-                     : json_new_double(sqlite3_column_double(row, 5 + i)));
+                 db_is_null(row, 5 + i) ? json_new_null() : json_new_double(db_double(row, 5 + i)));
     json_put(object, "tasks", list_of(reader, tasks_sql, since_wall_ms, row, task_of, err));
     json_put(object, "examples", list_of(reader, examples_sql, since_wall_ms, row, id_of, err));
     return object;
@@ -96,16 +94,16 @@ enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_
 {
     assert(err != NULL && err->status == TD_OK);
     *out = NULL;
-    sqlite3_stmt *statement = reader_prepare_locked(reader, pairs_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, pairs_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     struct json *list = json_new_array();
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    while ((code = db_step(statement)) == DB_ROW)
         json_push(list, pair_of(reader, since_wall_ms, statement, err));
-    if (code != SQLITE_DONE)
+    if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     if (err->status != TD_OK) {
         json_free(list);
         return err->status;

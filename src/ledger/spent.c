@@ -23,27 +23,26 @@ enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_
     assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, spent_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, spent_sql, since_wall_ms, err);
     if (statement) {
         int code;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        while ((code = db_step(statement)) == DB_ROW) {
             const struct ledger_spent spent = {
-                .user = (const char *)sqlite3_column_text(statement, 0),
-                .route = (const char *)sqlite3_column_text(statement, 1),
-                .app = (const char *)sqlite3_column_text(statement, 2),
-                .key_id = (const char *)sqlite3_column_text(statement, 7),
-                .key_digest = (const char *)sqlite3_column_text(statement, 9),
-                .tenant = (const char *)sqlite3_column_text(statement, 8),
-                .hour = (uint64_t)sqlite3_column_int64(statement, 3),
-                .cost_usd =
-                    sqlite3_column_double(statement, 4) + sqlite3_column_double(statement, 6),
-                .shadow_usd = sqlite3_column_double(statement, 6),
-                .tokens = (uint64_t)sqlite3_column_int64(statement, 5),
+                .user = db_text(statement, 0),
+                .route = db_text(statement, 1),
+                .app = db_text(statement, 2),
+                .key_id = db_text(statement, 7),
+                .key_digest = db_text(statement, 9),
+                .tenant = db_text(statement, 8),
+                .hour = (uint64_t)db_int(statement, 3),
+                .cost_usd = db_double(statement, 4) + db_double(statement, 6),
+                .shadow_usd = db_double(statement, 6),
+                .tokens = (uint64_t)db_int(statement, 5),
             };
             each(ctx, &spent);
         }
-        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     return status;

@@ -38,36 +38,35 @@ enum td_status ledger_reader_tokens(struct ledger_reader *reader, ledger_tokens_
     assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = reader_prepare_locked(reader, newest_sql, 0, err);
+    struct db_statement *statement = reader_prepare_locked(reader, newest_sql, 0, err);
     if (statement) {
         int code;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        while ((code = db_step(statement)) == DB_ROW) {
             const struct ledger_tokens tokens = {
-                .tier = (const char *)sqlite3_column_text(statement, 0),
-                .model = (const char *)sqlite3_column_text(statement, 1),
-                .count = sqlite3_column_double(statement, 2),
-                .prompt_estimate = sqlite3_column_double(statement, 3),
-                .prompt_tokens = sqlite3_column_double(statement, 4),
-                .cached_tokens = sqlite3_column_double(statement, 5),
-                .answer_bytes = sqlite3_column_double(statement, 6),
-                .completion_tokens = sqlite3_column_double(statement, 7),
+                .tier = db_text(statement, 0),
+                .model = db_text(statement, 1),
+                .count = db_double(statement, 2),
+                .prompt_estimate = db_double(statement, 3),
+                .prompt_tokens = db_double(statement, 4),
+                .cached_tokens = db_double(statement, 5),
+                .answer_bytes = db_double(statement, 6),
+                .completion_tokens = db_double(statement, 7),
             };
             if (tokens.tier && tokens.model)
                 each(ctx, &tokens);
         }
-        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
-        sqlite3_finalize(statement);
+        status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
+        db_end(statement);
     }
     pthread_mutex_unlock(&reader->mutex);
     return status;
 }
 
-static struct json *ratio_object(sqlite3_stmt *row, int first)
+static struct json *ratio_object(struct db_statement *row, int first)
 {
-    const struct ratio_sums sums = {
-        sqlite3_column_double(row, 2),         sqlite3_column_double(row, first),
-        sqlite3_column_double(row, first + 1), sqlite3_column_double(row, first + 2),
-        sqlite3_column_double(row, first + 3), sqlite3_column_double(row, first + 4)};
+    const struct ratio_sums sums = {db_double(row, 2),         db_double(row, first),
+                                    db_double(row, first + 1), db_double(row, first + 2),
+                                    db_double(row, first + 3), db_double(row, first + 4)};
     double value = ratio_value(&sums), half = RATIO_Z95 * ratio_error(&sums);
     struct json *object = json_new_object();
     json_put(object, "ratio", json_new_double(value));
@@ -79,26 +78,26 @@ static struct json *ratio_object(sqlite3_stmt *row, int first)
 enum td_status token_counts_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                                    struct json *report, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, since_sql, since_wall_ms, err);
+    struct db_statement *statement = reader_prepare_locked(reader, since_sql, since_wall_ms, err);
     if (statement == NULL)
         return err->status;
     struct json *list = json_new_array();
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    while ((code = db_step(statement)) == DB_ROW) {
         struct json *object = json_new_object();
-        double told = sqlite3_column_double(statement, 4);
-        json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(statement, 0)));
-        json_put(object, "model", json_new_cstr((const char *)sqlite3_column_text(statement, 1)));
-        json_put(object, "usages", json_new_int(sqlite3_column_int64(statement, 2)));
+        double told = db_double(statement, 4);
+        json_put(object, "tier", json_new_cstr(db_text(statement, 0)));
+        json_put(object, "model", json_new_cstr(db_text(statement, 1)));
+        json_put(object, "usages", json_new_int(db_int(statement, 2)));
         json_put(object, "prompt", ratio_object(statement, 5));
         json_put(object, "answer", ratio_object(statement, 10));
         json_put(object, "cached_share",
-                 json_new_double(told > 0 ? sqlite3_column_double(statement, 3) / told : 0));
+                 json_new_double(told > 0 ? db_double(statement, 3) / told : 0));
         json_push(list, object);
     }
-    if (code != SQLITE_DONE)
+    if (code != DB_DONE)
         reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
+    db_end(statement);
     json_put(report, "token_counts", list);
     return err->status;
 }

@@ -48,28 +48,25 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     enum td_status status = database_open_writer(path, &writer->db, err);
     if (status != TD_OK)
         return status;
-    int code = sqlite3_prepare_v3(writer->db, insert_exchange_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_exchange, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(writer->db, insert_attempt_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_attempt, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(writer->db, insert_feedback_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_feedback, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(writer->db, insert_shadow_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_shadow, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(writer->db, insert_reaction_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_reaction, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(writer->db, insert_policy_sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                  &writer->insert_policy, NULL);
-    if (code != SQLITE_OK) {
-        status = error_set(err, database_status(code), "ledger %s: %s", path,
-                           sqlite3_errmsg(writer->db));
-        writer_close(writer);
-        return status;
+    const struct {
+        struct db_statement **statement;
+        const char *sql;
+    } statements[] = {
+        {&writer->insert_exchange, insert_exchange_sql},
+        {&writer->insert_attempt, insert_attempt_sql},
+        {&writer->insert_feedback, insert_feedback_sql},
+        {&writer->insert_shadow, insert_shadow_sql},
+        {&writer->insert_reaction, insert_reaction_sql},
+        {&writer->insert_policy, insert_policy_sql},
+    };
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        *statements[i].statement = db_prepare(writer->db, statements[i].sql);
+        if (!*statements[i].statement) {
+            status = error_set(err, db_status(writer->db), "ledger %s: %s", path,
+                               db_message(writer->db));
+            writer_close(writer);
+            return status;
+        }
     }
     (void)writer_look(path, &writer->files);
     return TD_OK;
@@ -107,7 +104,7 @@ enum td_status writer_open_again(const char *path, struct writer *writer, struct
 {
     if (writer->db) {
         writer_checkpoint(writer);
-        sqlite3_db_config(writer->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        db_keep_log(writer->db);
         writer_close(writer);
     }
     return writer_open(path, writer, err);
@@ -115,55 +112,44 @@ enum td_status writer_open_again(const char *path, struct writer *writer, struct
 
 enum td_status writer_make_durable(struct writer *writer, struct td_error *err)
 {
-    int code = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
-    return code == SQLITE_OK
-               ? TD_OK
-               : error_set(err, database_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
+    return db_sync_commits(writer->db, true) ? TD_OK : db_error(writer->db, "ledger", err);
 }
 
 void writer_close(struct writer *writer)
 {
-    sqlite3_finalize(writer->insert_exchange);
-    sqlite3_finalize(writer->insert_attempt);
-    sqlite3_finalize(writer->insert_feedback);
-    sqlite3_finalize(writer->insert_shadow);
-    sqlite3_finalize(writer->insert_reaction);
-    sqlite3_finalize(writer->insert_policy);
-    sqlite3_close(writer->db);
+    db_end(writer->insert_exchange);
+    db_end(writer->insert_attempt);
+    db_end(writer->insert_feedback);
+    db_end(writer->insert_shadow);
+    db_end(writer->insert_reaction);
+    db_end(writer->insert_policy);
+    db_close(writer->db);
     *writer = (struct writer){0};
 }
 
 /* Binds the next parameter. Nothing is copied: the records live longer than the statement's
  * step. */
-static void bind_text(sqlite3_stmt *statement, int *next, const char *text)
+static void bind_text(struct db_statement *statement, int *next, const char *text)
 {
-    sqlite3_bind_text(statement, (*next)++, text, -1, SQLITE_STATIC); /* NULL binds NULL */
+    db_bind_borrowed(statement, (*next)++, text);
 }
 
-static void bind_number(sqlite3_stmt *statement, int *next, double value)
+static void bind_number(struct db_statement *statement, int *next, double value)
 {
     if (isfinite(value))
-        sqlite3_bind_double(statement, (*next)++, value);
+        db_bind_double(statement, (*next)++, value);
     else
-        sqlite3_bind_null(statement, (*next)++);
+        db_bind_null(statement, (*next)++);
 }
 
-static void bind_integer(sqlite3_stmt *statement, int *next, uint64_t value)
+static void bind_integer(struct db_statement *statement, int *next, uint64_t value)
 {
-    sqlite3_bind_int64(statement, (*next)++,
-                       (sqlite3_int64)(value > INT64_MAX ? INT64_MAX : value));
+    db_bind_int(statement, (*next)++, (int64_t)(value > INT64_MAX ? INT64_MAX : value));
 }
 
-static int step_once(sqlite3_stmt *statement)
+static enum td_status insert_exchange(struct writer *writer, const struct ledger_exchange *x)
 {
-    int code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-static int insert_exchange(struct writer *writer, const struct ledger_exchange *x)
-{
-    sqlite3_stmt *s = writer->insert_exchange;
+    struct db_statement *s = writer->insert_exchange;
     int next = 1;
     bind_text(s, &next, x->id);
     bind_integer(s, &next, x->wall_ms);
@@ -198,13 +184,13 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->parent_span_id);
     bind_text(s, &next, x->request_id);
     bind_text(s, &next, x->tenant);
-    return step_once(s);
+    return db_run(s, false);
 }
 
-static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t position,
-                          const struct ledger_attempt *a)
+static enum td_status insert_attempt(struct writer *writer, int64_t exchange, size_t position,
+                                     const struct ledger_attempt *a)
 {
-    sqlite3_stmt *s = writer->insert_attempt;
+    struct db_statement *s = writer->insert_attempt;
     int next = 1;
     bind_integer(s, &next, (uint64_t)exchange);
     bind_integer(s, &next, position);
@@ -227,24 +213,23 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_integer(s, &next, a->answer_bytes);
     bind_integer(s, &next, a->estimated);
     bind_text(s, &next, a->span_id);
-    return step_once(s);
+    return db_run(s, false);
 }
 
-static int insert_feedback(struct writer *writer, const struct ledger_feedback *f)
+static enum td_status insert_feedback(struct writer *writer, const struct ledger_feedback *f)
 {
-    sqlite3_stmt *s = writer->insert_feedback;
+    struct db_statement *s = writer->insert_feedback;
     int next = 1;
     bind_text(s, &next, f->exchange);
     bind_integer(s, &next, f->wall_ms);
     bind_number(s, &next, f->score);
     bind_text(s, &next, f->comment);
-    int code = step_once(s);
-    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+    return db_run(s, true);
 }
 
-static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
+static enum td_status insert_shadow(struct writer *writer, const struct ledger_shadow *x)
 {
-    sqlite3_stmt *s = writer->insert_shadow;
+    struct db_statement *s = writer->insert_shadow;
     int next = 1;
     bind_text(s, &next, x->exchange);
     bind_integer(s, &next, x->wall_ms);
@@ -258,32 +243,30 @@ static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
     bind_integer(s, &next, x->egress_bytes);
     bind_text(s, &next, x->place);
     bind_text(s, &next, x->model);
-    int code = step_once(s);
-    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+    return db_run(s, true);
 }
 
-static int insert_reaction(struct writer *writer, const struct ledger_reaction *r)
+static enum td_status insert_reaction(struct writer *writer, const struct ledger_reaction *r)
 {
-    sqlite3_stmt *s = writer->insert_reaction;
+    struct db_statement *s = writer->insert_reaction;
     int next = 1;
     bind_text(s, &next, r->exchange);
     bind_integer(s, &next, r->wall_ms);
     bind_text(s, &next, names_reaction(r->kind));
-    int code = step_once(s);
-    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+    return db_run(s, true);
 }
 
-static int insert_policy(struct writer *writer, const struct ledger_policy *policy)
+static enum td_status insert_policy(struct writer *writer, const struct ledger_policy *policy)
 {
-    sqlite3_stmt *s = writer->insert_policy;
+    struct db_statement *s = writer->insert_policy;
     int next = 1;
     bind_text(s, &next, policy->version);
     bind_integer(s, &next, policy->wall_ms);
     bind_text(s, &next, policy->text);
-    return step_once(s);
+    return db_run(s, false);
 }
 
-static int insert_record(struct writer *writer, const struct record *record)
+static enum td_status insert_record(struct writer *writer, const struct record *record)
 {
     if (record->feedback.exchange)
         return insert_feedback(writer, &record->feedback);
@@ -293,18 +276,11 @@ static int insert_record(struct writer *writer, const struct record *record)
         return insert_reaction(writer, &record->reaction);
     if (record->policy.version)
         return insert_policy(writer, &record->policy);
-    int code = insert_exchange(writer, &record->exchange);
-    sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
-    for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
-        code = insert_attempt(writer, seq, i, &record->attempts[i]);
-    return code;
-}
-
-static bool is_refusal(int code)
-{
-    int primary = code & 0xff;
-    return primary == SQLITE_CONSTRAINT || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH ||
-           primary == SQLITE_RANGE;
+    enum td_status status = insert_exchange(writer, &record->exchange);
+    int64_t seq = status == TD_OK ? db_last_row(writer->db) : 0;
+    for (size_t i = 0; status == TD_OK && i < record->exchange.attempt_count; i++)
+        status = insert_attempt(writer, seq, i, &record->attempts[i]);
+    return status;
 }
 
 /* What a record that is no exchange belongs to; NULL for an exchange. */
@@ -321,33 +297,32 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
 {
     assert(records != NULL && refused != NULL);
     *refused = 0;
-    int code = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
-        code = insert_record(writer, records[i]);
-        if (is_refusal(code)) {
+    bool going = db_begin(writer->db);
+    for (size_t i = 0; going && i < count; i++) {
+        enum td_status status = insert_record(writer, records[i]);
+        going = status == TD_OK || status == TD_INVALID || status == TD_LIMIT;
+        if (going && status != TD_OK) {
             /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
              * attempt), so nothing of a refused record is left behind. */
             const char *on = owner_of(records[i]);
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
                       on ? on : records[i]->exchange.id,
                       on ? "feedback on, a shadow of, or a reaction to no exchange"
-                         : sqlite3_errmsg(writer->db));
+                         : db_message(writer->db));
             ++*refused;
-            code = SQLITE_OK;
         }
     }
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
-    if (code == SQLITE_OK)
+    size_t late = 0;
+    going = going && db_commit(writer->db, &late);
+    *refused += late;
+    if (going)
         return TD_OK;
-    enum td_status status =
-        error_set(err, database_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
-    if (!sqlite3_get_autocommit(writer->db))
-        sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+    enum td_status status = db_error(writer->db, "ledger", err);
+    db_rollback(writer->db);
     return status;
 }
 
 void writer_checkpoint(struct writer *writer)
 {
-    sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    db_checkpoint(writer->db);
 }

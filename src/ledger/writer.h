@@ -4,7 +4,7 @@
 
 #include "ledger/record.h"
 
-#include <sqlite3.h>
+#include "ledger/db.h"
 
 /* The file, its log and the log's index, as they were when they were opened. */
 #define WRITER_FILES 3
@@ -15,9 +15,9 @@ struct writer_files {
 };
 
 struct writer {
-    sqlite3 *db;
+    struct db *db;
     struct writer_files files;
-    sqlite3_stmt *insert_exchange, *insert_attempt, *insert_feedback, *insert_shadow,
+    struct db_statement *insert_exchange, *insert_attempt, *insert_feedback, *insert_shadow,
         *insert_reaction, *insert_policy;
 };
 

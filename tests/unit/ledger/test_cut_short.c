@@ -4,9 +4,12 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "ledger/db_sqlite.h"
 #include "ledger/reader.h"
 #include "ledger/writer.h"
 #include "ledger_fixture.h"
+
+#include <sqlite3.h>
 
 /* --- what is in the ledger --- */
 
@@ -256,7 +259,7 @@ static void test_a_reading_that_is_cut_short_is_an_error(void)
         struct td_error err = {0};
         buf_clear(&whole);
         stop = (struct stop){0};
-        sqlite3_progress_handler(reader->db, 1, count_step, &stop);
+        sqlite3_progress_handler(db_sqlite_handle(reader->db), 1, count_step, &stop);
         CHECK(readings[i].read(reader, &whole, &err) == TD_OK && whole.len > 0);
         uint64_t steps = stop.steps, failed = 0;
         for (uint64_t at = 1; at <= steps; at = next_stop(at)) {
@@ -288,7 +291,7 @@ static void test_a_prefix_is_never_unique_because_the_search_was_cut_short(void)
     struct ledger_reader *reader = reader_of_records("prefix.db");
     struct stop stop = {0};
     struct json *json;
-    sqlite3_progress_handler(reader->db, 1, count_step, &stop);
+    sqlite3_progress_handler(db_sqlite_handle(reader->db), 1, count_step, &stop);
     CHECK(ledger_reader_find(reader, NULL, "ex_", &json, NULL) == TD_INVALID);
     uint64_t steps = stop.steps;
     for (uint64_t at = 1; at <= steps; at++) {
@@ -313,28 +316,29 @@ static void test_a_commit_that_is_cut_short_leaves_nothing_and_can_be_made_again
     size_t refused;
     make_records(records);
     REQUIRE(writer_open(fixture_path("counted.db"), &writer, NULL) == TD_OK);
-    sqlite3_progress_handler(writer.db, 1, count_step, &stop);
+    sqlite3_progress_handler(db_sqlite_handle(writer.db), 1, count_step, &stop);
     CHECK(writer_commit(&writer, records, RECORDS, &refused, &err) == TD_OK);
     uint64_t steps = stop.steps;
     writer_close(&writer);
     const char *path = fixture_path("cut.db");
     REQUIRE(writer_open(path, &writer, NULL) == TD_OK);
-    sqlite3_progress_handler(writer.db, 1, count_step, &stop);
+    sqlite3_progress_handler(db_sqlite_handle(writer.db), 1, count_step, &stop);
     CHECK(steps > RECORDS);
     for (uint64_t at = 1; at < steps; at++) { /* the last step is the commit itself */
         err = (struct td_error){0};
         stop = (struct stop){.at = at};
         enum td_status status = writer_commit(&writer, records, RECORDS, &refused, &err);
         CHECK(status != TD_OK && status == err.status && err.message[0] && refused == 0);
-        CHECK(sqlite3_get_autocommit(writer.db)); /* no transaction is left open */
+        CHECK(
+            sqlite3_get_autocommit(db_sqlite_handle(writer.db))); /* no transaction is left open */
         stop = (struct stop){0};
         if (at % 16 == 1)
             CHECK(fixture_count(path) == 0);
     }
-    sqlite3_commit_hook(writer.db, refuse, NULL);
+    sqlite3_commit_hook(db_sqlite_handle(writer.db), refuse, NULL);
     CHECK(writer_commit(&writer, records, RECORDS, &refused, &err) != TD_OK);
-    CHECK(sqlite3_get_autocommit(writer.db) && fixture_count(path) == 0);
-    sqlite3_commit_hook(writer.db, NULL, NULL);
+    CHECK(sqlite3_get_autocommit(db_sqlite_handle(writer.db)) && fixture_count(path) == 0);
+    sqlite3_commit_hook(db_sqlite_handle(writer.db), NULL, NULL);
     CHECK(writer_commit(&writer, records, RECORDS, &refused, &err) == TD_OK && refused == 0);
     CHECK(fixture_count(path) == EXCHANGES);
     writer_close(&writer);
