@@ -1,4 +1,4 @@
-/* The HTTP/1.1 server: the listener, and which connections it has. server_conn.c says what happens
+/* The HTTP/1.1 server: the listeners, and which connections it has. server_conn.c says what happens
  * on one of them.
  *
  * A table of connections has an end, and whoever only waits could fill it: with connections that
@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "net/loop_event.h"
+#include "net/transport/listen.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,6 @@
 #define REFUSED_MAX 64 /* connections that get 503 */
 #define RESUME_MS 20   /* how often waiting bodies look for room; other loops give it back, too */
 #define ACCEPT_RETRY_MS 100
-#define LISTEN_BACKLOG 1024
 
 const char *server_date(struct server *server)
 {
@@ -61,18 +60,19 @@ static bool make_room(struct server *server)
     return server->conn_count < server->options.connection_max;
 }
 
-static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+static void on_accept(struct evconnlistener *accepts, evutil_socket_t fd, struct sockaddr *address,
                       int len, void *ctx)
 {
-    (void)listener;
-    struct server *server = ctx;
+    (void)accepts;
+    const struct listener *listener = ctx;
+    struct server *server = listener->server;
     uint32_t conn_max = server->options.connection_max;
     bool over = conn_max > 0 && server->conn_count >= conn_max && !make_room(server);
     if (over && server->refused_count >= REFUSED_MAX) {
         close(fd);
         return;
     }
-    struct conn *conn = conn_new(server, fd, address, (socklen_t)len);
+    struct conn *conn = conn_new(listener, fd, address, (socklen_t)len);
     if (conn == NULL)
         return;
     if (over) {
@@ -85,13 +85,15 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     }
 }
 
-/* Most likely out of descriptors. The listener would report this again at once, for ever, so it
- * pauses. */
-static void on_accept_error(struct evconnlistener *listener, void *ctx)
+/* Most likely out of descriptors. The listener would report this again at once, for ever, so all
+ * pause. */
+static void on_accept_error(struct evconnlistener *accepts, void *ctx)
 {
-    struct server *server = ctx;
+    (void)accepts;
+    struct server *server = ((struct listener *)ctx)->server;
     log_event(LOG_LEVEL_ERROR, "http_accept_failed", "error=\"%s\"", strerror(errno));
-    evconnlistener_disable(listener);
+    for (struct listener *listener = server->listeners; listener; listener = listener->next)
+        evconnlistener_disable(listener->accepts);
     evtimer_add(server->accept_retry, &(struct timeval){.tv_usec = ACCEPT_RETRY_MS * 1000});
 }
 
@@ -99,7 +101,10 @@ static void on_accept_retry(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     struct server *server = ctx;
-    if (server->listener && evconnlistener_enable(server->listener) != 0)
+    bool all = true;
+    for (struct listener *listener = server->listeners; listener; listener = listener->next)
+        all = evconnlistener_enable(listener->accepts) == 0 && all;
+    if (!all)
         evtimer_add(server->accept_retry, &(struct timeval){.tv_usec = ACCEPT_RETRY_MS * 1000});
 }
 
@@ -137,73 +142,54 @@ static void on_resume(evutil_socket_t fd, short what, void *ctx)
         server_resume_later(server);
 }
 
-/* A bound socket for the address; -1 with *err set. */
-static int bind_socket(const struct server_options *options, struct td_error *err)
-{
-    char port[8];
-    snprintf(port, sizeof port, "%u", options->port);
-    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *address = NULL;
-    int code = getaddrinfo(options->host, port, &hints, &address);
-    if (code != 0) {
-        error_set(err, TD_INVALID, "listen address %s: %s", options->host, gai_strerror(code));
-        return -1;
-    }
-    int on = 1;
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool bound =
-        fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        (!options->reuse_port || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
-        bind(fd, address->ai_addr, address->ai_addrlen) == 0;
-    freeaddrinfo(address);
-    if (!bound) {
-        error_set(err, TD_IO, "cannot listen on %s port %u: %s", options->host, options->port,
-                  strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    return fd;
-}
+/* --- listening --- */
 
-static uint16_t bound_port(int fd)
-{
-    struct sockaddr_storage address;
-    socklen_t len = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
-        return 0;
-    if (address.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)&address)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)&address)->sin_port);
-}
-
-/* **takes** fd. */
-static enum td_status listen_on(struct server *server, int fd, struct td_error *err)
+enum td_status server_listen(struct server *server, const struct server_socket *entrance,
+                             struct td_error *err)
 {
     /* Enabled separately: otherwise a failure to do so is not reported. */
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED;
-    server->port = bound_port(fd);
-    server->listener =
-        evconnlistener_new(server->base, on_accept, server, flags, LISTEN_BACKLOG, fd);
-    if (server->listener == NULL) {
-        int code = errno;
-        close(fd);
-        return error_set(err, TD_IO, "cannot listen: %s", strerror(code));
+    struct listener *listener = calloc(1, sizeof *listener);
+    char name[LISTEN_NAME_BYTES];
+    if (listener)
+        listener->accepts =
+            evconnlistener_new(server->base, on_accept, listener, flags, 0, entrance->fd);
+    if (!listener || !listener->accepts) {
+        close(entrance->fd);
+        free(listener);
+        return error_set(err, TD_NO_MEMORY, "no memory for the server");
     }
-    evconnlistener_set_error_cb(server->listener, on_accept_error);
-    return evconnlistener_enable(server->listener) == 0
+    listener->server = server;
+    listener->proxies = entrance->proxies;
+    listener->next = server->listeners;
+    server->listeners = listener;
+    if (!server->port && !listen_name(entrance->fd, name, &server->port))
+        server->port = 0;
+    evconnlistener_set_error_cb(listener->accepts, on_accept_error);
+    return evconnlistener_enable(listener->accepts) == 0
                ? TD_OK
                : error_set(err, TD_NO_MEMORY, "no memory for the server");
+}
+
+static void stop_listening(struct server *server)
+{
+    struct listener *next;
+    for (struct listener *listener = server->listeners; listener; listener = next) {
+        next = listener->next;
+        evconnlistener_free(listener->accepts);
+        free(listener);
+    }
+    server->listeners = NULL;
 }
 
 enum td_status server_new(struct loop *loop, const struct server_options *options,
                           server_fn *handler, void *ctx, struct server **out, struct td_error *err)
 {
     assert(loop != NULL && options != NULL && out != NULL);
-    struct td_error cause = {0};
-    int fd = options->host ? bind_socket(options, &cause) : -1;
+    int fd =
+        options->host ? listen_open(options->host, options->port, options->reuse_port, err) : -1;
     if (fd < 0 && options->host)
-        return error_set(err, cause.status, "%s", cause.message);
+        return err ? err->status : TD_IO;
     struct server *server = calloc(1, sizeof *server);
     if (server == NULL) {
         if (fd >= 0)
@@ -227,7 +213,8 @@ enum td_status server_new(struct loop *loop, const struct server_options *option
         server_free(server);
         return error_set(err, TD_NO_MEMORY, "no memory for the server");
     }
-    enum td_status status = fd >= 0 ? listen_on(server, fd, err) : TD_OK;
+    const struct server_socket entrance = {.fd = fd};
+    enum td_status status = fd >= 0 ? server_listen(server, &entrance, err) : TD_OK;
     if (status != TD_OK) {
         server_free(server);
         return status;
@@ -254,9 +241,7 @@ uint16_t server_port(const struct server *server)
 void server_stop_accepting(struct server *server)
 {
     server->stopping = true;
-    if (server->listener)
-        evconnlistener_free(server->listener);
-    server->listener = NULL;
+    stop_listening(server);
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
@@ -282,8 +267,7 @@ void server_free(struct server *server)
 {
     if (server == NULL)
         return;
-    if (server->listener)
-        evconnlistener_free(server->listener);
+    stop_listening(server);
     while (server->conns)
         conn_close(server->conns);
     struct http_request *next;

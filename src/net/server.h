@@ -1,13 +1,14 @@
-/* The HTTP/1.1 server. Each loop has a listener (SO_REUSEPORT). Handlers get complete bodies,
- * decompressed, and send replies or streams. libevent is inside; none of its types leaves net/.
- * http_lint.h says how requests are framed and which are refused. Everything runs on the loop's
- * thread. server_free must not be called inside a handler. */
+/* The HTTP/1.1 server. Each loop has listeners of its own (SO_REUSEPORT). Handlers get complete
+ * bodies, decompressed, and send replies or streams. libevent is inside; none of its types leaves
+ * net/. http_lint.h says how requests are framed and which are refused. Everything runs on the
+ * loop's thread. server_free must not be called inside a handler. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
 #include "base/loop.h"
 #include "tandem/types.h"
 
+struct address_set;
 struct body_budget;
 struct server;
 struct http_request; /* valid from the handler until the reply ends or on_gone is called */
@@ -23,7 +24,7 @@ enum http_method {
 };
 
 struct server_options {
-    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; NULL = only for server_set_large */
+    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; NULL = see server_listen */
     uint16_t port;         /* 0 = any free port: see server_port */
     size_t body_bytes_max; /* above it: 413; of a compressed body, also once it is decoded */
     size_t header_bytes_max;
@@ -57,6 +58,16 @@ typedef void server_refuse_fn(void *ctx, const struct http_refusal *refusal, str
 TD_MUST_CHECK enum td_status server_new(struct loop *loop, const struct server_options *options,
                                         server_fn *handler, void *ctx, struct server **out,
                                         struct td_error *err);
+/* A socket that connections come by. */
+struct server_socket {
+    int fd; /* it listens (net/transport/listen.h) */
+    /* Whose connections begin with a PROXY header, which says whose they are; NULL = nobody's.
+     * Outlives the server. */
+    const struct address_set *proxies;
+};
+/* One more socket to accept from. **takes** its fd, also on failure. Before the loop runs. */
+TD_MUST_CHECK enum td_status
+server_listen(struct server *server, const struct server_socket *entrance, struct td_error *err);
 void server_set_head(struct server *server, server_head_fn *head);
 void server_set_refuse(struct server *server, server_refuse_fn *refuse);
 /* Requests with bodies of SERVER_LARGE_BYTES or more are handled on the loop of `large`, with its
@@ -77,8 +88,9 @@ const char *http_request_query(const struct http_request *request); /* raw, or N
 const char *http_request_header(const struct http_request *request,
                                 const char *name);                   /* NULL = absent */
 struct td_str http_request_body(const struct http_request *request); /* decompressed */
-const char *http_request_peer(const struct http_request *request);   /* the numeric address */
-/* Our own numeric address that the client has reached. */
+/* The numeric address, also of one who comes by a proxy that is believed; or "unix:UID". */
+const char *http_request_peer(const struct http_request *request);
+/* Our own numeric address that the client, or its proxy, has reached; or "unix". */
 const char *http_request_local(const struct http_request *request);
 /* What the server_head_fn wants to tell the server_fn: memory that the request owns, zeroed at
  * first, the same at each call. NULL without memory. */

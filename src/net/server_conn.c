@@ -33,6 +33,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "net/transport/listen.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -480,6 +481,7 @@ static void conn_drained(struct conn *conn)
         else
             conn_move(conn, conn->home);
         break;
+    case CONN_PRELUDE:
     case CONN_BODY:
         break;
     }
@@ -534,6 +536,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     (void)what;
     struct conn *conn = ctx;
+    if (conn->state == CONN_PRELUDE && !conn_read_prelude(conn))
+        return;
     int got = evbuffer_read(conn->in, fd, -1); /* 4 KiB at most: none starves the others */
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
@@ -584,11 +588,19 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 
 /* --- the beginning --- */
 
-static void write_address(const struct sockaddr *address, socklen_t len,
-                          char out[static PEER_BYTES])
+/* Whoever comes by a socket of a path has no address, but a user. */
+static void write_peer(struct conn *conn, const struct sockaddr *address, socklen_t len)
 {
-    if (getnameinfo(address, len, out, PEER_BYTES, NULL, 0, NI_NUMERICHOST) != 0)
-        snprintf(out, PEER_BYTES, "?");
+    struct ucred who;
+    socklen_t who_len = sizeof who;
+    if (address->sa_family != AF_UNIX) {
+        if (getnameinfo(address, len, conn->peer, sizeof conn->peer, NULL, 0, NI_NUMERICHOST) != 0)
+            snprintf(conn->peer, sizeof conn->peer, "?");
+    } else if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_len) == 0) {
+        snprintf(conn->peer, sizeof conn->peer, "unix:%u", who.uid);
+    } else {
+        snprintf(conn->peer, sizeof conn->peer, "unix");
+    }
 }
 
 /* Small writes go out at once. A peer whose machine vanished is noticed after about a minute. */
@@ -602,24 +614,27 @@ static void set_socket_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, socklen_t len)
+struct conn *conn_new(const struct listener *listener, int fd, struct sockaddr *address,
+                      socklen_t len)
 {
+    struct server *server = listener->server;
     struct conn *conn = calloc(1, sizeof *conn);
     if (conn == NULL) {
         close(fd);
         return NULL;
     }
-    set_socket_options(fd);
+    if (address->sa_family != AF_UNIX)
+        set_socket_options(fd);
     conn->server = conn->home = server;
     conn->fd = fd;
+    conn->state = CONN_HEAD;
     atomic_fetch_add(&server->conn_count, 1);
     bool entered = conn_enter(conn);
     conn_wait(conn);
-    write_address(address, len, conn->peer);
-    struct sockaddr_storage own;
-    socklen_t own_len = sizeof own;
-    if (getsockname(fd, (struct sockaddr *)&own, &own_len) == 0)
-        write_address((struct sockaddr *)&own, own_len, conn->local);
+    write_peer(conn, address, len);
+    if (!listen_name(fd, conn->local, NULL))
+        snprintf(conn->local, sizeof conn->local, "?");
+    conn_expect_prelude(conn, listener, address);
     conn->in = evbuffer_new();
     conn->out = evbuffer_new();
     if (!entered || conn->in == NULL || conn->out == NULL ||
@@ -637,5 +652,5 @@ void conn_begin(struct conn *conn)
 
 bool conn_is_idle(const struct conn *conn)
 {
-    return conn->state == CONN_HEAD && !conn->begun;
+    return conn->state == CONN_PRELUDE || (conn->state == CONN_HEAD && !conn->begun);
 }

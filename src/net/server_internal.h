@@ -1,7 +1,7 @@
-/* What server.c (listener), server_conn.c (connections), server_body.c and server_coding.c
- * (bodies), server_move.c (between loops), server_inside.c (requests without a connection) and
- * server_request.c (requests, replies) share. For these files alone. Everything runs on the loop's
- * thread. */
+/* What server.c (listeners), server_prelude.c (what comes before requests), server_conn.c
+ * (connections), server_body.c and server_coding.c (bodies), server_move.c (between loops),
+ * server_inside.c (requests without a connection) and server_request.c (requests, replies) share.
+ * For these files alone. Everything runs on the loop's thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
@@ -24,12 +24,20 @@ struct evconnlistener;
 struct sockaddr;
 TAILQ_HEAD(conn_queue, conn);
 
+/* A socket that accepts connections, and what those begin with. */
+struct listener {
+    struct server *server;
+    struct listener *next;
+    struct evconnlistener *accepts;
+    const struct address_set *proxies; /* whose connections begin with a PROXY header, or NULL */
+};
+
 struct server {
     struct loop *loop;
     struct event_base *base; /* of the loop */
     struct server *large;    /* handles requests with large bodies; NULL = this one does */
     struct server_options options;
-    struct evconnlistener *listener;
+    struct listener *listeners;
     struct event *accept_retry; /* after running out of file descriptors */
     uint16_t port;
     server_fn *handler;
@@ -54,10 +62,11 @@ struct server {
 };
 
 enum conn_state {
-    CONN_HEAD,  /* waits for a head or reads it */
-    CONN_BODY,  /* reads a body */
-    CONN_REPLY, /* the handler has it */
-    CONN_LINGER /* sends the last bytes, then waits for the peer to close (server.c) */
+    CONN_PRELUDE, /* what comes before the first request (server_prelude.c) */
+    CONN_HEAD,    /* waits for a head or reads it */
+    CONN_BODY,    /* reads a body */
+    CONN_REPLY,   /* the handler has it */
+    CONN_LINGER   /* sends the last bytes, then waits for the peer to close (server.c) */
 };
 
 struct conn {
@@ -82,6 +91,7 @@ struct conn {
     bool peer_closed;     /* the peer sends no more, and is not read */
     bool shut;            /* we send no more */
     bool broken;          /* out of memory while writing: close it */
+    bool wants_proxy;     /* a PROXY header has to come */
     bool counted_refused; /* counted in refused_count instead of conn_count */
     char peer[PEER_BYTES], local[PEER_BYTES];
 };
@@ -128,7 +138,8 @@ const char *server_date(struct server *server);
 
 /* server_conn.c */
 /* Of an accepted socket, which it **takes**; NULL without memory. */
-struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, socklen_t len);
+struct conn *conn_new(const struct listener *listener, int fd, struct sockaddr *address,
+                      socklen_t len);
 /* Ends the connection, even with unsent bytes. Not while conn->processing. */
 void conn_close(struct conn *conn);
 /* A code and a body instead of an answer; then the connection ends. */
@@ -155,6 +166,14 @@ void conn_put(struct conn *conn, const void *bytes, size_t len);
 void conn_flush_soon(struct conn *conn);
 /* After the end of a reply: goes on to the next request, or ends the connection. */
 void conn_reply_ended(struct conn *conn);
+
+/* server_prelude.c */
+/* Whether the connection begins with something else than a request. */
+void conn_expect_prelude(struct conn *conn, const struct listener *listener,
+                         const struct sockaddr *address);
+/* Reads on. True: it is over, and requests follow. False: more has to come, or the connection is
+ * closed. */
+bool conn_read_prelude(struct conn *conn);
 
 /* server_body.c */
 /* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.

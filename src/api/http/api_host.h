@@ -55,7 +55,7 @@ struct api_host {
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */
     bool local_origins;               /* also those of local programs (http/origin.h) */
     const char *const *allowed_hosts; /* names of this server; NULL-terminated, may be NULL */
-    const char *listen_host;          /* as configured; may be NULL */
+    const char *const *listen_hosts;  /* as configured; NULL-terminated, may be NULL */
     const uint8_t *key;               /* of the installation [KEYED_KEY_BYTES]; NULL = none */
     size_t body_bytes_max;            /* of a request */
     size_t answer_bytes_max;          /* of a whole (not streamed) answer */

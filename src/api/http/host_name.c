@@ -71,7 +71,7 @@ static bool is_over_loopback(const char *local)
     const struct td_str mapped = STR("::ffff:");
     if (str_starts_with(text, mapped))
         text = str_slice(text, mapped.len, text.len);
-    return str_equal(text, STR("::1")) || loopback_is_host(text);
+    return str_equal(text, STR("::1")) || str_equal(text, STR("unix")) || loopback_is_host(text);
 }
 
 bool host_name_matters(const struct api_host *host, const char *local)
@@ -84,7 +84,10 @@ static bool is_configured(const struct api_host *host, struct td_str name)
     for (const char *const *at = host->allowed_hosts; at && *at; at++)
         if (strcmp(*at, "*") == 0 || str_equal_nocase(str_from(*at), name))
             return true;
-    return host->listen_host && str_equal_nocase(str_from(host->listen_host), name);
+    for (const char *const *at = host->listen_hosts; at && *at; at++)
+        if (str_equal_nocase(str_from(*at), name))
+            return true;
+    return false;
 }
 
 static bool is_own_name(struct td_str name)

@@ -17,31 +17,6 @@
 /* A 1 MB file becomes nodes and copies; eight times that is far above any real configuration. */
 #define CONFIG_ARENA_BYTES (8u << 20)
 
-bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port)
-{
-    size_t colon = listen.len;
-    while (colon > 0 && listen.data[colon - 1] != ':')
-        colon--;
-    if (colon == 0)
-        return false;
-    struct td_str name = str_slice(listen, 0, colon - 1);
-    uint64_t number;
-    if (!str_to_u64(str_slice(listen, colon, listen.len), &number) || number > UINT16_MAX)
-        return false;
-    if (name.len >= 2 && name.data[0] == '[' && name.data[name.len - 1] == ']')
-        name = str_slice(name, 1, name.len - 1);
-    else if (name.len && memchr(name.data, ':', name.len))
-        return false; /* IPv6 needs its brackets */
-    if (name.len == 0)
-        name = STR("0.0.0.0");
-    if (name.len >= size || memchr(name.data, 0, name.len))
-        return false;
-    memcpy(host, name.data, name.len);
-    host[name.len] = '\0';
-    *port = (uint16_t)number;
-    return true;
-}
-
 static enum td_status read_tree(struct config *config, struct td_str text, struct td_error *err)
 {
     struct yaml_node *tree;

@@ -19,6 +19,7 @@
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
+#define CONFIG_LISTENS_MAX 16
 #define CONFIG_ADAPTERS_MAX 64
 #define CONFIG_RULES_MAX 128 /* of each kind: rules, privacy.patterns, privacy.words */
 #define CONFIG_APPS_MAX 60
@@ -86,6 +87,14 @@ struct config_tier {
     double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
     struct tier_limits limits;
+};
+
+/* Where the server listens: host and port, or the path of a socket. */
+struct config_listen {
+    const char *text; /* as it was written */
+    const char *host; /* NULL = path */
+    uint16_t port;
+    const char *path;
 };
 
 struct config_adapter {
@@ -199,7 +208,13 @@ struct config {
     uint32_t line;
     const char *state_dir;
     struct {
-        const char *listen;
+        struct config_texts listens;     /* as the file says it */
+        const char *listen;              /* all addresses, for messages */
+        struct config_listen *addresses; /* [address_count], at least one */
+        size_t address_count;
+        const char **hosts; /* of the addresses that are no paths; NULL-terminated */
+        const char *unix_mode;
+        struct config_texts proxy_protocol_from;
         uint32_t workers; /* 0 = the smaller of 2 and the cores */
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
         uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */
@@ -212,7 +227,7 @@ struct config {
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */
-        const char *host;  /* from listen */
+        const char *host;  /* the first of `hosts`, or NULL */
         uint16_t port;
     } server;
     struct {
@@ -358,8 +373,5 @@ bool config_route_lists(const struct config_route *route, const char *tier);
 
 /* weights with `set` when one of them is given; the others are then 0. */
 struct td_weights config_weights_read(const struct config_weights *weights);
-
-/* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
-bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
 
 #endif

@@ -3,11 +3,13 @@
  * line, so that it is found when the file is read and not when the first request meets it. */
 #include "app/config/config_check.h"
 
+#include "app/config/config_listen.h"
 #include "app/config/config_ramp.h"
 #include "app/config/config_reach.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loopback.h"
+#include "net/transport/address_set.h"
 #include "tandem/engine.h"
 
 #include <assert.h>
@@ -413,6 +415,23 @@ static enum td_status check_webhook(const struct config *config, struct td_error
     return TD_OK;
 }
 
+static enum td_status check_listen(const struct config *config, struct td_error *err)
+{
+    struct address_set proxies;
+    const char *bad = NULL;
+    mode_t mode;
+    if (!config_listen_mode(config, &mode))
+        return refuse(config, config->line, err,
+                      "server.unix_mode must be a mode in octal digits, such as 0660, not '%.20s'",
+                      config->server.unix_mode);
+    if (!config_listen_proxies(config, &proxies, &bad))
+        return refuse(config, config->line, err,
+                      "server.proxy_protocol_from: '%.60s' is no address, no network such as "
+                      "10.0.0.0/8 (with zeros behind its prefix), and not the word unix",
+                      bad);
+    return TD_OK;
+}
+
 static enum td_status check_sections(const struct config *config, struct td_error *err)
 {
     if (config->server.api_keys_env && config->server.api_keys_file)
@@ -434,6 +453,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
     enum td_status status = check_sections(config, err);
+    if (status == TD_OK)
+        status = check_listen(config, err);
     if (status == TD_OK)
         status = check_webhook(config, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)

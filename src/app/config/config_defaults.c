@@ -2,6 +2,7 @@
  * variable that overrides the file replaces its value here, too. */
 #include "app/config/config_defaults.h"
 
+#include "app/config/config_listen.h"
 #include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -198,8 +199,6 @@ static enum td_status fill_paths(struct config *config, const struct config_envi
     if (status == TD_OK && !config->state_dir)
         status = no_memory(err);
     if (status == TD_OK)
-        status = fill_text(config, env, &config->server.listen, "TANDEM_LISTEN", NULL, err);
-    if (status == TD_OK)
         status = fill_text(config, env, &config->engine.model, "TANDEM_MODEL", NULL, err);
     if (status == TD_OK)
         status = fill_text(config, env, &config->models.dir, "TANDEM_MODELS", "models", err);
@@ -214,15 +213,11 @@ static enum td_status fill_paths(struct config *config, const struct config_envi
 static enum td_status fill_listen(struct config *config, const struct config_environment *env,
                                   struct td_error *err)
 {
-    char host[256];
-    if (!config_listen_split(str_from(config->server.listen), host, sizeof host,
-                             &config->server.port))
-        return error_set(err, TD_INVALID, "%s: server.listen must be HOST:PORT, not '%.60s'",
-                         config_environment_get(env, "TANDEM_LISTEN") ? "TANDEM_LISTEN"
-                                                                      : config->label,
-                         config->server.listen);
-    config->server.host = arena_copy(config->arena, str_from(host));
-    return config->server.host ? TD_OK : no_memory(err);
+    const char *list = config_environment_get(env, "TANDEM_LISTEN");
+    const char *where = arena_printf(config->arena, "%s: server.listen", config->label);
+    if (!where)
+        return no_memory(err);
+    return config_listen_fill(config, list, list ? "TANDEM_LISTEN" : where, err);
 }
 
 enum td_status config_defaults_fill(struct config *config, const struct config_environment *env,

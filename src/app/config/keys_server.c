@@ -2,12 +2,20 @@
 #include "app/config/keys.h"
 
 #include "base/log.h"
+#include "net/transport/address_set.h"
 
 #define AT(member) offsetof(struct config, member)
 
 static const struct config_key server_keys[] = {
-    {"listen", CONFIG_KEY_TEXT, AT(server.listen), "127.0.0.1:8080",
-     .help = "HOST:PORT to listen on; port 0 takes a free one. TANDEM_LISTEN overrides it"},
+    {"listen", CONFIG_KEY_WORDS, AT(server.listens), NULL, 0, CONFIG_LISTENS_MAX,
+     .help = "HOST:PORT or unix:/PATH to listen on, or a list of them; port 0 takes a free one. "
+             "Default: 127.0.0.1:8080. TANDEM_LISTEN overrides it"},
+    {"unix_mode", CONFIG_KEY_TEXT, AT(server.unix_mode), "0660",
+     .help = "mode of the sockets of paths, in octal digits: who may connect"},
+    {"proxy_protocol_from", CONFIG_KEY_WORDS, AT(server.proxy_protocol_from), NULL, 0,
+     ADDRESS_SET_MAX,
+     .help = "addresses and networks of proxies, as in 10.0.0.0/8, or unix; their connections must "
+             "begin with a PROXY header (version 1 or 2), which says whose they are"},
     {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
      .help = "event loops, each with one more for large requests; 0 = 2, or 1 on a machine with "
              "one core"},

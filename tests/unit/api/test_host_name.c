@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 static const char *const allowed[] = {"tandem.example.com", NULL};
-static const struct api_host host = {.allowed_hosts = allowed, .listen_host = "gpu.lan"};
+static const char *const listens[] = {"127.0.0.1", "gpu.lan", NULL};
+static const struct api_host host = {.allowed_hosts = allowed, .listen_hosts = listens};
 
 static bool ours(const char *name, const char *local)
 {

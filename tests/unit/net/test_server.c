@@ -444,7 +444,7 @@ static void test_two_loops_share_a_port_and_others_are_told_it_is_taken(void)
     struct server *server;
     struct td_error err = {0};
     REQUIRE(loop_event_new(&loop, &err) == TD_OK);
-    CHECK(server_new(loop, &options, fixture_handle, NULL, &server, &err) == TD_IO);
+    CHECK(server_new(loop, &options, fixture_handle, NULL, &server, &err) == TD_BUSY);
     CHECK(strstr(err.message, "cannot listen on 127.0.0.1 port"));
     loop_event_free(loop);
     fixture_end(&second);

@@ -4,28 +4,38 @@
 #include "app/setup/process/client_keys.h"
 
 #include "api/http/auth.h"
+#include "app/config/config_listen.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/runtime.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "net/loopback.h"
 
-enum td_status client_keys_check_reach(const struct config *config, struct td_error *err)
+enum td_status client_keys_check_address(const struct config *config, const char *address,
+                                         struct td_error *err)
 {
-    const char *host = config->server.host;
-    bool keys = config->server.api_keys_env || config->server.api_keys_file ||
-                config->server.operator_keys_env || config->server.operator_keys_file;
-    if (keys || config->server.without_keys || strcmp(host, "::1") == 0 ||
-        loopback_is_host(str_from(host)))
+    if (config->server.api_keys_env || config->server.api_keys_file ||
+        config->server.operator_keys_env || config->server.operator_keys_file ||
+        config->server.without_keys)
         return TD_OK;
     return error_set(err, TD_DENIED,
                      "%s can be reached from other machines, and no key is needed: whoever comes "
                      "would use the models and read what others asked; name keys with "
                      "server.api_keys_env or server.api_keys_file, listen on 127.0.0.1, or say "
                      "server.without_keys: true",
-                     config->server.listen);
+                     address);
+}
+
+enum td_status client_keys_check_reach(const struct config *config, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    for (size_t i = 0; i < config->server.address_count && status == TD_OK; i++) {
+        const struct config_listen *address = &config->server.addresses[i];
+        if (address->host && !config_listen_is_near(address->host))
+            status = client_keys_check_address(config, address->text, err);
+    }
+    return status;
 }
 
 static enum td_status read_source(const char *setting, const char *env, const char *file,

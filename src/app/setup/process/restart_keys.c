@@ -26,6 +26,8 @@ static bool same_server(const struct config *old, const struct config *new)
     return same_texts(&old->server.cors_origins, &new->server.cors_origins) &&
            same_texts(&old->server.allowed_hosts, &new->server.allowed_hosts) &&
            same_text(old->server.listen, new->server.listen) &&
+           same_text(old->server.unix_mode, new->server.unix_mode) &&
+           same_texts(&old->server.proxy_protocol_from, &new->server.proxy_protocol_from) &&
            same_text(old->server.api_keys_env, new->server.api_keys_env) &&
            same_text(old->server.api_keys_file, new->server.api_keys_file) &&
            same_text(old->server.operator_keys_env, new->server.operator_keys_env) &&

@@ -7,6 +7,7 @@
 #include "app/setup/process/runtime.h"
 
 #include "api/api.h"
+#include "app/config/config_listen.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/retention.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -72,16 +73,12 @@ static enum td_status load_config(const struct runtime_options *options, struct 
         config->engine.slots = options->slots;
     if (!options->listen)
         return TD_OK;
-    char host[256];
-    config->server.listen = options->listen;
-    if (!config_listen_split(str_from(options->listen), host, sizeof host, &config->server.port)) {
+    status = config_listen_fill(config, options->listen, "--listen", err);
+    if (status != TD_OK) {
         config_free(config);
         *out = NULL;
-        return error_set(err, TD_INVALID, "--listen must be HOST:PORT, not '%.60s'",
-                         options->listen);
     }
-    config->server.host = arena_copy(config->arena, str_from(host));
-    return TD_OK;
+    return status;
 }
 
 /* The confined worker is this program with what was asked of this one, and with the model that runs

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* How often a draining worker looks whether it is idle, and how long the last words of cut
  * exchanges may take to reach their clients. */
@@ -137,16 +138,28 @@ static enum td_status make(const struct worker_options *options, struct worker *
     return TD_OK;
 }
 
+/* Takes the sockets also when it fails. */
+static enum td_status listen_all(struct worker *worker, const struct worker_options *options,
+                                 enum td_status status, struct td_error *err)
+{
+    for (size_t i = 0; i < options->socket_count; i++) {
+        if (status == TD_OK)
+            status = server_listen(worker->server, &options->sockets[i], err);
+        else
+            close(options->sockets[i].fd);
+    }
+    return status;
+}
+
 enum td_status worker_new(const struct worker_options *options, struct worker **out,
                           struct td_error *err)
 {
     struct worker_options first = *options, large = *options;
     first.batches = NULL;
     *out = NULL;
-    large.server.host = NULL;
     large.prober = NULL;
     large.index = options->large_index;
-    enum td_status status = make(&first, out, err);
+    enum td_status status = listen_all(*out, options, make(&first, out, err), err);
     if (status == TD_OK)
         status = make(&large, &(*out)->large, err);
     if (status != TD_OK) {
@@ -157,11 +170,6 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
     (*out)->large->first = *out;
     server_set_large((*out)->server, (*out)->large->server);
     return TD_OK;
-}
-
-uint16_t worker_port(const struct worker *worker)
-{
-    return server_port(worker->server);
 }
 
 static enum td_status start(struct worker *worker, struct td_error *err)

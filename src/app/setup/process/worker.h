@@ -16,6 +16,8 @@ struct worker;
 struct worker_options {
     const struct api_host *host;
     struct server_options server;
+    const struct server_socket *sockets; /* whose descriptors worker_new **takes** */
+    size_t socket_count;
     uint32_t index, large_index;  /* metrics shards of its two loops */
     struct batch_runner *batches; /* runs on this worker's second loop; NULL = on another one */
     struct prober *prober;        /* runs on this worker; NULL = on another one */
@@ -24,7 +26,6 @@ struct worker_options {
 /* Listens; does not serve yet. **returns new** (worker_free). */
 TD_MUST_CHECK enum td_status worker_new(const struct worker_options *options, struct worker **out,
                                         struct td_error *err);
-uint16_t worker_port(const struct worker *worker);
 TD_MUST_CHECK enum td_status worker_start(struct worker *worker, struct td_error *err);
 
 /* Stops accepting; the loop ends when nothing runs any more, or after timeout_ms. A second call

@@ -126,9 +126,9 @@ static enum td_status forget(const struct config *config, const char *url, const
 {
     char base[300];
     int code = 0;
-    bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
-    snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
-             config->server.port);
+    const char *host = config->server.host ? config->server.host : "127.0.0.1";
+    bool any = strcmp(host, "0.0.0.0") == 0 || !*host;
+    snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : host, config->server.port);
     enum td_status status = ask_server(url ? url : base, user, out, &code, err);
     *by_server = status == TD_OK;
     if (status == TD_OK || code != 0 || url)

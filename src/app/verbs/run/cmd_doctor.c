@@ -23,15 +23,14 @@
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
+#include "net/transport/listen.h"
 #include "router/plan/model_names.h"
 #include "router/plan/reach.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -331,33 +330,36 @@ static void check_retention(struct doctor *doctor)
         swaps ? "; but this machine uses swap" : "");
 }
 
+static void check_address(struct doctor *doctor, const struct config_listen *address)
+{
+    struct td_error err = {0};
+    int fd;
+    if (address->path) {
+        if (listen_try_path(address->path, &err))
+            add(doctor, "socket", HEALTH_OK, NULL, "%s is free", address->path);
+    } else if ((fd = listen_open(address->host, address->port, false, &err)) >= 0) {
+        close(fd);
+        add(doctor, "port", HEALTH_OK, NULL, "%s is free", address->text);
+    }
+    if (err.status == TD_INVALID)
+        add(doctor, "port", HEALTH_FAIL, "write server.listen as HOST:PORT or unix:/PATH", "%s",
+            err.message);
+    else if (err.status != TD_OK)
+        add(doctor, address->path ? "socket" : "port", HEALTH_WARN,
+            "no problem if that is tandem; else choose another address with --listen or "
+            "TANDEM_LISTEN",
+            "%s", err.message);
+}
+
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
     struct td_error err = {0};
-    char port[8];
     if (client_keys_check_reach(config, &err) != TD_OK)
         add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come", "%s",
             err.message);
-    snprintf(port, sizeof port, "%u", config->server.port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
-    if (getaddrinfo(config->server.host, port, &hints, &list) != 0) {
-        add(doctor, "port", HEALTH_FAIL, "write server.listen as HOST:PORT",
-            "%s is not an address of this machine", config->server.listen);
-        return;
-    }
-    int on = 1, fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && bind(fd, list->ai_addr, list->ai_addrlen) == 0)
-        add(doctor, "port", HEALTH_OK, NULL, "%s is free", config->server.listen);
-    else
-        add(doctor, "port", HEALTH_WARN,
-            "no problem if that is tandem; else choose another port with --listen or TANDEM_LISTEN",
-            "%s: %s", config->server.listen, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    freeaddrinfo(list);
+    for (size_t i = 0; i < config->server.address_count; i++)
+        check_address(doctor, &config->server.addresses[i]);
 }
 
 /* --- tiers elsewhere --- */

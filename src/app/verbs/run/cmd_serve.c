@@ -1,4 +1,4 @@
-/* tandem serve: workers on one port, signals on the main thread.
+/* tandem serve: workers on the same sockets, signals on the main thread.
  *
  *   SIGHUP            read the configuration again; a broken one changes nothing
  *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
@@ -11,9 +11,11 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/config_listen.h"
 #include "app/setup/files/file_setup.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
+#include "app/setup/process/listeners.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
@@ -28,14 +30,12 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define WORKERS_DEFAULT_MAX 2
@@ -55,44 +55,12 @@ struct serve {
     struct auth *auth;
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
     struct body_budget budget;    /* of all workers */
+    struct listeners *listeners;
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
     sigset_t signals;
     atomic_bool drained; /* every worker's loop has ended */
 };
-
-/* Two processes may share a port with SO_REUSEPORT without noticing, and each would get half of the
- * requests. Binding once without it finds the other one. */
-static enum td_status check_port_free(const struct config *config, struct td_error *err)
-{
-    if (config->server.port == 0)
-        return TD_OK;
-    char port[8];
-    snprintf(port, sizeof port, "%u", config->server.port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
-    int failure = getaddrinfo(config->server.host, port, &hints, &list);
-    if (failure != 0)
-        return error_set(err, TD_INVALID, "cannot listen on %s: %s", config->server.listen,
-                         gai_strerror(failure));
-    int on = 1, saved = 0;
-    int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (bind(fd, list->ai_addr, list->ai_addrlen) != 0)
-            saved = errno;
-        close(fd);
-    }
-    freeaddrinfo(list);
-    if (saved == EADDRINUSE)
-        return error_set(err, TD_IO,
-                         "%s is in use: another program, or another tandem, listens there; stop "
-                         "it, or choose another port with --listen or TANDEM_LISTEN",
-                         config->server.listen);
-    if (saved)
-        return error_set(err, TD_IO, "cannot listen on %s: %s", config->server.listen,
-                         strerror(saved));
-    return TD_OK;
-}
 
 static void fill_host(struct serve *serve)
 {
@@ -118,7 +86,7 @@ static void fill_host(struct serve *serve)
         .cors_origins = (const char *const *)config->server.cors_origins.items,
         .local_origins = config->server.local_origins,
         .allowed_hosts = (const char *const *)config->server.allowed_hosts.items,
-        .listen_host = config->server.host,
+        .listen_hosts = (const char *const *)config->server.hosts,
         .body_bytes_max = config->server.body_bytes_max,
         .answer_bytes_max = config->server.answer_bytes_max,
         .pad_stream_bytes = config->server.pad_stream_bytes,
@@ -177,31 +145,30 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
 {
     const struct config *config = runtime_config(serve->runtime);
     uint32_t wanted = count_workers(config);
+    struct server_socket sockets[LISTENERS_MAX];
     struct worker_options options = {
         .host = &serve->host,
-        .server = {.host = config->server.host,
-                   .port = config->server.port,
-                   .body_bytes_max = config->server.body_bytes_max,
+        .sockets = sockets,
+        .server = {.body_bytes_max = config->server.body_bytes_max,
                    .header_bytes_max = config->server.header_bytes_max,
                    .budget = &serve->budget,
                    .connection_max = fit_connections(config->server.connections_max, wanted),
                    .header_timeout_ms = config->server.header_timeout_ms,
                    .idle_timeout_ms = config->server.idle_timeout_ms,
-                   .reuse_port = wanted > 1,
                    .ignore_client_abort = config->server.ignore_client_abort},
     };
     serve->budget.bytes_max = choose_budget(config);
-    enum td_status status = check_port_free(config, err);
+    enum td_status status = listeners_open(config, wanted, &serve->listeners, err);
     for (uint32_t i = 0; i < wanted && status == TD_OK; i++) {
         options.index = i;
         options.large_index = wanted + i;
         options.batches = i == 0 ? serve->batches : NULL;
         options.prober = i == 0 ? runtime_prober(serve->runtime) : NULL;
-        status = worker_new(&options, &serve->workers[i], err);
-        if (status != TD_OK)
-            break;
-        serve->worker_count++;
-        options.server.port = worker_port(serve->workers[0]);
+        status = listeners_take(serve->listeners, sockets, &options.socket_count, err);
+        if (status == TD_OK)
+            status = worker_new(&options, &serve->workers[i], err);
+        if (status == TD_OK)
+            serve->worker_count++;
     }
     for (uint32_t i = 0; i < serve->worker_count && status == TD_OK; i++)
         status = worker_start(serve->workers[i], err);
@@ -214,34 +181,46 @@ static bool is_without_key(const struct config_tier *tier)
     return tier->api_key_env && (!key || !*key);
 }
 
-static void write_url(const struct serve *serve, char *url, size_t size)
+static void print_json(const char *url, uint16_t port)
 {
-    const char *host = runtime_config(serve->runtime)->server.host;
-    if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
-        host = "127.0.0.1"; /* an address that can be typed into a client */
-    bool v6 = strchr(host, ':') != NULL;
-    snprintf(url, size, "http://%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "",
-             worker_port(serve->workers[0]));
+    printf("{\"event\":\"ready\",\"url\":\"%s\",\"port\":%u,\"pid\":%ld}\n", url, port,
+           (long)getpid());
 }
 
-static void print_ready(const struct serve *serve, const char *url, bool json)
+/* How to ask by hand: of a socket of a path, curl wants the path beside the address. */
+static void print_example(const char *url)
+{
+    bool path = strncmp(url, "unix:", 5) == 0;
+    printf("\n\n  curl -s %s%s%s/v1/chat/completions -H 'content-type: application/json' \\\n"
+           "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
+           "\"content\":\"what can you do?\"}]}'\n\n",
+           path ? "--unix-socket " : "", path ? url + 5 : "", path ? " http://localhost" : url);
+}
+
+static void print_ready(const struct serve *serve, const char *url)
 {
     const struct config *config = runtime_config(serve->runtime);
-    if (json) {
-        printf("{\"event\":\"ready\",\"url\":\"%s\",\"port\":%u,\"pid\":%ld}\n", url,
-               worker_port(serve->workers[0]), (long)getpid());
-    } else {
-        const struct td_model *model = runtime_model(serve->runtime);
-        printf("tandem %s is ready: %s/v1\n", TANDEM_VERSION, url);
-        printf("local model: %s; tiers:", model ? td_model_get_info(model)->name : "none");
-        for (size_t i = 0; i < config->tier_count; i++)
-            printf("%s %s%s", i ? "," : "", config->tiers[i].name,
-                   is_without_key(&config->tiers[i]) ? " (no key)" : "");
-        printf("\n\n  curl -s %s/v1/chat/completions -H 'content-type: application/json' \\\n"
-               "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
-               "\"content\":\"what can you do?\"}]}'\n\n",
-               url);
-    }
+    const struct td_model *model = runtime_model(serve->runtime);
+    bool path = strncmp(url, "unix:", 5) == 0;
+    printf("tandem %s is ready: %s%s\n", TANDEM_VERSION, url, path ? "" : "/v1");
+    printf("local model: %s; tiers:", model ? td_model_get_info(model)->name : "none");
+    for (size_t i = 0; i < config->tier_count; i++)
+        printf("%s %s%s", i ? "," : "", config->tiers[i].name,
+               is_without_key(&config->tiers[i]) ? " (no key)" : "");
+    print_example(url);
+}
+
+/* The line that says it is ready, for people or for programs. */
+static void tell_ready(const struct serve *serve, bool json)
+{
+    char url[300];
+    uint16_t port;
+    listeners_url(serve->listeners, url, sizeof url, &port);
+    runtime_tell_address(serve->runtime, url);
+    if (json)
+        print_json(url, port);
+    else
+        print_ready(serve, url);
     fflush(stdout);
 }
 
@@ -390,36 +369,33 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status == TD_OK)
         status = start_workers(serve, err);
     if (status == TD_OK) {
-        char url[300];
-        write_url(serve, url, sizeof url);
-        runtime_tell_address(serve->runtime, url);
-        print_ready(serve, url, json);
+        tell_ready(serve, json);
         wait_for_end(serve);
     } else {
         drain_all(serve, 0);
     }
     stop_workers(serve);
+    listeners_close(serve->listeners);
     watch_keeper_stop(keeper);
     return status;
 }
 
 static bool take_listen(void *ctx, const char *text)
 {
-    char host[256];
-    uint16_t port;
     *(const char **)ctx = text;
-    return config_listen_split(str_from(text), host, sizeof host, &port);
+    return config_listen_is_list(text);
 }
 
 static int cmd_serve(int argc, char **argv)
 {
     struct runtime_options values = {.serves = true, .arguments = argv};
-    struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
+    struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT or unix:/PATH"};
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
         {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT",
-         "address to listen on; default 127.0.0.1:8080", 0, 0},
+         "address to listen on, or unix:/PATH, or several with commas; default 127.0.0.1:8080", 0,
+         0},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),

@@ -1,0 +1,29 @@
+/* The sockets of a server that starts: those of its configuration, or those that the service
+ * manager hands over instead. Main thread. */
+#ifndef APP_LISTENERS_H
+#define APP_LISTENERS_H
+
+#include "net/server.h"
+
+struct config;
+struct listeners;
+
+/* More than the configuration can name. */
+#define LISTENERS_MAX 16
+
+/* Makes sure that the server may listen there. worker_count: who will call listeners_take. A
+ * configuration whose server strangers could use is refused, as client_keys_check_reach says it.
+ * **returns new** (listeners_close). */
+TD_MUST_CHECK enum td_status listeners_open(const struct config *config, uint32_t worker_count,
+                                            struct listeners **out, struct td_error *err);
+/* A set of sockets for one more worker. The descriptors in *out are the caller's. */
+TD_MUST_CHECK enum td_status listeners_take(struct listeners *listeners,
+                                            struct server_socket out[static LISTENERS_MAX],
+                                            size_t *count, struct td_error *err);
+/* The address that a client on this machine may use: "http://127.0.0.1:8080", "unix:/run/t.sock".
+ * After the first listeners_take. *port is 0 for a path. */
+void listeners_url(const struct listeners *listeners, char *url, size_t size, uint16_t *port);
+/* Takes paths away; the workers' descriptors stay open. Accepts NULL. */
+void listeners_close(struct listeners *listeners);
+
+#endif
