@@ -374,7 +374,8 @@ static void recorded_open_tier(size_t i)
     if (from->kind == CONFIG_TIER_LOCAL)
         return;
     struct tier_facts facts = policy_tier_facts(recorded.config, from);
-    const struct tier_server_options options = {.base_url = from->base_url,
+    const struct tier_server_options options = {.server = config_tier_server(from),
+                                                .base_url = from->base_url,
                                                 .allow_http = from->allow_http,
                                                 .pad_bytes = from->pad_bytes,
                                                 .health = recorded.services.health,

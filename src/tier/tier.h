@@ -189,13 +189,25 @@ void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYT
  * until tier_free. */
 const struct td_model *tier_local_model(const struct tier *tier);
 
+/* A header that an operator adds to each request of a tier; both borrowed until tier_free. */
+struct tier_header {
+    const char *name;
+    const struct secret *value; /* NULL = it is not sent */
+};
+#define TIER_HEADERS_MAX 16
+
 struct egress_log;
 struct secret;
 struct tier_health;
+struct tier_server;
 struct tier_server_options {
+    const struct tier_server *server; /* its kind; NULL = OpenAI's */
     /* "https://api.example.com/v1"; http is for loopback, or any host with allow_http */
     const char *base_url;
-    const struct secret *api_key; /* borrowed until tier_free; NULL = none */
+    const struct secret *api_key;      /* borrowed until tier_free; NULL = none */
+    const char *api_version;           /* of Azure; NULL = none */
+    const struct tier_header *headers; /* [header_count], TIER_HEADERS_MAX at most */
+    size_t header_count;
     bool allow_http;
     const char *ca_file;         /* NULL = the system's certificates */
     const char *pinned_key;      /* as in net/client.h; NULL = any key */

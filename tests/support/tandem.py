@@ -23,12 +23,16 @@ SHARED = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared"))
 NANO = ROOT / "models" / "nano" / "nano.gguf"
 
 
+# Of variables that configure a tier.
+PROVIDERS = ("OPENAI_", "ANTHROPIC_", "AZURE_", "GEMINI_", "GOOGLE_", "AWS_", "GROQ_", "MISTRAL_")
+
+
 def clean_environment(**extra: object) -> dict[str, str]:
     """The environment less everything that would configure the program."""
     env = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()
+        if not key.startswith(("TANDEM_", *PROVIDERS)) and "proxy" not in key.lower()
     }
     env.update({key: str(value) for key, value in extra.items() if value is not None})
     return env

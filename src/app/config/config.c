@@ -73,7 +73,9 @@ const struct tier_server *config_tier_server(const struct config_tier *tier)
 struct tier_server_options config_tier_options(const struct config_tier *tier)
 {
     return (struct tier_server_options){
+        .server = config_tier_server(tier),
         .base_url = tier->base_url,
+        .api_version = tier->api_version,
         .allow_http = tier->allow_http,
         .ca_file = tier->ca_file,
         .pinned_key = tier->pinned_key,

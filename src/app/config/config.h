@@ -55,6 +55,12 @@ enum config_durable {
     CONFIG_DURABLE_ANSWER /* and is on the disk, before its answer ends */
 };
 
+/* A header that requests to a tier have: a text, or the name of a variable. */
+struct config_header {
+    uint32_t line;
+    const char *name, *value, *env;
+};
+
 struct config_tier {
     uint32_t line;
     const char *name;
@@ -69,6 +75,9 @@ struct config_tier {
     struct tier_model *served;              /* [model_count] */
     uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *api_version;
+    struct config_header *headers; /* [header_count] */
+    size_t header_count;
     const char *confidence; /* of a server: file of its confidence model; NULL = none */
     const char *ca_file;
     const char *pinned_key;        /* NULL = any that the certificates vouch for */
@@ -77,7 +86,7 @@ struct config_tier {
     bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
-    bool completions;    /* of a server: it has /completions */
+    int completions;     /* of a server: 1 = it has /completions */
     uint32_t modalities; /* of a server: of enum config_modality */
     int prefill;         /* enum prefill */
     int stream;          /* 0: always, 1: as_asked */

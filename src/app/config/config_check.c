@@ -11,6 +11,8 @@
 #include "net/loopback.h"
 #include "net/transport/address_set.h"
 #include "tandem/engine.h"
+#include "tier/openai/openai_headers.h"
+#include "tier/servers.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -98,10 +100,11 @@ static enum td_status check_local(const struct config *config, const struct conf
         return refuse(config, tier->line, err,
                       "a local tier is always on the device: remove place from tier '%.60s'",
                       tier->name);
-    if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key)
+    if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key ||
+        tier->api_version || tier->header_count)
         return refuse(config, tier->line, err,
-                      "a local tier has no server: remove base_url, keys and pinned_key from tier "
-                      "'%.60s'",
+                      "a local tier has no server: remove base_url, api_version, headers, keys and "
+                      "pinned_key from tier '%.60s'",
                       tier->name);
     if (tier->model_count)
         return refuse(config, tier->line, err,
@@ -146,6 +149,30 @@ static enum td_status check_models(const struct config *config, const struct con
     return TD_OK;
 }
 
+static enum td_status check_headers(const struct config *config, const struct config_tier *tier,
+                                    struct td_error *err)
+{
+    for (size_t i = 0; i < tier->header_count; i++) {
+        const struct config_header *header = &tier->headers[i];
+        if (!openai_header_may_be_set(header->name))
+            return refuse(config, header->line, err,
+                          "tier '%.60s' may not set the header '%.60s': it is no header's name, or "
+                          "the connection, the body, the trace or the key needs it",
+                          tier->name, header->name);
+        if (!header->value == !header->env)
+            return refuse(
+                config, header->line, err,
+                "the header '%.60s' of tier '%.60s' needs a value or an env, and not both",
+                header->name, tier->name);
+        for (size_t j = 0; j < i; j++)
+            if (str_equal_nocase(str_from(header->name), str_from(tier->headers[j].name)))
+                return refuse(config, header->line, err,
+                              "tier '%.60s' has the header '%.60s' twice", tier->name,
+                              header->name);
+    }
+    return TD_OK;
+}
+
 static enum td_status check_server(const struct config *config, const struct config_tier *tier,
                                    struct td_error *err)
 {
@@ -162,7 +189,13 @@ static enum td_status check_server(const struct config *config, const struct con
                       "tier '%.64s' is elsewhere (%.100s): place: device is only for 127.0.0.1, "
                       "[::1] and localhost; write place: premises, region or cloud",
                       tier->name, tier->base_url);
+    if (tier->api_version && !config_tier_server(tier)->has_api_version)
+        return refuse(config, tier->line, err,
+                      "api_version is of tiers of kind azure: remove it from tier '%.60s'",
+                      tier->name);
     enum td_status status = check_models(config, tier, err);
+    if (status == TD_OK)
+        status = check_headers(config, tier, err);
     return status == TD_OK ? check_pin(config, tier, err) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tier/servers.h"
 
 #include <math.h>
@@ -49,32 +50,87 @@ static enum td_status take_default_tiers(struct config *config, struct td_error 
     return status;
 }
 
-/* A server of the user's own may need no key. So the tier gets the kind's key only when that is
- * set, or when the server is the kind's own. */
+/* A server of the user's own may need no key, and must not get another one's. So the tier gets the
+ * kind's key where the server is the kind's own; where the environment names it, only when the key
+ * is set. */
+static void fill_key(struct config_tier *tier, bool addressed, bool by_environment,
+                     const struct config_environment *env)
+{
+    const struct tier_server *kind = config_tier_server(tier);
+    bool always_own = !kind->base_url; /* each account has its address */
+    bool needed = !kind->of_ones_own && (!by_environment || always_own);
+    if (tier->api_key_env || tier->api_key_file || !kind->key_env || (addressed && !always_own))
+        return;
+    if (needed || config_environment_get(env, kind->key_env))
+        tier->api_key_env = kind->key_env;
+}
+
+/* The value of the variable, else the text; NULL when there is none of them. */
+static enum td_status fill_from(struct config *config, const struct config_environment *env,
+                                const char *variable, const char *text, const char **out,
+                                struct td_error *err)
+{
+    const char *value = variable ? config_environment_get(env, variable) : NULL;
+    if (!value && !text)
+        return TD_OK;
+    *out = arena_copy(config->arena, str_from(value ? value : text));
+    return *out ? TD_OK : no_memory(err);
+}
+
+static enum td_status demand(const struct config *config, const struct config_tier *tier,
+                             const char *key, const char *variable, struct td_error *err)
+{
+    return error_set(err, TD_INVALID, "%s:%u: tier '%.60s' of kind %s needs a %s%s%s",
+                     config->label, tier->line, tier->name, config_tier_server(tier)->name, key,
+                     variable ? ", or the variable " : "", variable ? variable : "");
+}
+
+static unsigned modalities_of(unsigned takes)
+{
+    return CONFIG_MODALITY_TEXT | (takes & CAPABILITY_IMAGE ? CONFIG_MODALITY_IMAGE : 0u) |
+           (takes & CAPABILITY_AUDIO ? CONFIG_MODALITY_AUDIO : 0u) |
+           (takes & CAPABILITY_FILE ? CONFIG_MODALITY_FILE : 0u);
+}
+
+/* What the kind says of servers at its own address; of others nothing is known. */
+static void fill_abilities(struct config_tier *tier)
+{
+    const struct tier_server *kind = config_tier_server(tier);
+    bool own = kind->base_url && strcmp(tier->base_url, kind->base_url) == 0;
+    if (!tier->modalities)
+        tier->modalities = modalities_of(own ? kind->takes : 0u);
+    if (tier->completions < 0)
+        tier->completions = kind->completions;
+    if (tier->prefill < 0)
+        tier->prefill = (int)kind->prefill;
+    if (tier->place < 0)
+        tier->place = kind->of_ones_own && loopback_is_url(str_from(tier->base_url))
+                          ? TD_PLACE_DEVICE
+                          : TD_PLACE_CLOUD;
+}
+
 static enum td_status fill_server_tier(struct config *config, struct config_tier *tier,
                                        const struct config_environment *env, struct td_error *err)
 {
     const struct tier_server *kind = config_tier_server(tier);
-    if (!tier->base_url) {
-        tier->base_url = config_environment_get(env, kind->base_url_env);
-        bool keyed = !tier->base_url || config_environment_get(env, kind->key_env);
-        if (keyed && !tier->api_key_env && !tier->api_key_file)
-            tier->api_key_env = kind->key_env;
-        if (!tier->base_url)
-            tier->base_url = kind->base_url;
-        tier->base_url = arena_copy(config->arena, str_from(tier->base_url));
-    }
+    enum td_status status = TD_OK;
+    bool addressed = tier->base_url != NULL;
+    bool by_environment = kind->base_url_env && config_environment_get(env, kind->base_url_env);
+    if (!addressed)
+        status = fill_from(config, env, kind->base_url_env, kind->base_url, &tier->base_url, err);
+    fill_key(tier, addressed, by_environment, env);
     tier->model_assumed = !tier->model;
-    if (!tier->model) {
-        tier->model = config_environment_get(env, kind->model_env);
-        tier->model = arena_copy(config->arena, str_from(tier->model ? tier->model : kind->model));
-    }
-    if (!tier->base_url || !tier->model)
-        return no_memory(err);
-    if (!tier->modalities) /* of other servers nothing is known */
-        tier->modalities = strcmp(tier->base_url, kind->base_url) == 0
-                               ? CONFIG_MODALITY_TEXT | CONFIG_MODALITY_IMAGE | CONFIG_MODALITY_FILE
-                               : CONFIG_MODALITY_TEXT;
+    if (status == TD_OK && !tier->model)
+        status = fill_from(config, env, kind->model_env, kind->model, &tier->model, err);
+    if (status == TD_OK && !tier->api_version && kind->api_version_env)
+        status = fill_from(config, env, kind->api_version_env, NULL, &tier->api_version, err);
+    if (status != TD_OK)
+        return status;
+    if (!tier->base_url)
+        return demand(config, tier, "base_url", kind->base_url_env, err);
+    if (!tier->model)
+        return demand(config, tier, "model", kind->model_env, err);
+    fill_abilities(tier);
     return TD_OK;
 }
 
@@ -117,8 +173,8 @@ static enum td_status fill_tiers(struct config *config, const struct config_envi
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         struct config_tier *tier = &config->tiers[i];
         bool local = tier->kind == CONFIG_TIER_LOCAL;
-        if (tier->place < 0)
-            tier->place = local ? TD_PLACE_DEVICE : TD_PLACE_CLOUD;
+        if (local && tier->place < 0)
+            tier->place = TD_PLACE_DEVICE;
         if (!local)
             status = fill_server_tier(config, tier, env, err);
         if (status == TD_OK)

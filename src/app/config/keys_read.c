@@ -64,7 +64,7 @@ static enum td_status read_number(const struct place *place, const struct config
 static enum td_status find_choice(const struct place *place, const struct config_key *key,
                                   const char *text, int *out)
 {
-    char list[192] = "one of";
+    char list[320] = "one of";
     size_t count = 0;
     for (; key->choices[count]; count++) {
         if (strcmp(key->choices[count], text) == 0) {

@@ -6,7 +6,7 @@
 #include "tier/servers.h"
 
 /* In the order of enum config_tier_kind: the index is the value. */
-#define NAME(server) #server,
+#define NAME(server, text) text,
 static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
 
 /* In the order of enum prefill. */
@@ -95,17 +95,33 @@ static const struct config_key model_keys[] = {
 };
 static const struct config_section model_section = KEYS_LIST(model_keys, struct config_tier);
 
+#undef AT
+#define AT(member) offsetof(struct config_header, member)
+static const struct config_key header_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "the header's name, as in X-Title"},
+    {"value", CONFIG_KEY_TEXT, AT(value), NULL, .help = "what it says"},
+    {"env", CONFIG_KEY_TEXT, AT(env), NULL,
+     .help = "environment variable that holds what it says; not set: the header is not sent"},
+};
+static const struct config_section header_section = KEYS_LIST(header_keys, struct config_header);
+#undef AT
+#define AT(member) offsetof(struct config_tier, member)
+
 static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; a request may name it as its model"},
     {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = kind_names, .required = true,
-     .help = "local: the engine in this process; openai: any OpenAI-compatible server"},
+     .help = "local: the engine in this process; openai: any OpenAI-compatible server; the others "
+             "are the same with a provider's address, key and ways (docs/providers.md)"},
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
-     .help = "how far data travels; default: device for local, cloud for openai. An openai tier is "
-             "on the device only at a loopback address"},
+     .help = "how far data travels; default: device for local, and for vllm, sglang, llama-server, "
+             "ollama and lmstudio at a loopback address; else cloud. Only a loopback address is on "
+             "the device"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
-     .help = "model name at that server; default: TANDEM_OPENAI_MODEL or gpt-4o-mini. Of a local "
-             "tier: a GGUF file or downloaded model; default: engine.model"},
+     .help = "model name at that server; default: the kind's, of openai TANDEM_OPENAI_MODEL or "
+             "gpt-4o-mini. Of a local tier: a GGUF file or downloaded model; default: "
+             "engine.model"},
     {"models", CONFIG_KEY_SECTIONS, AT(models), NULL, 0, CONFIG_NAMES_MAX,
      .section = &model_section, .count_offset = AT(model_count),
      .help = "further models of that server, for requests that name one"},
@@ -117,11 +133,19 @@ static const struct config_key tier_keys[] = {
          "file of 'tandem router confidence --tier' for this server's model. The local tier's is "
          "router.confidence"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
-     .help = "address of the server, with /v1 at its end; default: OPENAI_BASE_URL or "
-             "https://api.openai.com/v1"},
+     .help = "address of the server, with /v1 at its end; default: the kind's, of openai "
+             "OPENAI_BASE_URL or https://api.openai.com/v1"},
+    {"api_version", CONFIG_KEY_TEXT, AT(api_version), NULL,
+     .help = "of azure: the version of the API, as in \"2024-10-21\", whose addresses name the "
+             "deployment; default: OPENAI_API_VERSION, else the v1 API, which has no version"},
+    {"headers", CONFIG_KEY_SECTIONS, AT(headers), NULL, 0, TIER_HEADERS_MAX,
+     .section = &header_section, .count_offset = AT(header_count),
+     .help = "headers that every request to the server has, as in [{name: X-Title, value: "
+             "Tandem}]"},
     {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,
-     .help = "environment variable that holds the key; default: OPENAI_API_KEY when there is no "
-             "base_url"},
+     .help =
+         "environment variable that holds the key; default: the kind's, as OPENAI_API_KEY, when "
+         "there is no base_url, and always of azure"},
     {"api_key_file", CONFIG_KEY_TEXT, AT(api_key_file), NULL,
      .help = "file that holds the key and nothing else"},
     {"api_key", CONFIG_KEY_REFUSED, 0, NULL,
@@ -141,12 +165,12 @@ static const struct config_key tier_keys[] = {
              "privacy.classes may require them"},
     {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
      .help = "most tokens of prompt and answer together; 0 = not known, not checked"},
-    {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
-     .help = "the server also offers /completions"},
-    {"prefill", CONFIG_KEY_CHOICE, AT(prefill), "none", .choices = prefill_names,
+    {"completions", CONFIG_KEY_CHOICE, AT(completions), NULL, .choices = config_yes_no,
+     .help = "whether the server also offers /completions; default: as the kind, of openai false"},
+    {"prefill", CONFIG_KEY_CHOICE, AT(prefill), NULL, .choices = prefill_names,
      .help = "how the server takes the beginning of an answer that broke off elsewhere: message "
              "(llama-server, Ollama), prefix (Mistral, DeepSeek), continue_final_message (vLLM, "
-             "SGLang); none: it is asked in words to go on"},
+             "SGLang); none: it is asked in words to go on. Default: as the kind, of openai none"},
     {"stream", CONFIG_KEY_CHOICE, AT(stream), "always", .choices = stream_names,
      .help =
          "whether the server is asked for a stream where the client wants none: always, so that "

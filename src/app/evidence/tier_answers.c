@@ -5,7 +5,7 @@
 #include "app/evidence/tier_answers.h"
 
 #include "app/config/config.h"
-#include "app/setup/files/secret_source.h"
+#include "app/setup/files/server_secrets.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/privacy_setup.h"
@@ -34,7 +34,7 @@ struct tier_answers {
     /* Of a server. */
     struct privacy_scanner *scanner;
     struct egress_log *egress;
-    struct secret *key;
+    struct server_secrets secrets;
     uint64_t identity;
     /* Of a local tier. */
     struct runtime *runtime;
@@ -59,12 +59,12 @@ static enum td_status open_server(struct tier_answers *tier, const struct config
     if (status == TD_OK)
         status = egress_setup_open(tier->config, &tier->egress, err);
     if (status == TD_OK)
-        status = secret_source_read(from->api_key_env, from->api_key_file, &tier->key, err);
+        status = server_secrets_open(from, &tier->secrets, err);
     if (status != TD_OK)
         return status;
     const struct tier_facts facts = policy_tier_facts(tier->config, from);
     struct tier_server_options options = config_tier_options(from);
-    options.api_key = tier->key;
+    server_secrets_give(&tier->secrets, &options);
     options.egress = tier->egress;
     return config_tier_server(from)->open(&facts, &options, &tier->tier, err);
 }
@@ -132,7 +132,7 @@ void tier_answers_close(struct tier_answers *tier)
     if (tier->loop)
         loop_event_free(tier->loop);
     runtime_close(tier->runtime);
-    secret_free(tier->key);
+    server_secrets_close(&tier->secrets);
     egress_log_close(tier->egress);
     privacy_scanner_free(tier->scanner);
     config_free(tier->config);

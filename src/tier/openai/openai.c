@@ -53,6 +53,7 @@ struct tier_attempt {
     struct tier_facts facts; /* the tier's, with the model that is asked for */
     struct buf body;
     struct openai_stream stream;
+    char *own_url; /* of a further model, where the address names the model; NULL = the tier's */
     struct buf refusal; /* the first bytes of an error response */
     int http_status;
     uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
@@ -106,6 +107,7 @@ static void attempt_free(struct tier_attempt *attempt)
     openai_stream_deinit(&attempt->stream);
     buf_deinit(&attempt->refusal);
     buf_deinit(&attempt->body);
+    free(attempt->own_url);
     free(attempt);
 }
 
@@ -444,15 +446,23 @@ static void begin_connecting(struct tier_attempt *attempt)
     later(attempt, PENDING_LOOK, LOOK_MS);
 }
 
+static const char *url_of(const struct tier_attempt *attempt)
+{
+    return attempt->own_url      ? attempt->own_url
+           : attempt->completion ? attempt->tier->completion_url
+                                 : attempt->tier->chat_url;
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_server_options *options = &attempt->tier->options;
     struct openai_headers headers;
-    bool written = openai_headers_init(&headers, options->api_key, true, attempt->sink.pass,
-                                       attempt->retry_count);
+    struct openai_header_source source = openai_header_source(attempt->tier);
+    bool written =
+        openai_headers_init(&headers, &source, true, attempt->sink.pass, attempt->retry_count);
     struct client_request request = {
         .method = "POST",
-        .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
+        .url = url_of(attempt),
         .headers = headers.list,
         .body = buf_view(&attempt->body),
         .allow_http = true, /* the URL was checked in tier_openai_new */
@@ -568,6 +578,22 @@ static enum td_status write_body(struct tier_attempt *attempt, const struct td_r
     return status == TD_OK ? openai_drop_extras(&attempt->body, not_asked, err) : status;
 }
 
+static enum td_status make_url(struct tier_attempt *attempt, struct td_error *err)
+{
+    const struct openai *tier = attempt->tier;
+    if (!tier->server->write_url || attempt->facts.model == tier->tier.facts.model)
+        return TD_OK;
+    const struct server_address address = {.base_url = tier->base_url,
+                                           .api_version = tier->api_version,
+                                           .model = attempt->facts.model,
+                                           .path = attempt->completion ? SERVER_COMPLETION
+                                                                       : SERVER_CHAT};
+    attempt->own_url = server_url(tier->server, &address);
+    return attempt->own_url ? TD_OK
+                            : error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s",
+                                        tier->tier.facts.name);
+}
+
 enum td_status openai_start(struct tier *tier, struct loop *loop, const struct td_request *request,
                             const struct tier_sink *sink, struct tier_attempt **out,
                             struct td_error *err)
@@ -599,6 +625,8 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
     begin_stream(attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
     enum td_status status = write_body(attempt, request, err);
+    if (status == TD_OK)
+        status = make_url(attempt, err);
     if (status == TD_OK)
         status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
     if (status == TD_OK && !attempt->timer)

@@ -4,12 +4,14 @@
 #define TIER_OPENAI_H
 
 #include "tier/door.h"
-#include "tier/tier.h"
+#include "tier/openai/openai_headers.h"
+#include "tier/servers.h"
 
 struct openai {
     struct tier tier; /* first: the caller's view */
     char *chat_url, *completion_url, *models_url;
-    char *ca_file, *pinned_key, *host;
+    char *ca_file, *pinned_key, *host, *base_url, *api_version;
+    const struct tier_server *server;
     struct tier_server_options options;
     struct door door;
 };
@@ -17,6 +19,15 @@ struct openai {
 static inline struct openai *openai_of(struct tier *tier)
 {
     return (struct openai *)tier;
+}
+
+/* What the headers of a request are made of. */
+static inline struct openai_header_source openai_header_source(const struct openai *openai)
+{
+    return (struct openai_header_source){.server = openai->server,
+                                         .key = openai->options.api_key,
+                                         .extra = openai->options.headers,
+                                         .extra_count = openai->options.header_count};
 }
 
 /* Of struct tier_ops. */

@@ -1,61 +1,115 @@
 #include "tier/openai/openai_headers.h"
 
+#include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/secret.h"
 #include "base/str.h"
 #include "base/trace.h"
 #include "tier/door.h"
+#include "tier/servers.h"
+
+#include <assert.h>
+
+/* Where a header stands in `text`. The text may move while it grows, so the pointers are set at the
+ * end. */
+struct writing {
+    struct openai_headers *headers;
+    size_t at[OPENAI_HEADERS_MAX];
+    bool made[OPENAI_HEADERS_MAX];
+};
+
+static void add_text(struct writing *writing, const char *line)
+{
+    struct openai_headers *headers = writing->headers;
+    assert(headers->count + 1 < OPENAI_HEADERS_MAX);
+    headers->list[headers->count++] = line;
+}
+
+/* Begins a header that is written into the text; a zero byte ends it. */
+static struct buf *begin(struct writing *writing)
+{
+    struct openai_headers *headers = writing->headers;
+    assert(headers->count + 1 < OPENAI_HEADERS_MAX);
+    writing->made[headers->count] = true;
+    writing->at[headers->count++] = headers->text.len;
+    return &headers->text;
+}
+
+static void add_pair(struct writing *writing, const char *name, struct td_str value)
+{
+    struct buf *text = begin(writing);
+    buf_printf(text, "%s: ", name);
+    buf_append_str(text, value);
+    buf_append_char(text, '\0');
+}
 
 /* The trace goes on at the peer, and its log can be found from here. The client's own request id
  * stays: it may say more than a number. Each sending has an id of its own, because some servers
  * tell requests apart by it. */
-#define TRACING_HEADERS 3
-static size_t add_tracing(const struct egress_pass *pass, uint32_t try_number, struct buf *text,
-                          const char *out[static TRACING_HEADERS])
+static void add_tracing(struct writing *writing, const struct egress_pass *pass,
+                        uint32_t try_number)
 {
-    size_t count = 0, at[TRACING_HEADERS];
     if (!pass || !pass->traceparent || !pass->exchange)
-        return 0;
-    at[count++] = text->len;
-    buf_printf(text, "traceparent: %s%c", pass->traceparent, '\0');
-    at[count++] = text->len;
-    buf_printf(text, "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, try_number, '\0');
-    if (pass->tracestate) {
-        at[count++] = text->len;
-        buf_printf(text, "tracestate: %s%c", pass->tracestate, '\0');
-    }
-    for (size_t i = 0; i < count && !text->failed; i++)
-        out[i] = text->data + at[i];
-    return text->failed ? 0 : count;
+        return;
+    add_pair(writing, "traceparent", str_from(pass->traceparent));
+    buf_printf(begin(writing), "X-Request-Id: %s-%s-%u%c", pass->exchange, pass->span, try_number,
+               '\0');
+    if (pass->tracestate)
+        add_pair(writing, "tracestate", str_from(pass->tracestate));
 }
 
-bool openai_headers_init(struct openai_headers *headers, const struct secret *key, bool body,
-                         const struct egress_pass *pass, uint32_t try_number)
+static void add_key(struct writing *writing, const struct openai_header_source *source)
 {
-    struct td_str text = secret_reveal(key);
-    size_t count = 0;
-    *headers = (struct openai_headers){0};
-    buf_init(&headers->authorization, text.len + 64);
-    buf_init(&headers->tracing, TRACE_STATE_MAX + 256);
-    headers->list[count++] = "User-Agent: tandem/" TANDEM_VERSION;
-    if (body) {
-        headers->list[count++] = "Content-Type: application/json";
-        headers->list[count++] = "Accept: text/event-stream, application/json";
+    struct td_str key = secret_reveal(source->key);
+    if (key.len == 0)
+        return;
+    if (source->server && source->server->key_header) {
+        add_pair(writing, source->server->key_header, key);
+        return;
     }
-    count += add_tracing(pass, try_number, &headers->tracing, headers->list + count);
-    buf_append_str(&headers->authorization, STR("Authorization: Bearer "));
-    buf_append_str(&headers->authorization, text);
-    if (text.len > 0)
-        headers->list[count++] = headers->authorization.data;
-    return !headers->authorization.failed;
+    struct buf *text = begin(writing);
+    buf_append_str(text, STR("Authorization: Bearer "));
+    buf_append_str(text, key);
+    buf_append_char(text, '\0');
+}
+
+static size_t bytes_max(const struct openai_header_source *source)
+{
+    size_t bytes = TRACE_STATE_MAX + 1024 + secret_reveal(source->key).len;
+    for (size_t i = 0; i < source->extra_count; i++)
+        bytes += strlen(source->extra[i].name) + secret_reveal(source->extra[i].value).len + 8;
+    return bytes;
+}
+
+bool openai_headers_init(struct openai_headers *headers, const struct openai_header_source *source,
+                         bool body, const struct egress_pass *pass, uint32_t try_number)
+{
+    struct writing writing = {.headers = headers};
+    *headers = (struct openai_headers){0};
+    buf_init(&headers->text, bytes_max(source));
+    add_text(&writing, "User-Agent: tandem/" TANDEM_VERSION);
+    if (body) {
+        add_text(&writing, "Content-Type: application/json");
+        add_text(&writing, "Accept: text/event-stream, application/json");
+    }
+    for (size_t i = 0; source->server && source->server->fixed && source->server->fixed[i]; i++)
+        add_text(&writing, source->server->fixed[i]);
+    add_tracing(&writing, pass, try_number);
+    for (size_t i = 0; i < source->extra_count && i < TIER_HEADERS_MAX; i++)
+        if (source->extra[i].value)
+            add_pair(&writing, source->extra[i].name, secret_reveal(source->extra[i].value));
+    add_key(&writing, source);
+    for (size_t i = 0; i < headers->count && !headers->text.failed; i++)
+        if (writing.made[i])
+            headers->list[i] = headers->text.data + writing.at[i];
+    return !headers->text.failed;
 }
 
 void openai_headers_wipe(struct openai_headers *headers)
 {
-    if (headers->authorization.data)
-        crypto_wipe(headers->authorization.data, headers->authorization.len);
-    buf_deinit(&headers->authorization);
-    buf_deinit(&headers->tracing);
+    if (headers->text.data)
+        crypto_wipe(headers->text.data, headers->text.len);
+    buf_deinit(&headers->text);
 }
 
 bool openai_key_is_clean(const struct secret *key)
@@ -65,6 +119,56 @@ bool openai_key_is_clean(const struct secret *key)
         if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f)
             return false;
     return true;
+}
+
+bool openai_header_is_clean(const struct secret *value)
+{
+    struct td_str text = secret_reveal(value);
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* RFC 9110, section 7.6.1: what belongs to a connection; what says how long and in which form a
+ * body is; and what shows a key, which has a place of its own in the configuration. */
+static const char *const own_headers[] = {"Accept",
+                                          "Accept-Encoding",
+                                          "api-key",
+                                          "Authorization",
+                                          "Connection",
+                                          "Content-Encoding",
+                                          "Content-Length",
+                                          "Content-Type",
+                                          "Cookie",
+                                          "Expect",
+                                          "Host",
+                                          "Keep-Alive",
+                                          "Proxy-Authenticate",
+                                          "Proxy-Authorization",
+                                          "Proxy-Connection",
+                                          "TE",
+                                          "Trailer",
+                                          "Transfer-Encoding",
+                                          "Upgrade",
+                                          "traceparent",
+                                          "tracestate",
+                                          "x-amz-date",
+                                          "x-amz-security-token",
+                                          "x-api-key",
+                                          "x-goog-api-key",
+                                          "X-Request-Id"};
+
+bool openai_header_may_be_set(const char *name)
+{
+    struct td_str text = str_from(name);
+    for (size_t i = 0; i < text.len; i++)
+        if (!ascii_is_alnum(text.data[i]) && !strchr("!#$%&'*+-.^_`|~", text.data[i]))
+            return false;
+    for (size_t i = 0; i < sizeof own_headers / sizeof *own_headers; i++)
+        if (str_equal_nocase(text, str_from(own_headers[i])))
+            return false;
+    return text.len > 0 && text.len <= 128;
 }
 
 #define SECRET_BYTES_MIN 8 /* shorter texts are no secrets */

@@ -30,7 +30,7 @@ struct tier_probe *openai_probe_start(const struct openai_probe_target *target, 
     struct client *client = client_of_loop(loop);
     struct tier_probe *probe = calloc(1, sizeof *probe);
     struct openai_headers headers;
-    bool good = openai_headers_init(&headers, target->key, false, NULL, 0) && client && probe;
+    bool good = openai_headers_init(&headers, &target->to, false, NULL, 0) && client && probe;
     const struct client_request request = {
         .method = "GET",
         .url = target->url,

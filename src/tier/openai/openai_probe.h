@@ -4,13 +4,14 @@
 #define TIER_OPENAI_PROBE_H
 
 #include "tier/door.h"
+#include "tier/openai/openai_headers.h"
 #include "tier/tier.h"
 
 /* Borrowed while it is started. */
 struct openai_probe_target {
     const struct door *door;
     const char *url, *ca_file, *pinned_key;
-    const struct secret *key;
+    struct openai_header_source to;
     uint32_t connect_timeout_ms, total_timeout_ms;
 };
 

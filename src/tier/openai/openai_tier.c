@@ -29,6 +29,8 @@ static void openai_free(struct tier *tier)
     free(openai->ca_file);
     free(openai->pinned_key);
     free(openai->host);
+    free(openai->base_url);
+    free(openai->api_version);
     free(openai);
 }
 
@@ -41,7 +43,7 @@ static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, uin
         .url = openai->models_url,
         .ca_file = openai->ca_file,
         .pinned_key = openai->pinned_key,
-        .key = openai->options.api_key,
+        .to = openai_header_source(openai),
         .connect_timeout_ms = openai->options.connect_timeout_ms,
         .total_timeout_ms = within_ms ? within_ms : 2 * openai->options.connect_timeout_ms,
     };
@@ -60,18 +62,35 @@ static const struct tier_ops openai_ops = {
     .estimates = true,
 };
 
-static char *url_of(const char *base_url, const char *path)
-{
-    struct td_str base = str_from(base_url);
-    while (base.len > 0 && base.data[base.len - 1] == '/')
-        base.len--;
-    char *url = NULL;
-    return asprintf(&url, STR_FMT "/%s", STR_ARG(base), path) < 0 ? NULL : url;
-}
-
 static uint32_t or_default(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;
+}
+
+/* Those that name no model of a request; openai.c makes the others. */
+static void copy_addresses(struct openai *openai, const struct tier_server_options *options)
+{
+    struct server_address address = {.base_url = options->base_url,
+                                     .api_version = options->api_version,
+                                     .model = openai->tier.facts.model};
+    char **const urls[] = {&openai->chat_url, &openai->completion_url, &openai->models_url};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        address.path = (enum server_path)i;
+        *urls[i] = server_url(openai->server, &address);
+    }
+    openai->base_url = strdup(options->base_url);
+    openai->api_version = options->api_version ? strdup(options->api_version) : NULL;
+    openai->options.base_url = openai->options.api_version = NULL; /* the caller's */
+}
+
+/* With a line break a header would add others. */
+static enum td_status check_headers(const struct tier_server_options *options, struct td_error *err)
+{
+    for (size_t i = 0; i < options->header_count; i++)
+        if (!openai_header_is_clean(options->headers[i].value))
+            return error_set(err, TD_INVALID, "the header %.64s has a control character",
+                             options->headers[i].name);
+    return TD_OK;
 }
 
 enum td_status tier_openai_new(const struct tier_facts *facts,
@@ -82,6 +101,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
     if (status == TD_OK && !openai_key_is_clean(options->api_key))
         status = error_set(err, TD_INVALID, "the API key has a space or control character");
+    if (status == TD_OK)
+        status = check_headers(options, err);
     if (status != TD_OK) {
         error_prefix(err, "tier %s", facts->name);
         return status;
@@ -98,16 +119,15 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
     openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
     openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
-    openai->chat_url = url_of(options->base_url, "chat/completions");
-    openai->completion_url = url_of(options->base_url, "completions");
-    openai->models_url = url_of(options->base_url, "models");
+    openai->server = options->server ? options->server : &server_openai;
+    copy_addresses(openai, options);
     openai->host = door_host(options->base_url);
     openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     openai->pinned_key = options->pinned_key ? strdup(options->pinned_key) : NULL;
-    openai->options.base_url = NULL; /* the caller's; the copies are above */
-    openai->options.ca_file = openai->options.pinned_key = NULL;
+    openai->options.ca_file = openai->options.pinned_key = NULL; /* the caller's */
     if (!openai->chat_url || !openai->completion_url || !openai->models_url || !openai->host ||
+        !openai->base_url || (options->api_version && !openai->api_version) ||
         (options->ca_file && !openai->ca_file) || (options->pinned_key && !openai->pinned_key)) {
         openai_free(&openai->tier);
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
@@ -115,13 +135,3 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     *out = &openai->tier;
     return TD_OK;
 }
-
-const struct tier_server server_openai = {
-    .name = "openai",
-    .base_url_env = "OPENAI_BASE_URL",
-    .base_url = "https://api.openai.com/v1",
-    .key_env = "OPENAI_API_KEY",
-    .model_env = "TANDEM_OPENAI_MODEL",
-    .model = "gpt-4o-mini",
-    .open = tier_openai_new,
-};

@@ -30,7 +30,7 @@ static void test_it_holds_the_key_and_no_data(void)
 {
     struct openai_probe_target target = plain;
     struct secret *key = secret_new(STR("sk-secret"));
-    target.key = key;
+    target.to.key = key;
     struct tier_probe *probe = start(&target);
     REQUIRE(probe);
     CHECK(strcmp(net.running->request.method, "GET") == 0 && net.running->request.body.len == 0);

@@ -402,12 +402,12 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                                          : tier->cached_input_usd_per_mtok,
         .has_key = true,
         .pseudonyms = tier->pseudonyms,
-        .prefill = (enum prefill)tier->prefill,
+        .prefill = tier->prefill < 0 ? PREFILL_NONE : (enum prefill)tier->prefill,
         .streams_as_asked = tier->stream == 1,
         .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
     };
     if (!local)
-        facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+        facts.lacks = (tier->completions == 1 ? 0u : CAPABILITY_COMPLETION) |
                       config_modalities_lack(tier->modalities) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);

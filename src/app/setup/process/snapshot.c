@@ -3,7 +3,7 @@
  * on their snapshot, so that keys and tiers live as long as the last of them. */
 #include "app/setup/process/snapshot.h"
 
-#include "app/setup/files/secret_source.h"
+#include "app/setup/files/server_secrets.h"
 #include "app/setup/model/adapter_table.h"
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
@@ -35,7 +36,7 @@ struct snapshot {
     struct privacy_scanner *scanner; /* NULL = none: the confined worker */
     struct pseudonym_settings pseudonyms;
     struct tier *tiers[CONFIG_TIERS_MAX];
-    struct secret *keys[CONFIG_TIERS_MAX];
+    struct server_secrets secrets[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
     struct engine_parts engine;
     struct scheduler *schedulers[SNAPSHOT_SCHEDULERS_MAX];
@@ -181,16 +182,15 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     if (!base->confined)
         status = file_check_regular(from->ca_file, err);
     if (!base->confined && status == TD_OK)
-        status =
-            secret_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+        status = server_secrets_open(from, &snapshot->secrets[index], err);
     if (status != TD_OK)
         return status;
     status = base->confined ? TD_OK : open_tier_confidence(snapshot, index, &facts, err);
     if (status != TD_OK)
         return status;
-    facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
+    facts.has_key = server_secrets_suffice(&snapshot->secrets[index], from);
     struct tier_server_options options = config_tier_options(from);
-    options.api_key = snapshot->keys[index];
+    server_secrets_give(&snapshot->secrets[index], &options);
     options.egress = base->egress;
     options.health = snapshot->services.health;
     options.health_index = index;
@@ -202,7 +202,7 @@ static void snapshot_free(struct snapshot *snapshot)
     for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
         if (snapshot->tiers[i])
             tier_free(snapshot->tiers[i]);
-        secret_free(snapshot->keys[i]);
+        server_secrets_close(&snapshot->secrets[i]);
         free(snapshot->confidences[i]);
     }
     adapter_table_deinit(&snapshot->adapters);
@@ -241,7 +241,7 @@ static bool same_server(const struct snapshot *a, size_t i, const struct snapsho
            same_text(one->base_url, other->base_url) && same_text(one->model, other->model) &&
            same_text(one->ca_file, other->ca_file) &&
            same_text(one->pinned_key, other->pinned_key) &&
-           str_equal(secret_reveal(a->keys[i]), secret_reveal(b->keys[j]));
+           str_equal(secret_reveal(a->secrets[i].key), secret_reveal(b->secrets[j].key));
 }
 
 /* A tier that stays keeps what was measured and found out of it, and whether it rests. */

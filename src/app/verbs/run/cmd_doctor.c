@@ -4,7 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "app/setup/files/secret_source.h"
+#include "app/setup/files/server_secrets.h"
 #include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -423,11 +423,11 @@ static bool may_ask(const struct config_tier *tier)
 }
 
 static void check_server(struct doctor *doctor, const struct config_tier *tier,
-                         const struct secret *key, const char *name, const char *reach)
+                         const struct server_secrets *secrets, const char *name, const char *reach)
 {
     const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
     const struct server_check check = {
-        .tier = tier, .facts = &facts, .key = key, .egress = doctor->egress};
+        .tier = tier, .facts = &facts, .secrets = secrets, .egress = doctor->egress};
     struct server_finding finding;
     server_check_reach(&check, &finding);
     add_finding(doctor, name, &finding, finding.verdict == SERVER_OK ? reach : "");
@@ -444,26 +444,22 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     describe_reach(doctor, tier, reach);
     describe_models(tier, models);
     struct td_error err = {0};
-    struct secret *key = NULL;
-    bool needs_key = tier->api_key_env || tier->api_key_file;
-    if (secret_source_read(tier->api_key_env, tier->api_key_file, &key, &err) != TD_OK) {
+    struct server_secrets secrets = {0};
+    if (server_secrets_open(tier, &secrets, &err) != TD_OK) {
         add(doctor, name, HEALTH_FAIL, "write the API key into that file", "%s", err.message);
-        return;
-    }
-    if (needs_key && !key) {
+    } else if (!server_secrets_suffice(&secrets, tier)) {
         snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
                  tier->api_key_env);
         add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
-        return;
-    }
-    if (doctor->offline)
+    } else if (doctor->offline) {
         add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s%s",
             reach, models);
-    else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK)
+    } else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK) {
         add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
-    else
-        check_server(doctor, tier, key, name, reach);
-    secret_free(key);
+    } else {
+        check_server(doctor, tier, &secrets, name, reach);
+    }
+    server_secrets_close(&secrets);
 }
 
 /* By which names clients come to the route beside its own. */

@@ -1,15 +1,17 @@
 /* A check is a request or two, and a table that says what each status means. */
 #include "app/verbs/run/server_check.h"
 
+#include "app/setup/files/server_secrets.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/secret.h"
 #include "base/str.h"
 #include "net/client.h"
 #include "net/loop_event.h"
 #include "tier/door.h"
+#include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_token_stats.h"
 #include "tier/openai/openai_wire.h"
+#include "tier/servers.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +26,8 @@
 
 /* One request and what came of it. */
 struct question {
-    const char *method, *path;
+    const char *method;
+    enum server_path path;
     struct td_str body;
     enum egress_purpose purpose;
     uint32_t timeout_ms;
@@ -93,25 +96,19 @@ static enum td_status send_and_wait(const struct server_check *check, struct que
     return status;
 }
 
-/* False when it could not be sent or nobody answered; *out says so. */
-static bool ask(const struct server_check *check, struct question *question,
-                struct server_finding *out)
+static bool send_question(const struct server_check *check, struct question *question,
+                          const char *url, struct td_error *err)
 {
     const struct config_tier *tier = check->tier;
-    char url[2048], authorization[2048] = "";
-    struct td_error err = {0};
-    size_t base_len = strlen(tier->base_url);
-    while (base_len > 0 && tier->base_url[base_len - 1] == '/')
-        base_len--;
-    snprintf(url, sizeof url, "%.*s/%s", (int)base_len, tier->base_url, question->path);
-    if (check->key)
-        snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
-                 STR_ARG(secret_reveal(check->key)));
-    const char *headers[] = {"Content-Type: application/json",
-                             *authorization ? authorization : NULL, NULL};
+    const struct openai_header_source source = {.server = config_tier_server(tier),
+                                                .key = check->secrets->key,
+                                                .extra = check->secrets->headers,
+                                                .extra_count = check->secrets->header_count};
+    struct openai_headers headers;
+    bool written = openai_headers_init(&headers, &source, question->body.len > 0, NULL, 0);
     const struct client_request request = {.method = question->method,
                                            .url = url,
-                                           .headers = headers,
+                                           .headers = headers.list,
                                            .body = question->body,
                                            .allow_http = true,
                                            .ca_file = tier->ca_file,
@@ -124,8 +121,26 @@ static bool ask(const struct server_check *check, struct question *question,
                                            .on_body = on_body,
                                            .on_done = on_done,
                                            .ctx = question};
+    bool sent = written && url && send_and_wait(check, question, &request, err) == TD_OK;
+    openai_headers_wipe(&headers);
+    return sent;
+}
+
+/* False when it could not be sent or nobody answered; *out says so. */
+static bool ask(const struct server_check *check, struct question *question,
+                struct server_finding *out)
+{
+    const struct config_tier *tier = check->tier;
+    const struct server_address address = {.base_url = tier->base_url,
+                                           .api_version = tier->api_version,
+                                           .model = check->facts->model,
+                                           .path = question->path};
+    char *url = server_url(config_tier_server(tier), &address);
+    struct td_error err = {0};
     buf_init(&question->answer, BODY_BYTES_MAX);
-    if (send_and_wait(check, question, &request, &err) != TD_OK)
+    bool sent = send_question(check, question, url, &err);
+    free(url);
+    if (!sent)
         find(out, SERVER_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (question->status != TD_OK)
         find(out, SERVER_WARN,
@@ -144,7 +159,7 @@ static bool ask(const struct server_check *check, struct question *question,
 static bool judge_status(const struct server_check *check, int code, struct server_finding *out)
 {
     const char *url = check->tier->base_url;
-    if (code == 401 && !check->key)
+    if (code == 401 && !check->secrets->key)
         find(out, SERVER_FAIL, "it wants a key: name one with api_key_env or api_key_file",
              "%s answered 401, and the tier has no API key", url);
     else if (code == 401)
@@ -211,7 +226,7 @@ static void judge_missing_list(const struct server_check *check, int list_code,
                                struct server_finding *out)
 {
     struct question question = {.method = "POST",
-                                .path = "chat/completions",
+                                .path = SERVER_CHAT,
                                 .purpose = EGRESS_HEALTH_CHECK,
                                 .timeout_ms = REACH_TIMEOUT_MS};
     const char *url = check->tier->base_url;
@@ -230,7 +245,7 @@ static void judge_missing_list(const struct server_check *check, int list_code,
 void server_check_reach(const struct server_check *check, struct server_finding *out)
 {
     struct question question = {.method = "GET",
-                                .path = "models",
+                                .path = SERVER_MODELS,
                                 .purpose = EGRESS_HEALTH_CHECK,
                                 .timeout_ms = REACH_TIMEOUT_MS};
     struct json *root = NULL;
@@ -304,7 +319,7 @@ void server_check_logprobs(const struct server_check *check, struct server_findi
     json_write(body, &text);
     json_free(body);
     struct question question = {.method = "POST",
-                                .path = "chat/completions",
+                                .path = SERVER_CHAT,
                                 .body = buf_view(&text),
                                 .purpose = EGRESS_ATTEMPT,
                                 .timeout_ms = TOKEN_TIMEOUT_MS};

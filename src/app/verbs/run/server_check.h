@@ -8,7 +8,7 @@
 #include "tier/tier.h"
 
 struct egress_log;
-struct secret;
+struct server_secrets;
 
 enum server_verdict { SERVER_OK, SERVER_WARN, SERVER_FAIL };
 
@@ -21,7 +21,7 @@ struct server_finding {
 struct server_check {
     const struct config_tier *tier;
     const struct tier_facts *facts;
-    const struct secret *key;  /* NULL = none */
+    const struct server_secrets *secrets;
     struct egress_log *egress; /* NULL = what is sent is not recorded */
 };
 

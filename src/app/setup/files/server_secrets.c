@@ -1,0 +1,49 @@
+#include "app/setup/files/server_secrets.h"
+
+#include "app/config/config.h"
+#include "app/setup/files/secret_source.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/str.h"
+
+static enum td_status read_header(const struct config_header *header, struct secret **out,
+                                  struct td_error *err)
+{
+    if (header->env)
+        return secret_source_read(header->env, NULL, out, err);
+    *out = secret_new(str_from(header->value));
+    return *out ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a header");
+}
+
+enum td_status server_secrets_open(const struct config_tier *tier, struct server_secrets *out,
+                                   struct td_error *err)
+{
+    enum td_status status =
+        secret_source_read(tier->api_key_env, tier->api_key_file, &out->key, err);
+    for (size_t i = 0; i < tier->header_count && i < TIER_HEADERS_MAX && status == TD_OK; i++) {
+        status = read_header(&tier->headers[i], &out->values[i], err);
+        out->headers[i] = (struct tier_header){tier->headers[i].name, out->values[i]};
+        out->header_count = i + 1;
+    }
+    return status;
+}
+
+void server_secrets_close(struct server_secrets *secrets)
+{
+    secret_free(secrets->key);
+    for (size_t i = 0; i < secrets->header_count; i++)
+        secret_free(secrets->values[i]);
+    *secrets = (struct server_secrets){0};
+}
+
+void server_secrets_give(const struct server_secrets *secrets, struct tier_server_options *options)
+{
+    options->api_key = secrets->key;
+    options->headers = secrets->headers;
+    options->header_count = secrets->header_count;
+}
+
+bool server_secrets_suffice(const struct server_secrets *secrets, const struct config_tier *tier)
+{
+    return secrets->key || (!tier->api_key_env && !tier->api_key_file);
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Kinds of servers by name: three lines in the configuration, and what then goes over the wire.
+The providers themselves are stand-ins: what they document is what these expect."""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, clean_environment, run, stream_text
+
+ROUTE = "routes:\n  - {name: auto, kind: hybrid, tiers: [cloud]}\n"
+
+
+def tier(kind, **members):
+    rest = "".join(f", {name}: {value}" for name, value in members.items())
+    return f"tiers:\n  - {{name: cloud, kind: {kind}{rest}}}\n{ROUTE}"
+
+
+def tool(*arguments, config, **variables):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tandem.yaml"
+        path.write_text(config)
+        env = clean_environment(TANDEM_STATE_DIR=folder, **variables)
+        return run(*arguments, "--config", path, env=env)
+
+
+def described(config, **variables):
+    code, out, err = tool("models", "--json", config=config, **variables)
+    equal(code, 0, err)
+    return json.loads(out)["tiers"][0]
+
+
+@case
+def test_three_lines_are_enough():
+    for kind, url, variable, place in [
+        ("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "cloud"),
+        ("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "cloud"),
+        ("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "cloud"),
+        ("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "cloud"),
+        ("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "cloud"),
+        ("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "cloud"),
+        ("xai", "https://api.x.ai/v1", "XAI_API_KEY", "cloud"),
+        ("llama-server", "http://127.0.0.1:8081/v1", None, "device"),
+    ]:
+        said = described(tier(kind))
+        equal((said["base_url"], said["place"], said["kind"]), (url, place, kind), kind)
+        assert said["model"], said
+        equal(said["key"], "missing" if variable else "not needed", kind)
+        if variable:
+            equal(described(tier(kind), **{variable: "k"})["key"], "present", kind)
+    for kind, port in [("vllm", 8000), ("sglang", 30000), ("ollama", 11434), ("lmstudio", 1234)]:
+        said = described(tier(kind, model="m"))
+        equal(said["base_url"], f"http://127.0.0.1:{port}/v1", kind)
+        equal((said["place"], said["key"]), ("device", "not needed"), kind)
+        elsewhere = tier(kind, model="m", base_url="https://gpu.example.com/v1")
+        equal(described(elsewhere)["place"], "cloud", kind)
+
+
+@case
+def test_what_a_kind_cannot_know_is_asked_for():
+    for config, text in [
+        (tier("vllm"), "tier 'cloud' of kind vllm needs a model"),
+        (tier("azure", model="d"), "needs a base_url, or the variable AZURE_OPENAI_ENDPOINT"),
+        (tier("groq", api_version="v1"), "api_version is of tiers of kind azure"),
+        (tier("groqq"), "one of local, openai, openrouter, groq"),
+        (tier("groq", headers="[{name: Host, value: x}]"), "may not set the header 'Host'"),
+        (tier("groq", headers="[{name: X-A}]"), "needs a value or an env"),
+        (tier("groq", headers="[{name: X-A, value: x}, {name: x-a, env: Y}]"), "twice"),
+    ]:
+        code, out, err = tool("policy", "check", config=config)
+        assert code == 1 and text in out.decode() + err, (config, out, err)
+
+
+@case
+def test_azure_by_deployment_and_by_its_v1_api():
+    cloud = ScriptedCloud(Script(text="From Azure."))
+    root = cloud.base_url.removesuffix("/v1")
+    for members, paths in [
+        (
+            {"api_version": '"2024-10-21"', "models": "[{name: big}]"},
+            "/openai/deployments/{}/chat/completions?api-version=2024-10-21",
+        ),
+        ({"models": "[{name: big}]"}, "/openai/v1/chat/completions"),
+    ]:
+        config = tier("azure", base_url=root, model="small", **members)
+        cloud.clear()
+        with Tandem(config, env={"AZURE_OPENAI_API_KEY": "az-secret"}) as tandem:
+            equal(tandem.chat("Hello").text, "From Azure.")
+            equal(tandem.chat("Hello", model="big").text, "From Azure.")
+        small, big = cloud.calls()
+        equal((small["path"], big["path"]), (paths.format("small"), paths.format("big")))
+        equal((small["json"]["model"], big["json"]["model"]), ("small", "big"))
+        equal(small["headers"]["api-key"], "az-secret")
+        assert "authorization" not in small["headers"], small["headers"]
+
+
+@case
+def test_headers_of_an_operator():
+    cloud = ScriptedCloud(Script(text="Hello there."))
+    headers = "[{name: X-Title, value: My App}, {name: X-Org, env: ORG}, {name: X-Gone, env: GONE}]"
+    config = tier("openrouter", base_url=cloud.base_url, headers=headers)
+    with Tandem(config, env={"ORG": "org-1234"}) as tandem:
+        _, _, chunks, done = tandem.stream("Hello")
+        equal((stream_text(chunks), done), ("Hello there.", True))
+    (sent,) = cloud.calls()
+    equal((sent["headers"]["x-title"], sent["headers"]["x-org"]), ("My App", "org-1234"))
+    assert "x-gone" not in sent["headers"] and "authorization" not in sent["headers"]
+
+
+@case
+def test_the_doctor_asks_as_the_kind_does():
+    cloud = ScriptedCloud(Script(models=["d"]))
+    root = cloud.base_url.removesuffix("/v1")
+    config = tier("azure", base_url=root, model="d", headers="[{name: X-A, value: b}]")
+    _, out, _ = tool("doctor", "--json", config=config, AZURE_OPENAI_API_KEY="az-secret")
+    (found,) = [row for row in json.loads(out)["checks"] if row["name"] == "tier cloud"]
+    equal(found["status"], "ok", str(found))
+    (sent,) = cloud.requests
+    equal((sent["path"], sent["headers"]["api-key"]), ("/openai/v1/models", "az-secret"))
+    equal(sent["headers"]["x-a"], "b")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
