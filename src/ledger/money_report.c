@@ -34,6 +34,14 @@ static const char bases_sql[] = "SELECT basis, count(*), total(cloud) FROM " MON
 static const char estimated_sql[] =
     "SELECT total(a.estimated), total(CASE WHEN a.estimated THEN a.cost_usd END)"
     " FROM attempt a JOIN exchange x ON x.seq = a.exchange WHERE x.wall_ms >= ?1";
+/* Rows without a look into the cache, which are most, are not parsed. */
+static const char cached_sql[] =
+    "SELECT count(*), total(hit), total(saved) FROM (SELECT"
+    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache') = 'hit' END AS hit,"
+    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache_saved_usd') END AS "
+    "saved"
+    "  FROM exchange x"
+    "  WHERE x.wall_ms >= ?1 AND instr(coalesce(x.signals, ''), '\"cache\":') > 0)";
 /* Feedback decides, the newest one; else a review that is still due; else most of the shadows. */
 static const char accepted_sql[] =
     "SELECT tier, count(*), total(accepted), total(cost), total(score IS NOT NULL),"
@@ -101,6 +109,13 @@ static void add_estimated(struct json *report, struct db_statement *row)
 {
     json_put(report, "estimated_attempts", json_new_int((int64_t)db_double(row, 0)));
     put_number(report, "estimated_cost_usd", db_double(row, 1));
+}
+
+static void add_cached(struct json *report, struct db_statement *row)
+{
+    json_put(report, "cache_lookups", json_new_int(db_int(row, 0)));
+    json_put(report, "cache_hits", json_new_int((int64_t)db_double(row, 1)));
+    put_number(report, "cache_saved_usd", db_double(row, 2));
 }
 
 static void add_accepted(struct json *list, struct db_statement *row)
@@ -196,7 +211,7 @@ enum td_status money_locked(struct ledger_reader *reader, uint64_t since_wall_ms
     } queries[] = {
         {standings_sql, add_standing, report},  {bases_sql, add_basis, bases},
         {estimated_sql, add_estimated, report}, {accepted_sql, add_accepted, accepted},
-        {sums_sql, put_saving, report},
+        {sums_sql, put_saving, report},         {cached_sql, add_cached, report},
     };
     enum td_status status = token_counts_locked(reader, since_wall_ms, report, err);
     for (size_t i = 0; status == TD_OK && i < sizeof queries / sizeof *queries; i++)

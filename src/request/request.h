@@ -93,6 +93,15 @@ enum request_setting {
     SETTINGS_ALL = (1 << 9) - 1,
 };
 
+/* Whether an answer that an earlier request got will do, and whether this one's is kept. Of two
+ * declarations the later one in this list holds. */
+enum td_cache_use {
+    CACHE_UNSAID,  /* as the configuration has it */
+    CACHE_USE,     /* also where sampling is random */
+    CACHE_REFRESH, /* asked anew, and kept */
+    CACHE_OFF,     /* asked anew, and not kept */
+};
+
 /* A text to go on with instead of a chat. */
 struct td_completion {
     struct td_str text;
@@ -223,8 +232,10 @@ struct td_request {
     bool no_train, no_retention; /* only tiers that promise this */
     /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];
-    bool keep_nothing;   /* only numbers are recorded here, and nothing computed is kept */
-    const char *consent; /* id of the consent that the request names, or NULL */
+    enum td_cache_use cache;  /* of answers that were kept (tier_piece.cache) */
+    uint32_t cache_age_max_s; /* an older one will not do; 0 = any age will */
+    bool keep_nothing;        /* only numbers are recorded here, and nothing computed is kept */
+    const char *consent;      /* id of the consent that the request names, or NULL */
     struct request_consent brought; /* the consent itself, where the body has it */
     bool corrections;               /* the client understands correction chunks */
 };

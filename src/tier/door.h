@@ -28,6 +28,7 @@ enum egress_purpose {
 struct egress_pass {
     enum egress_purpose purpose;
     enum td_data_class data_class;          /* of the text as sent, after replacements */
+    enum td_data_class asked_class;         /* before them */
     bool scanned;                           /* by a scanner (privacy/scan/scanner.h) */
     const char *exchange;                   /* id, or NULL */
     const char *span, *traceparent;         /* of the attempt (base/trace.h), or NULL */

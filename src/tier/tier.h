@@ -19,6 +19,13 @@ struct egress_pass;
 struct tier;
 struct tier_attempt;
 
+/* What became of an answer's place among those that are kept. */
+enum tier_cache {
+    TIER_CACHE_NONE, /* nobody looked for one */
+    TIER_CACHE_MISS, /* there was none */
+    TIER_CACHE_HIT   /* this is one: nothing was asked for it */
+};
+
 struct tier_piece {
     struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
@@ -34,6 +41,8 @@ struct tier_piece {
      * in the form of a stream's delta; else NULL. Read it by tier/openai/openai_delta.h. Its
      * logprobs are those of all tokens of `text`, and token_text is then empty. */
     const struct json *raw_delta;
+    enum tier_cache cache;
+    uint32_t cache_age_s; /* of a hit */
     /* Of a request with labels, whose only piece this is: [label_count] log-probabilities, as
      * td_classify's. stats.not_mine is that of the answer's first token. */
     const float *label_scores;

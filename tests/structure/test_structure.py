@@ -45,7 +45,7 @@ PARTS = {
     "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
     "router": ["judge", "watch", "plan", "learn"],
     "exchange": ["private", "limits", "memory", "machine", "parts"],
-    "api": ["http", "history", "wire", "files", "dialects", "inference", "admin"],
+    "api": ["cache", "http", "history", "wire", "files", "dialects", "inference", "admin"],
     "app": ["config", "setup", "cli", "evidence", "verbs"],
     "app/setup": ["files", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "inspect", "privacy", "models", "evidence"],

@@ -2,8 +2,8 @@
  * tenant that asks, or for the operator, of all tenants' users of that name.
  *
  *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
- *    "similar" (remembered starts), "responses" (and conversations), "files" (of
- *    batches), "caches"}
+ *    "similar" (remembered starts), "answers" (kept for the same request), "responses" (and
+ *    conversations), "files" (of batches), "caches"}
  *
  * The ledger's part takes disk time and runs in the background. What is in memory follows on the
  * loop. Computed prompts are not stored by user, so all of the tenant go; "caches" is true when
@@ -109,6 +109,7 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "vaults", json_new_int((int64_t)memory->vaults));
     json_put(object, "consents", json_new_int((int64_t)memory->consents));
     json_put(object, "similar", json_new_int((int64_t)memory->similar));
+    json_put(object, "answers", json_new_int((int64_t)memory->answers));
     json_put(object, "responses", json_new_int((int64_t)memory->responses));
     json_put(object, "files", json_new_int((int64_t)work->files_erased));
     json_put(object, "caches", json_new_bool(memory->caches));

@@ -10,6 +10,7 @@ typedef void metric_writer_fn(const struct api_host *host, const struct exchange
                               struct buf *out);
 
 metric_writer_fn account_write_metrics;     /* account_metrics.c */
+metric_writer_fn cache_write_metrics;       /* cache_metrics.c */
 metric_writer_fn alarms_write_metrics;      /* alarms_handler.c */
 metric_writer_fn consistency_write_metrics; /* consistency_metrics.c */
 metric_writer_fn ramps_write_metrics;       /* ramps_handler.c */

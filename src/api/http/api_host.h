@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
 
+struct answer_cache;
 struct auth;
 struct background;
 struct batch_runner;
@@ -26,6 +27,7 @@ struct api_forgotten {
     size_t vaults;      /* of pseudonyms */
     uint64_t consents;  /* that were given for the user */
     uint64_t similar;   /* questions and conversations whose start was remembered */
+    uint64_t answers;   /* that were kept for the same request */
     uint64_t responses; /* and conversations that were kept */
     bool failed;        /* a file could not be written; the log says which */
     bool caches;        /* computed prompts of all callers, and the confined worker */
@@ -47,6 +49,7 @@ struct api_host {
     struct file_store *files;      /* NULL = none are kept */
     uint64_t file_bytes_max;       /* of one file */
     struct batch_runner *batches;  /* NULL without files */
+    struct answer_cache *answers;  /* NULL = none are kept (cache/answer_cache.h) */
     struct call_cache *call_cache; /* NULL = grammars of calls are not kept */
     struct ledger *ledger;         /* or NULL */
     const char *ledger_path;       /* or NULL */

@@ -363,6 +363,9 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     enum td_status status = TD_OK;
     if (!completion_choice_init(&call->request, index, &choice->request))
         status = TD_NO_MEMORY;
+    /* Several answers to one prompt are to differ. */
+    if (index % call->request.n > 0 && !choice->request.td.sampling.seed_set)
+        choice->request.td.cache = CACHE_OFF;
     if (status == TD_OK)
         status = exchange_start(call->services, call->base.api->loop, &choice->request.td, on_event,
                                 choice, &choice->exchange, &err);

@@ -27,6 +27,13 @@ void exchange_reply_headers(struct http_request *http, const struct exchange_sum
         http_reply_header(http, "x-tandem-confidence", text);
     }
     http_reply_header(http, "x-tandem-exchange", summary->id);
+    if (summary->cache != TIER_CACHE_NONE)
+        http_reply_header(http, "x-tandem-cache",
+                          summary->cache == TIER_CACHE_HIT ? "hit" : "miss");
+    if (summary->cache == TIER_CACHE_HIT) {
+        snprintf(text, sizeof text, "%u", summary->cache_age_s);
+        http_reply_header(http, "age", text);
+    }
     if (summary->disclosure) {
         response_header_text(summary->disclosure, text, sizeof text);
         http_reply_header(http, "x-tandem-disclosure", text);

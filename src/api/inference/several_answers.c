@@ -102,6 +102,16 @@ static void on_answer(void *ctx, int code, struct td_str body)
     soon(several); /* not from here: answers that come at once would nest */
 }
 
+/* An answer that was kept would be the first one again. */
+static void ask_anew(struct json *body)
+{
+    const struct json *given = json_get(body, "tandem");
+    struct json *options = json_absent(given) ? json_new_object() : json_clone(given);
+    if (json_kind_of(options) == JSON_KIND_OBJECT)
+        json_put(options, "cache", json_new_cstr("off"));
+    json_put(body, "tandem", options);
+}
+
 static void begin_one(struct several *several)
 {
     struct one *one = &several->ones[several->begun];
@@ -110,6 +120,8 @@ static void begin_one(struct several *several)
     struct buf text;
     if (json_kind_of(seed) == JSON_KIND_INT) /* the same one would give the same answer */
         json_put(body, "seed", json_new_int(json_int(seed, 0) + (int64_t)several->begun));
+    else if (several->begun > 0)
+        ask_anew(body);
     several->begun++;
     one->several = several;
     buf_init(&text, several->base.api->host->body_bytes_max);

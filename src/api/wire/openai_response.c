@@ -133,6 +133,9 @@ void response_write_tandem(const struct response_writer *writer,
     write_number(summary->cost_usd, "%.9g", out);
     buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
+    if (summary->cache != TIER_CACHE_NONE)
+        buf_append_str(out, summary->cache == TIER_CACHE_HIT ? STR(",\"cache\":\"hit\"")
+                                                             : STR(",\"cache\":\"miss\""));
     write_pseudonyms(&summary->pseudonyms, out);
     write_left_out(&summary->left_out, out);
     if (writer->left_out) {

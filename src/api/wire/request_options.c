@@ -319,6 +319,48 @@ static bool apply_adapters(const struct value *value, struct td_request *request
     return openai_adapters_read(value->json, value->param, request, fault);
 }
 
+/* --- answers that were kept --- */
+
+static void raise_cache(enum td_cache_use use, struct td_request *request)
+{
+    if (use > request->cache)
+        request->cache = use;
+}
+
+static bool apply_cache(const struct value *value, struct td_request *request, struct fault *fault)
+{
+    static const char *const words[] = {"use", "refresh", "off",
+                                        NULL}; /* enum td_cache_use less 1 */
+    for (size_t i = 0; words[i] && value->text.data; i++)
+        if (str_equal(value->text, str_from(words[i]))) {
+            raise_cache((enum td_cache_use)(i + 1), request);
+            return true;
+        }
+    return fault_request(fault, value->param, "%s must be use, refresh or off", value->param);
+}
+
+/* RFC 9111, section 5.2.1. Directives about other things, and what is no directive, are ignored, as
+ * it asks. */
+static void read_cache_control(const char *text, struct td_request *request)
+{
+    struct td_str rest = str_from(text), part;
+    const struct td_str age = STR("max-age=");
+    uint64_t seconds;
+    while (str_next(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (str_equal_nocase(part, STR("no-store")))
+            raise_cache(CACHE_OFF, request);
+        else if (str_equal_nocase(part, STR("no-cache")))
+            raise_cache(CACHE_REFRESH, request);
+        else if (part.len > age.len && str_equal_nocase(str_slice(part, 0, age.len), age) &&
+                 str_to_u64(str_slice(part, age.len, part.len), &seconds)) {
+            if (seconds == 0)
+                raise_cache(CACHE_REFRESH, request);
+            request->cache_age_max_s = seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+        }
+    }
+}
+
 /* --- the table --- */
 
 static const struct option {
@@ -339,6 +381,7 @@ static const struct option {
     {"region", "x-tandem-region", apply_region},
     {"consent", "x-tandem-consent", apply_consent},
     {"user", "x-tandem-user", apply_user},
+    {"cache", "x-tandem-cache", apply_cache},
     {"adapters", NULL, apply_adapters},
 };
 
@@ -392,6 +435,7 @@ bool request_options_read_headers(request_header_fn *header, void *ctx, struct a
     assert(header && arena && request && fault);
     read_client_timeout(header(ctx, "x-stainless-read-timeout"), request);
     read_client_timeout(header(ctx, "x-stainless-timeout"), request);
+    read_cache_control(header(ctx, "cache-control"), request);
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const char *name = options[i].header, *given = name ? header(ctx, name) : NULL;
         if (!given)

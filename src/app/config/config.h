@@ -315,6 +315,10 @@ struct config {
         uint32_t bytes_max, caller_bytes_max, caller_count_max;
     } responses;
     struct {
+        int answers; /* enum cache_answers */
+        uint32_t bytes_max, ttl_s;
+    } cache;
+    struct {
         const char *directory;                       /* always set after loading */
         uint32_t file_mb_max, caller_mb_max, mb_max; /* MB of 1,000,000 bytes; mb_max 0 = none */
         uint32_t caller_count_max, keep_days;        /* keep_days 0 = until they are deleted */

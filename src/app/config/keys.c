@@ -120,6 +120,9 @@ static const struct config_key root_keys[] = {
      .help = "the record of every exchange"},
     {"responses", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_responses,
      .help = "responses and conversations that clients come back to, in memory; needs a restart"},
+    {"cache", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_cache,
+     .help = "answers that are given again to the same request, in memory; off with "
+             "privacy.zero_retention"},
     {"files", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_files,
      .help = "files that clients upload, and batches; needs a restart; off with "
              "privacy.zero_retention"},

@@ -83,6 +83,20 @@ static const struct config_key responses_keys[] = {
 };
 const struct config_section keys_responses = KEYS_MAP(responses_keys);
 
+/* enum cache_answers */
+static const char *const answers_names[] = {"off", "deterministic", "all", NULL};
+
+static const struct config_key cache_keys[] = {
+    {"answers", CONFIG_KEY_CHOICE, AT(cache.answers), "off", .choices = answers_names,
+     .help = "which are kept: off; deterministic: those to requests with temperature 0 or a seed, "
+             "and to those that ask for it; all"},
+    {"ttl_s", CONFIG_KEY_UINT, AT(cache.ttl_s), "3600", 1, 31622400,
+     .help = "an answer is given again for so long"},
+    {"bytes_max", CONFIG_KEY_UINT, AT(cache.bytes_max), "67108864", 65536, 4294967295,
+     .help = "of all callers together; above it, what was used least recently is dropped"},
+};
+const struct config_section keys_cache = KEYS_MAP(cache_keys);
+
 static const struct config_key files_keys[] = {
     {"directory", CONFIG_KEY_TEXT, AT(files.directory), NULL,
      .help = "folder for them; default: files in state_dir"},

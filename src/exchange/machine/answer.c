@@ -48,7 +48,7 @@ static void price_all_cloud(const struct exchange *ex, const struct attempt *by,
             cost_of_text(facts, &ratio, by->prompt_estimate, by->answer_bytes);
         return;
     }
-    summary->all_cloud_cost_usd = by->cost_usd;
+    summary->all_cloud_cost_usd = by->cost_usd + by->saved_usd;
     if (by->usage.exact)
         summary->all_cloud_basis = BASIS_CLOUD;
 }
@@ -70,10 +70,14 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
         .reason_count = ex->plan.reason_count,
         .attempt_count = (uint32_t)ex->attempt_count,
     };
-    for (size_t i = 0; i < ex->attempt_count; i++)
+    for (size_t i = 0; i < ex->attempt_count; i++) {
         summary->cost_usd += ex->attempts[i].cost_usd;
+        summary->cache_saved_usd += ex->attempts[i].saved_usd;
+    }
     if (!by)
         return;
+    summary->cache = by->cache;
+    summary->cache_age_s = by->cache_age_s;
     summary->tier = ex->facts[by->tier].name;
     summary->model = ex->facts[by->tier].model;
     summary->place = ex->facts[by->tier].place;

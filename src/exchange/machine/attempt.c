@@ -50,11 +50,16 @@ struct lane *lane_beside(const struct exchange *ex)
     return other->running ? other : NULL;
 }
 
+static struct tier *asked_tier(const struct exchange *ex, size_t tier)
+{
+    return (ex->services->asked ? ex->services->asked : ex->services->tiers)[tier];
+}
+
 void lane_stop(struct lane *lane, enum attempt_outcome outcome)
 {
     if (!lane->running)
         return;
-    struct tier *tier = lane->exchange->services->tiers[lane->attempt->tier];
+    struct tier *tier = asked_tier(lane->exchange, lane->attempt->tier);
     lane->attempt->egress_bytes = tier_egress_bytes(tier, lane->running);
     lane->attempt->unbilled = tier_is_unbilled(tier, lane->running);
     tier_cancel(tier, lane->running);
@@ -63,9 +68,12 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
 
 /* --- health --- */
 
+/* An answer that was kept says nothing of its tier. */
 static void leave_tier(struct exchange *ex, struct attempt *attempt,
                        const struct tier_result *result)
 {
+    if (attempt->cache == TIER_CACHE_HIT)
+        result = NULL;
     tier_health_leave(ex->services->health, attempt->tier, &attempt->ticket, result,
                       (uint64_t)exchange_now_ms(ex));
 }
@@ -104,6 +112,10 @@ static void settle_cost(const struct lane *lane, const struct tier_usage *told)
             attempt->usage.completion_tokens = told->most;
     }
     attempt->cost_usd = cost_usd(facts, &attempt->usage);
+    if (attempt->cache == TIER_CACHE_HIT) {
+        attempt->saved_usd = attempt->cost_usd;
+        attempt->cost_usd = 0;
+    }
     attempt->estimated = attempt->cost_usd > 0 && !told->exact;
 }
 
@@ -161,7 +173,7 @@ void attempt_report_answer(struct exchange *ex)
 {
     const struct attempt *attempt = ex->current;
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0 &&
-        attempt->purpose != EGRESS_CONTINUATION)
+        attempt->cache != TIER_CACHE_HIT && attempt->purpose != EGRESS_CONTINUATION)
         tier_latency_add(ex->services->latency, attempt->tier,
                          attempt->first_ms - attempt->waited_ms,
                          attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
@@ -231,16 +243,29 @@ static void take_piece(struct exchange *ex, const struct tier_piece *piece)
         answer_add(ex, piece);
 }
 
+static void note_cache(struct exchange *ex, const struct tier_piece *piece)
+{
+    struct attempt *attempt = ex->current;
+    if (piece->cache == TIER_CACHE_HIT && attempt->cache != TIER_CACHE_HIT)
+        plan_add_reason(&ex->plan, REASON_CACHE_HIT, ex->facts[attempt->tier].name,
+                        "it gave this answer to the same request %u s ago: nothing was asked",
+                        piece->cache_age_s);
+    attempt->cache = piece->cache;
+    attempt->cache_age_s = piece->cache_age_s;
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct lane *lane = ctx;
     struct exchange *ex = lane->exchange;
     exchange_enter(ex);
     lane_turn_to(ex, lane);
+    note_cache(ex, piece);
     if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece))) {
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
-        tier_health_answered(ex->services->health, ex->current->tier, &ex->current->ticket,
-                             (uint64_t)exchange_now_ms(ex));
+        if (piece->cache != TIER_CACHE_HIT)
+            tier_health_answered(ex->services->health, ex->current->tier, &ex->current->ticket,
+                                 (uint64_t)exchange_now_ms(ex));
     }
     if (piece->has_stats) {
         check_server(ex, piece);
@@ -389,8 +414,8 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
             .once = attempt->ticket.alone,
             .left_ms = deadline_left_for_attempt(ex),
         };
-        failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
-                                    &lane->running, &failure.err);
+        failure.status = tier_start(asked_tier(ex, tier), ex->loop, request, &sink, &lane->running,
+                                    &failure.err);
     }
     if (failure.status == TD_OK)
         return true;

@@ -53,6 +53,9 @@ struct attempt {
     bool unbilled;            /* nothing reached the server, or it refused the request */
     bool estimated;           /* its cost: the tier told no usage */
     double cost_usd;
+    enum tier_cache cache;
+    uint32_t cache_age_s;
+    double saved_usd; /* what a hit would have cost */
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */
     struct pseudonym_counts pseudonyms;

@@ -72,6 +72,9 @@ struct exchange_services {
     const struct policy *policy;
     struct tier **tiers;
     size_t tier_count;
+    /* [tier_count] what attempts ask in the place of `tiers`, with answers that were kept (tiers of
+     * api/cache); NULL = the tiers themselves. */
+    struct tier *const *asked;
     size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
     uint32_t deadline_ms;  /* of the whole exchange; 0 = none */
 
@@ -171,6 +174,9 @@ struct exchange_summary {
     uint32_t stop_number; /* of the request's stop text that ended it, from 1; 0 = none is known */
     struct tier_usage usage;
     double cost_usd;
+    enum tier_cache cache; /* of the answer */
+    uint32_t cache_age_s;
+    double cache_saved_usd; /* what hits would have cost, also those that were left */
     /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's
      * counts as saved. */
     double all_cloud_cost_usd;

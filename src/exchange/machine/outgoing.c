@@ -140,6 +140,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
     ex->lane->pass = (struct egress_pass){
         .purpose = ex->current->purpose,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
+        .asked_class = ex->signals.data_class,
         .scanned = ex->services->scanner != NULL,
         .exchange = ex->id,
         .span = ex->current->span,

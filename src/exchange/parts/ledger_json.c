@@ -215,6 +215,18 @@ static void put_turns(const struct exchange *ex, struct json *root)
         json_free(turns);
 }
 
+/* What the answer was kept for, where a cache was looked into. `tandem report` reads the members. */
+static void put_cache(const struct exchange *ex, struct json *root)
+{
+    const struct exchange_summary *summary = &ex->answer.summary;
+    if (summary->cache == TIER_CACHE_NONE && !(summary->cache_saved_usd > 0))
+        return;
+    json_put(root, "cache", json_new_cstr(summary->cache == TIER_CACHE_HIT ? "hit" : "miss"));
+    if (summary->cache == TIER_CACHE_HIT)
+        json_put(root, "cache_age_s", json_new_int(summary->cache_age_s));
+    json_put(root, "cache_saved_usd", json_new_double(summary->cache_saved_usd));
+}
+
 char *ledger_json_signals(const struct exchange *ex, bool with_turns)
 {
     const struct signals *signals = &ex->signals;
@@ -258,6 +270,7 @@ char *ledger_json_signals(const struct exchange *ex, bool with_turns)
     if (ex->request.keep_nothing)
         json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));
+    put_cache(ex, root);
     if (ex->answer.summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->answer.summary.pseudonyms));
     return text_of(root);

@@ -7,6 +7,7 @@
 #include "app/setup/process/runtime.h"
 
 #include "api/api.h"
+#include "api/cache/answer_cache.h"
 #include "app/config/config_listen.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/retention.h"
@@ -297,6 +298,11 @@ struct ledger *runtime_ledger(const struct runtime *runtime)
     return runtime->services.base.ledger;
 }
 
+struct answer_cache *runtime_answers(const struct runtime *runtime)
+{
+    return runtime->services.base.answers;
+}
+
 struct prober *runtime_prober(const struct runtime *runtime)
 {
     return runtime->services.base.prober;
@@ -363,6 +369,7 @@ void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgott
         log_event(LOG_LEVEL_WARN, "forget_failed", "error=\"%s\"", err.message);
     }
     out->vaults = vault_store_forget(runtime->services.base.vaults, owner, !whom->tenant);
+    out->answers = answer_cache_forget(runtime->services.base.answers, whom->tenant, whom->user);
     struct prefix_scope scope;
     tier_local_scope(whom->caller, scope.bytes);
     struct exchange_services *services = runtime_acquire(runtime);

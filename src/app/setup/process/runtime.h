@@ -14,6 +14,7 @@
 #include "tandem/engine.h"
 
 struct embedding_service;
+struct answer_cache;
 struct prober;
 struct runtime;
 
@@ -48,6 +49,7 @@ const struct td_model *runtime_model(const struct runtime *runtime);
 struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL; as above */
 struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
+struct answer_cache *runtime_answers(const struct runtime *runtime);         /* or NULL */
 struct prober *runtime_prober(const struct runtime *runtime);                /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */

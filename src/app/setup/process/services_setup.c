@@ -3,6 +3,8 @@
  * services_setup_memory makes. */
 #include "app/setup/process/services_setup.h"
 
+#include "api/cache/answer_cache.h"
+#include "api/cache/cache_key.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/budget_restore.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -143,6 +145,20 @@ static enum td_status open_ramps(const struct config *config, bool serves,
     return status == TD_OK ? ramp_table_open(&options, &base->ramp_table, err) : status;
 }
 
+/* Every server has one, which is empty while the configuration wants none. */
+static enum td_status open_answers(const struct config *config, bool serves,
+                                   struct snapshot_base *base, struct td_error *err)
+{
+    bool on = config->cache.answers != CACHE_ANSWERS_NONE && !config->privacy.zero_retention;
+    const struct answer_cache_limits limits = {.bytes_max = on ? config->cache.bytes_max : 0,
+                                               .ttl_ms = (uint64_t)config->cache.ttl_s * 1000};
+    if (base->answers)
+        answer_cache_set_limits(base->answers, limits);
+    else if (serves && !(base->answers = answer_cache_new(limits)))
+        return error_set(err, TD_NO_MEMORY, "no memory for a cache of answers");
+    return TD_OK;
+}
+
 /* Only a server has shadows, reactions, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
@@ -177,6 +193,8 @@ enum td_status services_setup_update(const struct config *config, bool serves,
 {
     enum td_status status = egress_setup_open(config, &parts->base.egress, err);
     atomic_store(&parts->egress, parts->base.egress);
+    if (status == TD_OK)
+        status = open_answers(config, serves, &parts->base, err);
     return status == TD_OK ? open_ramps(config, serves, &parts->base, err) : status;
 }
 
@@ -203,4 +221,5 @@ void services_setup_close(struct services_parts *parts)
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);
+    answer_cache_free(base->answers);
 }

@@ -3,6 +3,7 @@
  * on their snapshot, so that keys and tiers live as long as the last of them. */
 #include "app/setup/process/snapshot.h"
 
+#include "api/cache/cached_tier.h"
 #include "app/setup/files/server_secrets.h"
 #include "app/setup/model/adapter_table.h"
 #include "app/setup/policy/calibration_file.h"
@@ -36,6 +37,7 @@ struct snapshot {
     struct privacy_scanner *scanner; /* NULL = none: the confined worker */
     struct pseudonym_settings pseudonyms;
     struct tier *tiers[CONFIG_TIERS_MAX];
+    struct tier *asked[CONFIG_TIERS_MAX]; /* before them; NULL where no answers are kept */
     struct server_secrets secrets[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
     struct engine_parts engine;
@@ -200,8 +202,8 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
 static void snapshot_free(struct snapshot *snapshot)
 {
     for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
-        if (snapshot->tiers[i])
-            tier_free(snapshot->tiers[i]);
+        tier_free(snapshot->asked[i]);
+        tier_free(snapshot->tiers[i]);
         server_secrets_close(&snapshot->secrets[i]);
         free(snapshot->confidences[i]);
     }
@@ -470,6 +472,43 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
     return status;
 }
 
+/* What an answer of the tier depends on beside the request: what the policy decides by, and of a
+ * local tier the weights, which may be another file of the same name. */
+static void identify(const struct snapshot *snapshot, size_t index, char *out, size_t size)
+{
+    const struct engine_tier *from =
+        engine_setup_find(&snapshot->engine, snapshot->config->tiers[index].name);
+    const struct local_model *model = from ? from->model : NULL;
+    const char *url = snapshot->config->tiers[index].base_url;
+    int len = snprintf(out, size, "%s %s", snapshot->policy.version, url ? url : "");
+    for (; model && len > 0 && (size_t)len < size; model = model->for_tools) {
+        char digest[CONFIDENCE_DIGEST_BYTES];
+        confidence_binding_digest(&model->identity, digest);
+        len += snprintf(out + len, size - (size_t)len, " %s", digest);
+    }
+}
+
+static enum td_status make_cached(struct snapshot *snapshot, const struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    const struct config *config = snapshot->config;
+    char identity[4096];
+    if (!base->answers || config->cache.answers == CACHE_ANSWERS_NONE)
+        return TD_OK;
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct cached_tier_options options = {.inner = snapshot->tiers[i],
+                                                    .cache = base->answers,
+                                                    .which =
+                                                        (enum cache_answers)config->cache.answers,
+                                                    .identity = identity};
+        identify(snapshot, i, identity, sizeof identity);
+        if (!(snapshot->asked[i] = cached_tier_new(&options)))
+            return error_set(err, TD_NO_MEMORY, "no memory for the tiers");
+    }
+    snapshot->services.asked = snapshot->asked;
+    return TD_OK;
+}
+
 enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
                             const struct snapshot_base *base, struct snapshot **out,
                             struct td_error *err)
@@ -502,6 +541,8 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
         status = keep_less(config, base->consents, err);
     if (status == TD_OK)
         status = make_tiers(snapshot, base, err);
+    if (status == TD_OK)
+        status = make_cached(snapshot, base, err);
     if (status == TD_OK)
         *out = snapshot;
     else

@@ -11,6 +11,7 @@
 /* A model of a tier may have one for tools beside it. */
 #define SNAPSHOT_SCHEDULERS_MAX (2 * CONFIG_TIERS_MAX)
 
+struct answer_cache;
 struct privacy_scanner;
 struct snapshot;
 struct watch;
@@ -45,6 +46,7 @@ struct snapshot_base {
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
+    struct answer_cache *answers;  /* or NULL */
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */

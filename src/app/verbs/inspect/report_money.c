@@ -76,6 +76,15 @@ static void print_saving(const struct json *report)
             member(report, "unanswered"), member(report, "unanswered_cost_usd"));
 }
 
+static void print_cached(const struct json *report)
+{
+    if (member(report, "cache_lookups") > 0)
+        printf("%.0f of %.0f answers that a cache was asked for came from the cache; without it "
+               "they would have cost %.6f USD more\n",
+               member(report, "cache_hits"), member(report, "cache_lookups"),
+               member(report, "cache_saved_usd"));
+}
+
 static void print_accepted(const struct json *list)
 {
     for (size_t i = 0; i < json_count(list); i++) {
@@ -149,6 +158,7 @@ static void print_anchors(const struct json *report)
 void report_money_print(const struct json *report)
 {
     print_saving(report);
+    print_cached(report);
     print_accepted(json_get(report, "accepted"));
     print_anchors(report);
 }

@@ -109,6 +109,9 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
     printf("%lld files of batches were removed\n", count_of(result, "files"));
     if (by_server)
+        printf("%lld answers that were kept for the same request were dropped\n",
+               count_of(result, "answers"));
+    if (by_server)
         printf("%lld kept responses and conversations were dropped\n",
                count_of(result, "responses"));
     if (by_server)

@@ -77,6 +77,7 @@ static void fill_host(struct serve *serve)
         .files = serve->files,
         .file_bytes_max = config->files.file_mb_max * 1000000ull,
         .batches = serve->batches,
+        .answers = runtime_answers(serve->runtime),
         .call_cache = serve->call_cache,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,

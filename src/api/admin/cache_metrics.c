@@ -1,0 +1,36 @@
+/* The cache of answers (api/cache/answer_cache.h), for GET /metrics. */
+#include "api/cache/answer_cache.h"
+
+#include "api/admin/metric_writers.h"
+#include "api/http/metrics.h"
+
+void cache_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                         struct buf *out)
+{
+    struct answer_cache_counts counts;
+    (void)services;
+    if (!host->answers)
+        return;
+    answer_cache_read(host->answers, &counts);
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } rows[] = {
+        {"tandem_cache_hits_total", "counter", "Attempts that a kept answer was found for",
+         (double)counts.hits},
+        {"tandem_cache_misses_total", "counter", "Attempts that looked for one in vain",
+         (double)counts.misses},
+        {"tandem_cache_stored_total", "counter", "Answers that were kept", (double)counts.stored},
+        {"tandem_cache_evicted_total", "counter", "Kept answers that were dropped for want of room",
+         (double)counts.evicted},
+        {"tandem_cache_expired_total", "counter",
+         "Kept answers that were too old or of another server when they were asked for",
+         (double)counts.expired},
+        {"tandem_cache_answers", "gauge", "Answers that are kept now", (double)counts.count},
+        {"tandem_cache_bytes", "gauge", "Their bytes", (double)counts.bytes},
+        {"tandem_cache_saved_usd_total", "counter", "What the hits would have cost in USD",
+         counts.saved_usd},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        metrics_write_value(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+}

@@ -1,0 +1,234 @@
+/* A hash table with a list by use. One lock does: what happens under it takes less than a
+ * microsecond, and the pieces of an answer are read and written outside. */
+#include "api/cache/answer_cache.h"
+
+#include "base/str.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKET_COUNT 4096
+/* One answer takes at most an eighth of the cache, so that it cannot empty it, and at most this. */
+#define ENTRY_BYTES_MAX ((size_t)1 << 20)
+
+struct answer_cache {
+    pthread_mutex_t lock;
+    struct answer_cache_limits limits;
+    struct answer_cache_counts counts;
+    struct kept *buckets[BUCKET_COUNT];
+    struct kept *oldest, *newest; /* by use */
+};
+
+void answer_owner_init(struct answer_owner *owner, const char *tenant, const char *user)
+{
+    crypto_sha256(tenant ? tenant : "", tenant ? strlen(tenant) : 0, owner->tenant);
+    crypto_sha256(user ? user : "", user ? strlen(user) : 0, owner->user);
+}
+
+struct kept *kept_new(size_t bytes_max)
+{
+    struct kept *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        return NULL;
+    atomic_init(&kept->holders, 1);
+    buf_init(&kept->pieces, bytes_max);
+    return kept;
+}
+
+void kept_drop(struct kept *kept)
+{
+    if (!kept || atomic_fetch_sub_explicit(&kept->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    if (kept->pieces.len)
+        crypto_wipe(kept->pieces.data, kept->pieces.len);
+    buf_deinit(&kept->pieces);
+    free(kept);
+}
+
+struct answer_cache *answer_cache_new(struct answer_cache_limits limits)
+{
+    struct answer_cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return NULL;
+    pthread_mutex_init(&cache->lock, NULL);
+    cache->limits = limits;
+    return cache;
+}
+
+static struct kept **bucket_of(struct answer_cache *cache, const uint8_t key[static 32])
+{
+    uint32_t number;
+    memcpy(&number, key, sizeof number);
+    return &cache->buckets[number % BUCKET_COUNT];
+}
+
+static size_t bytes_of(const struct kept *kept)
+{
+    return sizeof *kept + kept->pieces.capacity;
+}
+
+static void unlink_use_locked(struct answer_cache *cache, struct kept *kept)
+{
+    if (kept->older)
+        kept->older->newer = kept->newer;
+    else
+        cache->oldest = kept->newer;
+    if (kept->newer)
+        kept->newer->older = kept->older;
+    else
+        cache->newest = kept->older;
+    kept->older = kept->newer = NULL;
+}
+
+static void link_newest_locked(struct answer_cache *cache, struct kept *kept)
+{
+    kept->older = cache->newest;
+    if (cache->newest)
+        cache->newest->newer = kept;
+    else
+        cache->oldest = kept;
+    cache->newest = kept;
+}
+
+static void remove_locked(struct answer_cache *cache, struct kept *kept)
+{
+    struct kept **at = bucket_of(cache, kept->key);
+    while (*at != kept) {
+        assert(*at);
+        at = &(*at)->next;
+    }
+    *at = kept->next;
+    kept->next = NULL;
+    unlink_use_locked(cache, kept);
+    cache->counts.count--;
+    cache->counts.bytes -= bytes_of(kept);
+    kept_drop(kept);
+}
+
+void answer_cache_free(struct answer_cache *cache)
+{
+    if (!cache)
+        return;
+    while (cache->oldest)
+        remove_locked(cache, cache->oldest);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
+
+static void make_room_locked(struct answer_cache *cache, size_t bytes)
+{
+    while (cache->oldest && cache->counts.bytes + bytes > cache->limits.bytes_max) {
+        remove_locked(cache, cache->oldest);
+        cache->counts.evicted++;
+    }
+}
+
+void answer_cache_set_limits(struct answer_cache *cache, struct answer_cache_limits limits)
+{
+    pthread_mutex_lock(&cache->lock);
+    cache->limits = limits;
+    make_room_locked(cache, 0);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+size_t answer_cache_entry_max(struct answer_cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    size_t share = cache->limits.bytes_max / 8;
+    pthread_mutex_unlock(&cache->lock);
+    return share < ENTRY_BYTES_MAX ? share : ENTRY_BYTES_MAX;
+}
+
+static struct kept *find_locked(struct answer_cache *cache, const uint8_t key[static 32])
+{
+    struct kept *kept = *bucket_of(cache, key);
+    while (kept && memcmp(kept->key, key, sizeof kept->key) != 0)
+        kept = kept->next;
+    return kept;
+}
+
+struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[static 32],
+                               uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct kept *kept = find_locked(cache, key);
+    uint64_t age_ms = kept && now_ms > kept->kept_ms ? now_ms - kept->kept_ms : 0;
+    bool other_server = kept && server_identity && kept->server_identity &&
+                        kept->server_identity != server_identity;
+    if (kept && (age_ms > cache->limits.ttl_ms || other_server)) {
+        remove_locked(cache, kept);
+        cache->counts.expired++;
+        kept = NULL;
+    }
+    if (kept && age_max_ms && age_ms > age_max_ms)
+        kept = NULL; /* others may want it */
+    if (kept) {
+        cache->counts.hits++;
+        unlink_use_locked(cache, kept);
+        link_newest_locked(cache, kept);
+        atomic_fetch_add_explicit(&kept->holders, 1, memory_order_relaxed);
+    } else {
+        cache->counts.misses++;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return kept;
+}
+
+void answer_cache_put(struct answer_cache *cache, struct kept *kept, uint64_t now_ms)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct kept *before = find_locked(cache, kept->key);
+    if (before)
+        remove_locked(cache, before);
+    kept->kept_ms = now_ms;
+    make_room_locked(cache, bytes_of(kept));
+    bool fits = bytes_of(kept) <= cache->limits.bytes_max;
+    if (fits) {
+        struct kept **bucket = bucket_of(cache, kept->key);
+        kept->next = *bucket;
+        *bucket = kept;
+        link_newest_locked(cache, kept);
+        cache->counts.count++;
+        cache->counts.stored++;
+        cache->counts.bytes += bytes_of(kept);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    if (!fits)
+        kept_drop(kept);
+}
+
+void answer_cache_add_saved(struct answer_cache *cache, double usd)
+{
+    pthread_mutex_lock(&cache->lock);
+    cache->counts.saved_usd += usd;
+    pthread_mutex_unlock(&cache->lock);
+}
+
+uint64_t answer_cache_forget(struct answer_cache *cache, const char *tenant, const char *user)
+{
+    struct answer_owner whom;
+    uint64_t forgotten = 0;
+    if (!cache)
+        return 0;
+    answer_owner_init(&whom, tenant, user);
+    pthread_mutex_lock(&cache->lock);
+    for (struct kept *kept = cache->oldest, *newer; kept; kept = newer) {
+        newer = kept->newer;
+        if (memcmp(kept->owner.user, whom.user, sizeof whom.user) != 0 ||
+            (tenant && memcmp(kept->owner.tenant, whom.tenant, sizeof whom.tenant) != 0))
+            continue;
+        remove_locked(cache, kept);
+        forgotten++;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return forgotten;
+}
+
+void answer_cache_read(struct answer_cache *cache, struct answer_cache_counts *out)
+{
+    pthread_mutex_lock(&cache->lock);
+    *out = cache->counts;
+    pthread_mutex_unlock(&cache->lock);
+}
