@@ -35,3 +35,33 @@ def certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, Path]:
     if done.returncode:
         raise Skip("openssl is not here")
     return cert, key
+
+
+AUTHORITY = """[ca]
+default_ca = one
+[one]
+database = index.txt
+new_certs_dir = .
+serial = serial
+default_md = sha256
+policy = any
+copy_extensions = copy
+[any]
+commonName = supplied
+"""
+
+
+def expired_certificate(folder: Path) -> tuple[Path, Path]:
+    """The same, of the year 2020."""
+    _, key = certificate(folder, "expired")
+    (folder / "ca.cnf").write_text(AUTHORITY)
+    (folder / "index.txt").write_text("")
+    (folder / "serial").write_text("01\n")
+    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    ask = ["openssl", "req", "-new", "-key", key, "-out", "request.pem", *name]
+    dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
+    give = ["openssl", "ca", "-batch", "-selfsign", "-config", "ca.cnf", "-keyfile", key, *dates]
+    cert = folder / "old.cert.pem"
+    for command in (ask, [*give, "-in", "request.pem", "-out", cert, "-notext"]):
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return cert, key
