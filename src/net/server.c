@@ -79,10 +79,11 @@ static void on_accept(struct evconnlistener *accepts, evutil_socket_t fd, struct
         conn->counted_refused = true;
         atomic_fetch_sub(&server->conn_count, 1);
         server->refused_count++;
-        conn_refuse(conn, 503, "too many connections");
-    } else {
-        conn_begin(conn);
     }
+    if (over && conn->state != CONN_PRELUDE)
+        conn_refuse(conn, 503, "too many connections");
+    else
+        conn_begin(conn); /* one too many is told so when it can be */
 }
 
 /* Most likely out of descriptors. The listener would report this again at once, for ever, so all
@@ -161,6 +162,7 @@ enum td_status server_listen(struct server *server, const struct server_socket *
     }
     listener->server = server;
     listener->proxies = entrance->proxies;
+    listener->tls = entrance->tls;
     listener->next = server->listeners;
     server->listeners = listener;
     if (!server->port && !listen_name(entrance->fd, name, &server->port))

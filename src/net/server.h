@@ -9,6 +9,7 @@
 #include "tandem/types.h"
 
 struct address_set;
+struct tls_keeper;
 struct body_budget;
 struct server;
 struct http_request; /* valid from the handler until the reply ends or on_gone is called */
@@ -64,6 +65,8 @@ struct server_socket {
     /* Whose connections begin with a PROXY header, which says whose they are; NULL = nobody's.
      * Outlives the server. */
     const struct address_set *proxies;
+    /* Its connections are encrypted (net/transport/tls.h); NULL = they are not. The same. */
+    struct tls_keeper *tls;
 };
 /* One more socket to accept from. **takes** its fd, also on failure. Before the loop runs. */
 TD_MUST_CHECK enum td_status
@@ -90,6 +93,8 @@ const char *http_request_header(const struct http_request *request,
 struct td_str http_request_body(const struct http_request *request); /* decompressed */
 /* The numeric address, also of one who comes by a proxy that is believed; or "unix:UID". */
 const char *http_request_peer(const struct http_request *request);
+/* Who the client's certificate says it is; NULL without one (net/transport/tls.h). */
+const char *http_request_client(const struct http_request *request);
 /* Our own numeric address that the client, or its proxy, has reached; or "unix". */
 const char *http_request_local(const struct http_request *request);
 /* What the server_head_fn wants to tell the server_fn: memory that the request owns, zeroed at

@@ -34,6 +34,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "net/transport/listen.h"
+#include "net/transport/tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -107,7 +108,10 @@ static void leave_paused(struct conn *conn)
 /* Also of one that was not read for a while. */
 void conn_read_on(struct conn *conn)
 {
-    if (!conn->peer_closed && event_add(conn->read_event, NULL) != 0) {
+    if (conn->peer_closed)
+        return;
+    conn_receive_soon(conn);
+    if (event_add(conn->read_event, NULL) != 0) {
         conn->broken = true;
         conn_flush_soon(conn);
     }
@@ -171,6 +175,8 @@ static void conn_free(struct conn *conn)
         evbuffer_free(conn->in);
     if (conn->out)
         evbuffer_free(conn->out);
+    tls_session_free(conn->tls);
+    free(conn->client);
     close(conn->fd);
     free(conn);
 }
@@ -471,7 +477,7 @@ static void conn_drained(struct conn *conn)
             conn_close(conn);
         } else if (!conn->shut) {
             conn->shut = true;
-            shutdown(conn->fd, SHUT_WR);
+            conn_shut(conn);
             timer_set(conn, conn->body_unread ? LINGER_BODY_MS : LINGER_MS);
         }
         break;
@@ -489,11 +495,17 @@ static void conn_drained(struct conn *conn)
 
 static void on_writable(evutil_socket_t fd, short what, void *ctx)
 {
-    (void)what;
+    (void)fd, (void)what;
     struct conn *conn = ctx;
     bool progress = false;
+    if (conn->read_writes || conn->state == CONN_PRELUDE) {
+        conn->read_writes = false;
+        event_active(conn->read_event, EV_READ, 1);
+    }
+    if (conn->state == CONN_PRELUDE)
+        return;
     while (!conn->broken && evbuffer_get_length(conn->out) > 0) {
-        int written = evbuffer_write(conn->out, fd);
+        int written = conn_transmit(conn);
         if (written > 0) {
             progress = true;
             continue;
@@ -534,11 +546,11 @@ static void conn_peer_closed(struct conn *conn)
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
-    (void)what;
+    (void)fd, (void)what;
     struct conn *conn = ctx;
     if (conn->state == CONN_PRELUDE && !conn_read_prelude(conn))
         return;
-    int got = evbuffer_read(conn->in, fd, -1); /* 4 KiB at most: none starves the others */
+    int got = conn_receive(conn);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got < 0) {
@@ -634,10 +646,10 @@ struct conn *conn_new(const struct listener *listener, int fd, struct sockaddr *
     write_peer(conn, address, len);
     if (!listen_name(fd, conn->local, NULL))
         snprintf(conn->local, sizeof conn->local, "?");
-    conn_expect_prelude(conn, listener, address);
+    bool ready = conn_expect_prelude(conn, listener, address);
     conn->in = evbuffer_new();
     conn->out = evbuffer_new();
-    if (!entered || conn->in == NULL || conn->out == NULL ||
+    if (!entered || !ready || conn->in == NULL || conn->out == NULL ||
         event_add(conn->read_event, NULL) != 0) {
         conn_free(conn);
         return NULL;

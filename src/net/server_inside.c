@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 #define HEAD_BYTES_MAX 8192
 
 static void write_head(const struct http_inside *inside, struct buf *out)
@@ -72,6 +74,10 @@ struct http_request *http_inside_like(const struct http_request *from, struct td
         .path = from->head.path, .headers = lines, .body = body, .done = done, .ctx = ctx};
     struct http_request *request = texts.failed ? NULL : http_inside_new(from->server, &inside);
     buf_deinit(&texts);
+    if (request && from->client && !(request->client = strdup(from->client))) {
+        request_free(request);
+        return NULL;
+    }
     return request;
 }
 

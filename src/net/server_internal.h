@@ -1,7 +1,8 @@
 /* What server.c (listeners), server_prelude.c (what comes before requests), server_conn.c
- * (connections), server_body.c and server_coding.c (bodies), server_move.c (between loops),
- * server_inside.c (requests without a connection) and server_request.c (requests, replies) share.
- * For these files alone. Everything runs on the loop's thread. */
+ * (connections), server_wire.c (their bytes), server_body.c and server_coding.c (bodies),
+ * server_move.c (between loops), server_inside.c (requests without a connection) and
+ * server_request.c (requests, replies) share. For these files alone. Everything runs on the loop's
+ * thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
@@ -30,6 +31,7 @@ struct listener {
     struct listener *next;
     struct evconnlistener *accepts;
     const struct address_set *proxies; /* whose connections begin with a PROXY header, or NULL */
+    struct tls_keeper *tls;            /* NULL = its connections are not encrypted */
 };
 
 struct server {
@@ -78,6 +80,8 @@ struct conn {
     int fd;
     struct event *read_event, *write_event, *timer;
     struct evbuffer *in, *out;
+    struct tls_session *tls;      /* NULL = not encrypted */
+    char *client;                 /* who its certificate says it is, or NULL */
     struct http_request *request; /* in CONN_BODY and CONN_REPLY */
     enum conn_state state;
     size_t scanned;       /* bytes of the head searched */
@@ -92,6 +96,7 @@ struct conn {
     bool shut;            /* we send no more */
     bool broken;          /* out of memory while writing: close it */
     bool wants_proxy;     /* a PROXY header has to come */
+    bool read_writes;     /* reading waits until the socket can be written */
     bool counted_refused; /* counted in refused_count instead of conn_count */
     char peer[PEER_BYTES], local[PEER_BYTES];
 };
@@ -113,6 +118,7 @@ struct http_request {
     size_t held_bytes;          /* of the budget */
     struct body_budget *budget;
     char peer[PEER_BYTES], local[PEER_BYTES];
+    char *client; /* who its certificate says it is, or NULL */
     void *note;
     struct http_sink sink; /* take NULL = the body is kept */
     uint64_t sunk_bytes;   /* that it has taken */
@@ -168,12 +174,21 @@ void conn_flush_soon(struct conn *conn);
 void conn_reply_ended(struct conn *conn);
 
 /* server_prelude.c */
-/* Whether the connection begins with something else than a request. */
-void conn_expect_prelude(struct conn *conn, const struct listener *listener,
+/* What the connection begins with before its requests. False without memory. */
+bool conn_expect_prelude(struct conn *conn, const struct listener *listener,
                          const struct sockaddr *address);
 /* Reads on. True: it is over, and requests follow. False: more has to come, or the connection is
  * closed. */
 bool conn_read_prelude(struct conn *conn);
+
+/* server_wire.c */
+/* As evbuffer_read into conn->in, and evbuffer_write from conn->out, encrypted or not. */
+int conn_receive(struct conn *conn);
+int conn_transmit(struct conn *conn);
+/* What has come but no event tells of is read soon. */
+void conn_receive_soon(struct conn *conn);
+/* No more is sent. */
+void conn_shut(struct conn *conn);
 
 /* server_body.c */
 /* Moves the bytes of the body that have come. HTTP_CHUNKS_END: the body is complete.

@@ -93,6 +93,11 @@ struct http_request *request_new(struct server *server, struct conn *conn, struc
     request->conn = conn;
     request->budget = server->options.budget;
     request->inside = !conn;
+    if (conn && conn->client && !(request->client = strdup(conn->client))) {
+        free(request);
+        free(text);
+        return NULL;
+    }
     if (conn) {
         memcpy(request->peer, conn->peer, sizeof request->peer);
         memcpy(request->local, conn->local, sizeof request->local);
@@ -113,6 +118,7 @@ void request_free(struct http_request *request)
     if (request->sink.free_ctx)
         request->sink.free_ctx(request->sink.ctx);
     free(request->note);
+    free(request->client);
     free(request->head_text);
     free(request);
 }
@@ -226,6 +232,11 @@ struct td_str http_request_body(const struct http_request *request)
 const char *http_request_peer(const struct http_request *request)
 {
     return request->peer;
+}
+
+const char *http_request_client(const struct http_request *request)
+{
+    return request->client;
 }
 
 const char *http_request_local(const struct http_request *request)

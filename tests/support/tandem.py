@@ -151,7 +151,7 @@ class Tandem:
             written.poll()
             more = self._drain()
             for line in self._lines[seen:]:
-                found = re.search(r"ready.*http://127\.0\.0\.1:(\d+)", line)
+                found = re.search(r"ready.*https?://127\.0\.0\.1:(\d+)", line)
                 if found and self.port is None:
                     self.port = int(found.group(1))
                     self._ready.set()

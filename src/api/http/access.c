@@ -133,11 +133,13 @@ static bool find_who(struct api *api, struct http_request *request, bool in_quer
 {
     struct auth *auth = api->host->auth;
     api->who = (struct auth_who){.operates = !auth};
+    const char *client = auth ? http_request_client(request) : NULL;
     if (auth)
         return auth_find(auth, http_request_header(request, "Authorization"),
                          http_request_header(request, "x-api-key"),
                          http_request_header(request, "api-key"), &api->who) ||
-               find_by_googles(api, request, in_query);
+               find_by_googles(api, request, in_query) ||
+               (client && auth_find_certificate(auth, client, &api->who));
     snprintf(api->who.caller, sizeof api->who.caller, "%s", http_request_peer(request));
     return true;
 }

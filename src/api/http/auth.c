@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define CERTIFICATE_KEY_BYTES 512 /* names in certificates have 127 at most */
+
 struct known_key {
     uint8_t mark[CRYPTO_SHA256_BYTES];   /* of the secret and `digest`; the table's order */
     uint8_t digest[CRYPTO_SHA256_BYTES]; /* of the key */
@@ -120,6 +122,31 @@ static void add_keys(const struct auth *auth, const struct auth_keys *keys, stru
     }
 }
 
+/* No key has a comma, so no key has the digest of a certificate. */
+static struct td_str certificate_key(const char *name, char *out, size_t size)
+{
+    int len = snprintf(out, size, "certificate,%s", name);
+    return (struct td_str){out, len > 0 && (size_t)len < size ? (size_t)len : size - 1};
+}
+
+static void add_certificates(const struct auth *auth, const struct auth_keys *keys,
+                             struct key_table *table)
+{
+    char text[CERTIFICATE_KEY_BYTES];
+    for (size_t i = 0; i < keys->certificate_count; i++)
+        fill_key(auth, keys, certificate_key(keys->certificates[i], text, sizeof text),
+                 &table->keys[table->count++]);
+}
+
+void auth_certificate_digest(const char *name, char digest[static AUTH_DIGEST_BYTES])
+{
+    char text[CERTIFICATE_KEY_BYTES];
+    uint8_t hash[CRYPTO_SHA256_BYTES];
+    struct td_str key = certificate_key(name, text, sizeof text);
+    crypto_sha256(key.data, key.len, hash);
+    crypto_hex(hash, sizeof hash, digest);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     const struct known_key *left = a, *right = b;
@@ -155,7 +182,8 @@ static void find_operators(struct key_table *table)
 enum td_status auth_set(struct auth *auth, const struct auth_keys *keys, struct td_error *err)
 {
     assert(auth && keys);
-    size_t count = count_keys(keys->clients) + count_keys(keys->operators);
+    size_t count =
+        count_keys(keys->clients) + count_keys(keys->operators) + keys->certificate_count;
     if (count == 0)
         return error_set(err, TD_NOT_FOUND, "there is no key");
     if (count > AUTH_KEYS_MAX)
@@ -166,6 +194,7 @@ enum td_status auth_set(struct auth *auth, const struct auth_keys *keys, struct 
         return error_set(err, TD_NO_MEMORY, "no memory for %zu keys", count);
     add_keys(auth, keys, keys->clients, false, table);
     add_keys(auth, keys, keys->operators, true, table);
+    add_certificates(auth, keys, table);
     qsort(table->keys, table->count, sizeof *table->keys, compare_keys);
     drop_repeated(table);
     find_operators(table);
@@ -210,13 +239,9 @@ static void fill_who(const struct known_key *key, struct auth_who *who)
     who->operates = key->operates;
 }
 
-bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
-               const char *api_key, struct auth_who *who)
+static bool find_text(struct auth *auth, struct td_str key, struct auth_who *who)
 {
-    struct td_str key;
     struct known_key wanted, *found;
-    if (!find_key(authorization, x_api_key, api_key, &key))
-        return false;
     mark_key(auth, key, &wanted);
     pthread_mutex_lock(&auth->lock);
     found = auth->table ? bsearch(&wanted, auth->table->keys, auth->table->count, sizeof wanted,
@@ -229,6 +254,20 @@ bool auth_find(struct auth *auth, const char *authorization, const char *x_api_k
         return false;
     fill_who(&wanted, who);
     return true;
+}
+
+bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
+               const char *api_key, struct auth_who *who)
+{
+    struct td_str key;
+    return find_key(authorization, x_api_key, api_key, &key) &&
+           !(key.len && memchr(key.data, ',', key.len)) && find_text(auth, key, who);
+}
+
+bool auth_find_certificate(struct auth *auth, const char *name, struct auth_who *who)
+{
+    char text[CERTIFICATE_KEY_BYTES];
+    return find_text(auth, certificate_key(name, text, sizeof text), who);
 }
 
 bool auth_find_id(struct auth *auth, const char *key_id, struct auth_who *who)

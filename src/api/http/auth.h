@@ -29,6 +29,8 @@ struct auth_keys {
     struct td_str clients, operators;
     const struct auth_named *named;
     size_t named_count;
+    const char *const *certificates; /* names of clients that need no key */
+    size_t certificate_count;
 };
 
 /* Who asks. Empty texts where no keys are required. */
@@ -55,6 +57,10 @@ bool auth_has_operators(struct auth *auth);
  * False, and *who is unchanged, when no key or an unknown one is shown. */
 bool auth_find(struct auth *auth, const char *authorization, const char *x_api_key,
                const char *api_key, struct auth_who *who);
+/* Whom the name in a client's certificate stands for; false where it is not one of those that were
+ * set. To the rest of the program it is a key, with the digest of auth_certificate_digest. */
+bool auth_find_certificate(struct auth *auth, const char *name, struct auth_who *who);
+void auth_certificate_digest(const char *name, char digest[static AUTH_DIGEST_BYTES]);
 /* Whom the key of this name in records stands for now; false where there is none any more. */
 bool auth_find_id(struct auth *auth, const char *key_id, struct auth_who *who);
 

@@ -49,6 +49,9 @@ enum config_modality {
 /* Which findings in instructions give a class, in the order of their names. */
 enum config_counted { CONFIG_COUNTED_ALL, CONFIG_COUNTED_WITHOUT_NAMES };
 
+/* What becomes of a client without a certificate. */
+enum config_client_auth { CONFIG_CLIENT_REQUIRED, CONFIG_CLIENT_OPTIONAL };
+
 /* When the record of an exchange is written. */
 enum config_durable {
     CONFIG_DURABLE_BATCH, /* soon after its answer, with others */
@@ -165,7 +168,8 @@ struct config_rule {
 struct config_app {
     uint32_t line;
     const char *name;
-    const char *key_env, *key_file, *key_sha256; /* one of them */
+    const char *key_env, *key_file, *key_sha256; /* one of them, or: */
+    const char *certificate;                     /* the name in its certificate */
     const char *tenant;                          /* shared with other keys; NULL = its own */
     struct config_weights weights;
     uint32_t escalations_per_hour; /* 0 = watch.escalations_per_hour */
@@ -224,6 +228,12 @@ struct config {
         const char **hosts; /* of the addresses that are no paths; NULL-terminated */
         const char *unix_mode;
         struct config_texts proxy_protocol_from;
+        struct {
+            const char *certificate_file; /* NULL = no TLS */
+            const char *key_file;         /* NULL = in certificate_file */
+            const char *client_ca_file;   /* NULL = clients are not asked for certificates */
+            int client_auth;              /* enum config_client_auth */
+        } tls;
         uint32_t workers; /* 0 = the smaller of 2 and the cores */
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
         uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */

@@ -410,9 +410,15 @@ static enum td_status check_app(const struct config *config, size_t index, struc
     for (size_t i = 0; i < index; i++)
         if (strcmp(config->apps[i].name, app->name) == 0)
             return refuse(config, app->line, err, "two apps have the name '%.60s'", app->name);
-    if (!!app->key_env + !!app->key_file + !!app->key_sha256 != 1)
+    if (!!app->key_env + !!app->key_file + !!app->key_sha256 + !!app->certificate != 1)
         return refuse(config, app->line, err,
-                      "app '%.60s' needs exactly one of key_env, key_file and key_sha256",
+                      "app '%.60s' needs exactly one of key_env, key_file, key_sha256 and "
+                      "certificate",
+                      app->name);
+    if (app->certificate && !config->server.tls.client_ca_file)
+        return refuse(config, app->line, err,
+                      "app '%.60s' is known by a certificate, and server.tls.client_ca_file, which "
+                      "says whose certificates are believed, is missing",
                       app->name);
     if (app->key_sha256 &&
         (strlen(app->key_sha256) != 64 || strspn(app->key_sha256, "0123456789abcdef") != 64))
@@ -465,6 +471,15 @@ static enum td_status check_listen(const struct config *config, struct td_error 
     return TD_OK;
 }
 
+static enum td_status check_tls(const struct config *config, struct td_error *err)
+{
+    if (!config->server.tls.certificate_file &&
+        (config->server.tls.key_file || config->server.tls.client_ca_file))
+        return refuse(config, config->line, err, "server.tls has %s without certificate_file",
+                      config->server.tls.key_file ? "key_file" : "client_ca_file");
+    return TD_OK;
+}
+
 static enum td_status check_sections(const struct config *config, struct td_error *err)
 {
     if (config->server.api_keys_env && config->server.api_keys_file)
@@ -488,6 +503,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
     enum td_status status = check_sections(config, err);
     if (status == TD_OK)
         status = check_listen(config, err);
+    if (status == TD_OK)
+        status = check_tls(config, err);
     if (status == TD_OK)
         status = check_webhook(config, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)

@@ -126,6 +126,9 @@ static const struct config_key app_keys[] = {
     {"key_file", CONFIG_KEY_TEXT, AT(key_file), NULL, .help = "file with its API key"},
     {"key_sha256", CONFIG_KEY_TEXT, AT(key_sha256), NULL,
      .help = "SHA-256 of its API key, in hexadecimal digits"},
+    {"certificate", CONFIG_KEY_TEXT, AT(certificate), NULL,
+     .help = "instead of a key: the name in its client certificate (the first DNS name or URI, "
+             "otherwise the common name); needs server.tls.client_ca_file"},
     {"tenant", CONFIG_KEY_TEXT, AT(tenant), NULL,
      .help = "apps with the same one share what their keys own; default: each key is its own"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &app_weights_section,

@@ -6,6 +6,24 @@
 
 #define AT(member) offsetof(struct config, member)
 
+static const char *const client_auth_names[] = {"required", "optional", NULL};
+
+static const struct config_key tls_keys[] = {
+    {"certificate_file", CONFIG_KEY_TEXT, AT(server.tls.certificate_file), NULL,
+     .help =
+         "PEM file with the server's certificate and those that lead to its authority; with it, "
+         "all ports speak TLS 1.2 or 1.3"},
+    {"key_file", CONFIG_KEY_TEXT, AT(server.tls.key_file), NULL,
+     .help = "PEM file with its private key, which others may not read; default: certificate_file"},
+    {"client_ca_file", CONFIG_KEY_TEXT, AT(server.tls.client_ca_file), NULL,
+     .help =
+         "PEM file with the authorities of clients' certificates; without it no client is asked "
+         "for one"},
+    {"client_auth", CONFIG_KEY_CHOICE, AT(server.tls.client_auth), "required",
+     .choices = client_auth_names, .help = "whether a client must show a certificate"},
+};
+static const struct config_section tls_section = KEYS_MAP(tls_keys);
+
 static const struct config_key server_keys[] = {
     {"listen", CONFIG_KEY_WORDS, AT(server.listens), NULL, 0, CONFIG_LISTENS_MAX,
      .help = "HOST:PORT or unix:/PATH to listen on, or a list of them; port 0 takes a free one. "
@@ -16,6 +34,9 @@ static const struct config_key server_keys[] = {
      ADDRESS_SET_MAX,
      .help = "addresses and networks of proxies, as in 10.0.0.0/8, or unix; their connections must "
              "begin with a PROXY header (version 1 or 2), which says whose they are"},
+    {"tls", CONFIG_KEY_SECTION, 0, NULL, .section = &tls_section,
+     .help =
+         "encryption of the ports; sockets of paths have none. Files that change are read again"},
     {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
      .help = "event loops, each with one more for large requests; 0 = 2, or 1 on a machine with "
              "one core"},

@@ -97,8 +97,9 @@ struct worth {
 /* Who asks, told apart by API keys. */
 struct app {
     const char *name;
-    const char *key;    /* td_request.key: SHA-256 of its key in hex; "" = nobody's */
-    const char *tenant; /* by name; NULL = its key is a tenant of its own */
+    const char *key;         /* td_request.key: SHA-256 of its key in hex; "" = nobody's */
+    const char *tenant;      /* by name; NULL = its key is a tenant of its own */
+    const char *certificate; /* in whose name it comes instead of a key, or NULL */
     struct td_weights weights;
     uint32_t escalations_per_hour; /* 0 = as many as any caller */
     const char *const *models;     /* [model_count] names and patterns of what it may ask for */

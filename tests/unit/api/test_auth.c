@@ -109,6 +109,33 @@ static void test_each_key_is_a_tenant_of_its_own_that_records_name_without_it(vo
     auth_free(auth);
 }
 
+static void test_a_certificate_is_a_key_that_nobody_can_write_into_a_header(void)
+{
+    char digest[AUTH_DIGEST_BYTES];
+    static const char *const certificates[] = {"device-7.fleet", "spiffe://fleet/8"};
+    struct auth_who who, other;
+    auth_certificate_digest("device-7.fleet", digest);
+    const struct auth_named named[] = {{digest, "fleet"}};
+    struct auth *auth = with(&(struct auth_keys){.clients = STR("alpha"),
+                                                 .certificates = certificates,
+                                                 .certificate_count = 2,
+                                                 .named = named,
+                                                 .named_count = 1});
+    CHECK(auth_find_certificate(auth, "device-7.fleet", &who) && strcmp(who.key, digest) == 0);
+    CHECK(auth_find_certificate(auth, "spiffe://fleet/8", &other) && !other.operates);
+    CHECK(strcmp(who.tenant, other.tenant) != 0 && strcmp(who.caller, who.key) != 0);
+    CHECK(!auth_find_certificate(auth, "device-8.fleet", &who));
+    CHECK(!auth_find_certificate(auth, "alpha", &who) && !auth_find_certificate(auth, "", &who));
+    CHECK(!auth_find(auth, NULL, "device-7.fleet", NULL, &who));
+    CHECK(!auth_find(auth, NULL, "certificate,device-7.fleet", NULL, &who));
+    CHECK(!auth_find(auth, "Bearer certificate,device-7.fleet", NULL, NULL, &who));
+    CHECK(auth_find(auth, NULL, "alpha", NULL, &who));
+    auth_free(auth);
+    auth = with(&(struct auth_keys){.certificates = certificates, .certificate_count = 1});
+    CHECK(auth_find_certificate(auth, "device-7.fleet", &who) && who.operates); /* the only one */
+    auth_free(auth);
+}
+
 static void test_named_keys_share_a_tenant_and_remain_two_keys(void)
 {
     const struct auth_named named[] = {{digest_of_alpha, "shop"}, {"", "nobody"}};
@@ -195,6 +222,7 @@ int main(void)
     RUN(test_what_records_show_of_a_key_depends_on_the_installations_secret);
     RUN(test_without_keys_nothing_is_allowed_and_nothing_changes);
     RUN(test_each_key_is_a_tenant_of_its_own_that_records_name_without_it);
+    RUN(test_a_certificate_is_a_key_that_nobody_can_write_into_a_header);
     RUN(test_named_keys_share_a_tenant_and_remain_two_keys);
     RUN(test_the_operators_keys_or_those_of_the_only_tenant_operate);
     RUN(test_a_key_that_is_a_clients_and_an_operators_operates);

@@ -3,6 +3,7 @@
  * and a record can name the policy that it was decided by. */
 #include "app/setup/policy/policy_build.h"
 
+#include "api/http/auth.h"
 #include "app/config/config_ramp.h"
 #include "app/config/config_reach.h"
 #include "app/setup/files/secret_source.h"
@@ -361,10 +362,15 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
     *to = (struct app){.name = from->name,
                        .key = digest,
                        .tenant = from->tenant,
+                       .certificate = from->certificate,
                        .models = from->models.items,
                        .model_count = from->models.count,
                        .weights = config_weights_read(&from->weights),
                        .escalations_per_hour = from->escalations_per_hour};
+    if (from->certificate) {
+        auth_certificate_digest(from->certificate, digest);
+        return TD_OK;
+    }
     if (from->key_sha256) {
         snprintf(digest, 65, "%s", from->key_sha256);
         return TD_OK;

@@ -17,7 +17,9 @@ enum td_status client_keys_check_address(const struct config *config, const char
 {
     if (config->server.api_keys_env || config->server.api_keys_file ||
         config->server.operator_keys_env || config->server.operator_keys_file ||
-        config->server.without_keys)
+        config->server.without_keys ||
+        (config->server.tls.client_ca_file &&
+         config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED))
         return TD_OK;
     return error_set(err, TD_DENIED,
                      "%s can be reached from other machines, and no key is needed: whoever comes "
@@ -70,14 +72,29 @@ static enum td_status set_keys(struct runtime *runtime, struct auth *auth, struc
     struct auth_named named[CONFIG_APPS_MAX];
     struct exchange_services *services = runtime_acquire(runtime);
     const struct policy *policy = services->policy;
-    for (size_t i = 0; i < policy->app_count && i < CONFIG_APPS_MAX; i++)
+    const char *certificates[CONFIG_APPS_MAX];
+    for (size_t i = 0; i < policy->app_count && i < CONFIG_APPS_MAX; i++) {
         if (policy->apps[i].tenant)
             named[keys->named_count++] =
                 (struct auth_named){policy->apps[i].key, policy->apps[i].tenant};
+        if (policy->apps[i].certificate)
+            certificates[keys->certificate_count++] = policy->apps[i].certificate;
+    }
     keys->named = named;
+    keys->certificates = certificates;
     enum td_status status = auth_set(auth, keys, err);
     runtime_release(runtime, services);
     return status;
+}
+
+static bool has_certificates(struct runtime *runtime)
+{
+    struct exchange_services *services = runtime_acquire(runtime);
+    bool has = false;
+    for (size_t i = 0; i < services->policy->app_count; i++)
+        has = has || services->policy->apps[i].certificate;
+    runtime_release(runtime, services);
+    return has;
 }
 
 enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, struct td_error *err)
@@ -89,7 +106,7 @@ enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, str
     if (status == TD_OK)
         status = read_source("operator_keys", config->server.operator_keys_env,
                              config->server.operator_keys_file, &operators, err);
-    if (status == TD_OK && !clients && !operators)
+    if (status == TD_OK && !clients && !operators && !has_certificates(runtime))
         return client_keys_check_reach(config, err);
     struct auth_keys keys = {.clients = clients ? secret_reveal(clients) : (struct td_str){0},
                              .operators =

@@ -10,12 +10,16 @@
 #include "base/log.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"
+#include "net/transport/tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#define TLS_LOOK_MS 10000 /* how often files are looked at: four system calls */
 
 struct place {
     const struct config_listen *address; /* NULL = handed over */
@@ -28,10 +32,69 @@ struct listeners {
     const struct config *config;
     bool shared_port; /* several workers */
     bool proxied;
+    struct tls_keeper *tls; /* NULL = no encryption */
     struct address_set proxies;
     struct place places[LISTENERS_MAX];
     size_t count;
 };
+
+/* --- TLS --- */
+
+bool listeners_tls(const struct config *config, struct tls_options *out)
+{
+    *out = (struct tls_options){
+        .files = {.certificate = config->server.tls.certificate_file,
+                  .key = config->server.tls.key_file,
+                  .client_ca = config->server.tls.client_ca_file},
+        .client_required = config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED,
+    };
+    return out->files.certificate != NULL;
+}
+
+static void tell_expiry(const struct listeners *listeners)
+{
+    double days = difftime(tls_keeper_expiry(listeners->tls), time(NULL)) / 86400;
+    bool soon = days < LISTENERS_EXPIRY_DAYS;
+    log_event(soon ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "certificate_read", "file=%s days_left=%.0f",
+              listeners->config->server.tls.certificate_file, days);
+}
+
+void listeners_reload(struct listeners *listeners)
+{
+    struct td_error err = {0};
+    if (!listeners->tls)
+        return;
+    if (tls_keeper_reload(listeners->tls, &err) == TD_OK)
+        tell_expiry(listeners);
+    else
+        log_event(LOG_LEVEL_ERROR, "certificate_rejected", "kept=old reason=\"%s\"", err.message);
+}
+
+void listeners_tend(struct listeners *listeners)
+{
+    if (listeners->tls && tls_keeper_is_stale(listeners->tls))
+        listeners_reload(listeners);
+}
+
+uint64_t listeners_wait_ms(const struct listeners *listeners)
+{
+    return listeners->tls ? TLS_LOOK_MS : UINT64_MAX;
+}
+
+static enum td_status open_tls(struct listeners *listeners, struct td_error *err)
+{
+    struct tls_options options;
+    if (!listeners_tls(listeners->config, &options))
+        return TD_OK;
+    enum td_status status = tls_keeper_new(&options, &listeners->tls, err);
+    if (status == TD_OK)
+        tell_expiry(listeners);
+    else
+        error_prefix(err, "server.tls");
+    return status;
+}
+
+/* --- sockets --- */
 
 static enum td_status in_use(const struct config_listen *address, struct td_error *err)
 {
@@ -120,7 +183,9 @@ enum td_status listeners_open(const struct config *config, uint32_t worker_count
     listeners->proxied = config->server.proxy_protocol_from.count > 0;
     if (!config_listen_proxies(config, &listeners->proxies, &bad))
         return error_set(err, TD_INVALID, "server.proxy_protocol_from is wrong");
-    enum td_status status = take_inherited(listeners, err);
+    enum td_status status = open_tls(listeners, err);
+    if (status == TD_OK)
+        status = take_inherited(listeners, err);
     return status == TD_OK && listeners->count == 0 ? open_configured(listeners, err) : status;
 }
 
@@ -152,18 +217,21 @@ enum td_status listeners_take(struct listeners *listeners,
             return TD_IO;
         }
         out[(*count)++] = (struct server_socket){
-            .fd = fd, .proxies = listeners->proxied ? &listeners->proxies : NULL};
+            .fd = fd,
+            .proxies = listeners->proxied ? &listeners->proxies : NULL,
+            .tls = listen_is_path(fd) ? NULL : listeners->tls,
+        };
     }
     return TD_OK;
 }
 
 /* "http://127.0.0.1:8080" */
-static void write_url(const char *host, uint16_t port, char *url, size_t size)
+static void write_url(const char *scheme, const char *host, uint16_t port, char *url, size_t size)
 {
     if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
         host = "127.0.0.1"; /* an address that can be typed into a client */
     bool v6 = strchr(host, ':') != NULL;
-    snprintf(url, size, "http://%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    snprintf(url, size, "%s://%s%s%s:%u", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
 void listeners_url(const struct listeners *listeners, char *url, size_t size, uint16_t *port)
@@ -175,7 +243,8 @@ void listeners_url(const struct listeners *listeners, char *url, size_t size, ui
         if (path)
             continue;
         bool named = !place->address && listen_name(place->fd, name, NULL);
-        write_url(named            ? name
+        write_url(listeners->tls ? "https" : "http",
+                  named            ? name
                   : place->address ? place->address->host
                                    : "",
                   place->port, url, size);
@@ -198,5 +267,6 @@ void listeners_close(struct listeners *listeners)
         if (place->fd >= 0)
             close(place->fd);
     }
+    tls_keeper_free(listeners->tls);
     free(listeners);
 }

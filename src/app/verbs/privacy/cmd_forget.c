@@ -131,7 +131,9 @@ static enum td_status forget(const struct config *config, const char *url, const
     int code = 0;
     const char *host = config->server.host ? config->server.host : "127.0.0.1";
     bool any = strcmp(host, "0.0.0.0") == 0 || !*host;
-    snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : host, config->server.port);
+    const char *scheme = config->server.tls.certificate_file ? "https" : "http";
+    snprintf(base, sizeof base, "%s://%s:%u", scheme, any ? "127.0.0.1" : host,
+             config->server.port);
     enum td_status status = ask_server(url ? url : base, user, out, &code, err);
     *by_server = status == TD_OK;
     if (status == TD_OK || code != 0 || url)

@@ -14,6 +14,7 @@
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/process/client_keys.h"
+#include "app/setup/process/listeners.h"
 #include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
@@ -24,6 +25,7 @@
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
 #include "net/transport/listen.h"
+#include "net/transport/tls.h"
 #include "router/plan/model_names.h"
 #include "router/plan/reach.h"
 
@@ -351,6 +353,30 @@ static void check_address(struct doctor *doctor, const struct config_listen *add
             "%s", err.message);
 }
 
+static void check_tls(struct doctor *doctor)
+{
+    struct tls_options options;
+    struct tls_keeper *keeper;
+    struct td_error err = {0};
+    if (!listeners_tls(doctor->config, &options))
+        return;
+    if (tls_keeper_new(&options, &keeper, &err) != TD_OK) {
+        add(doctor, "certificate", HEALTH_FAIL, "check server.tls", "%s", err.message);
+        return;
+    }
+    double days = difftime(tls_keeper_expiry(keeper), time(NULL)) / 86400;
+    tls_keeper_free(keeper);
+    if (days < 0)
+        add(doctor, "certificate", HEALTH_FAIL,
+            "replace it; the server reads the new one by itself",
+            "%s ended %.0f days ago: clients refuse it", options.files.certificate, -days);
+    else
+        add(doctor, "certificate", days < LISTENERS_EXPIRY_DAYS ? HEALTH_WARN : HEALTH_OK,
+            days < LISTENERS_EXPIRY_DAYS ? "replace it; the server reads the new one by itself"
+                                         : NULL,
+            "%s ends in %.0f days", options.files.certificate, days);
+}
+
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
@@ -501,7 +527,7 @@ static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
         check_routes, check_cpu,         check_cores,     check_models, check_state,
-        check_ledger, check_confinement, check_retention, check_port};
+        check_ledger, check_confinement, check_retention, check_port,   check_tls};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)

@@ -234,6 +234,7 @@ static void reload(struct serve *serve)
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
+    listeners_reload(serve->listeners);
 }
 
 static void drain_all(struct serve *serve, uint32_t timeout_ms)
@@ -265,6 +266,9 @@ static int next_signal(struct serve *serve)
         uint64_t wait_ms = runtime_tend(serve->runtime);
         uint64_t kept_ms = serve->history ? history_sweep(serve->history) : wait_ms;
         wait_ms = kept_ms < wait_ms ? kept_ms : wait_ms;
+        listeners_tend(serve->listeners);
+        uint64_t look_ms = listeners_wait_ms(serve->listeners);
+        wait_ms = look_ms < wait_ms ? look_ms : wait_ms;
         const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
                                       .tv_nsec = (long)(wait_ms % 1000) * 1000000};
         int number = sigtimedwait(&serve->signals, NULL, &wait);
