@@ -1,8 +1,8 @@
-/* The kinds of servers that a tier may be: a row each (openai/openai_presets.c).
+/* The kinds of servers that a tier may be: a row each (openai/openai_presets.c, clouds/).
  *
- * A kind says what the configuration may leave out, where its addresses are, and how it is shown a
- * key. To add one, write its row with a `server_NAME`, and name it
- * in TIER_SERVERS. The word in the configuration, the defaults, `tandem models`, the doctor and the
+ * A kind says what the configuration may leave out, where its addresses are, how it is shown a key,
+ * and which dialect it speaks. To add one, write its row with a `server_NAME`, and name it in
+ * TIER_SERVERS. The word in the configuration, the defaults, `tandem models`, the doctor and the
  * opening follow. Constant; any thread may read it. */
 #ifndef TIER_SERVERS_H
 #define TIER_SERVERS_H
@@ -10,6 +10,7 @@
 #include "tier/tier.h"
 
 struct buf;
+struct tier_dialect; /* openai/openai_dialect.h */
 
 enum server_path { SERVER_CHAT, SERVER_COMPLETION, SERVER_MODELS };
 
@@ -40,6 +41,7 @@ struct tier_server {
     const char *const *fixed; /* headers that every request has, NULL-terminated; NULL = none */
     /* Writes an address; NULL = OpenAI's paths below base_url. */
     void (*write_url)(const struct server_address *address, struct buf *out);
+    const struct tier_dialect *dialect; /* NULL = OpenAI's */
     enum td_status (*open)(const struct tier_facts *facts,
                            const struct tier_server_options *options, struct tier **out,
                            struct td_error *err);
@@ -50,7 +52,7 @@ struct tier_server {
     x(openai, "openai") x(openrouter, "openrouter") x(groq, "groq") x(together, "together") \
         x(mistral, "mistral") x(deepseek, "deepseek") x(xai, "xai") x(azure, "azure")       \
             x(vllm, "vllm") x(sglang, "sglang") x(llama_server, "llama-server")             \
-                x(ollama, "ollama") x(lmstudio, "lmstudio")
+                x(ollama, "ollama") x(lmstudio, "lmstudio") x(anthropic, "anthropic")
 
 #define TIER_SERVER_DECLARE(name, text) extern const struct tier_server server_##name;
 TIER_SERVERS(TIER_SERVER_DECLARE)

@@ -336,9 +336,9 @@ def objects_beside_the_door():
 
 # A request is parsed once: these members of a body have typed places in request/request.h. Those of
 # an answer are parts in tier/openai/openai_delta.h. Who may still know their names: api/, which
-# reads requests and writes answers, tier/openai*, which does the reverse, app/, whose commands are
-# clients, and engine/, tier/tool_parser and tier/call_grammar, as models' own forms have the same
-# names.
+# reads requests and writes answers, tier/openai* and tier/clouds, which do the reverse, app/, whose
+# commands are clients, and engine/, tier/tool_parser and tier/call_grammar, as models' own forms
+# have the same names.
 REQUEST_MEMBERS = (
     "messages",
     "content",
@@ -375,6 +375,7 @@ MEMBERS_KNOWN_IN = (
     "api/",
     "app/",
     "engine/",
+    "tier/clouds",
     "tier/openai",
     "tier/tool_parser",
     "tier/call_grammar",

@@ -71,6 +71,9 @@ struct config_tier {
     int place;                    /* enum td_place, -1 = by kind */
     const char *model, *base_url; /* model of a local tier: NULL = engine.model */
     bool model_assumed;           /* nobody wrote down the model of the server */
+    bool assumed;                 /* nor the tier */
+    bool priced_by_card;          /* its prices are those of tier/cards/ */
+    bool calls_no_tools;          /* its model's card says so */
     /* Of a server: further models, of which only name, modalities, context and prices are read, and
      * the same as facts. */
     struct config_tier *models; /* [model_count] */

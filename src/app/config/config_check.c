@@ -193,6 +193,10 @@ static enum td_status check_server(const struct config *config, const struct con
         return refuse(config, tier->line, err,
                       "api_version is of tiers of kind azure: remove it from tier '%.60s'",
                       tier->name);
+    if (config_tier_server(tier)->dialect && tier->stream == 1)
+        return refuse(config, tier->line, err,
+                      "tier '%.60s' is always asked for a stream: remove stream: as_asked",
+                      tier->name);
     enum td_status status = check_models(config, tier, err);
     if (status == TD_OK)
         status = check_headers(config, tier, err);

@@ -7,22 +7,25 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loopback.h"
+#include "tier/cards/model_cards.h"
 #include "tier/servers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Without `tiers` in the file: the engine, and OpenAI if its key is there. Prices of gpt-4o-mini in
- * USD per million tokens, as published by OpenAI (2026-01). */
-static const char default_tiers[] = "tiers:\n"
-                                    "  - name: local\n"
-                                    "    kind: local\n"
-                                    "  - name: openai\n"
-                                    "    kind: openai\n"
-                                    "    place: cloud\n"
-                                    "    context_tokens: 128000\n"
-                                    "    price: {input_usd_per_mtok: 0.15,"
-                                    " output_usd_per_mtok: 0.60}\n";
+/* Without `tiers` in the file: the engine, and the clouds whose keys are there. Where none is,
+ * OpenAI stands for them, so that a reason can say which key is missing. */
+static const struct {
+    const char *key_env, *tier;
+    bool otherwise; /* also where no key is there */
+} default_clouds[] = {
+    /* Its prices are those of gpt-4o-mini (2026-01); the model's own win (tier/cards/). */
+    {"OPENAI_API_KEY",
+     "  - {name: openai, kind: openai, place: cloud, context_tokens: 128000,"
+     " price: {input_usd_per_mtok: 0.15, output_usd_per_mtok: 0.60}}\n",
+     true},
+    {"ANTHROPIC_API_KEY", "  - {name: anthropic, kind: anthropic, place: cloud}\n", false},
+};
 
 const char *config_environment_get(const struct config_environment *env, const char *name)
 {
@@ -35,18 +38,34 @@ static enum td_status no_memory(struct td_error *err)
     return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
 }
 
-static enum td_status take_default_tiers(struct config *config, struct td_error *err)
+static const char *default_tiers(struct config *config, const struct config_environment *env)
 {
+    const char *text = "tiers:\n  - {name: local, kind: local}\n";
+    bool any = false;
+    for (size_t i = 0; i < sizeof default_clouds / sizeof *default_clouds; i++)
+        any = any || config_environment_get(env, default_clouds[i].key_env);
+    for (size_t i = 0; text && i < sizeof default_clouds / sizeof *default_clouds; i++)
+        if (any ? config_environment_get(env, default_clouds[i].key_env) != NULL
+                : default_clouds[i].otherwise)
+            text = arena_printf(config->arena, "%s%s", text, default_clouds[i].tier);
+    return text;
+}
+
+static enum td_status take_default_tiers(struct config *config,
+                                         const struct config_environment *env, struct td_error *err)
+{
+    const char *text = default_tiers(config, env);
     struct yaml_node *tree;
     struct config *defaults = arena_alloc(config->arena, sizeof *defaults);
-    if (!defaults)
+    if (!defaults || !text)
         return no_memory(err);
-    enum td_status status =
-        yaml_tree_read("defaults", str_from(default_tiers), config->arena, &tree, err);
+    enum td_status status = yaml_tree_read("defaults", str_from(text), config->arena, &tree, err);
     if (status == TD_OK)
         status = keys_read("defaults", &keys_root, tree, "", config->arena, defaults, err);
     config->tiers = defaults->tiers;
     config->tier_count = defaults->tier_count;
+    for (size_t i = 0; i < config->tier_count; i++)
+        config->tiers[i].assumed = true;
     return status;
 }
 
@@ -92,13 +111,64 @@ static unsigned modalities_of(unsigned takes)
            (takes & CAPABILITY_FILE ? CONFIG_MODALITY_FILE : 0u);
 }
 
-/* What the kind says of servers at its own address; of others nothing is known. */
+static unsigned takes_of(const struct model_card *card)
+{
+    return (card->abilities & CARD_IMAGE ? CAPABILITY_IMAGE : 0u) |
+           (card->abilities & CARD_AUDIO ? CAPABILITY_AUDIO : 0u) |
+           (card->abilities & CARD_FILE ? CAPABILITY_FILE : 0u);
+}
+
+/* What is known of the model at the provider. A server that the configuration puts elsewhere may
+ * run anything under that name. */
+static const struct model_card *card_of(const struct config_tier *tier, const char *model)
+{
+    const struct tier_server *kind = config_tier_server(tier);
+    bool own = !kind->base_url || strcmp(tier->base_url, kind->base_url) == 0 || tier->assumed;
+    return own ? model_card_find(kind->name, model) : NULL;
+}
+
+static bool is_priced(const struct config_tier *tier)
+{
+    return !isnan(tier->input_usd_per_mtok) || !isnan(tier->output_usd_per_mtok) ||
+           !isnan(tier->cached_input_usd_per_mtok);
+}
+
+static void take_prices(const struct model_card *card, struct config_tier *to)
+{
+    to->input_usd_per_mtok = card->input_usd;
+    to->output_usd_per_mtok = card->output_usd;
+    to->cached_input_usd_per_mtok = card->cached_usd;
+    to->priced_by_card = true;
+}
+
+/* A price that somebody has written down always wins. */
+static void fill_facts(struct config_tier *tier)
+{
+    const struct model_card *card =
+        tier->kind == CONFIG_TIER_LOCAL ? NULL : card_of(tier, tier->model);
+    if (card && !isnan(card->input_usd) && !isnan(card->output_usd) &&
+        (!is_priced(tier) || tier->assumed))
+        take_prices(card, tier);
+    if (card && card->context_tokens && (!tier->context_tokens || tier->assumed))
+        tier->context_tokens = card->context_tokens;
+    if (isnan(tier->input_usd_per_mtok))
+        tier->input_usd_per_mtok = 0;
+    if (isnan(tier->output_usd_per_mtok))
+        tier->output_usd_per_mtok = 0;
+    tier->calls_no_tools = card && card->abilities && !(card->abilities & CARD_TOOLS);
+}
+
+/* What the model's card says, else the kind of servers at its own address; of others nothing is
+ * known. */
 static void fill_abilities(struct config_tier *tier)
 {
     const struct tier_server *kind = config_tier_server(tier);
+    const struct model_card *card = card_of(tier, tier->model);
     bool own = kind->base_url && strcmp(tier->base_url, kind->base_url) == 0;
     if (!tier->modalities)
-        tier->modalities = modalities_of(own ? kind->takes : 0u);
+        tier->modalities = modalities_of(card && card->abilities ? takes_of(card)
+                                         : own                   ? kind->takes
+                                                                 : 0u);
     if (tier->completions < 0)
         tier->completions = kind->completions;
     if (tier->prefill < 0)
@@ -135,7 +205,7 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
 }
 
 /* What a further model leaves out is the tier's. One without prices must not pass for free. */
-static enum td_status fill_models(struct config *config, struct config_tier *tier,
+static enum td_status fill_models(struct config *config, struct config_tier *tier, bool priced,
                                   struct td_error *err)
 {
     tier->served = arena_alloc_array(config->arena, tier->model_count + 1, sizeof *tier->served);
@@ -143,6 +213,13 @@ static enum td_status fill_models(struct config *config, struct config_tier *tie
         return no_memory(err);
     for (size_t i = 0; i < tier->model_count; i++) {
         struct config_tier *model = &tier->models[i];
+        const struct model_card *card = priced ? NULL : card_of(tier, model->name);
+        if (card && !is_priced(model) && !isnan(card->input_usd) && !isnan(card->output_usd))
+            take_prices(card, model);
+        if (card && !model->context_tokens)
+            model->context_tokens = card->context_tokens;
+        if (card && card->abilities && !model->modalities)
+            model->modalities = modalities_of(takes_of(card));
         if (isnan(model->cached_input_usd_per_mtok))
             model->cached_input_usd_per_mtok = isnan(model->input_usd_per_mtok)
                                                    ? tier->cached_input_usd_per_mtok
@@ -169,7 +246,7 @@ static enum td_status fill_models(struct config *config, struct config_tier *tie
 static enum td_status fill_tiers(struct config *config, const struct config_environment *env,
                                  struct td_error *err)
 {
-    enum td_status status = config->tier_count ? TD_OK : take_default_tiers(config, err);
+    enum td_status status = config->tier_count ? TD_OK : take_default_tiers(config, env, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         struct config_tier *tier = &config->tiers[i];
         bool local = tier->kind == CONFIG_TIER_LOCAL;
@@ -177,8 +254,11 @@ static enum td_status fill_tiers(struct config *config, const struct config_envi
             tier->place = TD_PLACE_DEVICE;
         if (!local)
             status = fill_server_tier(config, tier, env, err);
+        bool priced = is_priced(tier);
         if (status == TD_OK)
-            status = fill_models(config, tier, err);
+            fill_facts(tier);
+        if (status == TD_OK)
+            status = fill_models(config, tier, priced, err);
     }
     return status;
 }

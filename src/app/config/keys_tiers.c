@@ -53,7 +53,7 @@ static const char *const stream_names[] = {"always", "as_asked", NULL};
         "output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT_OUTPUT                    \
     }
 
-static const struct config_key price_keys[] = {PRICE_KEYS("0")};
+static const struct config_key price_keys[] = {PRICE_KEYS(NULL)};
 static const struct config_section price_section = KEYS_MAP(price_keys);
 
 static const struct config_key timeout_keys[] = {
@@ -189,7 +189,8 @@ static const struct config_key tier_keys[] = {
      .help = "requests are padded to a multiple of this, so that their length says little about "
              "the text; 0 = off"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
-     .help = "what the tier charges"},
+     .help = "what the tier charges; default: as known of its model ('tandem models prices'), else "
+             "nothing"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
      .help = "how long the tier may take"},
     {"limits", CONFIG_KEY_SECTION, 0, NULL, .section = &limit_section,

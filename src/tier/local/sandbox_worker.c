@@ -158,10 +158,27 @@ void sandbox_free(struct sandbox *sandbox)
 
 /* What the worker reads of the server's environment. Keys are not among it, and neither is anything
  * that loads code into it. */
-static const char *const kept_variables[] = {
-    "TANDEM_CONFIG",       "TANDEM_STATE_DIR", "TANDEM_MODELS",  "TANDEM_MODEL", "TANDEM_LISTEN",
-    "TANDEM_OPENAI_MODEL", "OPENAI_BASE_URL",  "XDG_STATE_HOME", "HOME",         "LD_LIBRARY_PATH",
-    "GLIBC_TUNABLES",      "ASAN_OPTIONS",     "UBSAN_OPTIONS",  "TSAN_OPTIONS"};
+static const char *const kept_variables[] = {"TANDEM_CONFIG",
+                                             "TANDEM_STATE_DIR",
+                                             "TANDEM_MODELS",
+                                             "TANDEM_MODEL",
+                                             "TANDEM_LISTEN",
+                                             "TANDEM_OPENAI_MODEL",
+                                             "OPENAI_BASE_URL",
+                                             "XDG_STATE_HOME",
+                                             "HOME",
+                                             "LD_LIBRARY_PATH",
+                                             "ANTHROPIC_BASE_URL",
+                                             "TANDEM_ANTHROPIC_MODEL",
+                                             "AZURE_OPENAI_ENDPOINT",
+                                             "TOGETHER_BASE_URL",
+                                             "OPENAI_API_VERSION",
+                                             "AWS_REGION",
+                                             "GOOGLE_GEMINI_BASE_URL",
+                                             "GLIBC_TUNABLES",
+                                             "ASAN_OPTIONS",
+                                             "UBSAN_OPTIONS",
+                                             "TSAN_OPTIONS"};
 #define KEPT_COUNT (sizeof kept_variables / sizeof *kept_variables)
 
 /* **borrows** environ. */

@@ -4,7 +4,7 @@
  * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
  * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
  * by its own timer in the loop's next turn, and stays silent until then. */
-#include "tier/openai/openai.h"
+#include "tier/openai/openai_attempt.h"
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -15,11 +15,9 @@
 #include "router/plan/model_names.h"
 #include "tier/door.h"
 #include "tier/health.h"
-#include "tier/openai/openai_extras.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_refusal.h"
 #include "tier/openai/openai_usage.h"
-#include "tier/openai/openai_wire.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -40,45 +38,6 @@
 #define LOOK_MS 25
 /* The same for one whose connection is silent. */
 #define LOOK_MUTE_MS 250
-
-enum pending { PENDING_NOTHING, PENDING_LOOK, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
-
-struct tier_attempt {
-    struct openai *tier;
-    struct loop *loop;
-    struct tier_sink sink;
-    struct client_transfer *transfer;
-    struct loop_timer *timer;
-    enum pending pending;    /* what the timer does next */
-    struct tier_facts facts; /* the tier's, with the model that is asked for */
-    struct buf body;
-    struct openai_stream stream;
-    char *own_url; /* of a further model, where the address names the model; NULL = the tier's */
-    struct buf refusal; /* the first bytes of an error response */
-    int http_status;
-    uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
-    uint32_t retry_count, prompt_estimate;
-    uint32_t limit; /* on completion tokens, that the server was told; 0 = none */
-    uint64_t egress_bytes;
-    double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
-    uint64_t connected_ms;
-    enum tier_reach reach;
-    struct td_error err;               /* the result for PENDING_FINISH */
-    struct tier_refusal refused;       /* what it means when the server refused the request */
-    bool completion;                   /* a completion of a text, not a chat */
-    struct td_str stops[TD_STOPS_MAX]; /* of the request, whose texts are borrowed */
-    size_t stop_count;
-    bool media; /* the prompt has images or files */
-    enum logprob_kind kind;
-    bool asks_logprobs;    /* for us; the client did not */
-    bool refused_logprobs; /* it did, and the server would not answer that */
-    unsigned extras;       /* of enum openai_extra, that the body has; without log-probabilities */
-    unsigned extras_refused;
-    bool connecting; /* health knows that it waits for a connection */
-    bool passed_on;  /* the sink has a piece of the answer */
-    bool too_large;  /* more came than is read of an answer */
-    bool in_callback, dead;
-};
 
 static uint64_t now_ms(void)
 {
@@ -107,6 +66,7 @@ static void attempt_free(struct tier_attempt *attempt)
     openai_stream_deinit(&attempt->stream);
     buf_deinit(&attempt->refusal);
     buf_deinit(&attempt->body);
+    buf_deinit(&attempt->chat);
     free(attempt->own_url);
     free(attempt);
 }
@@ -263,45 +223,10 @@ static void retry_later(struct tier_attempt *attempt)
     later(attempt, PENDING_RETRY, delay_ms);
 }
 
-/* A server may refuse a request because we asked for log-probabilities. It says so, or it has not
- * answered such a question yet and says only that the request is wrong. */
-static bool is_refusal_of_logprobs(const struct tier_attempt *attempt)
-{
-    int code = attempt->http_status;
-    return attempt->asks_logprobs && !attempt->passed_on &&
-           (openai_names_logprobs(buf_view(&attempt->refusal)) ||
-            openai_names_logprobs(str_from(attempt->err.message)) ||
-            ((code == 400 || code == 422) &&
-             !logprob_support_known(&attempt->tier->tier.logprobs, attempt->kind)));
-}
-
-static unsigned refused_extras(const struct tier_attempt *attempt)
-{
-    if (attempt->passed_on)
-        return 0;
-    if (is_refusal_of_logprobs(attempt))
-        return EXTRA_LOGPROBS;
-    return openai_extras_refused(attempt->extras, attempt->http_status,
-                                 buf_view(&attempt->refusal));
-}
-
-/* Makes the request a step more what the client made it. */
-static bool drop_extras(struct tier_attempt *attempt, unsigned extras)
-{
-    if (extras & EXTRA_LOGPROBS) {
-        attempt->asks_logprobs = false;
-        attempt->refused_logprobs = true;
-    }
-    attempt->extras_refused |= extras & ~(unsigned)EXTRA_LOGPROBS;
-    attempt->extras &= ~(extras & EXTRA_STREAM ? extras | EXTRA_USAGE : extras);
-    return openai_drop_extras(&attempt->body, extras, NULL) == TD_OK &&
-           openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, NULL) == TD_OK;
-}
-
 static void finish(struct tier_attempt *attempt)
 {
-    unsigned refused = attempt->err.status != TD_OK ? refused_extras(attempt) : 0;
-    if (!refused || !drop_extras(attempt, refused)) {
+    unsigned refused = attempt->err.status != TD_OK ? openai_prepare_refused(attempt) : 0;
+    if (!refused || !openai_prepare_without(attempt, refused)) {
         deliver(attempt, &attempt->err);
         return;
     }
@@ -415,7 +340,7 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     attempt->in_callback = false;
     if (attempt->dead)
         return;
-    if (attempt->err.status != TD_OK && !refused_extras(attempt) &&
+    if (attempt->err.status != TD_OK && !openai_prepare_refused(attempt) &&
         may_retry(attempt, attempt->err.status))
         retry_later(attempt);
     else
@@ -497,24 +422,26 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     return TD_OK;
 }
 
-static void begin_stream(struct tier_attempt *attempt)
+static enum td_status begin_stream(struct tier_attempt *attempt, struct td_error *err)
 {
+    const struct tier_dialect *dialect = attempt->tier->server->dialect;
     openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     attempt->stream.own_logprobs = attempt->asks_logprobs;
     attempt->stream.stops = attempt->stops;
     attempt->stream.stop_count = attempt->stop_count;
+    return dialect ? openai_stream_speak(&attempt->stream, dialect, err) : TD_OK;
 }
 
 static void repeat(struct tier_attempt *attempt)
 {
     openai_stream_deinit(&attempt->stream);
-    begin_stream(attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->refused = (struct tier_refusal){0};
     attempt->http_status = 0;
     attempt->retry_after_ms = UINT64_MAX;
-    if (send_request(attempt, &attempt->err) != TD_OK)
+    if (begin_stream(attempt, &attempt->err) != TD_OK ||
+        send_request(attempt, &attempt->err) != TD_OK)
         deliver(attempt, &attempt->err);
 }
 
@@ -560,40 +487,6 @@ static void on_timer(void *ctx)
 
 /* --- the beginning and the end from outside --- */
 
-/* What the client did not ask for and the server has refused is left out from the beginning, and so
- * is a stream that the client does not want, where the operator says so. */
-static enum td_status write_body(struct tier_attempt *attempt, const struct td_request *request,
-                                 struct td_error *err)
-{
-    const struct tier *tier = &attempt->tier->tier;
-    unsigned own = EXTRA_USAGE | EXTRA_STREAM | (request->translated ? EXTRA_HINTS : 0u);
-    unsigned not_asked = extra_support_refused(&tier->extras, own, now_ms());
-    if (tier->facts.streams_as_asked && !request->streamed)
-        not_asked |= EXTRA_STREAM;
-    if (not_asked & EXTRA_STREAM)
-        not_asked |= EXTRA_USAGE;
-    enum td_status status =
-        openai_write_body(request, &attempt->facts, attempt->asks_logprobs, &attempt->body, err);
-    attempt->extras = own & ~not_asked;
-    return status == TD_OK ? openai_drop_extras(&attempt->body, not_asked, err) : status;
-}
-
-static enum td_status make_url(struct tier_attempt *attempt, struct td_error *err)
-{
-    const struct openai *tier = attempt->tier;
-    if (!tier->server->write_url || attempt->facts.model == tier->tier.facts.model)
-        return TD_OK;
-    const struct server_address address = {.base_url = tier->base_url,
-                                           .api_version = tier->api_version,
-                                           .model = attempt->facts.model,
-                                           .path = attempt->completion ? SERVER_COMPLETION
-                                                                       : SERVER_CHAT};
-    attempt->own_url = server_url(tier->server, &address);
-    return attempt->own_url ? TD_OK
-                            : error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s",
-                                        tier->tier.facts.name);
-}
-
 enum td_status openai_start(struct tier *tier, struct loop *loop, const struct td_request *request,
                             const struct tier_sink *sink, struct tier_attempt **out,
                             struct td_error *err)
@@ -617,18 +510,16 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
     attempt->prompt_estimate = tier_estimate_prompt(request);
     attempt->limit = openai_usage_limit(request, tier->facts.prefill);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
+    buf_init(&attempt->chat, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
     attempt->kind = logprob_kind_of(request);
     attempt->asks_logprobs =
-        sink->judged && !request->logprobs &&
+        sink->judged && !request->logprobs && !attempt->tier->server->dialect &&
         logprob_support_ask(&tier->logprobs, attempt->kind, (uint64_t)attempt->start_ms);
-    begin_stream(attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
-    enum td_status status = write_body(attempt, request, err);
+    enum td_status status = begin_stream(attempt, err);
     if (status == TD_OK)
-        status = make_url(attempt, err);
-    if (status == TD_OK)
-        status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
+        status = openai_prepare(attempt, request, err);
     if (status == TD_OK && !attempt->timer)
         status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
     if (status == TD_OK)

@@ -22,6 +22,14 @@ static const struct known {
     {"exceed_context_size_error", "context_length_exceeded", 400, OF_SERVER}, /* llama.cpp */
     {"rate_limit_exceeded", "rate_limit_exceeded", 429, OF_SERVER},
     {"rate_limit_error", "rate_limit_exceeded", 429, OF_SERVER},
+    {"overloaded_error", NULL, 529, OF_SERVER}, /* these of Anthropic */
+    {"api_error", NULL, 500, OF_SERVER},
+    {"timeout_error", NULL, 504, OF_SERVER},
+    {"authentication_error", NULL, 401, OF_SERVER},
+    {"permission_error", NULL, 403, OF_SERVER},
+    {"not_found_error", NULL, 404, OF_SERVER},
+    {"billing_error", "insufficient_quota", 402, OF_SERVER},
+    {"request_too_large", NULL, 413, OF_SERVER},
     {"insufficient_quota", "insufficient_quota", 429, OF_SERVER},
     {"billing_hard_limit_reached", "insufficient_quota", 429, OF_SERVER},
     {"content_filter", "content_filter", 400, OF_REQUEST}, /* Azure */
@@ -45,8 +53,7 @@ static const struct known {
 
 /* In lower case. Many servers give no code for what they have not got. */
 static const char *const incapable[] = {"support",      "unknown field", "unrecognized",
-                                        "unrecognised", "not permitted", "context length",
-                                        "context size", "chat template"};
+                                        "unrecognised", "not permitted", "chat template"};
 
 /* Members of requests that a client may have sent. What we put into a request ourselves (model,
  * stream_options) is not among them. */
@@ -173,6 +180,21 @@ static bool says_incapable(struct td_str text)
     return false;
 }
 
+/* As servers say it without a code. */
+static bool says_too_long(struct td_str text)
+{
+    static const char *const phrases[] = {"context length",       /* vLLM, SGLang */
+                                          "context size",         /* llama-server */
+                                          "prompt is too long",   /* Anthropic */
+                                          "exceed context limit", /* the same, with the answer */
+                                          "input token count",    /* Google */
+                                          "input is too long"};   /* Bedrock */
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+        if (holds(text, phrases[i]))
+            return true;
+    return false;
+}
+
 struct td_str openai_refusal_text(const struct json *root)
 {
     const struct json *error = json_get(root, "error");
@@ -202,7 +224,7 @@ void openai_refusal_read(int http, const struct json *root, struct tier_refusal 
         out->code = known->code;
     else if (out->http == 429)
         out->code = "rate_limit_exceeded";
-    else if (out->http == 400 && (holds(text, "context length") || holds(text, "context size")))
+    else if (out->http == 400 && says_too_long(text))
         out->code = "context_length_exceeded";
     if (param.len < sizeof out->param && is_known_member(param))
         memcpy(out->param, param.data, param.len);
@@ -210,7 +232,8 @@ void openai_refusal_read(int http, const struct json *root, struct tier_refusal 
     if (known && known->about == OF_REQUEST)
         out->of_request = wrong || out->http == 403;
     else
-        out->of_request = wrong && !known && !LISTED(param, own_members) && !says_incapable(text);
+        out->of_request = wrong && !known && !LISTED(param, own_members) && !says_incapable(text) &&
+                          !says_too_long(text);
 }
 
 bool openai_refusal_passes(const struct tier_refusal *refusal, enum td_status status)

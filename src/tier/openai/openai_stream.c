@@ -13,11 +13,13 @@
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_cut.h"
 #include "tier/openai/openai_delta.h"
+#include "tier/openai/openai_dialect.h"
 #include "tier/openai/openai_token_stats.h"
 #include "tier/openai/openai_usage.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* One event carries a few tokens; a megabyte is a tool call with very long arguments. */
 #define EVENT_BYTES_MAX (1024 * 1024)
@@ -338,12 +340,75 @@ static void tell_beside(struct openai_stream *stream)
     json_free(raw_delta);
 }
 
+/* --- another provider's stream --- */
+
+static void on_dialect_chunk(void *ctx, const struct json *chunk)
+{
+    struct openai_stream *stream = ctx;
+    if (!stream->done && stream->err.status == TD_OK)
+        read_chunk(stream, chunk);
+}
+
+static void on_dialect_malformed(void *ctx, const char *what)
+{
+    struct openai_stream *stream = ctx;
+    if (!stream->done && stream->err.status == TD_OK)
+        malformed(stream, what);
+}
+
+static void on_dialect_done(void *ctx)
+{
+    struct openai_stream *stream = ctx;
+    if (stream->done || stream->err.status != TD_OK)
+        return;
+    stream->done = true;
+    tell_beside(stream);
+}
+
+static void read_dialect(struct openai_stream *stream, struct td_str name, struct td_str data)
+{
+    const struct dialect_out out = {on_dialect_chunk, on_dialect_malformed, on_dialect_done,
+                                    stream};
+    struct json *root = NULL;
+    if (json_parse(data, &root, NULL) != TD_OK)
+        refuse_text(stream, data, "an event is not JSON");
+    else if (!is(root, JSON_KIND_OBJECT))
+        malformed(stream, "an event is not an object");
+    else
+        stream->dialect->read(stream->dialect_state, name, root, &out);
+    json_free(root);
+}
+
+/* An exception ends the stream; its payload may be {"message": ...} or nothing. */
+static void on_frame(void *ctx, const struct event_frame *frame)
+{
+    struct openai_stream *stream = ctx;
+    if (stream->done || stream->err.status != TD_OK)
+        return;
+    if (str_equal(frame->message_type, STR("event"))) {
+        read_dialect(stream, frame->event_type, frame->payload);
+        return;
+    }
+    const struct dialect_out out = {on_dialect_chunk, on_dialect_malformed, on_dialect_done,
+                                    stream};
+    struct json *root = NULL;
+    struct td_str message = frame->error_message;
+    if (message.len == 0 && json_parse(frame->payload, &root, NULL) == TD_OK)
+        message = json_text(json_get(root, "message"));
+    dialect_put_error(&out, frame->event_type, 0, message);
+    json_free(root);
+}
+
 static void on_event(void *ctx, struct td_str event, struct td_str data)
 {
     struct openai_stream *stream = ctx;
-    (void)event; /* OpenAI's chat streams do not name events */
     if (stream->done || stream->err.status != TD_OK)
         return;
+    if (stream->dialect) {
+        read_dialect(stream, event, data);
+        return;
+    }
+    /* OpenAI's chat streams do not name events. */
     if (str_equal(str_trim(data), STR("[DONE]"))) {
         stream->done = true;
         tell_beside(stream);
@@ -415,12 +480,24 @@ void openai_stream_init(struct openai_stream *stream, bool completion, openai_pi
     assert(stream != NULL && on_piece != NULL);
     *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx, .completion = completion};
     sse_reader_init(&stream->events, EVENT_BYTES_MAX);
+    frame_reader_init(&stream->frames, EVENT_BYTES_MAX);
     buf_init(&stream->whole, WHOLE_BYTES_MAX);
+}
+
+enum td_status openai_stream_speak(struct openai_stream *stream, const struct tier_dialect *dialect,
+                                   struct td_error *err)
+{
+    assert(stream != NULL && dialect != NULL && !stream->dialect_state);
+    stream->dialect = dialect;
+    stream->dialect_state = calloc(1, dialect->state_bytes + 1);
+    return stream->dialect_state ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for an answer");
 }
 
 void openai_stream_deinit(struct openai_stream *stream)
 {
     sse_reader_deinit(&stream->events);
+    frame_reader_deinit(&stream->frames);
+    free(stream->dialect_state);
     buf_deinit(&stream->whole);
     openai_beside_deinit(&stream->beside);
 }
@@ -453,6 +530,19 @@ static enum td_status conclude(struct openai_stream *stream, uint32_t shortages,
     return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
 }
 
+/* No dialect has an answer that is not streamed: it was asked for a stream. */
+static void feed_dialect(struct openai_stream *stream, struct td_str bytes)
+{
+    struct td_error err = {0};
+    enum td_status status = stream->dialect->frames
+                                ? frame_reader_feed(&stream->frames, bytes, on_frame, stream, &err)
+                                : sse_reader_feed(&stream->events, bytes, on_event, stream, NULL);
+    if (status == TD_LIMIT)
+        unusable(stream, "an event is larger than " EVENT_TEXT);
+    else if (status != TD_OK && stream->err.status == TD_OK)
+        error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", err.message);
+}
+
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                   struct td_error *err)
 {
@@ -461,8 +551,10 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
     if (stream->err.status != TD_OK)
         return failure(stream, err);
     if (stream->form == OPENAI_FORM_UNKNOWN)
-        stream->form = form_of(bytes);
-    if (stream->form == OPENAI_FORM_WHOLE) {
+        stream->form = stream->dialect ? OPENAI_FORM_EVENTS : form_of(bytes);
+    if (stream->dialect)
+        feed_dialect(stream, bytes);
+    else if (stream->form == OPENAI_FORM_WHOLE) {
         buf_append_str(&stream->whole, bytes);
         if (stream->whole.failed)
             unusable(stream, "larger than " WHOLE_TEXT);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loopback.h"
+#include "tier/openai/openai_dialect.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_probe.h"
 #include "tier/openai/openai_wire.h"
@@ -115,6 +116,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
                                 CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;
+    if (options->server && options->server->dialect)
+        openai->tier.facts.lacks |= options->server->dialect->lacks;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
     openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);

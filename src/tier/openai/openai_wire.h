@@ -6,6 +6,7 @@
 #ifndef TIER_OPENAI_WIRE_H
 #define TIER_OPENAI_WIRE_H
 
+#include "net/event_frames.h"
 #include "net/sse.h"
 #include "request/request.h"
 #include "tier/openai/openai_beside.h"
@@ -44,6 +45,7 @@ void openai_read_error(int code, struct td_str body, struct tier_refusal *refusa
  * the value is neither. */
 uint64_t openai_retry_after_ms(const char *value, uint64_t now_wall_ms);
 
+struct tier_dialect;
 typedef void openai_piece_fn(void *ctx, const struct tier_piece *piece);
 
 enum openai_form { OPENAI_FORM_UNKNOWN, OPENAI_FORM_EVENTS, OPENAI_FORM_WHOLE };
@@ -58,8 +60,11 @@ struct openai_stream {
     /* Set after it, too: the texts of the request, to know which of them ended the answer. */
     const struct td_str *stops; /* [stop_count] */
     size_t stop_count;
-    enum openai_form form; /* known after the first byte */
+    enum openai_form form;              /* known after the first byte */
+    const struct tier_dialect *dialect; /* of another provider; NULL = OpenAI's */
+    void *dialect_state;
     struct sse_reader events;
+    struct frame_reader frames;
     struct buf whole;
     bool finished; /* a finish_reason came */
     bool done;     /* [DONE] came: nothing follows */
@@ -79,6 +84,10 @@ struct openai_stream {
     bool own_fault;              /* it is about this answer, not about the server */
 };
 
+/* From now on the stream is another provider's. After openai_stream_init; TD_NO_MEMORY. */
+TD_MUST_CHECK enum td_status openai_stream_speak(struct openai_stream *stream,
+                                                 const struct tier_dialect *dialect,
+                                                 struct td_error *err);
 /* completion: the answer continues a text, it is not a message of a chat. */
 void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
                         void *ctx);

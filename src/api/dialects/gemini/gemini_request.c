@@ -6,6 +6,7 @@
 #include "api/dialects/gemini/gemini_schema.h"
 #include "api/dialects/gemini/gemini_tools.h"
 #include "base/str.h"
+#include "request/thinking.h"
 
 #include <stdio.h>
 
@@ -88,13 +89,6 @@ static bool read_format(struct chat_build *build, const struct json *config)
     return true;
 }
 
-/* A budget as Google's own servers translate it to an effort and back: 1024, 8192, 24576 tokens
- * (ai.google.dev/gemini-api/docs/openai). */
-static const char *effort_of_budget(int64_t tokens)
-{
-    return tokens == 0 ? "none" : tokens <= 1024 ? "low" : tokens <= 8192 ? "medium" : "high";
-}
-
 static bool read_thinking(struct chat_build *build, const struct json *config)
 {
     const struct json *thinking = gemini_get(config, "thinkingConfig");
@@ -120,7 +114,7 @@ static bool read_thinking(struct chat_build *build, const struct json *config)
                              json_kind_name(json_kind_of(given)));
     if (tokens >= 0) /* -1: as the model likes */
         chat_build_put(build, build->body, "reasoning_effort",
-                       json_new_cstr(effort_of_budget(tokens)));
+                       json_new_cstr(thinking_effort_of(thinking_google, tokens)));
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "api/wire/body_forms.h"
 #include "api/wire/openai_request.h"
 #include "base/str.h"
+#include "request/thinking.h"
 
 #include <stdio.h>
 
@@ -360,8 +361,7 @@ static bool read_format(struct chat_build *build, const struct json *body)
     return true;
 }
 
-/* How much to think: a chat's effort. Budgets are tokens; Claude Code's words "think", "think
- * hard" and "ultrathink" are 4000, 10000 and 31999 of them. */
+/* How much to think: a chat's effort. */
 static const char *effort_of(const struct json *body)
 {
     const struct json *thinking = json_get(body, "thinking");
@@ -373,7 +373,7 @@ static const char *effort_of(const struct json *body)
         return json_cstr(json_get(json_get(body, "output_config"), "effort"));
     if (!str_equal(json_text(json_get(thinking, "type")), STR("enabled")))
         return NULL;
-    return budget <= 4096 ? "low" : budget <= 16384 ? "medium" : "high";
+    return thinking_effort_of(thinking_anthropic, budget);
 }
 
 /* Whether it goes to a chat, so that it need not be named. A model of a chat decides itself how

@@ -415,6 +415,7 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
     if (!local)
         facts.lacks = (tier->completions == 1 ? 0u : CAPABILITY_COMPLETION) |
                       config_modalities_lack(tier->modalities) |
+                      (tier->calls_no_tools ? CAPABILITY_TOOLS : 0u) |
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);

@@ -408,10 +408,12 @@ static int cmd_serve(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "serve",
-        .summary = "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C. SIGHUP makes "
-                   "it read the configuration again.\n"
-                   "Without a configuration it serves the embedded model on 127.0.0.1:8080, and "
-                   "uses OpenAI's cloud when OPENAI_API_KEY is set.",
+        .summary =
+            "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C. SIGHUP makes "
+            "it read the configuration again.\n"
+            "Without a configuration it serves the embedded model on 127.0.0.1:8080, and "
+            "uses the clouds of OpenAI and Anthropic when OPENAI_API_KEY or ANTHROPIC_API_KEY "
+            "is set.",
         .example = "  tandem serve --config examples/edge-first.yaml",
         OPTION_TABLE(options),
     };

@@ -1,0 +1,159 @@
+/* Events of Anthropic's Messages API as chunks of a chat. A message is a list of content blocks, of
+ * which one is open at a time: text, thinking, a call. Thoughts become `reasoning` and, with their
+ * signatures, `reasoning_details`, as OpenRouter writes them. */
+#include "tier/clouds/anthropic.h"
+
+#define FORMAT "anthropic-claude-v1" /* of reasoning_details: whose signatures these are */
+
+static const struct dialect_word reasons[] = {{"end_turn", "stop"},
+                                              {"stop_sequence", "stop"},
+                                              {"pause_turn", "stop"},
+                                              {"max_tokens", "length"},
+                                              {"model_context_window_exceeded", "length"},
+                                              {"tool_use", "tool_calls"},
+                                              {"refusal", "content_filter"},
+                                              {NULL, NULL}};
+
+/* A count that is there replaces what was told before. */
+static void read_count(const struct json *usage, const char *name, int64_t *out)
+{
+    int64_t count = json_int(json_get(usage, name), -1);
+    if (count >= 0 && count <= INT32_MAX)
+        *out = count;
+}
+
+static void read_usage(struct anthropic_reading *reading, const struct json *usage)
+{
+    read_count(usage, "input_tokens", &reading->prompt);
+    read_count(usage, "cache_read_input_tokens", &reading->cache_read);
+    read_count(usage, "cache_creation_input_tokens", &reading->cache_written);
+    read_count(usage, "output_tokens", &reading->answer);
+}
+
+/* Anthropic counts what is cached beside the input, a chat within it. */
+static void put_usage(const struct anthropic_reading *reading, const struct dialect_out *out)
+{
+    const struct dialect_usage usage = {
+        .prompt = reading->prompt + reading->cache_read + reading->cache_written,
+        .completion = reading->answer,
+        .cached = reading->cache_read,
+        .cache_written = reading->cache_written,
+    };
+    dialect_put_usage(out, &usage);
+}
+
+/* An entry of reasoning_details, with its text, signature or data under `name`. */
+static void put_detail(const struct anthropic_reading *reading, const char *type, const char *name,
+                       struct td_str text, const struct dialect_out *out)
+{
+    struct json *entry = json_new_object(), *list = json_new_array(), *delta = json_new_object();
+    json_put(entry, "type", json_new_cstr(type));
+    json_put(entry, "index", json_new_int(reading->index));
+    json_put(entry, "format", json_new_cstr(FORMAT));
+    json_put(entry, name, json_new_text(text));
+    if (name[0] == 't' && text.len > 0)
+        json_put(delta, "reasoning", json_new_text(text));
+    json_push(list, entry);
+    json_put(delta, "reasoning_details", list);
+    dialect_put_delta(out, delta);
+}
+
+static void begin_block(struct anthropic_reading *reading, const struct json *event,
+                        const struct dialect_out *out)
+{
+    const struct json *block = json_get(event, "content_block");
+    struct td_str type = json_text(json_get(block, "type"));
+    if (reading->open || json_kind_of(block) != JSON_KIND_OBJECT) {
+        out->malformed(out->ctx, reading->open ? "a content block begins inside another one"
+                                               : "a content block is not an object");
+        return;
+    }
+    reading->open = true;
+    reading->index = json_int(json_get(event, "index"), 0);
+    reading->is_call = str_equal(type, STR("tool_use"));
+    reading->has_arguments = false;
+    if (reading->is_call) {
+        const struct dialect_call call = {.number = reading->call_count++,
+                                          .id = json_text(json_get(block, "id")),
+                                          .name = json_text(json_get(block, "name"))};
+        dialect_put_call(out, &call);
+    } else if (str_equal(type, STR("text"))) {
+        dialect_put_text(out, "content", json_text(json_get(block, "text")));
+    } else if (str_equal(type, STR("redacted_thinking"))) {
+        put_detail(reading, "reasoning.encrypted", "data", json_text(json_get(block, "data")), out);
+    }
+}
+
+static void put_arguments(struct anthropic_reading *reading, struct td_str text,
+                          const struct dialect_out *out)
+{
+    if (!reading->is_call || text.len == 0)
+        return;
+    reading->has_arguments = true;
+    const struct dialect_call call = {.number = reading->call_count - 1, .arguments = text};
+    dialect_put_call(out, &call);
+}
+
+static void go_on(struct anthropic_reading *reading, const struct json *event,
+                  const struct dialect_out *out)
+{
+    const struct json *delta = json_get(event, "delta");
+    struct td_str type = json_text(json_get(delta, "type"));
+    if (!reading->open || json_kind_of(delta) != JSON_KIND_OBJECT)
+        out->malformed(out->ctx, "a delta is of no content block");
+    else if (str_equal(type, STR("text_delta")))
+        dialect_put_text(out, "content", json_text(json_get(delta, "text")));
+    else if (str_equal(type, STR("input_json_delta")))
+        put_arguments(reading, json_text(json_get(delta, "partial_json")), out);
+    else if (str_equal(type, STR("thinking_delta")))
+        put_detail(reading, "reasoning.text", "text", json_text(json_get(delta, "thinking")), out);
+    else if (str_equal(type, STR("signature_delta")))
+        put_detail(reading, "reasoning.text", "signature", json_text(json_get(delta, "signature")),
+                   out);
+}
+
+/* A call without arguments has an empty object. */
+static void end_block(struct anthropic_reading *reading, const struct dialect_out *out)
+{
+    if (reading->open && reading->is_call && !reading->has_arguments)
+        put_arguments(reading, STR("{}"), out);
+    reading->open = false;
+}
+
+static void read_delta(struct anthropic_reading *reading, const struct json *event,
+                       const struct dialect_out *out)
+{
+    const struct json *delta = json_get(event, "delta");
+    const struct json *reason = json_get(delta, "stop_reason");
+    read_usage(reading, json_get(event, "usage"));
+    if (!json_absent(reason))
+        dialect_put_finish(out, dialect_word(reasons, json_text(reason), "stop"),
+                           json_text(json_get(delta, "stop_sequence")));
+    put_usage(reading, out);
+}
+
+void anthropic_read(void *state, struct td_str name, const struct json *event,
+                    const struct dialect_out *out)
+{
+    struct anthropic_reading *reading = state;
+    const struct json *message = json_get(event, "message"), *error = json_get(event, "error");
+    struct td_str type = json_text(json_get(event, "type"));
+    (void)name; /* the type says it, too */
+    if (str_equal(type, STR("message_start"))) {
+        read_usage(reading, json_get(message, "usage"));
+        dialect_put_model(out, json_text(json_get(message, "model")));
+    } else if (str_equal(type, STR("content_block_start"))) {
+        begin_block(reading, event, out);
+    } else if (str_equal(type, STR("content_block_delta"))) {
+        go_on(reading, event, out);
+    } else if (str_equal(type, STR("content_block_stop"))) {
+        end_block(reading, out);
+    } else if (str_equal(type, STR("message_delta"))) {
+        read_delta(reading, event, out);
+    } else if (str_equal(type, STR("message_stop"))) {
+        out->done(out->ctx);
+    } else if (str_equal(type, STR("error"))) {
+        dialect_put_error(out, json_text(json_get(error, "type")), 0,
+                          json_text(json_get(error, "message")));
+    }
+}
