@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from clients import Missing, install_python, interpreter
 
-SCRIPTS = ["client_anthropic.py", "client_openai.py", "client_gemini.py"]
+SCRIPTS = ["client_anthropic.py", "client_openai.py", "client_gemini.py", "client_otlp.py"]
 
 
 def run_script(name):

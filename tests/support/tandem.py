@@ -32,7 +32,7 @@ def clean_environment(**extra: object) -> dict[str, str]:
     env = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("TANDEM_", *PROVIDERS)) and "proxy" not in key.lower()
+        if not key.startswith(("TANDEM_", "OTEL_", *PROVIDERS)) and "proxy" not in key.lower()
     }
     env.update({key: str(value) for key, value in extra.items() if value is not None})
     return env

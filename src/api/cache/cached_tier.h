@@ -1,6 +1,7 @@
 /* A tier before another one: it gives answers that were kept, asks the other for all else, and
- * keeps what that one answers. Exchanges ask it in the place of the other (exchange_services.asked),
- * and judge, restore, show and record what comes from it like any answer. Any thread, as tiers. */
+ * keeps what that one answers. Exchanges ask it in the place of the other
+ * (exchange_services.asked), and judge, restore, show and record what comes from it like any
+ * answer. Any thread, as tiers. */
 #ifndef API_CACHED_TIER_H
 #define API_CACHED_TIER_H
 

@@ -13,6 +13,7 @@ struct file_store;
 struct history;
 struct ledger_reader;
 struct metrics;
+struct otlp;
 struct sandbox;
 
 /* Whose data is to be erased. */
@@ -54,6 +55,7 @@ struct api_host {
     struct ledger *ledger;         /* or NULL */
     const char *ledger_path;       /* or NULL */
     struct metrics *metrics;
+    struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
     struct auth *auth;                /* NULL = no key needed */
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */
     bool local_origins;               /* also those of local programs (http/origin.h) */

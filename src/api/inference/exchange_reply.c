@@ -3,6 +3,7 @@
 #include "api/inference/exchange_reply.h"
 
 #include "api/http/metrics.h"
+#include "api/telemetry/otlp.h"
 #include "api/wire/openai_response.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -150,6 +151,7 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
     count_objective(api, summary, "whole_answer", summary->objective_total);
     count_answer(api, summary);
     count_pseudonyms(api, &summary->pseudonyms);
+    otlp_exchange(api->host->otlp, summary);
 }
 
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,

@@ -347,6 +347,12 @@ struct config {
     struct {
         int level; /* enum log_level */
     } log;
+    struct {
+        const char *endpoint; /* NULL = OTEL_EXPORTER_OTLP_ENDPOINT, or nothing is sent */
+        const char *headers_env, *service_name, *ca_file; /* NULL = those of OTEL_... */
+        bool traces, metrics;
+        uint32_t metrics_interval_s;
+    } otlp;
     struct config_tier *tiers;
     size_t tier_count;
     struct config_route *routes;

@@ -126,6 +126,8 @@ static const struct config_key root_keys[] = {
     {"files", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_files,
      .help = "files that clients upload, and batches; needs a restart; off with "
              "privacy.zero_retention"},
+    {"otlp", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_otlp,
+     .help = "traces and metrics for an OpenTelemetry collector; needs a restart"},
     {"log", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_log,
      .help = "log lines on standard error"},
 };

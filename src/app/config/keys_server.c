@@ -158,3 +158,23 @@ static const struct config_key log_keys[] = {
      .help = "the least important lines that are written"},
 };
 const struct config_section keys_log = KEYS_MAP(log_keys);
+
+static const struct config_key otlp_keys[] = {
+    {"endpoint", CONFIG_KEY_TEXT, AT(otlp.endpoint), NULL,
+     .help = "http or https address of the collector, such as http://localhost:4318; default: "
+             "OTEL_EXPORTER_OTLP_ENDPOINT; none: nothing is sent"},
+    {"headers_env", CONFIG_KEY_TEXT, AT(otlp.headers_env), "OTEL_EXPORTER_OTLP_HEADERS",
+     .help = "variable with headers for the collector, as in authorization=Bearer%20KEY,tenant=a"},
+    {"service_name", CONFIG_KEY_TEXT, AT(otlp.service_name), NULL,
+     .help = "default: OTEL_SERVICE_NAME, else tandem"},
+    {"ca_file", CONFIG_KEY_TEXT, AT(otlp.ca_file), NULL,
+     .help = "certificates of the collector; default: OTEL_EXPORTER_OTLP_CERTIFICATE, else the "
+             "system's"},
+    {"traces", CONFIG_KEY_BOOL, AT(otlp.traces), "true",
+     .help = "send a span for each exchange and each attempt"},
+    {"metrics", CONFIG_KEY_BOOL, AT(otlp.metrics), "true",
+     .help = "send histograms of times and tokens"},
+    {"metrics_interval_s", CONFIG_KEY_UINT, AT(otlp.metrics_interval_s), "60", 1, 3600,
+     .help = "how often metrics are sent"},
+};
+const struct config_section keys_otlp = KEYS_MAP(otlp_keys);

@@ -230,6 +230,10 @@ static void summarize_steps(struct exchange *ex)
                                                     : NULL;
     }
     summary->steps = ex->answer.steps;
+    summary->attempts = ex->attempts;
+    summary->facts = ex->facts;
+    summary->trace = ex->request.keep_nothing ? NULL : &ex->trace;
+    summary->completes = ex->request.completion != NULL;
 }
 
 /* A client that leaves before the time is up says nothing of it. */

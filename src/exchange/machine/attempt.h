@@ -1,4 +1,5 @@
-/* One tier's try, and the lane that it runs in. Between files of the exchange only.
+/* One tier's try, and the lane that it runs in. Between files of the exchange, and for whoever
+ * reads its summary.
  *
  * An attempt is the record of a try and stays until the exchange is freed. A lane holds what is
  * only needed while the try runs: the stream, its confidence, and the pieces that nobody has seen

@@ -215,7 +215,7 @@ static void put_turns(const struct exchange *ex, struct json *root)
         json_free(turns);
 }
 
-/* What the answer was kept for, where a cache was looked into. `tandem report` reads the members. */
+/* Where an answer that was kept was looked for. `tandem report` reads the members. */
 static void put_cache(const struct exchange *ex, struct json *root)
 {
     const struct exchange_summary *summary = &ex->answer.summary;

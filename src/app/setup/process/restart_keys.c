@@ -80,6 +80,16 @@ static bool same_privacy(const struct config *old, const struct config *new)
            old->privacy.zero_retention == new->privacy.zero_retention;
 }
 
+static bool same_otlp(const struct config *old, const struct config *new)
+{
+    return same_text(old->otlp.endpoint, new->otlp.endpoint) &&
+           same_text(old->otlp.headers_env, new->otlp.headers_env) &&
+           same_text(old->otlp.service_name, new->otlp.service_name) &&
+           same_text(old->otlp.ca_file, new->otlp.ca_file) &&
+           old->otlp.traces == new->otlp.traces && old->otlp.metrics == new->otlp.metrics &&
+           old->otlp.metrics_interval_s == new->otlp.metrics_interval_s;
+}
+
 void restart_keys_warn(const struct config *old, const struct config *new)
 {
     const struct {
@@ -88,6 +98,7 @@ void restart_keys_warn(const struct config *old, const struct config *new)
     } sections[] = {{"server", same_server(old, new)},
                     {"ledger", same_ledger(old, new)},
                     {"files", same_files(old, new)},
+                    {"otlp", same_otlp(old, new)},
                     {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)

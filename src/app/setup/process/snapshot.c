@@ -180,6 +180,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     struct tier_facts facts = policy_tier_facts(snapshot->config, from);
     if (from->kind == CONFIG_TIER_LOCAL)
         return make_local(snapshot, index, &facts, base, err);
+    facts.provider = config_tier_server(from)->name;
     enum td_status status = TD_OK;
     if (!base->confined)
         status = file_check_regular(from->ca_file, err);

@@ -8,6 +8,7 @@
 #include "api/http/auth.h"
 #include "api/http/metrics.h"
 #include "api/inference/call_cache.h"
+#include "api/telemetry/otlp.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -16,6 +17,7 @@
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/listeners.h"
+#include "app/setup/process/otlp_setup.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
@@ -47,6 +49,7 @@ struct serve {
     struct runtime *runtime;
     struct api_host host;
     struct metrics *metrics;
+    struct otlp *otlp;             /* NULL = no collector is told */
     struct background *background; /* outlives the workers */
     struct history *history;       /* NULL = nothing is kept */
     struct file_store *files;      /* NULL = none are kept */
@@ -82,6 +85,7 @@ static void fill_host(struct serve *serve)
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,
+        .otlp = serve->otlp,
         .auth = serve->auth,
         .key = serve->key,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
@@ -366,6 +370,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (!serve->metrics || !serve->background || !serve->call_cache || keeps != !!serve->history)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     status = open_files(serve, err);
+    if (status == TD_OK)
+        status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
     if (status != TD_OK)
         return status;
     fill_host(serve);
@@ -432,6 +438,7 @@ static int cmd_serve(int argc, char **argv)
     }
     block_signals(serve);
     enum td_status status = serve_run(serve, &values, json, &err);
+    otlp_free(serve->otlp);
     background_free(serve->background);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);

@@ -1,0 +1,22 @@
+/* What a collector was told (api/telemetry/otlp.h), for GET /metrics. */
+#include "api/telemetry/otlp.h"
+
+#include "api/admin/metric_writers.h"
+#include "api/http/metrics.h"
+
+void otlp_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                        struct buf *out)
+{
+    struct otlp_counts counts;
+    (void)services;
+    if (!host->otlp)
+        return;
+    otlp_read(host->otlp, &counts);
+    metrics_write_value(out, "tandem_otlp_spans_total", "counter", "Spans that the collector took",
+                        (double)counts.spans);
+    metrics_write_value(out, "tandem_otlp_spans_dropped_total", "counter",
+                        "Spans that it did not take, or that did not fit the queue",
+                        (double)counts.dropped);
+    metrics_write_value(out, "tandem_otlp_failures_total", "counter",
+                        "Transfers to the collector that failed", (double)counts.failures);
+}
