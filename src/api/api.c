@@ -12,11 +12,14 @@
 #include "api/dialects/ollama/ollama_response.h"
 #include "api/files/handlers.h"
 #include "api/http/access.h"
+#include "api/http/access_note.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
 #include "api/http/trim.h"
 #include "api/inference/handlers.h"
+#include "api/telemetry/access_log.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
@@ -260,8 +263,9 @@ static void reply_unknown_path(struct api *api, struct http_request *request)
     api_reply_fault(api, request, &fault);
 }
 
-/* What a request's head was found to be; kept with the request until its body is there. */
+/* What a request's head was found to be; kept with the request until all is over. */
 struct admission {
+    struct access_note note;             /* first, for access_note_exchange */
     const struct api_endpoint *endpoint; /* NULL = refused */
     const char *rest;
     struct tracing tracing;
@@ -357,4 +361,30 @@ void api_handle(void *ctx, struct http_request *request)
         return;
     }
     admission->endpoint->handler(api, request, admission->rest);
+}
+
+#define ACCESS_LINE_BYTES_MAX 4096
+
+void api_end(void *ctx, const struct http_request *request, const struct http_outcome *outcome)
+{
+    struct api *api = ctx;
+    const struct admission *admission = http_request_noted(request);
+    struct access_note note = admission->note;
+    struct buf text;
+    if (!api->host->access_log)
+        return;
+    note.keeps_nothing |= api->host->zero_retention;
+    buf_init(&text, ACCESS_LINE_BYTES_MAX);
+    const struct access_line line = {.note = &note,
+                                     .request = request,
+                                     .outcome = outcome,
+                                     .path = admission->endpoint ? admission->endpoint->path : NULL,
+                                     .trace = &admission->tracing.trace,
+                                     .who = &admission->who,
+                                     .wall_ms = clock_wall_ms(NULL),
+                                     .now_ms = clock_monotonic_ns(NULL) / 1000000};
+    access_note_write(&line, &text);
+    if (!text.failed)
+        access_log_put(api->host->access_log, buf_view(&text));
+    buf_deinit(&text);
 }

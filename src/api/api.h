@@ -24,6 +24,8 @@ struct auth_who;
 void api_ask(struct api *api, struct http_request *request, const struct auth_who *who);
 /* A server_fn; ctx is the struct api. */
 void api_handle(void *ctx, struct http_request *request);
+/* A server_end_fn: writes the request's line of the access log. ctx: the api. */
+void api_end(void *ctx, const struct http_request *request, const struct http_outcome *outcome);
 /* A server_refuse_fn: net/'s own refusals in the shape of the path's dialect. ctx: the api. */
 void api_refuse(void *ctx, const struct http_refusal *refusal, struct td_str *body);
 

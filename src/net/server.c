@@ -230,6 +230,11 @@ void server_set_head(struct server *server, server_head_fn *head)
     server->head = head;
 }
 
+void server_set_end(struct server *server, server_end_fn *end)
+{
+    server->end = end;
+}
+
 void server_set_refuse(struct server *server, server_refuse_fn *refuse)
 {
     server->refuse = refuse;

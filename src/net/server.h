@@ -56,6 +56,17 @@ struct http_refusal {
 };
 typedef void server_refuse_fn(void *ctx, const struct http_refusal *refusal, struct td_str *body);
 
+/* What became of a request. */
+struct http_outcome {
+    int code;            /* of the reply; 499: the client left before it began */
+    uint64_t sent_bytes; /* of the reply's body, before chunks */
+    bool whole;          /* the reply was given to its end */
+    uint64_t begun_ms;   /* monotonic; when the head was there */
+};
+/* Called once for each request that has a note, when all is over. It may read the request. */
+typedef void server_end_fn(void *ctx, const struct http_request *request,
+                           const struct http_outcome *outcome);
+
 TD_MUST_CHECK enum td_status server_new(struct loop *loop, const struct server_options *options,
                                         server_fn *handler, void *ctx, struct server **out,
                                         struct td_error *err);
@@ -73,6 +84,7 @@ TD_MUST_CHECK enum td_status
 server_listen(struct server *server, const struct server_socket *entrance, struct td_error *err);
 void server_set_head(struct server *server, server_head_fn *head);
 void server_set_refuse(struct server *server, server_refuse_fn *refuse);
+void server_set_end(struct server *server, server_end_fn *end);
 /* Requests with bodies of SERVER_LARGE_BYTES or more are handled on the loop of `large`, with its
  * handler and its limits; their heads are read and decided upon here. Before the loops run. `large`
  * runs before `server`, and its loop ends and it is freed only after server's loop has ended.
@@ -100,6 +112,7 @@ const char *http_request_local(const struct http_request *request);
 /* What the server_head_fn wants to tell the server_fn: memory that the request owns, zeroed at
  * first, the same at each call. NULL without memory. */
 void *http_request_note(struct http_request *request, size_t bytes);
+const void *http_request_noted(const struct http_request *request); /* NULL = there is none */
 
 /* Takes a body in pieces, as they come, instead of keeping it: it becomes a file. Such a body may
  * not be compressed. */

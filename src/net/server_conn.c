@@ -254,6 +254,8 @@ void conn_refuse_header(struct conn *conn, int code, const char *reason, const c
     /* Logged for debugging only: a client that sends garbage must not fill the disk. */
     log_event(LOG_LEVEL_DEBUG, "http_refused", "code=%d peer=%s reason=\"%s\"", code, conn->peer,
               reason);
+    if (conn->request)
+        conn->request->outcome.code = code;
     drop_request(conn); /* and with it the reason, where a sink gave it */
     reply_put_head(conn, code, server->refuse ? "application/json" : "text/plain; charset=utf-8");
     char rest[128];

@@ -45,6 +45,7 @@ struct server {
     server_fn *handler;
     server_head_fn *head;
     server_refuse_fn *refuse;
+    server_end_fn *end;
     void *ctx;
     bool stopping;
 
@@ -120,6 +121,7 @@ struct http_request {
     char peer[PEER_BYTES], local[PEER_BYTES];
     char *client; /* who its certificate says it is, or NULL */
     void *note;
+    struct http_outcome outcome;
     struct http_sink sink; /* take NULL = the body is kept */
     uint64_t sunk_bytes;   /* that it has taken */
     void (*inside_done)(void *ctx, int code, struct td_str body);

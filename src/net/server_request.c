@@ -8,6 +8,7 @@
  * dropped. */
 #include "net/server_internal.h"
 
+#include "base/clock.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -103,6 +104,8 @@ struct http_request *request_new(struct server *server, struct conn *conn, struc
         memcpy(request->local, conn->local, sizeof request->local);
     }
     buf_init(&request->body, server->options.body_bytes_max);
+    request->outcome =
+        (struct http_outcome){.code = 499, .begun_ms = clock_monotonic_ns(NULL) / 1000000};
     buf_init(&request->reply_headers, REPLY_HEADERS_BYTES_MAX);
     request_enter(request, server);
     return request;
@@ -110,6 +113,8 @@ struct http_request *request_new(struct server *server, struct conn *conn, struc
 
 void request_free(struct http_request *request)
 {
+    if (request->server && request->server->end && request->note && !request->inside)
+        request->server->end(request->server->ctx, request, &request->outcome);
     if (request->server)
         request_leave(request);
     body_budget_give(request->budget, request->held_bytes, request->dispatched);
@@ -251,6 +256,11 @@ void *http_request_note(struct http_request *request, size_t bytes)
     return request->note;
 }
 
+const void *http_request_noted(const struct http_request *request)
+{
+    return request->note;
+}
+
 void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
 {
     assert(request != NULL && fn != NULL);
@@ -312,6 +322,7 @@ static void start_reply(struct http_request *request, int code, const char *cont
     if (code < 200 || code > 599) /* passed on from upstream, but not a code of a final answer */
         code = 502;
     request->started = true;
+    request->outcome.code = code;
     request->bodyless = request->method == HTTP_HEAD || code == 204 || code == 304;
     if (conn == NULL)
         return;
@@ -349,6 +360,7 @@ void http_reply(struct http_request *request, int code, const char *content_type
     assert(!request->started);
     start_reply(request, code, content_type);
     struct conn *conn = request->conn;
+    request->outcome.whole = conn != NULL;
     if (conn) {
         if (code != 204 && code != 304) {
             char length[48];
@@ -357,8 +369,10 @@ void http_reply(struct http_request *request, int code, const char *content_type
         }
         put_connection(conn, request);
         put_text(conn, "\r\n");
-        if (!request->bodyless)
+        if (!request->bodyless) {
             conn_put(conn, body.data, body.len);
+            request->outcome.sent_bytes = body.len;
+        }
     }
     request_tell_inside(request, code, body);
     end_reply(request);
@@ -399,6 +413,7 @@ void http_stream_write(struct http_request *request, struct td_str bytes)
         put_text(conn, size);
     }
     conn_put(conn, bytes.data, bytes.len);
+    request->outcome.sent_bytes += bytes.len;
     if (request->chunked)
         put_text(conn, "\r\n");
     conn_flush_soon(conn);
@@ -438,6 +453,7 @@ void http_stream_end(struct http_request *request)
     if (request->ended)
         return;
     assert(request->started);
+    request->outcome.whole = request->conn != NULL;
     if (request->conn && request->chunked)
         put_text(request->conn, "0\r\n\r\n");
     end_reply(request);

@@ -1,14 +1,19 @@
-/* What a collector was told (api/telemetry/otlp.h), for GET /metrics. */
+/* What a collector was told (api/telemetry/otlp.h), and the access log, for GET /metrics. */
 #include "api/telemetry/otlp.h"
 
 #include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
+#include "api/telemetry/access_log.h"
 
 void otlp_write_metrics(const struct api_host *host, const struct exchange_services *services,
                         struct buf *out)
 {
     struct otlp_counts counts;
     (void)services;
+    if (host->access_log)
+        metrics_write_value(out, "tandem_access_log_dropped_total", "counter",
+                            "Lines of the access log that did not fit its buffer",
+                            (double)access_log_dropped(host->access_log));
     if (!host->otlp)
         return;
     otlp_read(host->otlp, &counts);

@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
 
+struct access_log;
 struct answer_cache;
 struct auth;
 struct background;
@@ -55,6 +56,7 @@ struct api_host {
     struct ledger *ledger;         /* or NULL */
     const char *ledger_path;       /* or NULL */
     struct metrics *metrics;
+    struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
     struct auth *auth;                /* NULL = no key needed */
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */

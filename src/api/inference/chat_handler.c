@@ -23,6 +23,7 @@
 #include "api/files/file_inline.h"
 #include "api/files/file_object.h"
 #include "api/http/access.h"
+#include "api/http/access_note.h"
 #include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
@@ -323,15 +324,18 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_DONE:
         chat->exchange = NULL;
         exchange_reply_count(chat->base.api, event->summary);
+        access_note_exchange(chat->stream.http, event->summary);
         send_end(chat, event->summary);
         break;
     case EXCHANGE_FAILED:
         chat->exchange = NULL;
         exchange_reply_count(chat->base.api, event->summary);
+        access_note_exchange(chat->stream.http, event->summary);
         finish_failed(chat, event);
         break;
     case EXCHANGE_CANCELLED:
         exchange_reply_count(chat->base.api, event->summary);
+        access_note_exchange(chat->stream.http, event->summary);
         return; /* whoever cancelled goes on */
     }
     chat->in_event = false;

@@ -11,6 +11,7 @@
  * A struct completion_call lives until one turn of the loop after its end, as a chat does
  * (chat_handler.c): exchanges read the request's strings when they call back for the last time. */
 #include "api/http/access.h"
+#include "api/http/access_note.h"
 #include "api/http/call.h"
 #include "api/http/event_stream.h"
 #include "api/http/reply.h"
@@ -320,11 +321,13 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_DONE:
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
+        access_note_exchange(call->stream.http, event->summary);
         on_done(call, choice, event->summary);
         break;
     case EXCHANGE_FAILED:
         choice->exchange = NULL;
         exchange_reply_count(call->base.api, event->summary);
+        access_note_exchange(call->stream.http, event->summary);
         exchange_reply_fault(event, &fault);
         if (choice->rejected && api_call_is_whole(&call->base, &fault))
             fault_too_large(&fault);
@@ -334,6 +337,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_CANCELLED:
         exchange_reply_count(call->base.api, event->summary);
+        access_note_exchange(call->stream.http, event->summary);
         return;               /* whoever cancelled goes on */
     case EXCHANGE_CORRECTION: /* of an answer that is not streamed */
         text_answer_clear(&choice->answer);

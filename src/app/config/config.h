@@ -345,7 +345,8 @@ struct config {
         int durable;        /* enum config_durable */
     } ledger;
     struct {
-        int level; /* enum log_level */
+        int level;          /* enum log_level */
+        const char *access; /* "off", "stderr" or a file */
     } log;
     struct {
         const char *endpoint; /* NULL = OTEL_EXPORTER_OTLP_ENDPOINT, or nothing is sent */

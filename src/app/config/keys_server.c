@@ -156,6 +156,9 @@ const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
 static const struct config_key log_keys[] = {
     {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
      .help = "the least important lines that are written"},
+    {"access", CONFIG_KEY_TEXT, AT(log.access), "off",
+     .help = "one line of JSON for each request, without content: off, stderr, or a file, which "
+             "SIGHUP opens anew; needs a restart"},
 };
 const struct config_section keys_log = KEYS_MAP(log_keys);
 

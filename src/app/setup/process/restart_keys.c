@@ -99,6 +99,7 @@ void restart_keys_warn(const struct config *old, const struct config *new)
                     {"ledger", same_ledger(old, new)},
                     {"files", same_files(old, new)},
                     {"otlp", same_otlp(old, new)},
+                    {"log", same_text(old->log.access, new->log.access)},
                     {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)

@@ -129,6 +129,8 @@ static enum td_status make(const struct worker_options *options, struct worker *
     }
     server_set_head(worker->server, api_admit);
     server_set_refuse(worker->server, api_refuse);
+    if (options->host->access_log)
+        server_set_end(worker->server, api_end);
     if (options->batches && !batch_runner_attach(options->batches, worker->api, worker->server)) {
         worker_free(worker);
         return error_set(err, TD_NO_MEMORY, "no memory for a worker");

@@ -8,6 +8,7 @@
 #include "api/http/auth.h"
 #include "api/http/metrics.h"
 #include "api/inference/call_cache.h"
+#include "api/telemetry/access_log.h"
 #include "api/telemetry/otlp.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
@@ -49,6 +50,7 @@ struct serve {
     struct runtime *runtime;
     struct api_host host;
     struct metrics *metrics;
+    struct access_log *access_log; /* NULL = requests are not logged */
     struct otlp *otlp;             /* NULL = no collector is told */
     struct background *background; /* outlives the workers */
     struct history *history;       /* NULL = nothing is kept */
@@ -86,6 +88,7 @@ static void fill_host(struct serve *serve)
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,
         .otlp = serve->otlp,
+        .access_log = serve->access_log,
         .auth = serve->auth,
         .key = serve->key,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
@@ -234,6 +237,7 @@ static void tell_ready(const struct serve *serve, bool json)
 static void reload(struct serve *serve)
 {
     struct td_error err = {0};
+    access_log_reopen(serve->access_log);
     if (runtime_reload(serve->runtime, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
@@ -372,6 +376,9 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     status = open_files(serve, err);
     if (status == TD_OK)
         status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
+    const char *access = runtime_config(serve->runtime)->log.access;
+    if (status == TD_OK && strcmp(access, "off") != 0)
+        status = access_log_open(access, &serve->access_log, err);
     if (status != TD_OK)
         return status;
     fill_host(serve);
@@ -439,6 +446,7 @@ static int cmd_serve(int argc, char **argv)
     block_signals(serve);
     enum td_status status = serve_run(serve, &values, json, &err);
     otlp_free(serve->otlp);
+    access_log_free(serve->access_log);
     background_free(serve->background);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);
