@@ -129,6 +129,8 @@ enum td_status tagger_file_open(const char *path, struct tagger_file *file, stru
             file->mapping_bytes = len;
             if (status != TD_OK)
                 tagger_file_close(file);
+            else /* the check has read all of it, a scan reads little: that comes back when used */
+                (void)madvise(mapping, len, MADV_DONTNEED);
         }
     }
     close(fd);
