@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The usual size of a chunk: a chat request with its parsed messages fits into one. */
-#define CHUNK_BYTES 16384
+/* The first chunk holds a small request, and each further one is twice as large, up to this: what
+ * is not used must be cleared all the same, and thousands of streams hold a chunk each. */
+#define FIRST_CHUNK_BYTES 2048
+#define CHUNK_BYTES_MAX 16384
 
 struct chunk {
     struct chunk *next;
@@ -49,7 +51,11 @@ void arena_free(struct arena *arena)
 
 static struct chunk *chunk_add(struct arena *arena, size_t bytes)
 {
-    size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    size_t capacity = arena->chunks ? 2 * arena->chunks->capacity : FIRST_CHUNK_BYTES;
+    if (capacity > CHUNK_BYTES_MAX)
+        capacity = CHUNK_BYTES_MAX;
+    if (bytes > capacity)
+        capacity = bytes;
     struct chunk *chunk = calloc(1, sizeof *chunk + capacity);
     if (chunk == NULL) {
         shortage_note();

@@ -37,8 +37,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#define HOST_CONNECTIONS_MAX 256L /* connections to one HTTP/1.1 server */
+/* Connections to one HTTP/1.1 server are not limited here: each stream needs one. How many there are
+ * is limited by server.connections_max, and by limits.concurrent of a tier. */
 #define IDLE_CONNECTIONS_MAX 64L
+#define RECEIVE_BYTES 4096L /* a buffer of each transfer's own; the library's default is 16 KiB */
 #define HOST_BYTES_MAX 256
 #define KEEP_ALIVE_AFTER_S 15L /* of silence on a connection */
 #define KEEP_ALIVE_EVERY_S 5L
@@ -504,6 +506,7 @@ static CURLcode set_options(struct client_transfer *transfer, const struct clien
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     bad = bad ? bad : set_liveness(transfer);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms(request));
@@ -662,7 +665,6 @@ enum td_status client_new(struct loop *loop, struct client **out, struct td_erro
     curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
     curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(client->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX);
     curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
     *out = client;
     return TD_OK;
