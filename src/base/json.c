@@ -1,4 +1,4 @@
-/* The only file that knows jansson. It adds what jansson does not do: it limits the depth, and it
+/* One of two files that know jansson; the other reads what is plain (json_fast.c). It adds what jansson does not do: it limits the depth, and it
  * turns invalid UTF-8 in built text into U+FFFD. Doubles are written with 15 significant digits,
  * because with 17 the number 0.1 would become 0.10000000000000001. Lists, objects and texts are
  * written here, to the same bytes: the library asks for each character and formats an address for
@@ -6,6 +6,7 @@
 #include "base/json.h"
 
 #include "base/error.h"
+#include "base/json_fast.h"
 #include "base/shortage.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -136,6 +137,13 @@ static enum td_status load(struct td_str text, size_t flags, struct json **out,
     json_error_t error;
     struct source source = {text, shortage_count()};
     *out = NULL;
+    if ((flags & ~(size_t)JSON_REJECT_DUPLICATES) == 0) {
+        *out = json_fast_read(text, DEPTH_MAX, flags & JSON_REJECT_DUPLICATES);
+        if (*out && !shortage_since(source.shortages))
+            return TD_OK;
+        json_free(*out);
+        *out = NULL;
+    }
     if (!set_aside(text))
         return error_set(err, TD_NO_MEMORY, "no memory for JSON of %zu bytes", text.len);
     json_t *value = json_load_callback(give_piece, &source, flags | JSON_DECODE_ANY, &error);

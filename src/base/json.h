@@ -1,4 +1,4 @@
-/* JSON values: strict reading, compact writing. jansson is inside; no jansson type leaves json.c.
+/* JSON values: strict reading, compact writing. jansson is inside; no jansson type leaves base/.
  *
  * Reading refuses duplicate keys, invalid UTF-8, trailing text, numbers that do not fit, and
  * nesting deeper than 64. Otherwise the privacy scan and a cloud could see two different contents.

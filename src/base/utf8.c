@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* The length of the valid character at p (1..4); 0 when it is invalid; -1 when it is a valid
  * beginning that the end of the text cuts off. RFC 3629, section 4: no overlong forms, no
@@ -36,6 +37,14 @@ size_t utf8_valid_prefix(struct td_str text)
 {
     size_t i = 0;
     while (i < text.len) {
+        uint64_t word; /* eight bytes of ASCII at once */
+        if (text.len - i >= sizeof word) {
+            memcpy(&word, text.data + i, sizeof word);
+            if (!(word & 0x8080808080808080u)) {
+                i += sizeof word;
+                continue;
+            }
+        }
         int len = character_len((const unsigned char *)text.data + i, text.len - i);
         if (len <= 0)
             return i;

@@ -1,14 +1,36 @@
-/* What the reader accepts, the writer writes, and the reader reads again to the same text. */
+/* What the reader accepts, the writer writes, and the reader reads again to the same text. What the
+ * fast reader takes, the library reads to the same tree. */
 #include "base/json.h"
+#include "base/json_fast.h"
 
 #include <assert.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void compare_readers(struct td_str text, bool reject_duplicates)
+{
+    size_t flags = JSON_DECODE_ANY | (reject_duplicates ? JSON_REJECT_DUPLICATES : 0);
+    struct json *fast = json_fast_read(text, 64, reject_duplicates);
+    if (!fast)
+        return;
+    json_t *slow = json_loadb(text.data, text.len, flags, NULL);
+    char *of_fast = json_dumps((json_t *)(void *)fast, JSON_ENCODE_ANY);
+    char *of_slow = json_dumps(slow, JSON_ENCODE_ANY);
+    assert(of_fast && of_slow && strcmp(of_fast, of_slow) == 0);
+    free(of_fast);
+    free(of_slow);
+    json_free(fast);
+    json_decref(slow);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct json *value, *again;
+    compare_readers((struct td_str){(const char *)data, size}, true);
+    compare_readers((struct td_str){(const char *)data, size}, false);
     if (json_parse((struct td_str){(const char *)data, size}, &value, NULL) != TD_OK)
         return 0;
     struct buf first, second;

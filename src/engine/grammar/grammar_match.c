@@ -9,6 +9,7 @@
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/shortage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,8 @@ static void *grow(void *data, uint32_t *capacity, uint32_t wanted, uint32_t max,
     void *grown = realloc(data, larger * bytes);
     if (grown)
         *capacity = larger;
+    else
+        shortage_note();
     return grown;
 }
 
@@ -104,8 +107,10 @@ static bool node_table_reserve(struct matcher *m)
         return true;
     uint32_t size = m->node_table ? (m->node_mask + 1) * 2 : 1024;
     uint32_t *table = calloc(size, sizeof *table);
-    if (table == NULL)
+    if (table == NULL) {
+        shortage_note();
         return false;
+    }
     free(m->node_table);
     m->node_table = table;
     m->node_mask = size - 1;
@@ -428,6 +433,8 @@ uint32_t matcher_compact(struct matcher *m, uint32_t set)
     struct node *old = calloc(m->node_count, sizeof *old);
     uint32_t *heads = calloc((size_t)kept.count + 1, sizeof *heads);
     uint32_t out = MATCH_FULL;
+    if (old == NULL || heads == NULL)
+        shortage_note();
     if (old && heads) {
         memcpy(old, m->nodes, m->node_count * sizeof *old);
         if (kept.count)

@@ -8,6 +8,7 @@
 
 #include "base/assertion.h"
 #include "base/error.h"
+#include "base/shortage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,10 +25,12 @@ static size_t mask_words(const struct token_filter *f)
     return ((size_t)f->index->vocab_count + 63) / 64;
 }
 
-static enum td_status explodes(struct td_error *err)
+/* The matcher does not say which: it met its limit, or memory ran short since `before`. */
+static enum td_status explodes(uint32_t before, struct td_error *err)
 {
-    return error_set(err, TD_LIMIT,
-                     "the grammar is too ambiguous: too many rules are possible at once");
+    enum td_status status = error_set(
+        err, TD_LIMIT, "the grammar is too ambiguous: too many rules are possible at once");
+    return shortage_judge(before, status, err);
 }
 
 enum td_status token_filter_new(struct td_grammar *grammar, const struct tokenizer *tokenizer,
@@ -37,6 +40,7 @@ enum td_status token_filter_new(struct td_grammar *grammar, const struct tokeniz
     ASSERT(grammar != NULL);
     ASSERT(tokenizer_count(tokenizer) == index->vocab_count);
     *out = NULL;
+    uint32_t before = shortage_count();
     struct token_filter *f = calloc(1, sizeof *f);
     if (f == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a grammar's filter");
@@ -48,7 +52,7 @@ enum td_status token_filter_new(struct td_grammar *grammar, const struct tokeniz
     if (status == TD_OK) {
         f->set = matcher_start(f->matcher);
         if (f->set == MATCH_FULL)
-            status = explodes(err);
+            status = explodes(before, err);
     }
     if (status != TD_OK) {
         token_filter_free(f);
@@ -134,10 +138,11 @@ static uint32_t walk_from(struct token_filter *f, uint32_t set, int32_t id)
 /* Makes room in the matcher, so that a step that met a limit may be tried again. */
 static enum td_status compact(struct token_filter *f, struct td_error *err)
 {
+    uint32_t before = shortage_count();
     for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
         f->masks[i].used = false;
     f->set = matcher_compact(f->matcher, f->set);
-    return f->set == MATCH_FULL ? explodes(err) : TD_OK;
+    return f->set == MATCH_FULL ? explodes(before, err) : TD_OK;
 }
 
 static enum td_status walk_or_compact(struct token_filter *f, int32_t id, uint32_t *set,
@@ -149,8 +154,9 @@ static enum td_status walk_or_compact(struct token_filter *f, int32_t id, uint32
     enum td_status status = compact(f, err);
     if (status != TD_OK)
         return status;
+    uint32_t before = shortage_count();
     *set = walk_from(f, f->set, id);
-    return *set == MATCH_FULL ? explodes(err) : TD_OK;
+    return *set == MATCH_FULL ? explodes(before, err) : TD_OK;
 }
 
 enum td_status token_filter_test(struct token_filter *f, int32_t id, bool *allowed,
@@ -308,8 +314,9 @@ static enum td_status make_mask(struct token_filter *f, struct token_mask **out,
         enum td_status status = compact(f, err);
         if (status != TD_OK)
             return status;
+        uint32_t before = shortage_count();
         if (!fill_mask(f, mask, any))
-            return explodes(err);
+            return explodes(before, err);
     }
     mask->set = f->set;
     mask->used_at = ++f->wanted;
