@@ -1,5 +1,5 @@
-/* One of two files that know jansson; the other reads what is plain (json_fast.c). It adds what jansson does not do: it limits the depth, and it
- * turns invalid UTF-8 in built text into U+FFFD. Doubles are written with 15 significant digits,
+/* One of two files that know jansson; the other reads what is plain (json_fast.c). It adds what
+ * jansson does not do: it limits the depth, and it turns invalid UTF-8 in built text into U+FFFD. Doubles are written with 15 significant digits,
  * because with 17 the number 0.1 would become 0.10000000000000001. Lists, objects and texts are
  * written here, to the same bytes: the library asks for each character and formats an address for
  * each list and object, which was a fifth of the time of a large request. */
@@ -15,6 +15,7 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,60 +414,104 @@ static int append_chunk(const char *data, size_t len, void *ctx)
     return out->failed ? -1 : 0;
 }
 
-/* Sets what a byte is escaped as; 0: it stands for itself, 'u': \u00xx. */
-static void set_escapes(char escapes[static 256])
+/* What a byte is escaped as; 'u': \u00xx. */
+static char escape_of(char byte)
 {
-    memset(escapes, 0, 256);
-    memset(escapes, 'u', ' ');
-    escapes['"'] = '"';
-    escapes['\\'] = '\\';
-    escapes['\b'] = 'b';
-    escapes['\f'] = 'f';
-    escapes['\n'] = 'n';
-    escapes['\r'] = 'r';
-    escapes['\t'] = 't';
-}
-
-struct writer {
-    struct buf *out;
-    char escapes[256];
-};
-
-static void write_string(const struct writer *writer, const char *text, size_t len)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    buf_append_char(writer->out, '"');
-    for (size_t i = 0, begin = 0; i <= len; i++) {
-        char escape = i < len ? writer->escapes[bytes[i]] : 0;
-        if (i < len && escape == 0)
-            continue;
-        buf_append(writer->out, text + begin, i - begin);
-        begin = i + 1;
-        if (escape == 'u')
-            buf_printf(writer->out, "\\u%04X", bytes[i]);
-        else if (escape)
-            buf_append(writer->out, (const char[]){'\\', escape}, 2);
+    switch (byte) {
+    case '"':
+    case '\\':
+        return byte;
+    case '\b':
+        return 'b';
+    case '\f':
+        return 'f';
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    default:
+        return 'u';
     }
-    buf_append_char(writer->out, '"');
 }
 
-static void write_value(const struct writer *writer, json_t *value, int depth_left)
+static void write_string(struct buf *out, struct td_str text)
 {
-    struct buf *out = writer->out;
+    buf_append_char(out, '"');
+    for (;;) {
+        size_t plain = json_plain_prefix(text);
+        buf_append(out, text.data, plain);
+        if (plain == text.len)
+            break;
+        char escape = escape_of(text.data[plain]);
+        if (escape == 'u')
+            buf_printf(out, "\\u%04X", (unsigned char)text.data[plain]);
+        else
+            buf_append(out, (const char[]){'\\', escape}, 2);
+        text = str_slice(text, plain + 1, text.len);
+    }
+    buf_append_char(out, '"');
+}
+
+static void write_int(int64_t value, struct buf *out)
+{
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (value < 0)
+        *--at = '-';
+    buf_append(out, at, (size_t)(digits + sizeof digits - at));
+}
+
+/* As the library writes it: with a point where nothing else says that it is no integer. What has an
+ * exponent, and what a locale writes with another point, is left to it. */
+static bool write_plain_double(double value, struct buf *out)
+{
+    char text[40];
+    int len = snprintf(text, sizeof text - 2, "%.15g", value);
+    if (len <= 0 || (size_t)len > sizeof text - 3 || strspn(text, "-0123456789.") != (size_t)len)
+        return false;
+    if (!strchr(text, '.')) {
+        memcpy(text + len, ".0", 3);
+        len += 2;
+    }
+    buf_append(out, text, (size_t)len);
+    return true;
+}
+
+static void write_plain(json_t *value, struct buf *out)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    if (json_is_integer(value))
+        write_int(json_integer_value(value), out);
+    else if (json_is_boolean(value))
+        buf_append_str(out, json_is_true(value) ? STR("true") : STR("false"));
+    else if (json_is_null(value))
+        buf_append_str(out, STR("null"));
+    else if (!(json_is_real(value) && write_plain_double(json_real_value(value), out)) &&
+             json_dump_callback(value, append_chunk, out, flags) != 0)
+        out->failed = true;
+}
+
+static void write_value(json_t *value, struct buf *out, int depth_left)
+{
     size_t index;
     const char *key;
     json_t *child;
     if (depth_left < 0 || out->failed) {
         out->failed = true;
     } else if (json_is_string(value)) {
-        write_string(writer, json_string_value(value), json_string_length(value));
+        write_string(out, json_text(wrap(value)));
     } else if (json_is_array(value)) {
         buf_append_char(out, '[');
         json_array_foreach(value, index, child)
         {
             if (index > 0)
                 buf_append_char(out, ',');
-            write_value(writer, child, depth_left - 1);
+            write_value(child, out, depth_left - 1);
         }
         buf_append_char(out, ']');
     } else if (json_is_object(value)) {
@@ -475,30 +520,30 @@ static void write_value(const struct writer *writer, json_t *value, int depth_le
         {
             buf_append_char(out, mark);
             mark = ',';
-            write_string(writer, key, strlen(key));
+            write_string(out, str_from(key));
             buf_append_char(out, ':');
-            write_value(writer, child, depth_left - 1);
+            write_value(child, out, depth_left - 1);
         }
         buf_append_str(out, mark == '{' ? STR("{}") : STR("}"));
     } else {
-        const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
-        if (json_dump_callback(value, append_chunk, out, flags) != 0)
-            out->failed = true;
+        write_plain(value, out);
     }
 }
 
 void json_write(const struct json *value, struct buf *out)
 {
-    struct writer writer = {.out = out};
-    set_escapes(writer.escapes);
     if (value == NULL)
         out->failed = true;
     else
-        write_value(&writer, raw(value), WRITTEN_DEPTH_MAX);
+        write_value(raw(value), out, WRITTEN_DEPTH_MAX);
 }
 
 void json_write_text(struct td_str text, struct buf *out)
 {
+    if (utf8_is_valid(text)) {
+        write_string(out, text);
+        return;
+    }
     struct json *value = json_new_text(text);
     json_write(value, out);
     json_free(value);

@@ -58,16 +58,23 @@ static bool any_special(const char *bytes)
     return ((word - ones * 0x20) | (quote - ones) | (slash - ones)) & tops;
 }
 
+size_t json_plain_prefix(struct td_str text)
+{
+    size_t at = 0;
+    while (text.len - at >= 8 && !any_special(text.data + at))
+        at += 8;
+    while (at < text.len && !is_special((unsigned char)text.data[at]))
+        at++;
+    return at;
+}
+
 /* The plain bytes from here on; the caller looks at what follows. */
 static struct td_str take_plain(struct reader *reader)
 {
-    const char *begin = reader->at, *at = begin;
-    while (reader->end - at >= 8 && !any_special(at))
-        at += 8;
-    while (at < reader->end && !is_special((unsigned char)*at))
-        at++;
-    reader->at = at;
-    return (struct td_str){begin, (size_t)(at - begin)};
+    struct td_str left = {reader->at, (size_t)(reader->end - reader->at)};
+    left.len = json_plain_prefix(left);
+    reader->at += left.len;
+    return left;
 }
 
 static int hex_of(char digit)

@@ -11,6 +11,7 @@
 #include "exchange/machine/exchange.h"
 #include "exchange/machine/outgoing.h"
 #include "exchange/machine/part.h"
+#include "exchange/private/conversation_id.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/tally.h"
 #include "request/request.h"
@@ -38,6 +39,7 @@ struct exchange {
     const char *alias;           /* of the route that took this name; or NULL */
     size_t named;                /* tier that the request names; SIZE_MAX none */
     struct signals signals;
+    struct conversation_keys conversation; /* that the request continues */
     struct privacy_tally findings;
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;

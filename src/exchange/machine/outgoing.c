@@ -92,7 +92,8 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     enum td_data_class left = classify_higher(
         declared, ex->outgoing.pseudonyms ? pseudonyms_class(ex->outgoing.pseudonyms)
                                           : ex->signals.data_class);
-    left = conversation_id_raise(ex->services->classes, &ex->request, true, left);
+    left =
+        conversation_id_raise(ex->services->classes, &ex->request, &ex->conversation, true, left);
     if (!ex->outgoing.pseudonyms)
         return;
     ex->signals.masked = true;
@@ -106,8 +107,8 @@ void outgoing_continue(struct exchange *ex, const struct td_request *request)
     struct privacy_tally found = {0};
     enum td_data_class data_class = classify_higher(
         ex->signals.data_class, classify_request(ex->services->scanner, request, &found));
-    ex->signals.data_class =
-        conversation_id_raise(ex->services->classes, &ex->request, false, data_class);
+    ex->signals.data_class = conversation_id_raise(ex->services->classes, &ex->request,
+                                                   &ex->conversation, false, data_class);
     ex->signals.masked = false;
     ex->outgoing = (struct outgoing){.asked = request};
     outgoing_prepare(ex, route, classify_higher(ex->request.data_class, route->data_class));

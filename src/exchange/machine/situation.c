@@ -32,13 +32,14 @@ static void read_signals(struct exchange *ex, const struct route *route)
     signatures_find(ex->services->signatures, &ex->request, &ex->signatures);
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
+    ex->conversation = conversation_id_keys(&ex->request);
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
     if (ex->request.media.kinds)
         declared = classify_higher(declared, ex->services->media_class);
     enum td_data_class data_class = classify_higher(
         declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
     ex->signals.data_class =
-        conversation_id_raise(ex->services->classes, &ex->request, false,
+        conversation_id_raise(ex->services->classes, &ex->request, &ex->conversation, false,
                               classify_higher(data_class, ex->request.class_before));
     ex->signals.deadline_ms = ex->deadline.total_ms;
     ex->signals.first_deadline_ms = ex->deadline.first_ms;
@@ -130,8 +131,8 @@ static void apply_rules(struct exchange *ex, const struct route *route)
     policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,
                        &ex->signals);
     if (ex->signals.data_class > before)
-        ex->signals.data_class = conversation_id_raise(ex->services->classes, &ex->request, false,
-                                                       ex->signals.data_class);
+        ex->signals.data_class = conversation_id_raise(
+            ex->services->classes, &ex->request, &ex->conversation, false, ex->signals.data_class);
 }
 
 void situation_read(struct exchange *ex, const struct route *route)

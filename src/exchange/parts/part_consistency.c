@@ -64,9 +64,8 @@ static void prepare(struct exchange *ex, void *state, const struct route *route)
     bool found = false;
     if (!is_on(ex))
         return;
-    const struct conversation_keys keys = conversation_id_keys(&ex->request);
-    if (keys.answered) {
-        conversation_bits(ex, keys.conversation, bits);
+    if (ex->conversation.answered) {
+        conversation_bits(ex, ex->conversation.conversation, bits);
         found = find(ex, route, CONSISTENCY_CONVERSATIONS, bits, 0);
     }
     if (!found && ex->signals.sketch.known)
@@ -139,7 +138,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     }
     if (ex->current->fallback || ex->current->purpose == EGRESS_HEDGE)
         return; /* it stood in: the next turn tries the other one again */
-    conversation_bits(ex, conversation_id_next(&ex->request, ex->answer.heard), bits);
+    conversation_bits(ex, conversation_id_next(&ex->conversation, ex->answer.heard), bits);
     consistency_identify(consistency, CONSISTENCY_CONVERSATIONS, &ex->request, route, &person);
     consistency_put(consistency, &person, bits, 0, &ex->request,
                     consistency_tier_hash(ex->facts[ex->current->tier].name));

@@ -6,10 +6,13 @@
 static void ended(struct exchange *ex, void *state, enum exchange_end how)
 {
     (void)state;
+    const enum td_data_class found[2] = {
+        ex->signals.data_class,
+        ex->signals.masked ? ex->signals.masked_class : TD_CLASS_PUBLIC,
+    };
     if (how == ENDED_OK)
-        conversation_id_answer(ex->services->classes, &ex->request, ex->answer.heard,
-                               ex->signals.data_class,
-                               ex->signals.masked ? ex->signals.masked_class : TD_CLASS_PUBLIC);
+        conversation_id_answer(ex->services->classes, &ex->request, &ex->conversation,
+                               ex->answer.heard, found);
 }
 
 const struct exchange_part part_conversation = {

@@ -106,8 +106,9 @@ struct conversation_keys conversation_id_keys(const struct td_request *request)
     struct opening opening = opening_begin(request);
     while (opening_take(&opening))
         ;
-    struct conversation_keys keys = {.opening = opening.key,
-                                     .answered = opening.next < request->message_count};
+    struct conversation_keys keys = {
+        .opening = opening.key,
+        .answered = opening.next<request->message_count, .begins_between = opening.count> 1};
     if (keys.answered)
         keys.conversation = answered_key(
             opening.key,
@@ -156,45 +157,44 @@ static enum td_data_class class_of_opening(struct conversation_classes *classes,
 }
 
 enum td_data_class conversation_id_raise(struct conversation_classes *classes,
-                                         const struct td_request *request, bool masked,
+                                         const struct td_request *request,
+                                         const struct conversation_keys *keys, bool masked,
                                          enum td_data_class seen)
 {
     if (!classes)
         return seen;
-    const struct conversation_keys keys = conversation_id_keys(request);
-    const enum td_data_class before = keys.answered
-                                          ? class_of_opening(classes, request, &keys, masked)
-                                          : class_of_openings(classes, request, masked);
+    const enum td_data_class before =
+        keys->answered         ? class_of_opening(classes, request, keys, masked)
+        : keys->begins_between ? class_of_openings(classes, request, masked)
+                               : TD_CLASS_PUBLIC;
     seen = before > seen ? before : seen;
-    if (keys.answered) {
-        struct conversation conversation = named(request, keys.conversation, masked);
+    if (keys->answered) {
+        struct conversation conversation = named(request, keys->conversation, masked);
         conversation.goes_on = true;
         seen = conversation_classes_raise(classes, &conversation, seen);
     }
-    const struct conversation opening = named(request, keys.opening, masked);
+    const struct conversation opening = named(request, keys->opening, masked);
     (void)conversation_classes_raise(classes, &opening, seen);
     return seen;
 }
 
-uint64_t conversation_id_next(const struct td_request *request, uint64_t heard)
+uint64_t conversation_id_next(const struct conversation_keys *keys, uint64_t heard)
 {
-    const struct conversation_keys keys = conversation_id_keys(request);
-    return keys.answered ? keys.conversation : answered_key(keys.opening, heard);
+    return keys->answered ? keys->conversation : answered_key(keys->opening, heard);
 }
 
 void conversation_id_answer(struct conversation_classes *classes, const struct td_request *request,
-                            uint64_t heard, enum td_data_class data_class,
-                            enum td_data_class masked_class)
+                            const struct conversation_keys *keys, uint64_t heard,
+                            const enum td_data_class found[2])
 {
-    const struct conversation_keys keys = conversation_id_keys(request);
-    if (!classes || keys.answered)
+    if (!classes || keys->answered)
         return;
-    const uint64_t key = answered_key(keys.opening, heard);
+    const uint64_t key = answered_key(keys->opening, heard);
     const struct conversation plain = named(request, key, false),
                               masked = named(request, key, true);
     conversation_classes_meet(classes, &plain);
-    (void)conversation_classes_raise(classes, &plain, data_class);
-    (void)conversation_classes_raise(classes, &masked, masked_class);
+    (void)conversation_classes_raise(classes, &plain, found[0]);
+    (void)conversation_classes_raise(classes, &masked, found[1]);
 }
 
 static void digest_text(struct crypto_sha256 *hash, struct td_str text)

@@ -94,7 +94,8 @@ static void test_an_answer_is_heard_as_it_is_sent_back(void)
     heard = conversation_id_hear(heard, STR("s, what "));
     heard = conversation_id_hear(heard, STR(""));
     heard = conversation_id_hear(heard, STR(" is it?\n"));
-    CHECK(conversation_id_next(&request, heard) == keys_of(&answered).conversation);
+    const struct conversation_keys keys = conversation_id_keys(&request);
+    CHECK(conversation_id_next(&keys, heard) == keys_of(&answered).conversation);
 }
 
 /* The class of one message "scanned" that is sent with the members of the given body. */
@@ -360,7 +361,8 @@ static enum td_data_class raise_to(struct conversation_classes *classes, const s
 {
     struct td_message messages[6];
     const struct td_request request = request_of(of, messages);
-    return conversation_id_raise(classes, &request, masked, seen);
+    const struct conversation_keys keys = conversation_id_keys(&request);
+    return conversation_id_raise(classes, &request, &keys, masked, seen);
 }
 
 /* The class of what was masked is another one, so that one turn's card keeps the next turn's masked
@@ -416,9 +418,10 @@ static void answer(struct conversation_classes *classes, const struct identity *
 {
     struct td_message messages[6];
     const struct td_request request = request_of(asked, messages);
-    conversation_id_answer(classes, &request,
-                           conversation_id_hear(CONVERSATION_ID_SILENCE, str_from(text)),
-                           data_class, TD_CLASS_PUBLIC);
+    const struct conversation_keys keys = conversation_id_keys(&request);
+    const enum td_data_class found[2] = {data_class, TD_CLASS_PUBLIC};
+    conversation_id_answer(classes, &request, &keys,
+                           conversation_id_hear(CONVERSATION_ID_SILENCE, str_from(text)), found);
 }
 
 static const struct identity hi = {"key", NULL, NULL, {"Uhi"}};

@@ -387,6 +387,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status == TD_OK)
         status = start_workers(serve, err);
     if (status == TD_OK) {
+        malloc_trim(0); /* what reading files and the configuration took */
         tell_ready(serve, json);
         wait_for_end(serve);
     } else {
