@@ -1,8 +1,9 @@
 /* One of two files that know jansson; the other reads what is plain (json_fast.c). It adds what
- * jansson does not do: it limits the depth, and it turns invalid UTF-8 in built text into U+FFFD. Doubles are written with 15 significant digits,
- * because with 17 the number 0.1 would become 0.10000000000000001. Lists, objects and texts are
- * written here, to the same bytes: the library asks for each character and formats an address for
- * each list and object, which was a fifth of the time of a large request. */
+ * jansson does not do: it limits the depth, and it turns invalid UTF-8 in built text into U+FFFD.
+ * Doubles are written with 15 significant digits, because with 17 the number 0.1 would become
+ * 0.10000000000000001. Lists, objects and texts are written here, to the same bytes: the library
+ * asks for each character and formats an address for each list and object, which was a fifth of the
+ * time of a large request. */
 #include "base/json.h"
 
 #include "base/error.h"

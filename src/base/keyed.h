@@ -11,6 +11,10 @@
 void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size_t len,
                uint8_t out[static KEYED_MAC_BYTES]);
 
+/* The same under a key of any length, as signatures of requests need it. */
+void keyed_mac_under(struct td_str key, const void *data, size_t len,
+                     uint8_t out[static KEYED_MAC_BYTES]);
+
 /* Reads 64 hexadecimal digits. The message of TD_INVALID does not quote them. */
 TD_MUST_CHECK enum td_status
 keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES], struct td_error *err);

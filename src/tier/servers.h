@@ -22,6 +22,16 @@ struct server_address {
     enum server_path path;
 };
 
+/* What a signature is made over. */
+struct server_signing {
+    struct td_str key; /* as aws_credentials_pack makes it, or a text without line breaks */
+    const char *method, *url;
+    struct td_str body;
+    uint64_t wall_ms;
+    const char *region; /* NULL = as the address says it */
+};
+#define SERVER_SIGNATURE_HEADERS 3
+
 struct tier_server {
     const char *name; /* `kind` in the configuration */
     /* Used where the configuration has none: the variable of the environment, else the text. No
@@ -30,6 +40,8 @@ struct tier_server {
     const char *model_env, *model;
     const char *key_env; /* variable of the key, as the provider's own clients call it */
     const char *api_version_env;
+    /* Of AWS: without a base URL the address is SERVICE.REGION.amazonaws.com. */
+    const char *by_region;
     const char *key_header; /* that has the key; NULL = Authorization: Bearer */
     /* Servers that people run themselves: no key is needed, and at a loopback address one is on the
      * device. */
@@ -42,6 +54,9 @@ struct tier_server {
     /* Writes an address; NULL = OpenAI's paths below base_url. */
     void (*write_url)(const struct server_address *address, struct buf *out);
     const struct tier_dialect *dialect; /* NULL = OpenAI's */
+    /* Its key signs each request instead of going along: appends the headers that do so, a zero
+     * byte after each, and gives their number. NULL = the key goes along. */
+    size_t (*sign)(const struct server_signing *signing, struct buf *out);
     enum td_status (*open)(const struct tier_facts *facts,
                            const struct tier_server_options *options, struct tier **out,
                            struct td_error *err);
@@ -52,7 +67,8 @@ struct tier_server {
     x(openai, "openai") x(openrouter, "openrouter") x(groq, "groq") x(together, "together") \
         x(mistral, "mistral") x(deepseek, "deepseek") x(xai, "xai") x(azure, "azure")       \
             x(vllm, "vllm") x(sglang, "sglang") x(llama_server, "llama-server")             \
-                x(ollama, "ollama") x(lmstudio, "lmstudio") x(anthropic, "anthropic")
+                x(ollama, "ollama") x(lmstudio, "lmstudio") x(anthropic, "anthropic")       \
+                    x(gemini, "gemini") x(vertex, "vertex") x(bedrock, "bedrock")
 
 #define TIER_SERVER_DECLARE(name, text) extern const struct tier_server server_##name;
 TIER_SERVERS(TIER_SERVER_DECLARE)

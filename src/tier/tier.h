@@ -65,8 +65,9 @@ enum tier_reach {
 /* What a server's refusal means, in words that are ours: nothing in it is quoted. */
 struct tier_refusal {
     int http; /* the status that it has, or would have had before a stream began; 0 = none */
-    const char *code; /* one that clients know, such as "context_length_exceeded"; or NULL */
-    char param[64];   /* the request's member that the server names, of members that are known */
+    const char *code;  /* one that clients know, such as "context_length_exceeded"; or NULL */
+    char param[64];    /* the request's member that the server names, of members that are known */
+    uint64_t retry_ms; /* how long its text asks to wait; 0 = it does not */
     bool of_request; /* the request is wrong, wherever it is sent: another tier need not be asked */
 };
 

@@ -6,8 +6,13 @@ one; `extra` says what only these have."""
 
 import base64
 import binascii
+import datetime
+import hashlib
+import hmac
 import json
 import socket
+import struct
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
@@ -322,3 +327,234 @@ class ScriptedAnthropic(ScriptedProvider):
             "data": [{"type": "model", "id": name} for name in self.script.models],
             "has_more": False,
         }
+
+
+class ScriptedGemini(ScriptedProvider):
+    """https://ai.google.dev/api/generate-content; with `vertex` its form at Vertex AI."""
+
+    key = "AIzaSecretOfGemini"
+    vertex = False
+    cached = 0
+
+    def check(self, request: Object) -> None:
+        headers, wants = request["headers"], request["json"]
+        given = headers.get("authorization" if self.vertex else "x-goog-api-key")
+        demand(given == (f"Bearer {self.key}" if self.vertex else self.key), "bad key", 401)
+        root = "/v1/projects/p/locations/l/publishers/google" if self.vertex else "/v1beta"
+        path, _, query = request["path"].partition("?")
+        demand(path.startswith(f"{root}/models/"), "Not found", 404)
+        demand(path.endswith(":streamGenerateContent") and query == "alt=sse", "Not found", 404)
+        self.model = path.removeprefix(f"{root}/models/").partition(":")[0]
+        demand(isinstance(wants, dict), "the request body is empty")
+        known = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"}
+        for name in wants:
+            demand(name in known, f'Invalid JSON payload received. Unknown name "{name}"')
+        demand(wants.get("contents"), "contents is not specified")
+        calls: list[str] = []
+        for content in wants["contents"]:
+            demand(content["role"] in ("user", "model"), "Please use a valid role: user, model.")
+            demand(content["parts"], "parts must not be empty")
+            answers = [p for p in content["parts"] if "functionResponse" in p]
+            if calls or answers:
+                names = [p["functionResponse"]["name"] for p in answers]
+                demand(names == calls, "function response parts must equal function call parts")
+            for part in content["parts"]:
+                self._check_part(part)
+            calls = [p["functionCall"]["name"] for p in content["parts"] if "functionCall" in p]
+            if calls and "gemini-2" not in self.model:
+                first = next(p for p in content["parts"] if "functionCall" in p)
+                signed = first.get("thoughtSignature")
+                fine = signed in (self.signature, "skip_thought_signature_validator")
+                demand(fine, "Function call is missing a thought_signature")
+        config = wants.get("generationConfig", {})
+        thinking = config.get("thinkingConfig", {})
+        both = "thinkingBudget" in thinking and "thinkingLevel" in thinking
+        demand(not both, "budget and level are mutually exclusive")
+
+    def _check_part(self, part: Object) -> None:
+        data = set(part) & {"text", "inlineData", "fileData", "functionCall", "functionResponse"}
+        demand(len(data) == 1, "a part has one kind of data")
+        if "inlineData" in part:
+            check_base64(part["inlineData"]["data"])
+            demand("/" in part["inlineData"]["mimeType"], "mimeType")
+        if "functionResponse" in part:
+            demand(isinstance(part["functionResponse"]["response"], dict), "response: an object")
+
+    def _event(self, parts: list[Object], **members: Any) -> bytes:
+        candidate: Object = {"content": {"parts": parts, "role": "model"}, "index": 0}
+        if "finishReason" in members:
+            candidate["finishReason"] = members.pop("finishReason")
+        value = {"candidates": [candidate], "modelVersion": self.model, "responseId": "resp1"}
+        return b"data: " + json.dumps({**value, **members}).encode() + b"\r\n\r\n"
+
+    def items(self, script: Script, wants: Object) -> Items:
+        usage = {
+            "promptTokenCount": len(json.dumps(wants)) // 4,
+            "candidatesTokenCount": len(self._pieces(script)),
+            "cachedContentTokenCount": self.cached,
+        }
+        thinking = wants.get("generationConfig", {}).get("thinkingConfig", {})
+        if self.thought and thinking.get("includeThoughts"):
+            usage["thoughtsTokenCount"] = 5
+            yield "other", self._event([{"text": self.thought, "thought": True}])
+        for piece in self._pieces(script):
+            if piece:
+                yield "piece", self._event([{"text": piece}])
+        parts: list[Object] = []
+        for name, arguments in self.tool_calls:
+            parts.append({"functionCall": {"name": name, "args": json.loads(arguments or "{}")}})
+        if parts:
+            parts[0]["thoughtSignature"] = self.signature
+            yield "piece", self._event(parts)
+        usage["totalTokenCount"] = sum(usage.values()) - self.cached
+        told = {**usage, **(script.usage_members or {})}
+        reason = self.stop or "STOP"
+        yield "end", self._event([{"text": ""}], finishReason=reason, usageMetadata=told)
+
+    def error(self, status: int, message: str) -> Object:
+        names = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED"}
+        kind = "type.googleapis.com/google.rpc."
+        details: list[Object] = []
+        if message == "bad key":  # what Google says of a wrong key
+            details = [{"@type": kind + "ErrorInfo", "reason": "API_KEY_INVALID"}]
+            status, message = 400, "API key not valid. Please pass a valid API key."
+        if status == 429:
+            details = [{"@type": kind + "RetryInfo", "retryDelay": "33s"}]
+        name = names.get(status, "UNAVAILABLE")
+        return {"error": {"code": status, "message": message, "status": name, "details": details}}
+
+    def _send_json(self, connection: Any, status: int, value: Any, extra: Any = ()) -> bool:
+        code = value.get("error", {}).get("code") if isinstance(value, dict) else None
+        return super()._send_json(connection, code or status, value, extra)
+
+    def error_item(self, message: str) -> bytes:
+        return b"data: " + json.dumps(self.error(503, message)).encode() + b"\r\n\r\n"
+
+    def listed(self) -> Object:
+        return {"models": [{"name": f"models/{name}"} for name in self.script.models]}
+
+
+class ScriptedBedrock(ScriptedProvider):
+    """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html. The
+    signature of each request is computed anew and compared."""
+
+    content_type = "application/vnd.amazon.eventstream"
+    key_id, secret, token = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", ""
+    region = "eu-central-1"
+    bearer: str | None = None
+
+    def signature_of(self, request: Object) -> str:
+        headers = request["headers"]
+        when, path = headers["x-amz-date"], request["path"].partition("?")[0]
+        names = ["host", "x-amz-date", *(["x-amz-security-token"] if self.token else [])]
+        lines = [f"{name}:{headers[name]}" for name in names]
+        quoted = "/".join(urllib.parse.quote(part, safe="-_.~") for part in path.split("/"))
+        body = hashlib.sha256(request["body"]).hexdigest()
+        signed = ";".join(names)
+        canonical = "\n".join([request["method"], quoted, "", *lines, "", signed, body])
+        scope = f"{when[:8]}/{self.region}/bedrock/aws4_request"
+        digest = hashlib.sha256(canonical.encode()).hexdigest()
+        text = f"AWS4-HMAC-SHA256\n{when}\n{scope}\n{digest}"
+        key = ("AWS4" + self.secret).encode()
+        for step in (when[:8], self.region, "bedrock", "aws4_request"):
+            key = hmac.new(key, step.encode(), hashlib.sha256).digest()
+        signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+        return (
+            f"AWS4-HMAC-SHA256 Credential={self.key_id}/{scope}, "
+            f"SignedHeaders={signed}, Signature={signature}"
+        )
+
+    def check(self, request: Object) -> None:
+        headers, wants = request["headers"], request["json"]
+        if self.bearer:
+            demand(headers.get("authorization") == f"Bearer {self.bearer}", "bad token", 403)
+        else:
+            demand(headers.get("x-amz-security-token", "") == self.token, "bad token", 403)
+            right = headers.get("authorization") == self.signature_of(request)
+            demand(right, "The request signature we calculated does not match", 403)
+            stamp = datetime.datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ")
+            age = abs((datetime.datetime.utcnow() - stamp).total_seconds())
+            demand(age < 300, "Signature expired", 403)
+        demand(request["path"].startswith("/model/"), "Unknown operation", 404)
+        demand(request["path"].endswith("/converse-stream"), "Unknown operation", 404)
+        demand(isinstance(wants, dict), "The request body is empty")
+        known = {"messages", "system", "inferenceConfig", "toolConfig"}
+        for name in wants:
+            demand(name in known | {"additionalModelRequestFields"}, f"unknown {name}")
+        open_calls: set[str] = set()
+        for message in wants["messages"]:
+            demand(message["role"] in ("user", "assistant") and message["content"], "a message")
+            blocks = [(name, block[name]) for block in message["content"] for name in block]
+            given = {value["toolUseId"] for name, value in blocks if name == "toolResult"}
+            demand(given == open_calls, "toolResult blocks and toolUse blocks differ")
+            open_calls = {value["toolUseId"] for name, value in blocks if name == "toolUse"}
+            demand("toolConfig" in wants or not open_calls, "toolConfig must be defined")
+            for name, value in blocks:
+                if name in ("image", "document"):
+                    check_base64(value["source"]["bytes"])
+                if name == "reasoningContent":
+                    signed = value["reasoningText"]["signature"] == self.signature
+                    demand(signed, "Invalid signature")
+        demand(0 <= wants.get("inferenceConfig", {}).get("temperature", 0) <= 1, "temperature")
+
+    @staticmethod
+    def _frame(kind: str, value: Object, message_type: str = "event") -> bytes:
+        name = ":event-type" if message_type == "event" else ":exception-type"
+        rows = [
+            (":message-type", message_type),
+            (name, kind),
+            (":content-type", "application/json"),
+        ]
+        head = b""
+        for key, text in rows:
+            data = text.encode()
+            head += bytes([len(key)]) + key.encode() + b"\x07" + struct.pack(">H", len(data)) + data
+        payload = json.dumps({**value, "p": "abcdefgh"}).encode()
+        begin = struct.pack(">II", 16 + len(head) + len(payload), len(head))
+        begin += struct.pack(">I", binascii.crc32(begin))
+        whole = begin + head + payload
+        return whole + struct.pack(">I", binascii.crc32(whole))
+
+    def items(self, script: Script, wants: Object) -> Items:
+        yield "other", self._frame("messageStart", {"role": "assistant"})
+        index = 0
+
+        def delta(value: Object) -> bytes:
+            member = {"contentBlockIndex": index, "delta": value}
+            return self._frame("contentBlockDelta", member)
+
+        extra = wants.get("additionalModelRequestFields", {})
+        if self.thought and "thinking" in extra:
+            yield "other", delta({"reasoningContent": {"text": self.thought}})
+            yield "other", delta({"reasoningContent": {"signature": self.signature}})
+            yield "other", self._frame("contentBlockStop", {"contentBlockIndex": index})
+            index += 1
+        for piece in self._pieces(script):
+            yield "piece", delta({"text": piece})
+        yield "other", self._frame("contentBlockStop", {"contentBlockIndex": index})
+        for number, (name, arguments) in enumerate(self.tool_calls):
+            index += 1
+            use = {"toolUse": {"toolUseId": f"tooluse_{number}", "name": name}}
+            start = {"contentBlockIndex": index, "start": use}
+            yield "other", self._frame("contentBlockStart", start)
+            for at in range(0, len(arguments), 5):
+                yield "piece", delta({"toolUse": {"input": arguments[at : at + 5]}})
+            yield "other", self._frame("contentBlockStop", {"contentBlockIndex": index})
+        reason = self.stop or ("tool_use" if self.tool_calls else "end_turn")
+        yield "end", self._frame("messageStop", {"stopReason": reason})
+        usage = {"inputTokens": len(json.dumps(wants)) // 4, "cacheReadInputTokens": 3}
+        usage["outputTokens"] = len(self._pieces(script)) + 9 * len(self.tool_calls)
+        usage["totalTokens"] = usage["inputTokens"] + usage["outputTokens"]
+        yield "end", self._frame("metadata", {"usage": {**usage, **(script.usage_members or {})}})
+
+    def error(self, status: int, message: str) -> Object:
+        return {"message": message}
+
+    def error_item(self, message: str) -> bytes:
+        return self._frame("throttlingException", {"message": message}, "exception")
+
+    def garbage(self) -> bytes:
+        return b"\x00\x00\x00\x20" * 8
+
+    def listed(self) -> Object:
+        raise Refused("Unknown operation", 404)

@@ -179,6 +179,30 @@ static void fill_abilities(struct config_tier *tier)
                           : TD_PLACE_CLOUD;
 }
 
+/* As the clients of AWS find it. A region becomes part of a host's name. */
+static enum td_status fill_region(struct config *config, struct config_tier *tier,
+                                  const struct config_environment *env, struct td_error *err)
+{
+    const char *service = config_tier_server(tier)->by_region;
+    const char *region = tier->region;
+    if (!region)
+        region = config_environment_get(env, "AWS_REGION");
+    if (!region)
+        region = config_environment_get(env, "AWS_DEFAULT_REGION");
+    if (!region && !tier->base_url)
+        return demand(config, tier, "region", "AWS_REGION", err);
+    if (!region)
+        return TD_OK;
+    if (strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(region))
+        return error_set(err, TD_INVALID, "%s:%u: '%.40s' is no region of AWS", config->label,
+                         tier->line, region);
+    tier->region = arena_copy(config->arena, str_from(region));
+    if (!tier->base_url)
+        tier->base_url =
+            arena_printf(config->arena, "https://%s.%s.amazonaws.com", service, region);
+    return tier->region && tier->base_url ? TD_OK : no_memory(err);
+}
+
 static enum td_status fill_server_tier(struct config *config, struct config_tier *tier,
                                        const struct config_environment *env, struct td_error *err)
 {
@@ -188,6 +212,8 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
     bool by_environment = kind->base_url_env && config_environment_get(env, kind->base_url_env);
     if (!addressed)
         status = fill_from(config, env, kind->base_url_env, kind->base_url, &tier->base_url, err);
+    if (status == TD_OK && kind->by_region)
+        status = fill_region(config, tier, env, err);
     fill_key(tier, addressed, by_environment, env);
     tier->model_assumed = !tier->model;
     if (status == TD_OK && !tier->model)

@@ -13,6 +13,7 @@
 #include "base/shortage.h"
 #include "request/thinking.h"
 #include "tier/cards/model_cards.h"
+#include "tier/clouds/cloud_parts.h"
 
 #include <string.h>
 
@@ -26,40 +27,13 @@
 struct writing {
     const struct json *chat;
     const struct dialect_ask *ask;
-    struct json *system, *messages;
-    const char *role;     /* of the message under way; NULL = none */
-    struct json *content; /* its blocks */
-    bool thinks;          /* the message under way has a thought */
-    bool thoughtless;     /* the last message of the model has calls and no thought */
+    struct json *system;
+    struct turns turns;
+    bool thoughtless; /* the last message of the model has calls and no thought */
     struct td_error *err;
 };
 
 /* --- blocks --- */
-
-static void flush(struct writing *writing)
-{
-    if (!writing->role)
-        return;
-    struct json *message = json_new_object();
-    json_put(message, "role", json_new_cstr(writing->role));
-    json_put(message, "content", writing->content);
-    json_push(writing->messages, message);
-    writing->role = NULL;
-    writing->content = NULL;
-    writing->thinks = false;
-}
-
-/* **takes** block. */
-static void add_block(struct writing *writing, const char *role, struct json *block)
-{
-    if (writing->role && strcmp(writing->role, role) != 0)
-        flush(writing);
-    if (!writing->role) {
-        writing->role = role;
-        writing->content = json_new_array();
-    }
-    json_push(writing->content, block);
-}
 
 /* {"type": type, member: text}; NULL for a text of white space, which is refused there. from: what
  * may have a `cache_control`. */
@@ -125,8 +99,8 @@ static enum td_status add_content(struct writing *writing, const char *role, str
     for (size_t i = 0; i <= count && status == TD_OK; i++) {
         if (block && list)
             json_push(list, block);
-        else if (block)
-            add_block(writing, role, block);
+        else
+            turns_add(&writing->turns, role, block);
         block = NULL;
         if (i < count)
             status = part_block(json_at(content, i), &block, writing->err);
@@ -136,9 +110,10 @@ static enum td_status add_content(struct writing *writing, const char *role, str
 
 /* --- messages --- */
 
-static void add_thoughts(struct writing *writing, const struct json *details)
+static bool add_thoughts(struct writing *writing, const struct json *details)
 {
     size_t count = json_kind_of(details) == JSON_KIND_ARRAY ? json_count(details) : 0;
+    bool thinks = false;
     for (size_t i = 0; i < count; i++) {
         const struct json *detail = json_at(details, i);
         struct td_str type = json_text(json_get(detail, "type"));
@@ -155,9 +130,10 @@ static void add_thoughts(struct writing *writing, const struct json *details)
             json_put(block, "thinking", json_new_text(json_text(json_get(detail, "text"))));
             json_put(block, "signature", json_clone(signature));
         }
-        add_block(writing, "assistant", block);
-        writing->thinks = true;
+        turns_add(&writing->turns, "assistant", block);
+        thinks = true;
     }
+    return thinks;
 }
 
 static void add_call(struct writing *writing, const struct json *call)
@@ -168,17 +144,17 @@ static void add_call(struct writing *writing, const struct json *call)
     dialect_copy(call, "id", block, "id");
     dialect_copy(function, "name", block, "name");
     json_put(block, "input", dialect_arguments(json_text(json_get(function, "arguments"))));
-    add_block(writing, "assistant", block);
+    turns_add(&writing->turns, "assistant", block);
 }
 
 static enum td_status add_answer(struct writing *writing, const struct json *message)
 {
     const struct json *calls = json_get(message, "tool_calls");
-    add_thoughts(writing, json_get(message, "reasoning_details"));
+    bool thinks = add_thoughts(writing, json_get(message, "reasoning_details"));
     enum td_status status = add_content(writing, "assistant", NULL, json_get(message, "content"));
     for (size_t i = 0; i < json_count(calls) && status == TD_OK; i++)
         add_call(writing, json_at(calls, i));
-    writing->thoughtless = json_count(calls) > 0 && !writing->thinks;
+    writing->thoughtless = json_count(calls) > 0 && !thinks;
     return status;
 }
 
@@ -188,12 +164,9 @@ static enum td_status add_result(struct writing *writing, const struct json *mes
     enum td_status status = add_content(writing, "user", list, json_get(message, "content"));
     json_put(block, "type", json_new_cstr("tool_result"));
     dialect_copy(message, "tool_call_id", block, "tool_use_id");
-    if (json_count(list) > 0)
-        json_put(block, "content", list);
-    else
-        json_free(list);
+    cloud_put_list(block, "content", list);
     dialect_copy(message, "cache_control", block, "cache_control");
-    add_block(writing, "user", block);
+    turns_add(&writing->turns, "user", block);
     return status;
 }
 
@@ -227,16 +200,7 @@ static void put_tools(const struct writing *writing, struct json *body)
         dialect_copy(tool, "cache_control", made, "cache_control");
         json_push(list, made);
     }
-    if (json_count(list) > 0)
-        json_put(body, "tools", list);
-    else
-        json_free(list);
-}
-
-static bool is_forced(const struct json *choice)
-{
-    return str_equal(json_text(choice), STR("required")) ||
-           json_kind_of(choice) == JSON_KIND_OBJECT;
+    cloud_put_list(body, "tools", list);
 }
 
 static void put_choice(const struct writing *writing, struct json *body)
@@ -303,7 +267,7 @@ int64_t anthropic_put_thinking(const struct json *chat, const struct dialect_ask
 static int64_t put_thinking(const struct writing *writing, struct json *body)
 {
     bool adaptive = !writing->ask->card || writing->ask->card->abilities & CARD_ADAPTIVE;
-    bool forced = is_forced(json_get(writing->chat, "tool_choice"));
+    bool forced = cloud_forces_call(writing->chat);
     if (!adaptive && (forced || writing->thoughtless))
         return 0;
     return anthropic_put_thinking(writing->chat, writing->ask, body);
@@ -373,8 +337,8 @@ static enum td_status read_messages(struct writing *writing)
     enum td_status status = TD_OK;
     for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
         status = add_message(writing, json_at(list, i));
-    flush(writing);
-    if (status == TD_OK && json_count(writing->messages) == 0)
+    turns_end(&writing->turns);
+    if (status == TD_OK && json_count(writing->turns.list) == 0)
         return error_set(writing->err, TD_INVALID,
                          "Anthropic's API needs a message of the user's beside the instructions");
     return status;
@@ -387,7 +351,7 @@ enum td_status anthropic_write_body(const struct json *chat, const struct dialec
     struct writing writing = {.chat = chat, .ask = ask, .err = err};
     struct json *body = json_new_object();
     writing.system = json_new_array();
-    writing.messages = json_new_array();
+    turns_begin(&writing.turns, "content");
     enum td_status status = read_messages(&writing);
     json_put(body, "model", json_new_cstr(ask->model));
     json_put(body, "stream", json_new_bool(true));
@@ -400,11 +364,8 @@ enum td_status anthropic_write_body(const struct json *chat, const struct dialec
     put_tools(&writing, body);
     put_choice(&writing, body);
     put_user(chat, body);
-    if (json_count(writing.system) > 0)
-        json_put(body, "system", writing.system);
-    else
-        json_free(writing.system);
-    json_put(body, "messages", writing.messages);
+    cloud_put_list(body, "system", writing.system);
+    json_put(body, "messages", writing.turns.list);
     if (status == TD_OK)
         return dialect_write_body(body, shortages, out, err);
     json_free(body);

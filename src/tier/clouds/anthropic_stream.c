@@ -3,7 +3,7 @@
  * signatures, `reasoning_details`, as OpenRouter writes them. */
 #include "tier/clouds/anthropic.h"
 
-#define FORMAT "anthropic-claude-v1" /* of reasoning_details: whose signatures these are */
+#include "tier/clouds/cloud_parts.h"
 
 static const struct dialect_word reasons[] = {{"end_turn", "stop"},
                                               {"stop_sequence", "stop"},
@@ -42,20 +42,11 @@ static void put_usage(const struct anthropic_reading *reading, const struct dial
     dialect_put_usage(out, &usage);
 }
 
-/* An entry of reasoning_details, with its text, signature or data under `name`. */
 static void put_detail(const struct anthropic_reading *reading, const char *type, const char *name,
                        struct td_str text, const struct dialect_out *out)
 {
-    struct json *entry = json_new_object(), *list = json_new_array(), *delta = json_new_object();
-    json_put(entry, "type", json_new_cstr(type));
-    json_put(entry, "index", json_new_int(reading->index));
-    json_put(entry, "format", json_new_cstr(FORMAT));
-    json_put(entry, name, json_new_text(text));
-    if (name[0] == 't' && text.len > 0)
-        json_put(delta, "reasoning", json_new_text(text));
-    json_push(list, entry);
-    json_put(delta, "reasoning_details", list);
-    dialect_put_delta(out, delta);
+    const struct cloud_thought thought = {reading->index, type, name, text};
+    cloud_put_thought(out, &thought);
 }
 
 static void begin_block(struct anthropic_reading *reading, const struct json *event,

@@ -1,5 +1,8 @@
 /* Clouds with an API of their own: where they are, and which dialect they speak. */
 #include "tier/clouds/anthropic.h"
+#include "tier/clouds/aws_sign.h"
+#include "tier/clouds/bedrock.h"
+#include "tier/clouds/gemini.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -43,5 +46,103 @@ const struct tier_server server_anthropic = {
     .fixed = anthropic_headers,
     .write_url = write_anthropic_url,
     .dialect = &anthropic_dialect,
+    .open = tier_openai_new,
+};
+
+/* --- Google --- */
+
+static const struct tier_dialect gemini_dialect = {
+    .lacks = CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING,
+    .state_bytes = sizeof(struct gemini_reading),
+    .write_body = gemini_write_body,
+    .read = gemini_read,
+};
+
+static void write_google_model(const struct server_address *address, struct buf *out)
+{
+    buf_append_str(out, STR("models"));
+    if (address->path == SERVER_MODELS)
+        return;
+    buf_append_char(out, '/');
+    server_write_segment(str_from(address->model ? address->model : ""), out);
+    buf_append_str(out, STR(":streamGenerateContent?alt=sse"));
+}
+
+/* Its own clients take a base URL without /v1beta. */
+static void write_gemini_url(const struct server_address *address, struct buf *out)
+{
+    buf_printf(out, STR_FMT "/v1beta/", STR_ARG(base_without(address, STR("/v1beta"))));
+    write_google_model(address, out);
+    if (address->path == SERVER_MODELS)
+        buf_append_str(out, STR("?pageSize=1000"));
+}
+
+const struct tier_server server_gemini = {
+    .name = "gemini",
+    .base_url_env = "GOOGLE_GEMINI_BASE_URL",
+    .base_url = "https://generativelanguage.googleapis.com",
+    .key_env = "GEMINI_API_KEY",
+    .model_env = "TANDEM_GEMINI_MODEL",
+    .model = "gemini-flash-latest",
+    .key_header = "x-goog-api-key",
+    .takes = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
+    .write_url = write_gemini_url,
+    .dialect = &gemini_dialect,
+    .open = tier_openai_new,
+};
+
+/* base_url: https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION */
+static void write_vertex_url(const struct server_address *address, struct buf *out)
+{
+    buf_printf(out, STR_FMT "/publishers/google/", STR_ARG(server_base(address)));
+    write_google_model(address, out);
+}
+
+/* An access token, which `gcloud auth print-access-token` prints, in Authorization: Bearer. */
+const struct tier_server server_vertex = {
+    .name = "vertex",
+    .base_url_env = "GOOGLE_VERTEX_BASE_URL",
+    .key_env = "GOOGLE_OAUTH_ACCESS_TOKEN",
+    .model = "gemini-flash-latest",
+    .takes = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
+    .write_url = write_vertex_url,
+    .dialect = &gemini_dialect,
+    .open = tier_openai_new,
+};
+
+/* --- AWS --- */
+
+static const struct tier_dialect bedrock_dialect = {
+    .lacks = CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING |
+             CAPABILITY_AUDIO | CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA,
+    .frames = true,
+    .state_bytes = sizeof(struct bedrock_reading),
+    .write_body = bedrock_write_body,
+    .read = bedrock_read,
+};
+
+/* The list of models is another service's, at another host; the address alone says whether somebody
+ * is there. */
+static void write_bedrock_url(const struct server_address *address, struct buf *out)
+{
+    buf_append_str(out, server_base(address));
+    if (address->path == SERVER_MODELS) {
+        buf_append_char(out, '/');
+        return;
+    }
+    buf_append_str(out, STR("/model/"));
+    server_write_segment(str_from(address->model ? address->model : ""), out);
+    buf_append_str(out, STR("/converse-stream"));
+}
+
+const struct tier_server server_bedrock = {
+    .name = "bedrock",
+    .base_url_env = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    .by_region = "bedrock-runtime",
+    .key_env = "AWS_ACCESS_KEY_ID",
+    .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
+    .write_url = write_bedrock_url,
+    .sign = aws_sign_bedrock,
+    .dialect = &bedrock_dialect,
     .open = tier_openai_new,
 };

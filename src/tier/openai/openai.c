@@ -172,7 +172,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .unbilled = openai_unbilled(attempt),
         .own_fault = attempt->stream.own_fault || attempt->too_large,
     };
-    openai_hide(secret_reveal(attempt->tier->options.api_key), result.err.message);
+    openai_hide_key(attempt->tier->options.api_key, result.err.message);
     openai_hide(door_host_name(attempt->tier->host), result.err.message);
     if (result.status == TD_OK) {
         learn_logprobs(attempt);
@@ -307,6 +307,14 @@ static void on_body(void *ctx, struct td_str bytes)
         later(attempt, PENDING_FINISH, LINGER_MS);
 }
 
+static void read_refusal(struct tier_attempt *attempt)
+{
+    openai_read_error(attempt->http_status, buf_view(&attempt->refusal), &attempt->refused,
+                      &attempt->err);
+    if (attempt->retry_after_ms == UINT64_MAX && attempt->refused.retry_ms > 0)
+        attempt->retry_after_ms = attempt->refused.retry_ms;
+}
+
 /* Decides what the ended transfer means for the attempt. */
 static void judge(struct tier_attempt *attempt, enum td_status status, const struct td_error *err)
 {
@@ -320,8 +328,7 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
         error_set(&attempt->err, status, "%s",
                   err && err->message[0] ? err->message : "the connection failed");
     else if (!is_success(attempt->http_status))
-        openai_read_error(attempt->http_status, buf_view(&attempt->refusal), &attempt->refused,
-                          &attempt->err);
+        read_refusal(attempt);
     else if (openai_stream_end(&attempt->stream, &attempt->err) != TD_OK)
         error_set(&attempt->err, TD_CORRUPT, "malformed answer");
 }
@@ -383,6 +390,9 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     const struct tier_server_options *options = &attempt->tier->options;
     struct openai_headers headers;
     struct openai_header_source source = openai_header_source(attempt->tier);
+    source.method = "POST";
+    source.url = url_of(attempt);
+    source.body = buf_view(&attempt->body);
     bool written =
         openai_headers_init(&headers, &source, true, attempt->sink.pass, attempt->retry_count);
     struct client_request request = {

@@ -26,6 +26,7 @@ static inline struct openai_header_source openai_header_source(const struct open
 {
     return (struct openai_header_source){.server = openai->server,
                                          .key = openai->options.api_key,
+                                         .region = openai->tier.facts.region,
                                          .extra = openai->options.headers,
                                          .extra_count = openai->options.header_count};
 }

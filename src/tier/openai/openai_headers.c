@@ -1,6 +1,7 @@
 #include "tier/openai/openai_headers.h"
 
 #include "base/ascii.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/secret.h"
 #include "base/str.h"
@@ -58,11 +59,34 @@ static void add_tracing(struct writing *writing, const struct egress_pass *pass,
         add_pair(writing, "tracestate", str_from(pass->tracestate));
 }
 
+static void add_signature(struct writing *writing, const struct openai_header_source *source,
+                          struct td_str key)
+{
+    const struct server_signing signing = {.key = key,
+                                           .method = source->method,
+                                           .url = source->url,
+                                           .body = source->body,
+                                           .wall_ms = clock_wall_ms(NULL),
+                                           .region = source->region};
+    struct buf *text = &writing->headers->text;
+    size_t begin = text->len, count = source->server->sign(&signing, text);
+    for (size_t i = 0; i < count && !text->failed; i++) {
+        assert(writing->headers->count + 1 < OPENAI_HEADERS_MAX);
+        writing->made[writing->headers->count] = true;
+        writing->at[writing->headers->count++] = begin;
+        begin += strlen(text->data + begin) + 1;
+    }
+}
+
 static void add_key(struct writing *writing, const struct openai_header_source *source)
 {
     struct td_str key = secret_reveal(source->key);
     if (key.len == 0)
         return;
+    if (source->server && source->server->sign) {
+        add_signature(writing, source, key);
+        return;
+    }
     if (source->server && source->server->key_header) {
         add_pair(writing, source->server->key_header, key);
         return;
@@ -75,7 +99,7 @@ static void add_key(struct writing *writing, const struct openai_header_source *
 
 static size_t bytes_max(const struct openai_header_source *source)
 {
-    size_t bytes = TRACE_STATE_MAX + 1024 + secret_reveal(source->key).len;
+    size_t bytes = TRACE_STATE_MAX + 2048 + secret_reveal(source->key).len;
     for (size_t i = 0; i < source->extra_count; i++)
         bytes += strlen(source->extra[i].name) + secret_reveal(source->extra[i].value).len + 8;
     return bytes;
@@ -112,11 +136,12 @@ void openai_headers_wipe(struct openai_headers *headers)
     buf_deinit(&headers->text);
 }
 
-bool openai_key_is_clean(const struct secret *key)
+bool openai_key_is_clean(const struct secret *key, bool lines)
 {
     struct td_str text = secret_reveal(key);
     for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f)
+        if (((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f) &&
+            !(lines && text.data[i] == '\n'))
             return false;
     return true;
 }
@@ -185,4 +210,11 @@ void openai_hide(struct td_str secret, char *message)
         if (same == secret.len || (same >= SECRET_BYTES_MIN && at + same == len))
             memset(message + at, '*', same);
     }
+}
+
+void openai_hide_key(const struct secret *key, char *message)
+{
+    struct td_str rest = secret_reveal(key), line;
+    while (str_next(&rest, '\n', &line))
+        openai_hide(line, message);
 }

@@ -20,7 +20,9 @@ struct openai_headers {
 
 struct openai_header_source {
     const struct tier_server *server;
-    const struct secret *key;        /* NULL = none */
+    const struct secret *key;          /* NULL = none */
+    const char *method, *url, *region; /* of a kind that signs; region NULL = the address says it */
+    struct td_str body;
     const struct tier_header *extra; /* [extra_count] */
     size_t extra_count;
 };
@@ -31,13 +33,16 @@ bool openai_headers_init(struct openai_headers *headers, const struct openai_hea
                          bool body, const struct egress_pass *pass, uint32_t try_number);
 void openai_headers_wipe(struct openai_headers *headers);
 
-/* Whether a key can be sent in a header: with a line break it would add headers of its own. */
-bool openai_key_is_clean(const struct secret *key);
+/* Whether a key can be sent in a header: with a line break it would add headers of its own. lines:
+ * it is several texts, a line each, of which none is sent with its break. */
+bool openai_key_is_clean(const struct secret *key, bool lines);
 /* The same of any header's value, which may have spaces. */
 bool openai_header_is_clean(const struct secret *value);
 /* Whether an operator may set a header of that name. What the connection, the body and the key
  * need is set here. */
 bool openai_header_may_be_set(const char *name);
+/* Hides the key's lines. */
+void openai_hide_key(const struct secret *key, char *message);
 /* Hides the key, or the server's own name, in a peer's message, which goes to the client: peers
  * repeat keys that they refuse. */
 void openai_hide(struct td_str secret, char *message);

@@ -30,7 +30,10 @@ struct tier_probe *openai_probe_start(const struct openai_probe_target *target, 
     struct client *client = client_of_loop(loop);
     struct tier_probe *probe = calloc(1, sizeof *probe);
     struct openai_headers headers;
-    bool good = openai_headers_init(&headers, &target->to, false, NULL, 0) && client && probe;
+    struct openai_header_source to = target->to;
+    to.method = "GET";
+    to.url = target->url;
+    bool good = openai_headers_init(&headers, &to, false, NULL, 0) && client && probe;
     const struct client_request request = {
         .method = "GET",
         .url = target->url,

@@ -30,6 +30,19 @@ static const struct known {
     {"not_found_error", NULL, 404, OF_SERVER},
     {"billing_error", "insufficient_quota", 402, OF_SERVER},
     {"request_too_large", NULL, 413, OF_SERVER},
+    {"RESOURCE_EXHAUSTED", "rate_limit_exceeded", 429, OF_SERVER}, /* these of Google */
+    {"UNAVAILABLE", NULL, 503, OF_SERVER},
+    {"DEADLINE_EXCEEDED", NULL, 504, OF_SERVER},
+    {"INTERNAL", NULL, 500, OF_SERVER},
+    {"UNAUTHENTICATED", NULL, 401, OF_SERVER},
+    {"PERMISSION_DENIED", NULL, 403, OF_SERVER},
+    {"NOT_FOUND", NULL, 404, OF_SERVER},
+    {"FAILED_PRECONDITION", NULL, 400, OF_SERVER}, /* an account without billing, a place */
+    {"throttlingException", "rate_limit_exceeded", 429, OF_SERVER}, /* these of AWS */
+    {"serviceUnavailableException", NULL, 503, OF_SERVER},
+    {"internalServerException", NULL, 500, OF_SERVER},
+    {"modelStreamErrorException", NULL, 502, OF_SERVER},
+    {"modelTimeoutException", NULL, 504, OF_SERVER},
     {"insufficient_quota", "insufficient_quota", 429, OF_SERVER},
     {"billing_hard_limit_reached", "insufficient_quota", 429, OF_SERVER},
     {"content_filter", "content_filter", 400, OF_REQUEST}, /* Azure */
@@ -155,7 +168,8 @@ static bool is_known_member(struct td_str param)
 static const struct known *find_known(const struct json *error)
 {
     const struct td_str names[] = {json_text(json_get(error, "code")),
-                                   json_text(json_get(error, "type"))};
+                                   json_text(json_get(error, "type")),
+                                   json_text(json_get(error, "status"))};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof known_codes / sizeof *known_codes; k++)
             if (str_equal(names[i], str_from(known_codes[k].name)))
@@ -171,6 +185,8 @@ static bool holds(struct td_str text, const char *phrase)
             return true;
     return false;
 }
+
+#define DELAY_SECONDS_MAX 3600u
 
 static bool says_incapable(struct td_str text)
 {
@@ -206,6 +222,31 @@ struct td_str openai_refusal_text(const struct json *root)
     return (struct td_str){NULL, 0};
 }
 
+/* "17s" or "0.5s" as milliseconds; 0 for anything else. */
+static uint64_t read_delay(struct td_str text)
+{
+    double seconds;
+    if (text.len < 2 || text.data[text.len - 1] != 's' ||
+        !str_to_double(str_slice(text, 0, text.len - 1), &seconds) || !(seconds > 0))
+        return 0;
+    return seconds < DELAY_SECONDS_MAX ? (uint64_t)(seconds * 1000) : DELAY_SECONDS_MAX * 1000;
+}
+
+/* https://google.aip.dev/193: a wrong key is a 400 there, and only the details say so; how long to
+ * wait stands in them, too. */
+static void read_details(const struct json *error, struct tier_refusal *out)
+{
+    const struct json *details = json_get(error, "details");
+    for (size_t i = 0; json_kind_of(details) == JSON_KIND_ARRAY && i < json_count(details); i++) {
+        const struct json *detail = json_at(details, i);
+        if (str_equal(json_text(json_get(detail, "reason")), STR("API_KEY_INVALID")))
+            out->http = 401;
+        uint64_t delay_ms = read_delay(json_text(json_get(detail, "retryDelay")));
+        if (delay_ms > 0)
+            out->retry_ms = delay_ms;
+    }
+}
+
 static int http_in_stream(const struct json *error, const struct known *known)
 {
     int64_t code = json_int(json_get(error, "code"), 0);
@@ -220,6 +261,7 @@ void openai_refusal_read(int http, const struct json *root, struct tier_refusal 
     struct td_str param = json_text(json_get(error, "param"));
     struct td_str text = openai_refusal_text(root);
     *out = (struct tier_refusal){.http = http ? http : http_in_stream(error, known)};
+    read_details(error, out);
     if (known && known->code)
         out->code = known->code;
     else if (out->http == 429)

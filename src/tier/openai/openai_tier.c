@@ -100,7 +100,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
 {
     assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
-    if (status == TD_OK && !openai_key_is_clean(options->api_key))
+    if (status == TD_OK &&
+        !openai_key_is_clean(options->api_key, options->server && options->server->sign))
         status = error_set(err, TD_INVALID, "the API key has a space or control character");
     if (status == TD_OK)
         status = check_headers(options, err);

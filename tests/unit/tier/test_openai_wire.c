@@ -472,10 +472,10 @@ static void test_a_key_has_no_spaces_and_no_control_characters(void)
                  {{"a\n", 2}, false},   {{"\xc3\xa9", 2}, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct secret *key = secret_new(cases[i].key);
-        CHECK(openai_key_is_clean(key) == cases[i].clean);
+        CHECK(openai_key_is_clean(key, false) == cases[i].clean);
         secret_free(key);
     }
-    CHECK(openai_key_is_clean(NULL));
+    CHECK(openai_key_is_clean(NULL, false));
 }
 
 static void test_retry_after_in_seconds_only(void)

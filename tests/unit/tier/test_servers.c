@@ -57,7 +57,8 @@ static void test_a_key_goes_into_the_header_of_its_kind(void)
 {
     struct secret *key = secret_new(STR("sk-1")), *value = secret_new(STR("a b"));
     const struct tier_header extra[] = {{"X-Title", value}, {"X-None", NULL}};
-    struct openai_header_source source = {&server_azure, key, extra, 2};
+    struct openai_header_source source = {
+        .server = &server_azure, .key = key, .extra = extra, .extra_count = 2};
     struct openai_headers headers;
     CHECK(openai_headers_init(&headers, &source, true, NULL, 0));
     CHECK(has(&headers, "api-key: sk-1") && has(&headers, "X-Title: a b"));

@@ -1,10 +1,12 @@
 #include "app/setup/files/server_secrets.h"
 
 #include "app/config/config.h"
+#include "app/setup/files/aws_credentials.h"
 #include "app/setup/files/secret_source.h"
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "tier/servers.h"
 
 static enum td_status read_header(const struct config_header *header, struct secret **out,
                                   struct td_error *err)
@@ -15,11 +17,21 @@ static enum td_status read_header(const struct config_header *header, struct sec
     return *out ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a header");
 }
 
+/* A kind whose key signs has several texts of it, at the places where its clients look. */
+static enum td_status read_key(const struct config_tier *tier, struct secret **out,
+                               struct td_error *err)
+{
+    const struct tier_server *server = config_tier_server(tier);
+    bool own = tier->api_key_env && strcmp(tier->api_key_env, server->key_env) != 0;
+    if (server->sign && !own)
+        return aws_credentials_read(tier->api_key_file, out, err);
+    return secret_source_read(tier->api_key_env, tier->api_key_file, out, err);
+}
+
 enum td_status server_secrets_open(const struct config_tier *tier, struct server_secrets *out,
                                    struct td_error *err)
 {
-    enum td_status status =
-        secret_source_read(tier->api_key_env, tier->api_key_file, &out->key, err);
+    enum td_status status = read_key(tier, &out->key, err);
     for (size_t i = 0; i < tier->header_count && i < TIER_HEADERS_MAX && status == TD_OK; i++) {
         status = read_header(&tier->headers[i], &out->values[i], err);
         out->headers[i] = (struct tier_header){tier->headers[i].name, out->values[i]};

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/setup/files/server_secrets.h"
 #include "app/setup/model/model_file.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -44,8 +45,10 @@ static const char *key_state(const struct config_tier *tier)
         return "not needed";
     if (tier->api_key_file)
         return "from a file";
-    const char *value = getenv(tier->api_key_env);
-    return value && *value ? "present" : "missing";
+    struct server_secrets secrets = {0};
+    bool there = server_secrets_open(tier, &secrets, NULL) == TD_OK && secrets.key;
+    server_secrets_close(&secrets);
+    return there ? "present" : "missing";
 }
 
 static struct json *tiers_to_json(const struct config *config)

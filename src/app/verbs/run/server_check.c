@@ -102,6 +102,10 @@ static bool send_question(const struct server_check *check, struct question *que
     const struct config_tier *tier = check->tier;
     const struct openai_header_source source = {.server = config_tier_server(tier),
                                                 .key = check->secrets->key,
+                                                .method = question->method,
+                                                .url = url,
+                                                .region = check->facts->region,
+                                                .body = question->body,
                                                 .extra = check->secrets->headers,
                                                 .extra_count = check->secrets->header_count};
     struct openai_headers headers;
@@ -188,10 +192,20 @@ static void append_name(struct buf *out, struct td_str name)
         buf_append_char(out, shown.data[i] < ' ' || shown.data[i] > '~' ? '?' : shown.data[i]);
 }
 
+/* The model's name, which Google writes as models/NAME. */
+static struct td_str name_at(const struct json *list, size_t i)
+{
+    const struct json *row = json_at(list, i);
+    struct td_str name = json_text(json_get(row, "name"));
+    if (json_get(row, "id"))
+        return json_text(json_get(row, "id"));
+    return str_starts_with(name, STR("models/")) ? str_slice(name, 7, name.len) : name;
+}
+
 static bool is_listed(const struct json *list, const char *model)
 {
     for (size_t i = 0; i < json_count(list); i++)
-        if (str_equal(json_text(json_get(json_at(list, i), "id")), str_from(model)))
+        if (str_equal(name_at(list, i), str_from(model)))
             return true;
     return false;
 }
@@ -205,7 +219,7 @@ static void judge_list(const struct server_check *check, const struct json *list
     struct buf names;
     buf_init(&names, 1024);
     for (size_t i = 0; i < json_count(list) && i < MODELS_SHOWN; i++)
-        append_name(&names, json_text(json_get(json_at(list, i), "id")));
+        append_name(&names, name_at(list, i));
     for (size_t i = 0; i < facts->model_count && !missing; i++)
         missing = is_listed(list, facts->models[i].name) ? NULL : facts->models[i].name;
     if (!missing)
@@ -254,7 +268,7 @@ void server_check_reach(const struct server_check *check, struct server_finding 
         bool success = question.code >= 200 && question.code < 300;
         const struct json *list = NULL;
         if (success && json_parse(buf_view(&question.answer), &root, NULL) == TD_OK)
-            list = json_get(root, "data");
+            list = json_get(root, json_get(root, "data") ? "data" : "models");
         if (question.code == 404 || question.code == 405)
             judge_missing_list(check, question.code, out);
         else if (json_kind_of(list) == JSON_KIND_ARRAY)
