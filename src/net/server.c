@@ -60,21 +60,17 @@ static bool make_room(struct server *server)
     return server->conn_count < server->options.connection_max;
 }
 
-static void on_accept(struct evconnlistener *accepts, evutil_socket_t fd, struct sockaddr *address,
-                      int len, void *ctx)
+/* *over: it is one too many, and is told so. */
+static bool has_place(struct server *server, bool *over)
 {
-    (void)accepts;
-    const struct listener *listener = ctx;
-    struct server *server = listener->server;
     uint32_t conn_max = server->options.connection_max;
-    bool over = conn_max > 0 && server->conn_count >= conn_max && !make_room(server);
-    if (over && server->refused_count >= REFUSED_MAX) {
-        close(fd);
-        return;
-    }
-    struct conn *conn = conn_new(listener, fd, address, (socklen_t)len);
-    if (conn == NULL)
-        return;
+    *over = conn_max > 0 && server->conn_count >= conn_max && !make_room(server);
+    return !*over || server->refused_count < REFUSED_MAX;
+}
+
+static void settle(struct conn *conn, bool over)
+{
+    struct server *server = conn->server;
     if (over) {
         conn->counted_refused = true;
         atomic_fetch_sub(&server->conn_count, 1);
@@ -84,6 +80,34 @@ static void on_accept(struct evconnlistener *accepts, evutil_socket_t fd, struct
         conn_refuse(conn, 503, "too many connections");
     else
         conn_begin(conn); /* one too many is told so when it can be */
+}
+
+static void on_accept(struct evconnlistener *accepts, evutil_socket_t fd, struct sockaddr *address,
+                      int len, void *ctx)
+{
+    (void)accepts;
+    const struct listener *listener = ctx;
+    bool over;
+    if (!has_place(listener->server, &over)) {
+        close(fd);
+        return;
+    }
+    struct conn *conn = conn_new(listener, fd, address, (socklen_t)len);
+    if (conn)
+        settle(conn, over);
+}
+
+bool server_take_inner(const struct conn *outer, int fd)
+{
+    bool over;
+    if (!has_place(outer->server, &over)) {
+        close(fd);
+        return false;
+    }
+    struct conn *conn = conn_new_inner(outer, fd);
+    if (conn)
+        settle(conn, over);
+    return conn != NULL;
 }
 
 /* Most likely out of descriptors. The listener would report this again at once, for ever, so all
@@ -253,7 +277,9 @@ void server_stop_accepting(struct server *server)
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
         bool idle = conn_is_idle(conn);
-        if (idle && evbuffer_get_length(conn->out) == 0 && !conn->processing)
+        if (conn->h2)
+            h2_stop(conn);
+        else if (idle && evbuffer_get_length(conn->out) == 0 && !conn->processing)
             conn_close(conn);
         else if (idle)
             conn_linger(conn);
@@ -266,7 +292,8 @@ uint32_t server_active(const struct server *server)
     for (const struct http_request *request = server->requests; request; request = request->next)
         active += request->dispatched && !request->ended;
     for (const struct conn *conn = server->conns; conn; conn = conn->next)
-        active += conn->request == NULL && evbuffer_get_length(conn->out) > 0;
+        active += (conn->request == NULL && evbuffer_get_length(conn->out) > 0) ||
+                  (conn->h2 && h2_active(conn) > 0);
     return active;
 }
 

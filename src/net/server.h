@@ -34,6 +34,7 @@ struct server_options {
     uint32_t header_timeout_ms; /* for a whole request; more as a large body comes */
     uint32_t idle_timeout_ms;   /* between requests */
     bool reuse_port;
+    bool http2; /* also spoken, where TLS agrees on it or a client begins with it */
     /* A client that shuts its sending side still gets its answer. Whether it left is then noticed
      * only when something is sent. */
     bool ignore_client_abort;

@@ -23,6 +23,7 @@
  *   6. Framing is strict: what http_lint.h lists is refused before anything acts on the request.
  *   7. A large request is handled on a loop of its own kind (server_move.c).
  *   8. A compressed body is decoded within the same limits (server_coding.c).
+ *   9. A stream of HTTP/2 is a connection, too (server_h2.c).
  *
  * Closing: after the last reply we shut our sending side and read until the peer has closed, too,
  * for a second at most. Closing with unread bytes would reset the connection and could destroy the
@@ -33,14 +34,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "net/transport/listen.h"
 #include "net/transport/tls.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +54,7 @@
 #define LINGER_BODY_MS 5000 /* when the peer may still be sending a body that nobody reads */
 #define STALL_MS 60000      /* how long a peer may take nothing */
 
-static void timer_set(struct conn *conn, uint32_t delay_ms)
+void conn_set_timer(struct conn *conn, uint32_t delay_ms)
 {
     if (delay_ms == 0) {
         evtimer_del(conn->timer);
@@ -80,7 +78,7 @@ void conn_wait(struct conn *conn)
     conn->is_waiting = true;
 }
 
-static void stop_waiting(struct conn *conn)
+void conn_stop_waiting(struct conn *conn)
 {
     if (conn->is_waiting)
         TAILQ_REMOVE(&conn->server->waiting, conn, in_waiting);
@@ -148,7 +146,7 @@ bool conn_enter(struct conn *conn)
 
 void conn_leave(struct conn *conn)
 {
-    stop_waiting(conn);
+    conn_stop_waiting(conn);
     leave_paused(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
@@ -164,7 +162,7 @@ void conn_leave(struct conn *conn)
     }
 }
 
-static void conn_free(struct conn *conn)
+void conn_free(struct conn *conn)
 {
     conn_leave(conn);
     if (conn->counted_refused)
@@ -175,6 +173,7 @@ static void conn_free(struct conn *conn)
         evbuffer_free(conn->in);
     if (conn->out)
         evbuffer_free(conn->out);
+    h2_free(conn->h2);
     tls_session_free(conn->tls);
     free(conn->client);
     close(conn->fd);
@@ -223,7 +222,7 @@ void conn_linger(struct conn *conn)
     conn->begun = false;
     conn->discard = true;
     evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
-    timer_set(conn, STALL_MS);
+    conn_set_timer(conn, STALL_MS);
     if (unread)
         conn_read_on(conn);
     conn_flush_soon(conn);
@@ -316,6 +315,15 @@ static bool head_accept(struct conn *conn)
     return !request->ended;
 }
 
+/* A client that speaks HTTP/2 without being asked (RFC 9113, 3.3) begins with what is no request of
+ * HTTP/1. */
+static bool takes_http2(struct conn *conn, struct td_str bytes, bool *more)
+{
+    *more = false;
+    return bytes.data[0] == 'P' && conn->server->options.http2 && !conn->inner &&
+           !conn->had_request && h2_is_preface(bytes, more);
+}
+
 static bool head_step(struct conn *conn)
 {
     struct server *server = conn->server;
@@ -330,12 +338,17 @@ static bool head_step(struct conn *conn)
     if (!conn->begun) {
         conn->begun = true;
         conn->begun_ms = clock_monotonic_ns(NULL) / 1000000;
-        timer_set(conn, server->options.header_timeout_ms);
+        conn_set_timer(conn, server->options.header_timeout_ms);
         /* TLS or noise, in which a line end may never come. */
         if (!http_is_token(str_slice(bytes, 0, 1))) {
             conn_refuse(conn, 400, "this is not HTTP");
             return false;
         }
+    }
+    bool more;
+    if (takes_http2(conn, bytes, &more) || more) {
+        conn->is_http2 = !more;
+        return false;
     }
     size_t end = http_head_end(bytes, &conn->scanned);
     if (end > server->options.header_bytes_max ||
@@ -346,6 +359,7 @@ static bool head_step(struct conn *conn)
     if (end == 0)
         return false;
     conn->scanned = 0;
+    conn->had_request = true;
     struct http_request *request = request_new(server, conn, str_slice(bytes, 0, end));
     if (request == NULL) {
         conn_refuse(conn, 503, "no memory for the request");
@@ -386,9 +400,9 @@ static bool body_step(struct conn *conn)
         pause_body(conn);
     if (result != HTTP_CHUNKS_END)
         return false;
-    timer_set(conn, 0);
+    conn_set_timer(conn, 0);
     leave_paused(conn);
-    stop_waiting(conn);
+    conn_stop_waiting(conn);
     conn->begun = false;
     conn->state = CONN_REPLY;
     request->body_open = false;
@@ -431,6 +445,13 @@ static bool conn_process(struct conn *conn)
             more = conn->state == CONN_BODY && body_step(conn);
     }
     conn->processing = false;
+    if (conn->is_http2) {
+        conn->is_http2 = false;
+        if (!conn_start_h2(conn))
+            conn->broken = true;
+        else
+            h2_receive(conn);
+    }
     if (conn->moves) {
         conn_move(conn, conn->server->large);
         return false;
@@ -461,7 +482,7 @@ void conn_reply_ended(struct conn *conn)
 void conn_await(struct conn *conn)
 {
     if (!conn->begun)
-        timer_set(conn, conn->server->options.idle_timeout_ms);
+        conn_set_timer(conn, conn->server->options.idle_timeout_ms);
     conn_read_on(conn);
     (void)conn_process(conn);
 }
@@ -471,7 +492,7 @@ static void conn_drained(struct conn *conn)
 {
     switch (conn->state) {
     case CONN_REPLY:
-        timer_set(conn, 0);
+        conn_set_timer(conn, 0);
         request_drained(conn->request);
         break;
     case CONN_LINGER:
@@ -480,7 +501,7 @@ static void conn_drained(struct conn *conn)
         } else if (!conn->shut) {
             conn->shut = true;
             conn_shut(conn);
-            timer_set(conn, conn->body_unread ? LINGER_BODY_MS : LINGER_MS);
+            conn_set_timer(conn, conn->body_unread ? LINGER_BODY_MS : LINGER_MS);
         }
         break;
     case CONN_HEAD:
@@ -488,6 +509,9 @@ static void conn_drained(struct conn *conn)
             conn_await(conn);
         else
             conn_move(conn, conn->home);
+        break;
+    case CONN_H2:
+        h2_drained(conn);
         break;
     case CONN_PRELUDE:
     case CONN_BODY:
@@ -510,6 +534,8 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
         int written = conn_transmit(conn);
         if (written > 0) {
             progress = true;
+            if (conn->h2)
+                h2_note_progress(conn);
             continue;
         }
         if (written < 0 && errno == EINTR)
@@ -519,8 +545,8 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
         if (event_add(conn->write_event, NULL) != 0)
             break;
         /* While a request arrives, its own deadline runs. */
-        if (!conn->begun && (progress || !evtimer_pending(conn->timer, NULL)))
-            timer_set(conn, STALL_MS);
+        if (!conn->begun && !conn->h2 && (progress || !evtimer_pending(conn->timer, NULL)))
+            conn_set_timer(conn, STALL_MS);
         return;
     }
     if (conn->broken || evbuffer_get_length(conn->out) > 0)
@@ -563,6 +589,10 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         conn_peer_closed(conn);
         return;
     }
+    if (conn->h2) {
+        h2_receive(conn);
+        return;
+    }
     if (!conn->discard && !conn_process(conn))
         return;
     if (conn->state == CONN_REPLY && evbuffer_get_length(conn->in) > PIPELINE_BYTES_MAX) {
@@ -589,79 +619,19 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     struct conn *conn = ctx;
+    if (conn->h2) {
+        h2_on_timer(conn);
+        return;
+    }
     uint64_t left_ms = conn->is_paused ? 0 : body_left_ms(conn);
     if (left_ms > 0)
-        timer_set(conn, (uint32_t)left_ms);
+        conn_set_timer(conn, (uint32_t)left_ms);
     else if (conn->begun && conn->is_paused)
         conn_refuse(conn, 503, "the bodies of other requests hold all the memory for bodies");
     else if (conn->begun)
         conn_refuse(conn, 408, "the request did not arrive whole in time");
     else
         conn_close(conn);
-}
-
-/* --- the beginning --- */
-
-/* Whoever comes by a socket of a path has no address, but a user. */
-static void write_peer(struct conn *conn, const struct sockaddr *address, socklen_t len)
-{
-    struct ucred who;
-    socklen_t who_len = sizeof who;
-    if (address->sa_family != AF_UNIX) {
-        if (getnameinfo(address, len, conn->peer, sizeof conn->peer, NULL, 0, NI_NUMERICHOST) != 0)
-            snprintf(conn->peer, sizeof conn->peer, "?");
-    } else if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_len) == 0) {
-        snprintf(conn->peer, sizeof conn->peer, "unix:%u", who.uid);
-    } else {
-        snprintf(conn->peer, sizeof conn->peer, "unix");
-    }
-}
-
-/* Small writes go out at once. A peer whose machine vanished is noticed after about a minute. */
-static void set_socket_options(int fd)
-{
-    int on = 1, idle_s = 30, interval_s = 10, probes = 3;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
-struct conn *conn_new(const struct listener *listener, int fd, struct sockaddr *address,
-                      socklen_t len)
-{
-    struct server *server = listener->server;
-    struct conn *conn = calloc(1, sizeof *conn);
-    if (conn == NULL) {
-        close(fd);
-        return NULL;
-    }
-    if (address->sa_family != AF_UNIX)
-        set_socket_options(fd);
-    conn->server = conn->home = server;
-    conn->fd = fd;
-    conn->state = CONN_HEAD;
-    atomic_fetch_add(&server->conn_count, 1);
-    bool entered = conn_enter(conn);
-    conn_wait(conn);
-    write_peer(conn, address, len);
-    if (!listen_name(fd, conn->local, NULL))
-        snprintf(conn->local, sizeof conn->local, "?");
-    bool ready = conn_expect_prelude(conn, listener, address);
-    conn->in = evbuffer_new();
-    conn->out = evbuffer_new();
-    if (!entered || !ready || conn->in == NULL || conn->out == NULL ||
-        event_add(conn->read_event, NULL) != 0) {
-        conn_free(conn);
-        return NULL;
-    }
-    return conn;
-}
-
-void conn_begin(struct conn *conn)
-{
-    timer_set(conn, conn->server->options.header_timeout_ms);
 }
 
 bool conn_is_idle(const struct conn *conn)

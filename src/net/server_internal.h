@@ -1,8 +1,8 @@
-/* What server.c (listeners), server_prelude.c (what comes before requests), server_conn.c
- * (connections), server_wire.c (their bytes), server_body.c and server_coding.c (bodies),
- * server_move.c (between loops), server_inside.c (requests without a connection) and
- * server_request.c (requests, replies) share. For these files alone. Everything runs on the loop's
- * thread. */
+/* What server.c (listeners), server_begin.c and server_prelude.c (what comes before requests),
+ * server_conn.c (connections), server_wire.c (their bytes), server_body.c and server_coding.c
+ * (bodies), server_h2.c (HTTP/2), server_move.c (between loops), server_inside.c (requests without
+ * a connection) and server_request.c (requests, replies) share. For these files alone. Everything
+ * runs on the loop's thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
@@ -65,6 +65,7 @@ struct server {
 };
 
 enum conn_state {
+    CONN_H2,      /* speaks HTTP/2: its requests have connections of their own (server_h2.c) */
     CONN_PRELUDE, /* what comes before the first request (server_prelude.c) */
     CONN_HEAD,    /* waits for a head or reads it */
     CONN_BODY,    /* reads a body */
@@ -82,6 +83,7 @@ struct conn {
     struct event *read_event, *write_event, *timer;
     struct evbuffer *in, *out;
     struct tls_session *tls;      /* NULL = not encrypted */
+    struct h2 *h2;                /* in CONN_H2, else NULL */
     char *client;                 /* who its certificate says it is, or NULL */
     struct http_request *request; /* in CONN_BODY and CONN_REPLY */
     enum conn_state state;
@@ -98,6 +100,9 @@ struct conn {
     bool broken;          /* out of memory while writing: close it */
     bool wants_proxy;     /* a PROXY header has to come */
     bool read_writes;     /* reading waits until the socket can be written */
+    bool had_request;     /* so that HTTP/2 cannot begin any more */
+    bool is_http2;        /* it begins now */
+    bool inner;           /* a stream of HTTP/2: its peer is this process */
     bool counted_refused; /* counted in refused_count instead of conn_count */
     char peer[PEER_BYTES], local[PEER_BYTES];
 };
@@ -143,11 +148,18 @@ struct http_request {
 /* server.c */
 void server_resume_later(struct server *server); /* conn->is_paused is new */
 const char *server_date(struct server *server);
+/* Serves the other end of a stream's pair, which it **takes**; false when there is no place. */
+bool server_take_inner(const struct conn *outer, int fd);
 
-/* server_conn.c */
+/* server_begin.c */
 /* Of an accepted socket, which it **takes**; NULL without memory. */
 struct conn *conn_new(const struct listener *listener, int fd, struct sockaddr *address,
                       socklen_t len);
+/* The same of a stream of `outer`, whose client is the same. */
+struct conn *conn_new_inner(const struct conn *outer, int fd);
+/* server_conn.c */
+/* Before anybody else knows of it. */
+void conn_free(struct conn *conn);
 /* Ends the connection, even with unsent bytes. Not while conn->processing. */
 void conn_close(struct conn *conn);
 /* A code and a body instead of an answer; then the connection ends. */
@@ -163,6 +175,8 @@ void conn_await(struct conn *conn);   /* all is sent: the next request may come 
 void conn_resume(struct conn *conn);  /* one that was paused is read again */
 void conn_read_on(struct conn *conn); /* also one that was not read for a while */
 void conn_wait(struct conn *conn);    /* has no request in work: may have to make room */
+void conn_stop_waiting(struct conn *conn);
+void conn_set_timer(struct conn *conn, uint32_t delay_ms); /* 0 = none */
 /* Gives the whole request to the handler. */
 void conn_dispatch(struct conn *conn);
 /* Takes the connection into conn->server's list and onto its loop, or out of them. False without
@@ -182,6 +196,19 @@ bool conn_expect_prelude(struct conn *conn, const struct listener *listener,
 /* Reads on. True: it is over, and requests follow. False: more has to come, or the connection is
  * closed. */
 bool conn_read_prelude(struct conn *conn);
+
+/* server_h2.c */
+/* The connection speaks HTTP/2 from now on. False without memory. */
+bool conn_start_h2(struct conn *conn);
+/* Whether what has come begins HTTP/2. */
+bool h2_is_preface(struct td_str bytes, bool *more);
+void h2_free(struct h2 *h2);
+void h2_receive(struct conn *conn);       /* conn->in has bytes */
+void h2_drained(struct conn *conn);       /* conn->out is empty */
+void h2_note_progress(struct conn *conn); /* the socket took something */
+void h2_on_timer(struct conn *conn);
+void h2_stop(struct conn *conn);           /* GOAWAY: its streams are the last ones */
+size_t h2_active(const struct conn *conn); /* streams */
 
 /* server_wire.c */
 /* As evbuffer_read into conn->in, and evbuffer_write from conn->out, encrypted or not. */

@@ -118,7 +118,14 @@ bool conn_read_prelude(struct conn *conn)
         return false;
     conn->state = CONN_HEAD;
     conn_begin(conn);
-    if (conn->counted_refused)
+    bool http2 = conn->tls && tls_session_is_http2(conn->tls);
+    if (conn->counted_refused && !http2) {
         conn_refuse(conn, 503, "too many connections");
-    return !conn->counted_refused;
+        return false;
+    }
+    if (http2 && (conn->counted_refused || !conn_start_h2(conn))) {
+        conn_close(conn);
+        return false;
+    }
+    return true;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the official clients for Python, Anthropic's, OpenAI's and Google's, against the real
-program and a scripted cloud."""
+"""Runs the official clients for Python, Anthropic's, OpenAI's and Google's, and one over HTTP/2,
+against the real program and a scripted cloud."""
 
 import re
 import subprocess
@@ -11,7 +11,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from clients import Missing, install_python, interpreter
 
-SCRIPTS = ["client_anthropic.py", "client_openai.py", "client_gemini.py", "client_otlp.py"]
+SCRIPTS = [
+    "client_anthropic.py",
+    "client_openai.py",
+    "client_gemini.py",
+    "client_http2.py",
+    "client_otlp.py",
+]
 
 
 def run_script(name):

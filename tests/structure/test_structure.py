@@ -184,6 +184,7 @@ def library_types_that_escaped():
         r"event2?/|evhttp": "net",
         r"curl/": "net",
         r"jansson": "base",
+        r"nghttp2": "net",
         r"openssl/(ssl|x509|pem|err|core_names)": "net",
         r"openssl/crypto|openssl/hmac": "base",
         r"openssl/(evp|rand)": "base net",
@@ -283,7 +284,10 @@ SENDERS = {
     "connect": {"src/net/transport/listen.c": "asks whether somebody listens at a path of its own"},
     "sendto": {},
     "sendmsg": {"src/tier/local/sandbox_worker.c": "hands requests to the confined worker"},
-    "socketpair": {"src/tier/local/sandbox_worker.c": "the same"},
+    "socketpair": {
+        "src/tier/local/sandbox_worker.c": "the same",
+        "src/net/server_h2_stream.c": "a stream of HTTP/2, to this process's own reader",
+    },
 }
 
 # Another program would inherit the environment, which has keys in it.

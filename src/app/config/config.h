@@ -237,6 +237,7 @@ struct config {
             const char *client_ca_file;   /* NULL = clients are not asked for certificates */
             int client_auth;              /* enum config_client_auth */
         } tls;
+        bool http2;
         uint32_t workers; /* 0 = the smaller of 2 and the cores */
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
         uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */

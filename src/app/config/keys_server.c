@@ -37,6 +37,8 @@ static const struct config_key server_keys[] = {
     {"tls", CONFIG_KEY_SECTION, 0, NULL, .section = &tls_section,
      .help =
          "encryption of the ports; sockets of paths have none. Files that change are read again"},
+    {"http2", CONFIG_KEY_BOOL, AT(server.http2), "true",
+     .help = "clients may speak HTTP/2: by ALPN on ports with TLS, elsewhere with prior knowledge"},
     {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
      .help = "event loops, each with one more for large requests; 0 = 2, or 1 on a machine with "
              "one core"},

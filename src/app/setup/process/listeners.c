@@ -47,6 +47,7 @@ bool listeners_tls(const struct config *config, struct tls_options *out)
                   .key = config->server.tls.key_file,
                   .client_ca = config->server.tls.client_ca_file},
         .client_required = config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED,
+        .http2 = config->server.http2,
     };
     return out->files.certificate != NULL;
 }

@@ -28,11 +28,12 @@ static bool same_server(const struct config *old, const struct config *new)
            same_text(old->server.listen, new->server.listen) &&
            same_text(old->server.unix_mode, new->server.unix_mode) &&
            same_texts(&old->server.proxy_protocol_from, &new->server.proxy_protocol_from) &&
-           same_text(old->server.tls.certificate_file, new->server.tls.certificate_file) &&
+           old->server.http2 == new->server.http2 &&same_text(old->server.tls.certificate_file,
+                                                              new->server.tls.certificate_file) &&
            same_text(old->server.tls.key_file, new->server.tls.key_file) &&
            same_text(old->server.tls.client_ca_file, new->server.tls.client_ca_file) &&
-           old->server.tls.client_auth == new->server.tls.client_auth &&same_text(
-                                              old->server.api_keys_env, new->server.api_keys_env) &&
+           (old->server.tls.client_auth == new->server.tls.client_auth) &&
+           same_text(old->server.api_keys_env, new->server.api_keys_env) &&
            same_text(old->server.api_keys_file, new->server.api_keys_file) &&
            same_text(old->server.operator_keys_env, new->server.operator_keys_env) &&
            same_text(old->server.operator_keys_file, new->server.operator_keys_file) &&

@@ -163,6 +163,7 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
                    .connection_max = fit_connections(config->server.connections_max, wanted),
                    .header_timeout_ms = config->server.header_timeout_ms,
                    .idle_timeout_ms = config->server.idle_timeout_ms,
+                   .http2 = config->server.http2,
                    .ignore_client_abort = config->server.ignore_client_abort},
     };
     serve->budget.bytes_max = choose_budget(config);
