@@ -199,6 +199,14 @@ void tier_local_scope(const char *caller, uint8_t scope[static CRYPTO_SHA256_BYT
  * until tier_free. */
 const struct td_model *tier_local_model(const struct tier *tier);
 
+/* One of a tier's keys; its strings are borrowed until tier_free. */
+struct tier_key {
+    const char *name;
+    const struct secret *secret;
+    uint32_t weight; /* how often it is used, compared with the others; 0 counts as 1 */
+};
+#define TIER_KEYS_MAX 16
+
 /* A header that an operator adds to each request of a tier; both borrowed until tier_free. */
 struct tier_header {
     const char *name;
@@ -214,7 +222,9 @@ struct tier_server_options {
     const struct tier_server *server; /* its kind; NULL = OpenAI's */
     /* "https://api.example.com/v1"; http is for loopback, or any host with allow_http */
     const char *base_url;
-    const struct secret *api_key;      /* borrowed until tier_free; NULL = none */
+    const struct secret *api_key; /* borrowed until tier_free; NULL = none */
+    const struct tier_key *keys;  /* [key_count] in its place, TIER_KEYS_MAX at most */
+    size_t key_count;
     const char *api_version;           /* of Azure; NULL = none */
     const struct tier_header *headers; /* [header_count], TIER_HEADERS_MAX at most */
     size_t header_count;

@@ -68,6 +68,9 @@ def test_what_a_kind_cannot_know_is_asked_for():
         (tier("groq", api_version="v1"), "api_version is of tiers of kind azure"),
         (tier("groqq"), "one of local, openai, openrouter, groq"),
         (tier("groq", headers="[{name: Host, value: x}]"), "may not set the header 'Host'"),
+        (tier("groq", keys="[{name: a, env: A}, {name: a, env: B}]"), "two keys named 'a'"),
+        (tier("groq", keys="[{name: a}]"), "needs an env or a file"),
+        (tier("groq", keys="[{name: a, env: A}]", api_key_env="B"), "keys beside api_key_env"),
         (tier("groq", headers="[{name: X-A}]"), "needs a value or an env"),
         (tier("groq", headers="[{name: X-A, value: x}, {name: x-a, env: Y}]"), "twice"),
     ]:
@@ -109,6 +112,71 @@ def test_headers_of_an_operator():
     (sent,) = cloud.calls()
     equal((sent["headers"]["x-title"], sent["headers"]["x-org"]), ("My App", "org-1234"))
     assert "x-gone" not in sent["headers"] and "authorization" not in sent["headers"]
+
+
+KEYS = "[{name: a, env: KEY_A, weight: 3}, {name: b, env: KEY_B}, {name: c, env: KEY_C}]"
+
+
+def keys_used(cloud):
+    return [call["headers"]["authorization"].removeprefix("Bearer ") for call in cloud.calls()]
+
+
+@case
+def test_several_keys_share_by_weight():
+    cloud = ScriptedCloud(Script(text="Hello."))
+    config = tier("openai", base_url=cloud.base_url, keys=KEYS)
+    with Tandem(config, env={"KEY_A": "key-aaaaaa", "KEY_B": "key-bbbbbb"}) as tandem:
+        for _ in range(8):
+            equal(tandem.chat("Hello").text, "Hello.")
+    used = keys_used(cloud)
+    equal((used.count("key-aaaaaa"), used.count("key-bbbbbb")), (6, 2), str(used))
+
+
+@case
+def test_a_key_that_is_refused_rests_alone():
+    for status in (401, 402, 403, 429):
+        refused = {"Bearer key-aaaaaa": status}
+        cloud = ScriptedCloud(Script(text="Hello.", refused_keys=refused))
+        config = tier("openai", base_url=cloud.base_url, keys=KEYS)
+        env = {"KEY_A": "key-aaaaaa", "KEY_B": "key-bbbbbb", "KEY_C": "key-cccccc"}
+        with Tandem(config, env=env) as tandem:
+            for _ in range(6):
+                answer = tandem.chat("Hello")
+                equal((answer.status, answer.text), (200, "Hello."), str(status))
+            equal(keys_used(cloud).count("key-aaaaaa"), 1, f"{status} {keys_used(cloud)}")
+            (line,) = [line for line in tandem.log if "event=key_rests" in line]
+            assert "key=a" in line and f"http={status}" in line and "key-aaa" not in line, line
+            # Nothing of it is the tier's: it does not rest.
+            health = tandem.get("/healthz").json
+            assert "resting" not in json.dumps(health), health
+
+
+@case
+def test_when_all_keys_are_refused_the_tier_fails():
+    cloud = ScriptedCloud(Script(status=429, retry_after="20"))
+    other = ScriptedCloud(Script(text="From the other."))
+    config = f"""
+tiers:
+  - {{name: cloud, kind: openai, base_url: {cloud.base_url}, keys: {KEYS}}}
+  - {{name: other, kind: openai, base_url: {other.base_url}}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [cloud, other]}}
+"""
+    env = {"KEY_A": "key-aaaaaa", "KEY_B": "key-bbbbbb", "KEY_C": "key-cccccc"}
+    with Tandem(config, env=env) as tandem:
+        equal(tandem.chat("Hello").text, "From the other.")
+        equal(sorted(keys_used(cloud)), sorted(env.values()))
+        equal(tandem.chat("Hello").text, "From the other.")
+        equal(len(cloud.calls()), 3)  # it rests as a whole, as one with a single key does
+
+
+@case
+def test_the_doctor_tries_each_key():
+    cloud = ScriptedCloud(Script(refused_keys={"Bearer key-bbbbbb": 401}, models=["gpt-4o-mini"]))
+    config = tier("openai", base_url=cloud.base_url, keys=KEYS)
+    _, out, _ = tool("doctor", "--json", config=config, KEY_A="key-aaaaaa", KEY_B="key-bbbbbb")
+    found = {row["name"]: row["status"] for row in json.loads(out)["checks"]}
+    equal((found["tier cloud"], found["tier cloud key b"]), ("ok", "fail"), str(found))
 
 
 @case

@@ -39,6 +39,8 @@ class Script:
     status: int = 200
     statuses: list = field(default_factory=list)  # one a request, before `status`
     retry_after: str | None = None
+    # Of requests with these keys: {"Bearer KEY": status}; the others are answered.
+    refused_keys: dict = field(default_factory=dict)
     error_message: str = "scripted failure"
     error_code: Any = None  # and `param` and `type`, of every error
     error_param: str | None = None
@@ -236,6 +238,8 @@ class ScriptedCloud:
             return False
         with self._lock:
             status = script.statuses.pop(0) if script.statuses else script.status
+        refused = script.refused_keys.get(request["headers"].get("authorization"))
+        status = refused or status
         message = script.error_message
         if request["path"].rstrip("/").endswith("/models"):
             models = [
@@ -243,9 +247,10 @@ class ScriptedCloud:
                 for name in script.models
             ]
             value: dict[str, Any] = {"object": "list", "data": models}
-            if script.models_status != 200:
+            models_status = refused or script.models_status
+            if models_status != 200:
                 value = {"error": {"message": message, "type": "scripted"}}
-            return self._send_json(connection, script.models_status, value)
+            return self._send_json(connection, models_status, value)
         if script.refuses and script.refuses in (request["json"] or {}):
             status, message = script.refuse_status, script.refuse_message
         if status != 200:

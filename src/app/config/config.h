@@ -64,6 +64,13 @@ struct config_header {
     const char *name, *value, *env;
 };
 
+/* One of several keys of a tier. */
+struct config_tier_key {
+    uint32_t line;
+    const char *name, *env, *file; /* one of the last two */
+    uint32_t weight;
+};
+
 struct config_tier {
     uint32_t line;
     const char *name;
@@ -81,6 +88,8 @@ struct config_tier {
     struct tier_model *served;              /* [model_count] */
     uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    struct config_tier_key *keys; /* [key_count] in place of api_key_env and api_key_file */
+    size_t key_count;
     const char *api_version;
     struct config_header *headers; /* [header_count] */
     size_t header_count;

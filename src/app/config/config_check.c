@@ -101,7 +101,7 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier is always on the device: remove place from tier '%.60s'",
                       tier->name);
     if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key ||
-        tier->api_version || tier->header_count)
+        tier->api_version || tier->header_count || tier->key_count)
         return refuse(config, tier->line, err,
                       "a local tier has no server: remove base_url, api_version, headers, keys and "
                       "pinned_key from tier '%.60s'",
@@ -145,6 +145,32 @@ static enum td_status check_models(const struct config *config, const struct con
         if (twice)
             return refuse(config, model->line, err, "tier '%.60s' has the model '%.60s' twice",
                           tier->name, model->name);
+    }
+    return TD_OK;
+}
+
+static enum td_status check_keys(const struct config *config, const struct config_tier *tier,
+                                 struct td_error *err)
+{
+    if (tier->key_count && (tier->api_key_env || tier->api_key_file))
+        return refuse(
+            config, tier->line, err,
+            "tier '%.60s' has keys beside api_key_env or api_key_file: put that key among "
+            "them",
+            tier->name);
+    for (size_t i = 0; i < tier->key_count; i++) {
+        const struct config_tier_key *key = &tier->keys[i];
+        enum td_status status = check_name(config, key->line, key->name, err);
+        if (status != TD_OK)
+            return status;
+        if (!key->env == !key->file)
+            return refuse(config, key->line, err,
+                          "the key '%.60s' of tier '%.60s' needs an env or a file, and not both",
+                          key->name, tier->name);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(tier->keys[j].name, key->name) == 0)
+                return refuse(config, key->line, err, "tier '%.60s' has two keys named '%.60s'",
+                              tier->name, key->name);
     }
     return TD_OK;
 }
@@ -198,6 +224,8 @@ static enum td_status check_server(const struct config *config, const struct con
                       "tier '%.60s' is always asked for a stream: remove stream: as_asked",
                       tier->name);
     enum td_status status = check_models(config, tier, err);
+    if (status == TD_OK)
+        status = check_keys(config, tier, err);
     if (status == TD_OK)
         status = check_headers(config, tier, err);
     return status == TD_OK ? check_pin(config, tier, err) : status;

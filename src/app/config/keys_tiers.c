@@ -106,6 +106,16 @@ static const struct config_key header_keys[] = {
 };
 static const struct config_section header_section = KEYS_LIST(header_keys, struct config_header);
 #undef AT
+#define AT(member) offsetof(struct config_tier_key, member)
+static const struct config_key key_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true, .help = "what the log calls it"},
+    {"env", CONFIG_KEY_TEXT, AT(env), NULL, .help = "environment variable that holds it"},
+    {"file", CONFIG_KEY_TEXT, AT(file), NULL, .help = "file that holds it and nothing else"},
+    {"weight", CONFIG_KEY_UINT, AT(weight), "1", 1, 1000,
+     .help = "how often it is used, compared with the others"},
+};
+static const struct config_section key_section = KEYS_LIST(key_keys, struct config_tier_key);
+#undef AT
 #define AT(member) offsetof(struct config_tier, member)
 
 static const struct config_key tier_keys[] = {
@@ -148,6 +158,10 @@ static const struct config_key tier_keys[] = {
          "there is no base_url, and always of azure"},
     {"api_key_file", CONFIG_KEY_TEXT, AT(api_key_file), NULL,
      .help = "file that holds the key and nothing else"},
+    {"keys", CONFIG_KEY_SECTIONS, AT(keys), NULL, 0, TIER_KEYS_MAX, .section = &key_section,
+     .count_offset = AT(key_count),
+     .help = "several keys in place of one, as in [{name: a, env: KEY_A, weight: 3}, {name: b, "
+             "env: KEY_B}]. One that is refused or throttled rests, and the others go on"},
     {"api_key", CONFIG_KEY_REFUSED, 0, NULL,
      .help = "a key is never written into the configuration: name an environment variable with "
              "api_key_env or a file with api_key_file"},

@@ -172,7 +172,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .unbilled = openai_unbilled(attempt),
         .own_fault = attempt->stream.own_fault || attempt->too_large,
     };
-    openai_hide_key(attempt->tier->options.api_key, result.err.message);
+    openai_hide_key(key_ring_at(attempt->tier->keys, attempt->key)->secret, result.err.message);
     openai_hide(door_host_name(attempt->tier->host), result.err.message);
     if (result.status == TD_OK) {
         learn_logprobs(attempt);
@@ -221,6 +221,30 @@ static void retry_later(struct tier_attempt *attempt)
         delay_ms = attempt->retry_after_ms;
     attempt->retry_count++;
     later(attempt, PENDING_RETRY, delay_ms);
+}
+
+/* A key that is refused or throttled rests, and says nothing of the tier while another one is
+ * left. True when the request can be sent with that. */
+static bool change_key(struct tier_attempt *attempt)
+{
+    struct key_ring *keys = attempt->tier->keys;
+    uint64_t asked = attempt->retry_after_ms == UINT64_MAX ? 0 : attempt->retry_after_ms;
+    int http = attempt->refused.http ? attempt->refused.http : attempt->http_status;
+    uint64_t rest_ms = key_ring_rest_of(http, asked);
+    if (rest_ms == 0 || attempt->passed_on || key_ring_count(keys) < 2)
+        return false;
+    key_ring_rest(keys, attempt->key, rest_ms, now_ms());
+    log_event(LOG_LEVEL_WARN, "key_rests", "tier=%s key=%s http=%d for_ms=%llu",
+              attempt->facts.name, key_ring_at(keys, attempt->key)->name, http,
+              (unsigned long long)rest_ms);
+    attempt->keys_tried |= UINT64_C(1) << attempt->key;
+    size_t next =
+        attempt->sink.once ? SIZE_MAX : key_ring_pick(keys, attempt->keys_tried, now_ms());
+    if (next == SIZE_MAX || !is_in_time(attempt, 0))
+        return false;
+    attempt->key = next;
+    attempt->retry_count++;
+    return true;
 }
 
 static void finish(struct tier_attempt *attempt)
@@ -347,8 +371,10 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     attempt->in_callback = false;
     if (attempt->dead)
         return;
-    if (attempt->err.status != TD_OK && !openai_prepare_refused(attempt) &&
-        may_retry(attempt, attempt->err.status))
+    if (attempt->err.status != TD_OK && change_key(attempt))
+        later(attempt, PENDING_RETRY, 0);
+    else if (attempt->err.status != TD_OK && !openai_prepare_refused(attempt) &&
+             may_retry(attempt, attempt->err.status))
         retry_later(attempt);
     else
         finish(attempt);
@@ -389,7 +415,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
 {
     const struct tier_server_options *options = &attempt->tier->options;
     struct openai_headers headers;
-    struct openai_header_source source = openai_header_source(attempt->tier);
+    struct openai_header_source source = openai_header_source(attempt->tier, attempt->key);
     source.method = "POST";
     source.url = url_of(attempt);
     source.body = buf_view(&attempt->body);
@@ -513,6 +539,7 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
     attempt->sink = *sink;
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
+    attempt->key = key_ring_pick(attempt->tier->keys, 0, now_ms());
     attempt->completion = request->completion != NULL;
     attempt->stop_count = request->stop_count;
     memcpy(attempt->stops, request->stops, sizeof attempt->stops);

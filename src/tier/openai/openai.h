@@ -4,6 +4,7 @@
 #define TIER_OPENAI_H
 
 #include "tier/door.h"
+#include "tier/key_ring.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/servers.h"
 
@@ -12,6 +13,7 @@ struct openai {
     char *chat_url, *completion_url, *models_url;
     char *ca_file, *pinned_key, *host, *base_url, *api_version;
     const struct tier_server *server;
+    struct key_ring *keys;
     struct tier_server_options options;
     struct door door;
 };
@@ -21,11 +23,12 @@ static inline struct openai *openai_of(struct tier *tier)
     return (struct openai *)tier;
 }
 
-/* What the headers of a request are made of. */
-static inline struct openai_header_source openai_header_source(const struct openai *openai)
+/* What the headers of a request are made of, with this key of the tier. */
+static inline struct openai_header_source openai_header_source(const struct openai *openai,
+                                                               size_t key)
 {
     return (struct openai_header_source){.server = openai->server,
-                                         .key = openai->options.api_key,
+                                         .key = key_ring_at(openai->keys, key)->secret,
                                          .region = openai->tier.facts.region,
                                          .extra = openai->options.headers,
                                          .extra_count = openai->options.header_count};

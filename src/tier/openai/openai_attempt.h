@@ -21,7 +21,9 @@ struct tier_attempt {
     struct buf chat; /* of another dialect: the chat that the body was made of */
     struct openai_stream stream;
     char *own_url; /* of a further model, where the address names the model; NULL = the tier's */
-    struct buf refusal; /* the first bytes of an error response */
+    struct buf refusal;  /* the first bytes of an error response */
+    size_t key;          /* of the tier's keys, that it is sent with */
+    uint64_t keys_tried; /* bit n: key n was refused for this request */
     int http_status;
     uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
     uint32_t retry_count, prompt_estimate;

@@ -1,6 +1,7 @@
 /* What all attempts at an OpenAI-compatible server share: its addresses, its options, its door. */
 #include "tier/openai/openai.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loopback.h"
@@ -31,6 +32,7 @@ static void openai_free(struct tier *tier)
     free(openai->pinned_key);
     free(openai->host);
     free(openai->base_url);
+    key_ring_free(openai->keys);
     free(openai->api_version);
     free(openai);
 }
@@ -39,12 +41,13 @@ static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, uin
                                        tier_probe_fn *then, void *ctx)
 {
     const struct openai *openai = openai_of(tier);
+    size_t key = key_ring_pick(openai->keys, 0, clock_monotonic_ns(NULL) / 1000000);
     const struct openai_probe_target target = {
         .door = &openai->door,
         .url = openai->models_url,
         .ca_file = openai->ca_file,
         .pinned_key = openai->pinned_key,
-        .to = openai_header_source(openai),
+        .to = openai_header_source(openai, key),
         .connect_timeout_ms = openai->options.connect_timeout_ms,
         .total_timeout_ms = within_ms ? within_ms : 2 * openai->options.connect_timeout_ms,
     };
@@ -84,6 +87,22 @@ static void copy_addresses(struct openai *openai, const struct tier_server_optio
     openai->options.base_url = openai->options.api_version = NULL; /* the caller's */
 }
 
+/* Those by name, or the only one. */
+static enum td_status copy_keys(struct openai *openai, const struct tier_server_options *options,
+                                struct td_error *err)
+{
+    const struct tier_key only = {.name = "key", .secret = options->api_key};
+    bool lines = openai->server->sign != NULL;
+    size_t count = options->key_count ? options->key_count : 1;
+    const struct tier_key *keys = options->key_count ? options->keys : &only;
+    for (size_t i = 0; i < count; i++)
+        if (!openai_key_is_clean(keys[i].secret, lines))
+            return error_set(err, TD_INVALID, "the API key has a space or control character");
+    openai->keys = key_ring_new(keys, count);
+    openai->options.keys = NULL; /* the caller's */
+    return openai->keys ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for keys");
+}
+
 /* With a line break a header would add others. */
 static enum td_status check_headers(const struct tier_server_options *options, struct td_error *err)
 {
@@ -100,9 +119,6 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
 {
     assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
-    if (status == TD_OK &&
-        !openai_key_is_clean(options->api_key, options->server && options->server->sign))
-        status = error_set(err, TD_INVALID, "the API key has a space or control character");
     if (status == TD_OK)
         status = check_headers(options, err);
     if (status != TD_OK) {
@@ -124,6 +140,12 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 600000);
     openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 300000);
     openai->server = options->server ? options->server : &server_openai;
+    status = copy_keys(openai, options, err);
+    if (status != TD_OK) {
+        openai_free(&openai->tier);
+        error_prefix(err, "tier %s", facts->name);
+        return status;
+    }
     copy_addresses(openai, options);
     openai->host = door_host(options->base_url);
     openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};

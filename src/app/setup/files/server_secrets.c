@@ -28,10 +28,37 @@ static enum td_status read_key(const struct config_tier *tier, struct secret **o
     return secret_source_read(tier->api_key_env, tier->api_key_file, out, err);
 }
 
+static void add_key(struct server_secrets *out, const char *name, uint32_t weight,
+                    struct secret *text)
+{
+    if (!text)
+        return;
+    out->key_texts[out->key_count] = text;
+    out->keys[out->key_count++] = (struct tier_key){name, text, weight};
+}
+
+/* Of several keys those that are there do. */
+static enum td_status read_keys(const struct config_tier *tier, struct server_secrets *out,
+                                struct td_error *err)
+{
+    struct secret *text = NULL;
+    enum td_status status = TD_OK;
+    if (tier->key_count == 0) {
+        status = read_key(tier, &text, err);
+        add_key(out, "key", 1, text);
+    }
+    for (size_t i = 0; i < tier->key_count && i < TIER_KEYS_MAX && status == TD_OK; i++) {
+        const struct config_tier_key *key = &tier->keys[i];
+        status = secret_source_read(key->env, key->file, &text, err);
+        add_key(out, key->name, key->weight, text);
+    }
+    return status;
+}
+
 enum td_status server_secrets_open(const struct config_tier *tier, struct server_secrets *out,
                                    struct td_error *err)
 {
-    enum td_status status = read_key(tier, &out->key, err);
+    enum td_status status = read_keys(tier, out, err);
     for (size_t i = 0; i < tier->header_count && i < TIER_HEADERS_MAX && status == TD_OK; i++) {
         status = read_header(&tier->headers[i], &out->values[i], err);
         out->headers[i] = (struct tier_header){tier->headers[i].name, out->values[i]};
@@ -42,7 +69,8 @@ enum td_status server_secrets_open(const struct config_tier *tier, struct server
 
 void server_secrets_close(struct server_secrets *secrets)
 {
-    secret_free(secrets->key);
+    for (size_t i = 0; i < secrets->key_count; i++)
+        secret_free(secrets->key_texts[i]);
     for (size_t i = 0; i < secrets->header_count; i++)
         secret_free(secrets->values[i]);
     *secrets = (struct server_secrets){0};
@@ -50,12 +78,22 @@ void server_secrets_close(struct server_secrets *secrets)
 
 void server_secrets_give(const struct server_secrets *secrets, struct tier_server_options *options)
 {
-    options->api_key = secrets->key;
+    options->keys = secrets->keys;
+    options->key_count = secrets->key_count;
     options->headers = secrets->headers;
     options->header_count = secrets->header_count;
 }
 
+bool server_secrets_same_keys(const struct server_secrets *a, const struct server_secrets *b)
+{
+    bool same = a->key_count == b->key_count;
+    for (size_t i = 0; i < a->key_count && same; i++)
+        same = str_equal(secret_reveal(a->key_texts[i]), secret_reveal(b->key_texts[i]));
+    return same;
+}
+
 bool server_secrets_suffice(const struct server_secrets *secrets, const struct config_tier *tier)
 {
-    return secrets->key || (!tier->api_key_env && !tier->api_key_file);
+    return secrets->key_count > 0 ||
+           (!tier->api_key_env && !tier->api_key_file && !tier->key_count);
 }

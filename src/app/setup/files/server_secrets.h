@@ -9,7 +9,10 @@ struct config_tier;
 
 /* Begins as {0}. */
 struct server_secrets {
-    struct secret *key; /* NULL = none */
+    /* The key, or those keys by name that are there. */
+    struct tier_key keys[TIER_KEYS_MAX];
+    struct secret *key_texts[TIER_KEYS_MAX];
+    size_t key_count;
     struct tier_header headers[TIER_HEADERS_MAX];
     struct secret *values[TIER_HEADERS_MAX];
     size_t header_count;
@@ -22,6 +25,8 @@ TD_MUST_CHECK enum td_status server_secrets_open(const struct config_tier *tier,
 void server_secrets_close(struct server_secrets *secrets);
 /* Puts them into the options of a tier, which borrows them. */
 void server_secrets_give(const struct server_secrets *secrets, struct tier_server_options *options);
+/* Whether both show the same keys. */
+bool server_secrets_same_keys(const struct server_secrets *a, const struct server_secrets *b);
 /* Whether a tier has what its configuration names, or names nothing. */
 bool server_secrets_suffice(const struct server_secrets *secrets, const struct config_tier *tier);
 

@@ -410,7 +410,9 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
         .pseudonyms = tier->pseudonyms,
         .prefill = tier->prefill < 0 ? PREFILL_NONE : (enum prefill)tier->prefill,
         .streams_as_asked = tier->stream == 1,
-        .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
+        .key_hint = tier->key_count     ? "one of its keys"
+                    : tier->api_key_env ? tier->api_key_env
+                                        : tier->api_key_file,
     };
     if (!local)
         facts.lacks = (tier->completions == 1 ? 0u : CAPABILITY_COMPLETION) |

@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/secret.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
@@ -244,7 +243,7 @@ static bool same_server(const struct snapshot *a, size_t i, const struct snapsho
            same_text(one->base_url, other->base_url) && same_text(one->model, other->model) &&
            same_text(one->ca_file, other->ca_file) &&
            same_text(one->pinned_key, other->pinned_key) &&
-           str_equal(secret_reveal(a->secrets[i].key), secret_reveal(b->secrets[j].key));
+           server_secrets_same_keys(&a->secrets[i], &b->secrets[j]);
 }
 
 /* A tier that stays keeps what was measured and found out of it, and whether it rests. */

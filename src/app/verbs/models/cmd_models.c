@@ -41,12 +41,13 @@ static struct json *local_to_json(const struct config *config, struct td_error *
 
 static const char *key_state(const struct config_tier *tier)
 {
-    if (tier->kind == CONFIG_TIER_LOCAL || (!tier->api_key_env && !tier->api_key_file))
+    if (tier->kind == CONFIG_TIER_LOCAL ||
+        (!tier->api_key_env && !tier->api_key_file && !tier->key_count))
         return "not needed";
     if (tier->api_key_file)
         return "from a file";
     struct server_secrets secrets = {0};
-    bool there = server_secrets_open(tier, &secrets, NULL) == TD_OK && secrets.key;
+    bool there = server_secrets_open(tier, &secrets, NULL) == TD_OK && secrets.key_count > 0;
     server_secrets_close(&secrets);
     return there ? "present" : "missing";
 }

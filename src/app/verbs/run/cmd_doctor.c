@@ -448,13 +448,26 @@ static bool may_ask(const struct config_tier *tier)
            (tier->place == TD_PLACE_DEVICE || tier->place == TD_PLACE_PREMISES);
 }
 
+/* One of several keys. */
+static void check_key(struct doctor *doctor, const struct server_check *check, const char *name)
+{
+    char key[160];
+    struct server_finding finding;
+    snprintf(key, sizeof key, "%.60s key %.64s", name, check->secrets->keys[check->key].name);
+    server_check_reach(check, &finding);
+    add_finding(doctor, key, &finding, "");
+}
+
 static void check_server(struct doctor *doctor, const struct config_tier *tier,
                          const struct server_secrets *secrets, const char *name, const char *reach)
 {
     const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
-    const struct server_check check = {
+    struct server_check check = {
         .tier = tier, .facts = &facts, .secrets = secrets, .egress = doctor->egress};
     struct server_finding finding;
+    for (check.key = secrets->key_count; check.key-- > 1;) /* the first one at last */
+        check_key(doctor, &check, name);
+    check.key = 0;
     server_check_reach(&check, &finding);
     add_finding(doctor, name, &finding, finding.verdict == SERVER_OK ? reach : "");
     if (finding.verdict == SERVER_FAIL || !is_judged(doctor->config, tier) || !may_ask(tier))
@@ -475,7 +488,7 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
         add(doctor, name, HEALTH_FAIL, "write the API key into that file", "%s", err.message);
     } else if (!server_secrets_suffice(&secrets, tier)) {
         snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
-                 tier->api_key_env);
+                 tier->key_count ? "the variable of one of its keys" : tier->api_key_env);
         add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
     } else if (doctor->offline) {
         add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s%s",

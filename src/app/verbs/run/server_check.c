@@ -96,12 +96,17 @@ static enum td_status send_and_wait(const struct server_check *check, struct que
     return status;
 }
 
+static const struct secret *key_of(const struct server_check *check)
+{
+    return check->key < check->secrets->key_count ? check->secrets->key_texts[check->key] : NULL;
+}
+
 static bool send_question(const struct server_check *check, struct question *question,
                           const char *url, struct td_error *err)
 {
     const struct config_tier *tier = check->tier;
     const struct openai_header_source source = {.server = config_tier_server(tier),
-                                                .key = check->secrets->key,
+                                                .key = key_of(check),
                                                 .method = question->method,
                                                 .url = url,
                                                 .region = check->facts->region,
@@ -163,7 +168,7 @@ static bool ask(const struct server_check *check, struct question *question,
 static bool judge_status(const struct server_check *check, int code, struct server_finding *out)
 {
     const char *url = check->tier->base_url;
-    if (code == 401 && !check->secrets->key)
+    if (code == 401 && !key_of(check))
         find(out, SERVER_FAIL, "it wants a key: name one with api_key_env or api_key_file",
              "%s answered 401, and the tier has no API key", url);
     else if (code == 401)

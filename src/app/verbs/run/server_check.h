@@ -22,6 +22,7 @@ struct server_check {
     const struct config_tier *tier;
     const struct tier_facts *facts;
     const struct server_secrets *secrets;
+    size_t key;                /* which of its keys */
     struct egress_log *egress; /* NULL = what is sent is not recorded */
 };
 
