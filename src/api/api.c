@@ -148,6 +148,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/tandem/v1/consents", consents_handle_grant, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/consents", consents_handle_list, TENANT, OPENAI),
     ROW(DELETE, "/tandem/v1/consents/*", consents_handle_revoke, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/capabilities", capabilities_handle, ALL, OPENAI),
     ROW(POST, "/tandem/v1/forget", forget_handle, TENANT, OPENAI),
     ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),

@@ -211,6 +211,7 @@ static bool look_locked(struct record *record, uint64_t now_ms, struct tier_stat
     out->rest = REST_NONE;
     out->rest_ms = 0;
     out->rest_http = record->why ? record->http_status : 0;
+    out->unproven = record->why != REST_NONE;
     if (record->why && now_ms < record->until_ms) {
         uint64_t left_ms = record->until_ms - now_ms;
         out->rest = record->why;

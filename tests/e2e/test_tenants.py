@@ -247,8 +247,8 @@ def test_every_endpoint_says_whose_its_things_are():
         sorted(nobody), ["/", "/health", "/healthz", "/readyz", "/v1/health"], "what needs no key"
     )
     tandem = [path for (_, path), owner in owners.items() if owner == "ALL" and "tandem" in path]
-    # GET shows the sets of labels in the models' files.
-    equal(tandem, ["/tandem/v1/classify"], "what all keys share of Tandem's own paths")
+    shared = ["/tandem/v1/classify", "/tandem/v1/capabilities"]
+    equal(tandem, shared, "what all keys share of Tandem's own paths")
     # What shows all tenants' requests together. An endpoint that leaves this list is everybody's.
     operators = [
         f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"

@@ -1,8 +1,8 @@
 /* /healthz (the process answers), /readyz (some tier can answer, and what is less than configured),
  * and a page at / for people who open the address in a browser. */
 #include "api/admin/handlers.h"
+#include "api/admin/tier_condition.h"
 #include "api/http/reply.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
@@ -42,18 +42,13 @@ static void write_model_fault(const char *name, const struct model_fault *fault,
         write_fault(name, fault->code, fault->text, fault->stands_in ? uses : NULL, out);
 }
 
-/* A tier that nobody is sent to for now, until somebody mends a key, a name or a network. */
-static void write_rest(struct tier_health *health, size_t tier, const char *name, struct buf *out)
+/* A tier that is not asked, until somebody mends a key, a name or a network. */
+static void write_condition(const struct exchange_services *services, size_t tier, struct buf *out)
 {
-    static const char *const codes[REST_COUNT] = {
-        [REST_REFUSING] = "refused", [REST_UNREACHED] = "unreachable"};
-    struct tier_state state = {0};
-    char why[REASON_TEXT_BYTES];
-    tier_health_look(health, tier, (uint64_t)clock_monotonic_ms(NULL), &state);
-    if (!codes[state.rest])
-        return;
-    plan_rest_text(&state, why);
-    write_fault(name, codes[state.rest], why, NULL, out);
+    struct tier_condition condition;
+    tier_condition_read(services, tier, &condition);
+    if (condition.broken && !services->tiers[tier]->facts.model_fault)
+        write_fault(services->tiers[tier]->facts.name, condition.code, condition.why, NULL, out);
 }
 
 /* What is not as the configuration asks for; the reasons name no folders. */
@@ -62,7 +57,7 @@ static void write_faults(const struct exchange_services *services, struct buf *o
     for (size_t i = 0; i < services->tier_count; i++) {
         const struct tier_facts *facts = &services->tiers[i]->facts;
         write_model_fault(facts->name, facts->model_fault, facts->model, out);
-        write_rest(services->health, i, facts->name, out);
+        write_condition(services, i, out);
     }
     const struct embedding_service *embeddings = services->embeddings;
     write_model_fault(

@@ -17,6 +17,7 @@ metric_writer_fn ramps_write_metrics;       /* ramps_handler.c */
 metric_writer_fn shadows_write_metrics;     /* shadow_metrics.c */
 metric_writer_fn hedging_write_metrics;     /* hedging_metrics.c */
 metric_writer_fn otlp_write_metrics;        /* otlp_metrics.c */
+metric_writer_fn tiers_write_metrics;       /* tier_metrics.c */
 metric_writer_fn engine_write_metrics;      /* engine_metrics.c */
 
 #endif

@@ -6,7 +6,6 @@
 #include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
-#include "base/clock.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
 
@@ -31,21 +30,6 @@ static void ledger_write_metrics(const struct api_host *host,
         metrics_write_value(out, "tandem_ledger_dropped_total", "counter",
                             "Exchanges that the ledger could not record",
                             (double)ledger_dropped(host->ledger));
-}
-
-static void tiers_write_metrics(const struct api_host *host,
-                                const struct exchange_services *services, struct buf *out)
-{
-    (void)host;
-    uint64_t now_ms = (uint64_t)clock_monotonic_ms(services->clock);
-    buf_append_str(out, STR("# HELP tandem_tier_resting 1: the tier failed and is not asked now\n"
-                            "# TYPE tandem_tier_resting gauge\n"));
-    for (size_t i = 0; i < services->tier_count && services->health; i++) {
-        char labels[METRICS_LABELS_BYTES] = "";
-        metrics_label(labels, "tier", services->tiers[i]->facts.name);
-        buf_printf(out, "tandem_tier_resting{%s} %d\n", labels,
-                   !tier_health_usable(services->health, i, now_ms));
-    }
 }
 
 static metric_writer_fn *const writers[] = {

@@ -56,6 +56,10 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
                           "Answers that were less than the plan's, by tier and route"},
     [METRICS_RETRIES] = {"tandem_retries_total", "counter",
                          "Requests that were sent to a tier again"},
+    [METRICS_ATTEMPTS] = {"tandem_tier_attempts_total", "counter",
+                          "Attempts on a tier, by what became of them"},
+    [METRICS_FAILURES] = {"tandem_tier_failures_total", "counter",
+                          "Attempts that failed, by kind: http_STATUS, timeout, unavailable, ..."},
     [METRICS_OBJECTIVES] = {"tandem_objectives_total", "counter",
                             "Times that requests asked for (slo_ttft_ms, slo_ms), hit or missed"},
     [METRICS_PROMPT_TOKENS] = {"tandem_prompt_tokens_total", "counter",
@@ -70,6 +74,10 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
                               "Time to the first text that the client could see"},
     [METRICS_TOTAL_SECONDS] = {"tandem_exchange_seconds", "histogram",
                                "Time until the answer was final"},
+    [METRICS_TIER_FIRST] = {"tandem_tier_first_seconds", "histogram",
+                            "Time from asking a tier to the first of its answer"},
+    [METRICS_TIER_SECONDS] = {"tandem_tier_seconds", "histogram",
+                              "Time from asking a tier to the end of the attempt"},
 };
 
 struct metrics *metrics_new(uint32_t shard_count)

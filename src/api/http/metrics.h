@@ -15,6 +15,8 @@ enum metrics_family {
     METRICS_UNJUDGED,      /* reason, tier */
     METRICS_DEGRADED,      /* tier, route */
     METRICS_RETRIES,       /* tier */
+    METRICS_ATTEMPTS,      /* tier, outcome */
+    METRICS_FAILURES,      /* tier, kind */
     METRICS_OBJECTIVES,    /* tier, route, objective, result */
     METRICS_PROMPT_TOKENS, /* tier */
     METRICS_COMPLETION_TOKENS,
@@ -22,6 +24,8 @@ enum metrics_family {
     METRICS_IN_FLIGHT,     /* gauge */
     METRICS_TTFT_SECONDS,  /* tier; histogram */
     METRICS_TOTAL_SECONDS, /* tier; histogram */
+    METRICS_TIER_FIRST,    /* tier; histogram; of attempts, as the next */
+    METRICS_TIER_SECONDS,
     METRICS_FAMILY_COUNT
 };
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "exchange/machine/attempt.h"
 
 #include <assert.h>
 #include <math.h>
@@ -104,6 +105,39 @@ static void count_steps(struct api *api, const struct exchange_summary *summary)
     }
 }
 
+static void count_failure(struct api *api, const struct attempt *attempt, const char *tier)
+{
+    char labels[METRICS_LABELS_BYTES] = "", kind[24];
+    bool refused = attempt->http_status >= 400;
+    snprintf(kind, sizeof kind, "http_%d", attempt->http_status);
+    metrics_label(labels, "tier", tier);
+    metrics_label(labels, "kind", refused ? kind : td_status_name(attempt->status));
+    metrics_add(api->host->metrics, api->shard, METRICS_FAILURES, labels, 1);
+}
+
+/* Every attempt; kept answers are no news of their tiers. */
+static void count_attempts(struct api *api, const struct exchange_summary *summary)
+{
+    struct metrics *metrics = api->host->metrics;
+    for (uint32_t i = 0; summary->attempts && i < summary->attempt_count; i++) {
+        const struct attempt *attempt = &summary->attempts[i];
+        const char *tier = summary->facts[attempt->tier].name;
+        char labels[METRICS_LABELS_BYTES] = "", with[METRICS_LABELS_BYTES];
+        if (attempt->cache == TIER_CACHE_HIT)
+            continue;
+        metrics_label(labels, "tier", tier);
+        snprintf(with, sizeof with, "%s", labels);
+        metrics_label(with, "outcome", names_outcome(attempt->outcome));
+        metrics_add(metrics, api->shard, METRICS_ATTEMPTS, with, 1);
+        metrics_observe(metrics, api->shard, METRICS_TIER_SECONDS, labels, attempt->total_ms / 1e3);
+        if (attempt->first_ms > 0)
+            metrics_observe(metrics, api->shard, METRICS_TIER_FIRST, labels,
+                            attempt->first_ms / 1e3);
+        if (attempt->status != TD_OK)
+            count_failure(api, attempt, tier);
+    }
+}
+
 static void count_objective(struct api *api, const struct exchange_summary *summary,
                             const char *objective, enum objective_result result)
 {
@@ -146,6 +180,7 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
     metrics_add(api->host->metrics, api->shard, METRICS_EXCHANGES, labels, 1);
     exchange_reply_count_class(api, summary->route, summary->data_class, summary->end);
     count_steps(api, summary);
+    count_attempts(api, summary);
     count_unjudged(api, summary);
     count_objective(api, summary, "first_text", summary->objective_ttft);
     count_objective(api, summary, "whole_answer", summary->objective_total);

@@ -1,5 +1,5 @@
-/* A log of requests: lines go into a buffer, and a thread writes them five times a second, so that a
- * slow disk holds no request up. What does not fit is dropped and counted. Any thread. */
+/* A log of requests: lines go into a buffer, and a thread writes them five times a second, so that
+ * a slow disk holds no request up. What does not fit is dropped and counted. Any thread. */
 #ifndef API_ACCESS_LOG_H
 #define API_ACCESS_LOG_H
 

@@ -6,6 +6,7 @@
  * kinds, numbers and names of the configuration, and nothing of requests or callers. */
 #include "app/setup/process/watch_keeper.h"
 
+#include "api/admin/tier_condition.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/process/snapshot.h"
@@ -48,6 +49,13 @@ struct watch_keeper {
     enum watch_told told;
     uint32_t tries;
     bool write_failed;
+    /* What the log said last of each tier, so that it says it once; by name, because a reload may
+     * change their order. */
+    struct said {
+        char tier[64];
+        const char *code;
+    } said[CONFIG_TIERS_MAX];
+    size_t said_count;
 };
 
 /* --- the file --- */
@@ -191,10 +199,48 @@ static void tell(struct watch_keeper *keeper, const struct config *config)
 
 /* --- the thread --- */
 
+/* The place of what was said of the tier; NULL when there are too many. */
+static struct said *find_said(struct watch_keeper *keeper, const char *tier)
+{
+    for (size_t i = 0; i < keeper->said_count; i++)
+        if (strncmp(keeper->said[i].tier, tier, sizeof keeper->said[i].tier - 1) == 0)
+            return &keeper->said[i];
+    if (keeper->said_count == CONFIG_TIERS_MAX)
+        return NULL;
+    struct said *said = &keeper->said[keeper->said_count++];
+    *said = (struct said){.code = "up"};
+    snprintf(said->tier, sizeof said->tier, "%s", tier);
+    return said;
+}
+
+/* A tier that somebody has to mend is said once, and when it works again. */
+static void say_condition(struct watch_keeper *keeper, const struct exchange_services *services,
+                          size_t tier)
+{
+    const char *name = services->tiers[tier]->facts.name;
+    struct said *said = find_said(keeper, name);
+    struct tier_condition condition;
+    tier_condition_read(services, tier, &condition);
+    const char *code = condition.broken ? condition.code : "up";
+    if (!said || strcmp(said->code, code) == 0)
+        return;
+    bool more = strcmp(said->code, "up") != 0 && condition.broken;
+    if (more && strcmp(code, "failing") == 0) /* it was tried, and is as it was */
+        return;
+    said->code = code;
+    if (condition.broken)
+        log_event(LOG_LEVEL_WARN, "tier_down", "tier=%s code=%s reason=\"%s\"", name, code,
+                  condition.why);
+    else
+        log_event(LOG_LEVEL_INFO, "tier_up", "tier=%s", name);
+}
+
 static void look_at_tiers(struct watch_keeper *keeper, const struct exchange_services *services,
                           const struct config *config)
 {
     uint64_t now_ms = (uint64_t)clock_monotonic_ms(services->clock);
+    for (size_t i = 0; i < services->tier_count; i++)
+        say_condition(keeper, services, i);
     for (size_t i = 0; i < services->tier_count && services->health; i++)
         watch_tier_rests(keeper->watch, services->tiers[i]->facts.name,
                          !tier_health_usable(services->health, i, now_ms),

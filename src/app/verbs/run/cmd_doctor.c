@@ -489,7 +489,9 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     } else if (!server_secrets_suffice(&secrets, tier)) {
         snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
                  tier->key_count ? "the variable of one of its keys" : tier->api_key_env);
-        add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
+        /* The default configuration has a cloud for those who give a key. */
+        add(doctor, name, tier->model_assumed ? HEALTH_WARN : HEALTH_FAIL, advice,
+            "no API key: the tier is not used");
     } else if (doctor->offline) {
         add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s%s",
             reach, models);

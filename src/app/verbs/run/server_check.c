@@ -152,7 +152,7 @@ static bool ask(const struct server_check *check, struct question *question,
     if (!sent)
         find(out, SERVER_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (question->status != TD_OK)
-        find(out, SERVER_WARN,
+        find(out, SERVER_FAIL,
              tier->pinned_key
                  ? "check the network, base_url and pinned_key; until then other tiers answer"
                  : "check the network and base_url; until then other tiers answer",
