@@ -20,7 +20,7 @@ PROVIDERS = [
     ("azure", "azure/", "azure"),
     ("anthropic", "", "anthropic"),
     ("gemini", "gemini/", "gemini"),
-    ("vertex_ai-language-models", "", "vertex"),
+    ("vertex_ai-language-models", "vertex_ai/", "vertex"),
     ("bedrock_converse", "", "bedrock"),
     ("groq", "groq/", "groq"),
     ("together_ai", "together_ai/", "together"),
@@ -94,6 +94,8 @@ def main() -> None:
             ):
                 continue
             model = name.removeprefix(prefix)
+            if "/" in model and kind in ("openai", "anthropic", "gemini", "vertex", "bedrock"):
+                continue  # the price in one region, or at another seller
             if not re.fullmatch(r"[\x21-\x7e]{1,120}", model) or '"' in model or "\\" in model:
                 continue
             if not name.startswith(prefix) and (kind, model) in rows:

@@ -114,6 +114,67 @@ def test_headers_of_an_operator():
     assert "x-gone" not in sent["headers"] and "authorization" not in sent["headers"]
 
 
+def prices(config, *more):
+    code, out, err = tool("models", "prices", "--json", *more, config=config)
+    assert out, err
+    said = json.loads(out)
+    return code, {row["model"]: row for row in said["models"]}, said
+
+
+@case
+def test_prices_come_from_the_configuration_or_the_table():
+    config = """
+tiers:
+  - {name: a, kind: anthropic, models: [{name: claude-sonnet-4-5}, {name: mine,
+     price: {input_usd_per_mtok: 7, output_usd_per_mtok: 8}}]}
+  - {name: b, kind: openai, price: {input_usd_per_mtok: 9, output_usd_per_mtok: 10}}
+  - {name: c, kind: vllm, model: own}
+routes:
+  - {name: auto, kind: hybrid, tiers: [a, b, c]}
+"""
+    code, rows, said = prices(config)
+    equal((code, said["as_of"][:2]), (0, "20"))
+    sonnet = rows["claude-sonnet-4-5"]
+    equal((sonnet["input_usd_per_mtok"], sonnet["output_usd_per_mtok"]), (3.0, 15.0))
+    equal((sonnet["source"], rows["claude-haiku-5-5"]["source"]), ("table", "table"))
+    assert {"tools", "image", "reasoning"} <= set(sonnet["abilities"]), sonnet
+    equal((rows["mine"]["source"], rows["mine"]["input_usd_per_mtok"]), ("configuration", 7.0))
+    equal(
+        (rows["gpt-4o-mini"]["source"], rows["gpt-4o-mini"]["input_usd_per_mtok"]),
+        ("configuration", 9.0),
+    )
+    assert any("0.15 / 0.6" in text for text in rows["gpt-4o-mini"]["notes"]), rows
+    equal((rows["own"]["source"], rows["own"]["notes"]), ("none", []))  # a machine of one's own
+    # At an address of somebody else the table knows nothing, and no price is a mistake.
+    elsewhere = tier("openai", base_url="https://llm.example.com/v1", model="gpt-4o-mini")
+    code, rows, _ = prices(elsewhere)
+    equal((code, rows["gpt-4o-mini"]["source"]), (1, "none"))
+    assert "counts as free" in rows["gpt-4o-mini"]["notes"][0], rows
+
+
+@case
+def test_prices_are_compared_with_the_servers_own_list():
+    cloud = ScriptedCloud()
+    listed = {
+        "id": "m",
+        "context_length": 4096,
+        "pricing": {"prompt": "0.000002", "completion": "0.000003"},
+        "supported_parameters": ["tools", "logprobs"],
+    }
+    cloud.listed = [listed]
+    config = tier(
+        "openrouter",
+        base_url=cloud.base_url,
+        model="m",
+        context_tokens=8192,
+        price="{input_usd_per_mtok: 1, output_usd_per_mtok: 3}",
+    )
+    code, rows, _ = prices(config, "--ask")
+    equal((code, rows["m"]["abilities"]), (0, ["tools", "logprobs"]), str(rows))
+    text = " ".join(rows["m"]["notes"])
+    assert "list says 2 / 3" in text and "4096 tokens" in text, text
+
+
 KEYS = "[{name: a, env: KEY_A, weight: 3}, {name: b, env: KEY_B}, {name: c, env: KEY_C}]"
 
 

@@ -80,6 +80,7 @@ struct config_tier {
     bool model_assumed;           /* nobody wrote down the model of the server */
     bool assumed;                 /* nor the tier */
     bool priced_by_card;          /* its prices are those of tier/cards/ */
+    bool priced_by_tier;          /* of a further model: its prices are the tier's */
     bool calls_no_tools;          /* its model's card says so */
     /* Of a server: further models, of which only name, modalities, context and prices are read, and
      * the same as facts. */

@@ -247,6 +247,7 @@ static enum td_status fill_models(struct config *config, struct config_tier *tie
             model->context_tokens = card->context_tokens;
         if (card && card->abilities && !model->modalities)
             model->modalities = modalities_of(takes_of(card));
+        model->priced_by_tier = !is_priced(model);
         if (isnan(model->cached_input_usd_per_mtok))
             model->cached_input_usd_per_mtok = isnan(model->input_usd_per_mtok)
                                                    ? tier->cached_input_usd_per_mtok

@@ -16,6 +16,7 @@ enum card_ability {
     CARD_REASONING = 32, /* it thinks before it answers */
     CARD_ADAPTIVE = 64,  /* Anthropic: it decides how much; a budget is refused */
     CARD_FIXED = 128,    /* it takes no temperature and the like */
+    CARD_LOGPROBS = 256, /* said by lists alone (model_listed.h) */
 };
 
 struct model_card {

@@ -115,10 +115,12 @@ static int print_list(const char *config_path, bool json)
     return ok ? 0 : 1;
 }
 
-extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm;
+extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm,
+    verb_models_prices;
 
-static const struct verb *const verbs[] = {&verb_models_pull, &verb_models_list, &verb_models_info,
-                                           &verb_models_rm, NULL};
+static const struct verb *const verbs[] = {&verb_models_pull,   &verb_models_list,
+                                           &verb_models_info,   &verb_models_rm,
+                                           &verb_models_prices, NULL};
 
 static int cmd_models(int argc, char **argv)
 {
@@ -138,6 +140,7 @@ static int cmd_models(int argc, char **argv)
                    "  list           list the downloaded models\n"
                    "  info [MODEL]   show what a model contains and how much memory it needs\n"
                    "  rm NAME        remove a downloaded model\n"
+                   "  prices         show what the tiers' models cost and can, and check it\n"
                    "\n"
                    "'tandem models VERB --help' explains a verb.",
         OPTION_TABLE(options),

@@ -2,6 +2,7 @@
  * check is one function; the table is their order. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/server_check.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/server_secrets.h"
@@ -15,7 +16,6 @@
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/listeners.h"
-#include "app/verbs/run/server_check.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"

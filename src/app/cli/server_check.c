@@ -1,5 +1,5 @@
 /* A check is a request or two, and a table that says what each status means. */
-#include "app/verbs/run/server_check.h"
+#include "app/cli/server_check.h"
 
 #include "app/setup/files/server_secrets.h"
 #include "base/error.h"
@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "net/client.h"
 #include "net/loop_event.h"
+#include "tier/cards/model_listed.h"
 #include "tier/door.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_token_stats.h"
@@ -197,20 +198,10 @@ static void append_name(struct buf *out, struct td_str name)
         buf_append_char(out, shown.data[i] < ' ' || shown.data[i] > '~' ? '?' : shown.data[i]);
 }
 
-/* The model's name, which Google writes as models/NAME. */
-static struct td_str name_at(const struct json *list, size_t i)
-{
-    const struct json *row = json_at(list, i);
-    struct td_str name = json_text(json_get(row, "name"));
-    if (json_get(row, "id"))
-        return json_text(json_get(row, "id"));
-    return str_starts_with(name, STR("models/")) ? str_slice(name, 7, name.len) : name;
-}
-
 static bool is_listed(const struct json *list, const char *model)
 {
     for (size_t i = 0; i < json_count(list); i++)
-        if (str_equal(name_at(list, i), str_from(model)))
+        if (str_equal(model_listed_name(json_at(list, i)), str_from(model)))
             return true;
     return false;
 }
@@ -224,7 +215,7 @@ static void judge_list(const struct server_check *check, const struct json *list
     struct buf names;
     buf_init(&names, 1024);
     for (size_t i = 0; i < json_count(list) && i < MODELS_SHOWN; i++)
-        append_name(&names, name_at(list, i));
+        append_name(&names, model_listed_name(json_at(list, i)));
     for (size_t i = 0; i < facts->model_count && !missing; i++)
         missing = is_listed(list, facts->models[i].name) ? NULL : facts->models[i].name;
     if (!missing)
@@ -261,6 +252,26 @@ static void judge_missing_list(const struct server_check *check, int list_code,
     buf_deinit(&question.answer);
 }
 
+struct json *server_check_list(const struct server_check *check, struct server_finding *out)
+{
+    struct question question = {.method = "GET",
+                                .path = SERVER_MODELS,
+                                .purpose = EGRESS_HEALTH_CHECK,
+                                .timeout_ms = REACH_TIMEOUT_MS};
+    struct json *root = NULL;
+    *out = (struct server_finding){.verdict = SERVER_OK};
+    bool asked = ask(check, &question, out) && !judge_status(check, question.code, out);
+    if (asked && (json_parse(buf_view(&question.answer), &root, NULL) != TD_OK ||
+                  !model_listed_rows(root))) {
+        find(out, SERVER_WARN, "", "%s has no list of models (%d)", check->tier->base_url,
+             question.code);
+        json_free(root);
+        root = NULL;
+    }
+    buf_deinit(&question.answer);
+    return root;
+}
+
 void server_check_reach(const struct server_check *check, struct server_finding *out)
 {
     struct question question = {.method = "GET",
@@ -273,7 +284,7 @@ void server_check_reach(const struct server_check *check, struct server_finding 
         bool success = question.code >= 200 && question.code < 300;
         const struct json *list = NULL;
         if (success && json_parse(buf_view(&question.answer), &root, NULL) == TD_OK)
-            list = json_get(root, json_get(root, "data") ? "data" : "models");
+            list = model_listed_rows(root);
         if (question.code == 404 || question.code == 405)
             judge_missing_list(check, question.code, out);
         else if (json_kind_of(list) == JSON_KIND_ARRAY)

@@ -8,6 +8,7 @@
 #include "tier/tier.h"
 
 struct egress_log;
+struct json;
 struct server_secrets;
 
 enum server_verdict { SERVER_OK, SERVER_WARN, SERVER_FAIL };
@@ -28,6 +29,8 @@ struct server_check {
 
 /* Asks for the list of models, which costs nothing and sends no text. */
 void server_check_reach(const struct server_check *check, struct server_finding *out);
+/* The same list as it came; NULL, and *out says why. **returns new** (json_free) */
+struct json *server_check_list(const struct server_check *check, struct server_finding *out);
 /* Asks for one token with its probability. The text of the question is ours and always the same. */
 void server_check_logprobs(const struct server_check *check, struct server_finding *out);
 
