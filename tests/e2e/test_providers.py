@@ -161,7 +161,7 @@ def test_prices_are_compared_with_the_servers_own_list():
         "pricing": {"prompt": "0.000002", "completion": "0.000003"},
         "supported_parameters": ["tools", "logprobs"],
     }
-    cloud.listed = [listed]
+    cloud.more_models = [listed]
     config = tier(
         "openrouter",
         base_url=cloud.base_url,

@@ -109,7 +109,7 @@ class ScriptedCloud:
         self.received = bytearray()
         self.requests: list[dict[str, Any]] = []
         self.connections = 0
-        self.listed: list[dict[str, Any]] = []  # of /models, beside those of the script
+        self.more_models: list[dict[str, Any]] = []  # of /models, beside those of the script
         self.gone_count = 0  # clients that were noticed to have left
         self._lock = threading.Lock()
         self._context = None
@@ -247,7 +247,7 @@ class ScriptedCloud:
                 {"id": name, "object": "model", "created": 0, "owned_by": "tests"}
                 for name in script.models
             ]
-            value: dict[str, Any] = {"object": "list", "data": models + self.listed}
+            value: dict[str, Any] = {"object": "list", "data": models + self.more_models}
             models_status = refused or script.models_status
             if models_status != 200:
                 value = {"error": {"message": message, "type": "scripted"}}
