@@ -65,6 +65,8 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head
 {
     struct h2 *h2 = ctx;
     (void)session;
+    if (head->type > NGHTTP2_CONTINUATION && !is_allowed(&h2->others))
+        calm(h2, "unknown frames");
     if (head->type != NGHTTP2_CONTINUATION)
         h2->continuations = 0;
     else if (++h2->continuations > CONTINUATIONS_MAX)

@@ -25,14 +25,15 @@ CHAT = {"model": "auto", "messages": [{"role": "user", "content": "What is the w
 class Served:
     """A server with TLS, and curl for it."""
 
-    def __init__(self, more="", extra=""):
+    def __init__(self, more="", extra="", client_ca=False):
         if not shutil.which("curl"):
             raise Skip("curl is not here")
         self.folder = tempfile.TemporaryDirectory()
         self.authority = Authority(Path(self.folder.name))
         cert, key = self.authority.issue("server", "DNS:localhost,IP:127.0.0.1")
+        clients = f", client_ca_file: {self.authority.file}" if client_ca else ""
         config = (
-            f"server:\n  tls: {{certificate_file: {cert}, key_file: {key}}}\n{extra}"
+            f"server:\n  tls: {{certificate_file: {cert}, key_file: {key}{clients}}}\n{extra}"
             f"log: {{level: debug}}\n{more}"
         )
         self.tandem = Tandem(config, env={"TEST_CLOUD_KEY": "k"})
@@ -116,6 +117,32 @@ def test_compressed_and_large_and_too_large_bodies():
         equal(version, "v2 400", body)
         version, body = served.curl("/healthz", "-H", "x-a: " + "v" * 20000)
         assert version.startswith("v2 431"), (version, body)
+
+
+@case
+def test_a_client_with_a_certificate_is_the_same_over_http2():
+    apps = "apps:\n  - {name: seven, certificate: device-7.fleet}\n"
+    with Served(apps, client_ca=True) as served:
+        cert, key = served.authority.issue("device-7", "DNS:device-7.fleet")
+        other = served.authority.issue("device-8", "DNS:device-8.fleet")
+        identity = ("--cert", str(cert), "--key", str(key))
+        equal(served.chat(*identity)[0], "v2 200")
+        equal(served.chat("--cert", str(other[0]), "--key", str(other[1]))[0], "v2 401")
+        # The request as a whole is known by then, also where it went to another loop.
+        system = [{"role": "system", "content": "x " * 60000}]
+        data = json.dumps({**CHAT, "messages": system, "max_tokens": 1}).encode()
+        version, body = served.curl("/v1/chat/completions", *identity, data=data)
+        assert version in ("v2 200", "v2 400"), (version, body)
+
+
+@case
+def test_who_waits_for_100_continue_gets_it():
+    with Served() as served:
+        data = json.dumps(CHAT).encode()
+        more = ("-H", "expect: 100-continue", "--expect100-timeout", "30", "-i")
+        begin = time.monotonic()
+        version, body = served.curl("/v1/chat/completions", *more, data=data)
+        assert version == "v2 200" and time.monotonic() - begin < 20, (version, body)
 
 
 @case
