@@ -7,7 +7,8 @@ set -eu
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
 libjansson-dev libnghttp2-dev libpcre2-dev libseccomp-dev libssl-dev libsqlite3-dev libyaml-dev \
 libzstd-dev zlib1g-dev"
-test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl"
+test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl \
+prometheus"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 
 # Provided by something other than the package (a language manager, say) is good enough.
@@ -17,6 +18,7 @@ provided() {
         command -v "$1" >/dev/null 2>&1
         ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
+    prometheus) command -v promtool >/dev/null 2>&1 ;;
     python3-venv) python3 -c 'import ensurepip' >/dev/null 2>&1 ;;
     meson) command -v meson >/dev/null 2>&1 ;;
     ninja-build) command -v ninja >/dev/null 2>&1 ;;
