@@ -55,6 +55,7 @@ def test_a_line_for_each_request_and_no_word_of_it():
     equal(first["bytes_out"], len(answer.body))
     equal(first["trace"], answer.headers["traceparent"].split("-")[1])
     equal([line["path"] for line in got[1:3]], ["/tandem/v1/exchanges/*", "unknown"])
+    assert got[5]["tier"] and got[5]["exchange"] and got[5]["prompt_tokens"] > 0, got[5]
     assert got[4]["bytes_out"] > 100 and got[4]["ttft_ms"] > 0, got[4]
     assert all(line["time"].endswith("Z") and line["ms"] >= 0 for line in got)
 

@@ -34,6 +34,18 @@ void access_note_exchange(struct http_request *http, const struct exchange_summa
     note->keeps_nothing |= summary->trace == NULL;
 }
 
+void access_note_local(struct http_request *http, const struct access_local *local)
+{
+    struct access_note *note = http ? http_request_note(http, sizeof *note) : NULL;
+    if (!note)
+        return;
+    note->exchange_count = 1;
+    snprintf(note->exchange, sizeof note->exchange, "%s", local->id);
+    set_name(note->tier, local->tier);
+    set_name(note->route, local->route);
+    note->prompt_tokens = local->prompt_tokens;
+}
+
 static void put_text(struct buf *out, const char *name, const char *value)
 {
     if (!value || !*value)

@@ -24,6 +24,13 @@ struct access_note {
 /* Adds an exchange that has ended. http NULL: the client is gone, and so is its note. */
 void access_note_exchange(struct http_request *http, const struct exchange_summary *summary);
 
+/* The same for what is answered here without one. */
+struct access_local {
+    const char *id, *route, *tier;
+    uint64_t prompt_tokens;
+};
+void access_note_local(struct http_request *http, const struct access_local *local);
+
 struct access_line {
     const struct access_note *note;
     const struct http_request *request;

@@ -1,5 +1,6 @@
 #include "api/inference/local_record.h"
 
+#include "api/http/access_note.h"
 #include "api/http/metrics.h"
 #include "api/inference/exchange_reply.h"
 #include "base/clock.h"
@@ -108,10 +109,11 @@ static void put(const struct local_record *record, enum exchange_end end, uint64
                   err.message);
 }
 
-void local_record_end(const struct local_record *record, enum td_status status,
-                      uint64_t token_count, const char *error)
+void local_record_end(struct local_record *record, enum td_status status, uint64_t token_count,
+                      const char *error)
 {
     double total_ms = clock_monotonic_ms(NULL) - record->start_ms;
+    record->token_count = token_count;
     enum exchange_end end = status == TD_OK          ? ENDED_OK
                             : status == TD_CANCELLED ? ENDED_CANCELLED
                                                      : ENDED_FAILED;
@@ -125,4 +127,6 @@ void local_record_headers(const struct local_record *record, struct http_request
     http_reply_header(http, "x-tandem-tier", record->tier);
     http_reply_header(http, "x-tandem-place", names_place(TD_PLACE_DEVICE));
     http_reply_header(http, "x-tandem-exchange", record->id);
+    access_note_local(
+        http, &(struct access_local){record->id, record->route, record->tier, record->token_count});
 }

@@ -19,6 +19,7 @@ struct local_record {
     char tenant[AUTH_TENANT_BYTES]; /* "" = none is told apart */
     char id[28];
     struct tracing tracing;
+    uint64_t token_count; /* once it has ended */
 };
 
 /* Takes from `api` who asks. prefix: two letters, for the id. */
@@ -30,8 +31,8 @@ void local_record_raise(struct local_record *record, enum td_data_class data_cla
 bool local_record_declare(struct local_record *record, struct http_request *http,
                           enum td_data_class of_server, struct fault *fault);
 /* Writes it. error: why it failed, or NULL. */
-void local_record_end(const struct local_record *record, enum td_status status,
-                      uint64_t token_count, const char *error);
+void local_record_end(struct local_record *record, enum td_status status, uint64_t token_count,
+                      const char *error);
 /* The x-tandem-* headers. */
 void local_record_headers(const struct local_record *record, struct http_request *http);
 

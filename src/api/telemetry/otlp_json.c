@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum span_kind { KIND_INTERNAL = 1, KIND_SERVER = 2, KIND_CLIENT = 3 };
 enum { STATUS_UNSET = 0, STATUS_ERROR = 2 };
@@ -84,9 +85,18 @@ static const char *operation_of(const struct exchange_summary *summary)
     return summary->completes ? "text_completion" : "chat";
 }
 
+/* The conventions' word for a kind of server, where it is another one than ours. */
 static const char *provider_of(const struct tier_facts *facts)
 {
-    return facts->provider ? facts->provider : "tandem";
+    static const char *const words[][2] = {
+        {"azure", "azure.ai.openai"}, {"bedrock", "aws.bedrock"},  {"gemini", "gcp.gemini"},
+        {"mistral", "mistral_ai"},    {"vertex", "gcp.vertex_ai"}, {"xai", "x_ai"},
+    };
+    const char *kind = facts->provider;
+    for (size_t i = 0; kind && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], kind) == 0)
+            return words[i][1];
+    return kind ? kind : "tandem";
 }
 
 static void put_usage(struct buf *out, const struct tier_usage *usage)
