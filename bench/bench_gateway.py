@@ -37,7 +37,7 @@ from gateway_rig import (
     build_programs,
     pin,
 )
-from table import ROOT, heading, row
+from table import heading, row
 from tandem import BINARY
 
 QUICK = os.environ.get("BENCH_QUICK") == "1"
@@ -60,18 +60,33 @@ LANES = {
     "+ everything": RULES,
 }
 EVERYTHING = "+ everything"
-LIMITS = "server: {connections_max: 20000}\n"
+LIMITS = "server: {connections_max: 20000, buffered_bytes_max: 1073741824}\n"
 
 Seen = dict[str, list[Round]]
 
 
 # --- bodies ---
 
+WORDS = (
+    "the a of and to in with for from over under between before after while because harbour ship"
+    " convoy coal tide road field engine letter answer question table window river bridge market"
+    " morning evening winter summer north south large small early late quiet heavy open closed"
+    " waits takes brings carries leaves reaches counts loads writes reads turns stands moves holds"
+).split()
+NAMES = ("Hull", "Margaret Ellison", "Bergen", "Tobias Lind", "Lisbon", "Harland Works")
+
 
 def prose(size: int) -> str:
-    """Text as tools of agents send it: code of the lowest folder, none of it private."""
-    text = "".join(path.read_text() for path in sorted((ROOT / "src" / "base").glob("*.c")))
-    return (text * (size // len(text) + 1))[:size]
+    """Sentences of everyday words and a few names, none of it private; the same in every run."""
+    dice = random.Random(5)
+    sentences, length = [], 0
+    while length < size:
+        words = [
+            dice.choice(NAMES) if dice.random() < 0.06 else dice.choice(WORDS) for _ in range(14)
+        ]
+        sentences.append(" ".join(words).capitalize() + ". ")
+        length += len(sentences[-1])
+    return "".join(sentences)[:size]
 
 
 def chat(size: int, **more: Any) -> bytes:

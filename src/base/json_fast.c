@@ -116,7 +116,7 @@ static size_t take_escape(struct reader *reader, char out[4])
     return 1;
 }
 
-/* The rest of a string with escapes, into `out`, which has room for all that is left of the text. */
+/* The rest of a string with escapes, into `out`, which has room for all that is left. */
 static bool unescape(struct reader *reader, char *out, size_t *len)
 {
     for (;;) {

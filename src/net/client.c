@@ -21,9 +21,9 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "net/client_failure.h"
+#include "net/client_url.h"
 #include "net/client_watch.h"
 #include "net/loop_event.h"
-#include "net/loopback.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -41,9 +41,12 @@
  * is limited by server.connections_max, and by limits.concurrent of a tier. */
 #define IDLE_CONNECTIONS_MAX 64L
 #define RECEIVE_BYTES 4096L /* a buffer of each transfer's own; the library's default is 16 KiB */
-#define HOST_BYTES_MAX 256
 #define KEEP_ALIVE_AFTER_S 15L /* of silence on a connection */
 #define KEEP_ALIVE_EVERY_S 5L
+
+/* A loop that was busy may find a limit passed before it has looked at the socket. So it looks, for
+ * so many turns: one to connect, one to learn of it, one to read. */
+#define LATE_TURNS 3
 
 struct client {
     struct event_base *base;
@@ -61,7 +64,7 @@ struct client_transfer {
     struct curl_slist *headers;
     struct event *timer;
     struct client_request request; /* its strings are not kept */
-    char host[HOST_BYTES_MAX];
+    char host[CLIENT_HOST_BYTES];
     char retry_after[64];
     char curl_error[CURL_ERROR_SIZE];
 
@@ -69,6 +72,7 @@ struct client_transfer {
     bool cancelled; /* cancelled inside libcurl */
     bool to_run;    /* a socket of its came or went inside libcurl */
     bool finished;  /* inside on_done */
+    unsigned late_turns;
     bool connected, answered, head_ended;
     uint64_t start_ns, connected_ns, last_byte_ns;
     size_t body_bytes;
@@ -270,12 +274,18 @@ static void watch_time(struct client_transfer *transfer)
     } else if (is_over(now_ns, transfer->last_byte_ns, request->idle_timeout_ms, &left_ns)) {
         late = "the answer was silent for", limit_ms = request->idle_timeout_ms;
     }
+    if (late && transfer->late_turns++ < LATE_TURNS) {
+        const struct timeval next_turn = {.tv_usec = 1000};
+        if (evtimer_add(transfer->timer, &next_turn) == 0)
+            return;
+    }
     if (late) {
         char text[80];
         snprintf(text, sizeof text, "%s %u ms", late, limit_ms);
         fail(transfer, TD_TIMEOUT, text, text);
         return;
     }
+    transfer->late_turns = 0;
     if (left_ns == UINT64_MAX)
         return;
     uint64_t left_us = left_ns / 1000 + 1;
@@ -377,35 +387,6 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 
 /* --- starting --- */
 
-/* Checks the URL and reads its host, for messages. *loopback: the host is this machine. */
-static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
-                               bool *loopback, struct td_error *err)
-{
-    char *scheme = NULL, *name = NULL, *user = NULL;
-    CURLU *url = curl_url();
-    bool good = url && curl_url_set(url, CURLUPART_URL, request->url, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_HOST, &name, 0) == CURLUE_OK;
-    bool with_user = good && curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK;
-    enum td_status status = TD_OK;
-    if (!good) {
-        status = error_set(err, TD_INVALID, "an upstream's URL is malformed");
-    } else if (with_user) {
-        status = error_set(err, TD_INVALID, "%s: a URL may not hold a user name or password", name);
-    } else if (strcasecmp(scheme, "https") != 0 &&
-               (strcasecmp(scheme, "http") != 0 || !request->allow_http)) {
-        status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
-    } else {
-        snprintf(host, HOST_BYTES_MAX, "%s", name);
-        *loopback = loopback_is_host(str_from(name));
-    }
-    curl_free(scheme);
-    curl_free(name);
-    curl_free(user);
-    curl_url_cleanup(url);
-    return status;
-}
-
 /* A header with a line break would add further headers. The message does not quote it: it may be a
  * key. */
 static enum td_status copy_headers(struct client_transfer *transfer, const char *const *headers,
@@ -492,14 +473,18 @@ static CURLcode set_liveness(struct client_transfer *transfer)
 }
 
 /* Our own limit for connecting counts, and libcurl's comes a quarter later. But libcurl has from it
- * the time after which it turns to the next address of a host: half of what is left. */
-static long connect_limit_ms(const struct client_request *request)
+ * the time after which it turns to the next address of a host: half of what is left. This machine
+ * needs no such time, and a busy loop would find libcurl's passed before it has looked. */
+static long connect_limit_ms(const struct client_request *request, bool loopback)
 {
+    if (loopback)
+        return INT32_MAX;
     uint64_t ms = (uint64_t)request->connect_timeout_ms * 5 / 4;
     return ms > 0 && ms < INT32_MAX ? (long)ms : INT32_MAX;
 }
 
-static CURLcode set_options(struct client_transfer *transfer, const struct client_request *request)
+static CURLcode set_options(struct client_transfer *transfer, const struct client_request *request,
+                            bool loopback)
 {
     CURL *easy = transfer->easy;
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
@@ -509,7 +494,9 @@ static CURLcode set_options(struct client_transfer *transfer, const struct clien
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     bad = bad ? bad : set_liveness(transfer);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms(request));
+    bad = bad ? bad
+              : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                                 connect_limit_ms(request, loopback));
     /* Cancelling must not wait for a name server that does not answer. */
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
@@ -526,7 +513,7 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
                                        const struct client_request *request, struct td_error *err)
 {
     bool loopback = false;
-    enum td_status status = read_url(request, transfer->host, &loopback, err);
+    enum td_status status = client_url_read(request, transfer->host, &loopback, err);
     if (status == TD_OK)
         status = copy_headers(transfer, request->headers, err);
     if (status != TD_OK)
@@ -538,7 +525,7 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     CURLcode bad = curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
     bad = bad ? bad : set_method(transfer->easy, request);
     bad = bad ? bad : set_security(transfer->easy, request, loopback || request->direct);
-    bad = bad ? bad : set_options(transfer, request);
+    bad = bad ? bad : set_options(transfer, request, loopback);
     /* Over TLS, waits for a connection that can be shared: the handshake tells at once whether it
      * is HTTP/2. Plain HTTP tells this only with the first answer, and all other transfers would
      * wait for it. */
