@@ -5,7 +5,7 @@
 set -eu
 
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
-libjansson-dev libnghttp2-dev libpcre2-dev libseccomp-dev libssl-dev libsqlite3-dev libyaml-dev \
+libjansson-dev libnghttp2-dev libpcre2-dev libseccomp-dev libsodium-dev libssl-dev libsqlite3-dev libyaml-dev \
 libzstd-dev zlib1g-dev"
 test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl \
 prometheus"

@@ -1,4 +1,4 @@
-/* Ed25519 signatures (RFC 8032; OpenSSL inside). A private key is its 32-byte seed. Any thread. */
+/* Ed25519 signatures (RFC 8032; libsodium and OpenSSL inside). A private key is its 32-byte seed. Any thread. */
 #ifndef BASE_CRYPTO_SIGN_H
 #define BASE_CRYPTO_SIGN_H
 
@@ -10,10 +10,10 @@
 TD_MUST_CHECK enum td_status crypto_sign_public(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
                                                 uint8_t out[static CRYPTO_SIGN_KEY_BYTES],
                                                 struct td_error *err);
-TD_MUST_CHECK enum td_status crypto_sign(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
-                                         struct td_str message,
-                                         uint8_t out[static CRYPTO_SIGNATURE_BYTES],
-                                         struct td_error *err);
+TD_MUST_CHECK enum td_status crypto_sign_once(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
+                                              struct td_str message,
+                                              uint8_t out[static CRYPTO_SIGNATURE_BYTES],
+                                              struct td_error *err);
 /* A key that is ready to sign many times: making it ready costs as much as a signature.
  * **returns new** (crypto_signer_free, which wipes it). */
 struct crypto_signer;

@@ -191,6 +191,7 @@ def library_types_that_escaped():
         r"sqlite3": "ledger/db_sqlite.c",
         r"yaml|cyaml": "app",
         r"seccomp": "base",
+        r"sodium": "base",
         r"z(lib|std)": "net",
     }
     for path in sorted(SRC.rglob("*.[ch]")):

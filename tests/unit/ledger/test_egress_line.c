@@ -248,7 +248,7 @@ static void sign(struct buf *out, const char *body, const char *end)
     CHECK(crypto_sign_public(seed, key, NULL) == TD_OK);
     crypto_hex(key, sizeof key, hex);
     buf_printf(out, "%s,\"key\":\"%s\"", body, hex);
-    CHECK(crypto_sign(seed, buf_view(out), signature, NULL) == TD_OK);
+    CHECK(crypto_sign_once(seed, buf_view(out), signature, NULL) == TD_OK);
     crypto_hex(signature, sizeof signature, hex);
     buf_printf(out, ",\"signature\":\"%s%s", hex, end);
 }
