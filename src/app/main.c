@@ -19,9 +19,9 @@ static const struct verb verb_help = {
 
 extern const struct verb verb_bench, verb_calibrate, verb_chat, verb_classify, verb_confined,
     verb_detokenize, verb_doctor, verb_egress, verb_embed, verb_explain, verb_forget, verb_generate,
-    verb_logits, verb_models, verb_perplexity, verb_policy, verb_probe, verb_redact, verb_replay,
-    verb_report, verb_router, verb_scan, verb_score, verb_serve, verb_tco, verb_template,
-    verb_tokenize, verb_version;
+    verb_keys, verb_logits, verb_models, verb_perplexity, verb_policy, verb_probe, verb_redact,
+    verb_replay, verb_report, verb_router, verb_scan, verb_score, verb_serve, verb_tco,
+    verb_template, verb_tokenize, verb_version;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -35,6 +35,7 @@ static const struct group {
     const struct verb *const *verbs;
 } groups[] = {
     {"Run", VERBS(&verb_serve, &verb_chat, &verb_doctor, &verb_help, &verb_version)},
+    {"Tenants", VERBS(&verb_keys)},
     {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},
     {"Privacy", VERBS(&verb_scan, &verb_redact, &verb_forget)},
     {"Models", VERBS(&verb_models, &verb_calibrate, &verb_generate, &verb_embed, &verb_classify,

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "ledger/db_sqlite.h"
+#include "ledger/small_database.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -68,29 +68,16 @@ int64_t store_now_s(void)
 struct db_statement *store_prepare_locked(struct file_store *store, const char *sql,
                                           const char *types, ...)
 {
-    struct db_statement *statement = db_prepare(store->db, sql);
-    if (!statement)
-        return NULL;
     va_list values;
     va_start(values, types);
-    for (int i = 1; types[i - 1]; i++) {
-        struct td_str text;
-        if (types[i - 1] == 'i') {
-            db_bind_int(statement, i, va_arg(values, int64_t));
-            continue;
-        }
-        text = types[i - 1] == 's' ? va_arg(values, struct td_str)
-                                   : str_from(va_arg(values, const char *));
-        db_bind_text(statement, i, text);
-    }
+    struct db_statement *statement = small_database_prepare(store->db, sql, types, values);
     va_end(values);
     return statement;
 }
 
 static enum td_status fail_locked(struct file_store *store, struct td_error *err)
 {
-    return error_set(err, db_status(store->db), "%s/%s: %s", store->folder, DATABASE,
-                     db_message(store->db));
+    return db_error(store->db, store->path, err);
 }
 
 enum td_status store_run_locked(struct file_store *store, struct db_statement *statement,
@@ -121,19 +108,12 @@ enum td_status store_sync_locked(struct file_store *store, bool sync, struct td_
 enum td_status store_end_locked(struct file_store *store, enum td_status status,
                                 struct td_error *err)
 {
-    if (status == TD_OK && !db_commit(store->db, NULL))
-        status = fail_locked(store, err);
-    db_rollback(store->db);
-    return status;
+    return small_database_end(store->db, store->path, status, err);
 }
 
 int64_t store_number_locked(struct db_statement *statement, int64_t otherwise)
 {
-    int64_t number = otherwise;
-    if (statement && db_step(statement) == DB_ROW)
-        number = db_int(statement, 0);
-    db_end(statement);
-    return number;
+    return small_database_number(statement, otherwise);
 }
 
 void store_column(struct db_statement *row, int column, char *out, size_t size)
@@ -158,35 +138,11 @@ enum td_status store_new_id(const char *prefix, size_t random_bytes,
 
 static enum td_status open_database(struct file_store *store, struct td_error *err)
 {
-    char path[PATH_MAX];
-    enum td_status status = path_join(path, sizeof path, store->folder, DATABASE, err);
-    if (status != TD_OK)
-        return status;
-    int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return error_set(err, TD_IO, "cannot create %s: %s", path, strerror(errno));
-    close(fd);
-    status = db_sqlite_open(path, DB_SQLITE_WRITE, &store->db, err);
-    if (status != TD_OK)
-        return status;
-    status = store_exec_locked(store,
-                               "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                               "PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
-                               "PRAGMA journal_size_limit=16777216",
-                               err);
-    if (status != TD_OK)
-        return status;
-    int64_t version =
-        store_number_locked(store_prepare_locked(store, "PRAGMA user_version", ""), -1);
-    if (version == SCHEMA_VERSION)
-        return TD_OK;
-    if (version != 0)
-        return error_set(err, TD_UNSUPPORTED, "%s has version %lld; this program knows up to %d",
-                         path, (long long)version, SCHEMA_VERSION);
-    status = store_begin_locked(store, err);
-    if (status == TD_OK)
-        status = store_exec_locked(store, schema, err);
-    return store_end_locked(store, status, err);
+    enum td_status status =
+        path_join(store->path, sizeof store->path, store->folder, DATABASE, err);
+    return status == TD_OK
+               ? small_database_open(store->path, schema, SCHEMA_VERSION, &store->db, err)
+               : status;
 }
 
 /* A count has a row in any case, so without one the query failed: then the file stays. */

@@ -13,6 +13,7 @@ struct file_store {
     pthread_mutex_t lock;
     struct db *db;
     char folder[PATH_MAX];
+    char path[PATH_MAX]; /* of the database */
     struct file_limits limits;
     uint64_t bytes; /* of all contents, with those under way */
     uint64_t drafts_made;

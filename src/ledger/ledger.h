@@ -297,6 +297,7 @@ TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
  *                  days: [{day, similar, flipped, flip_rate}]},
  *    reactions: [{tier, regenerated, edited, abandoned, continued (answers by the last of
  *                 reactions)}],
+ *    keys: [{key_id, tenant, exchanges, cost_usd, tokens}], at most 100, most cost first,
  *    shadows: as ledger_reader_shadows}
  *
  * Tiers are ordered by their number of exchanges. cost_usd counts every attempt, also failed ones,

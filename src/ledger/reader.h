@@ -32,6 +32,10 @@ enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_
 enum td_status reactions_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                                 struct json **out, struct td_error *err);
 
+/* And its `keys` (key_report.c). */
+enum td_status keys_locked(struct ledger_reader *reader, uint64_t since_wall_ms, struct json **out,
+                           struct td_error *err);
+
 /* The same for the members about money (money_report.c), and for token_counts (tokens.c). */
 enum td_status money_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                             struct json *report, struct td_error *err);

@@ -195,6 +195,10 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     if (status == TD_OK)
         status = reactions_locked(reader, since_wall_ms, &reactions, err);
     json_put(report, "reactions", reactions);
+    struct json *keys = NULL;
+    if (status == TD_OK)
+        status = keys_locked(reader, since_wall_ms, &keys, err);
+    json_put(report, "keys", keys);
     return status;
 }
 

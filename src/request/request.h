@@ -24,6 +24,8 @@
 
 #include <string.h>
 
+struct key_terms; /* base/key_terms.h */
+struct meter;     /* exchange/limits/meter.h */
 struct td_classifier;
 struct td_grammar; /* tandem/engine.h */
 
@@ -139,6 +141,15 @@ struct request_consent {
     uint64_t expires_ms;    /* since 1970; 0 = not said */
 };
 
+/* What its key and its tenant hold for it, until it is known what it used. */
+#define METERS_OF_REQUEST 2
+struct meter_hold {
+    struct meter *of[METERS_OF_REQUEST]; /* NULL = nobody counts */
+    uint32_t tokens;                     /* that were reserved */
+    uint32_t counted[METERS_OF_REQUEST]; /* of these, what stands in each meter's minute */
+    uint64_t since_ms;                   /* monotonic */
+};
+
 /* Tags: words that a caller puts on a request, for the operator's rules. */
 #define TD_TAGS_MAX 8
 #define TD_REGIONS_MAX 2 /* one from the body and one from a header */
@@ -226,10 +237,12 @@ struct td_request {
     const char *key;    /* digest of the API key that it came with; NULL = none is required */
     const char *key_id; /* of that key, as records show it; NULL = likewise */
     const char *tenant; /* what records call the tenant (api/http/auth.h); NULL likewise */
-    const struct trace *trace;   /* NULL = a new one begins */
-    const char *trace_state;     /* W3C's tracestate, for tiers of the house; or NULL */
-    const char *request_id;      /* as the client or this server named it; or NULL. Never sent */
-    bool no_train, no_retention; /* only tiers that promise this */
+    const struct key_terms *terms; /* what the key may do; NULL = all */
+    struct meter_hold meters;      /* the exchange settles it; empty = nothing is held */
+    const struct trace *trace;     /* NULL = a new one begins */
+    const char *trace_state;       /* W3C's tracestate, for tiers of the house; or NULL */
+    const char *request_id;        /* as the client or this server named it; or NULL. Never sent */
+    bool no_train, no_retention;   /* only tiers that promise this */
     /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];
     enum td_cache_use cache;  /* of answers that were kept (tier_piece.cache) */

@@ -29,6 +29,18 @@ void minute_add(struct minute *minute, uint32_t count, uint64_t now_ms)
     minute->sum += added;
 }
 
+void minute_take(struct minute *minute, uint32_t count, uint64_t since_ms, uint64_t now_ms)
+{
+    turn(minute, now_ms);
+    uint64_t second = since_ms / 1000;
+    if (second > minute->second || minute->second - second >= MINUTE_SECONDS)
+        return;
+    uint32_t *of = &minute->of[second % MINUTE_SECONDS];
+    uint32_t taken = count < *of ? count : *of;
+    *of -= taken;
+    minute->sum -= taken;
+}
+
 uint32_t minute_wait_ms(struct minute *minute, uint32_t limit, uint64_t now_ms)
 {
     turn(minute, now_ms);

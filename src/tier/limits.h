@@ -21,6 +21,8 @@ struct minute {
     uint32_t of[MINUTE_SECONDS];
 };
 void minute_add(struct minute *minute, uint32_t count, uint64_t now_ms);
+/* Takes back what was counted at since_ms, as far as that is not over yet. */
+void minute_take(struct minute *minute, uint32_t count, uint64_t since_ms, uint64_t now_ms);
 /* Milliseconds until fewer than `limit` are counted; 0 = now, or there is no limit. */
 uint32_t minute_wait_ms(struct minute *minute, uint32_t limit, uint64_t now_ms);
 

@@ -40,10 +40,10 @@ def policy(base_url, g3, **more):
     )
 
 
-def recorded(tandem, count):
+def recorded(tandem, count, headers=None):
     """The ledger commits a moment later."""
     for _ in range(200):
-        rows = tandem.get("/tandem/v1/exchanges?limit=1000").json["data"]
+        rows = tandem.get("/tandem/v1/exchanges?limit=1000", headers=headers).json["data"]
         if len(rows) == count:
             return rows
         time.sleep(0.02)
@@ -164,22 +164,23 @@ def test_the_ledger_has_the_text_of_each_policy():
         + "rules:\n- {name: hers, when: {user: anna-example}, then: {only: local}}\n"
     )
     env = {"TEST_CLOUD_KEY": "k", "MOBILE": "key-mobile"}
+    mobile = {"Authorization": "Bearer key-mobile"}
     with Tandem(config, env=env) as tandem:
 
         def decided_under(policy, number):
             tandem.config.write_text(policy)
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(lambda: "".join(tandem.log).count("event=config_reloaded") == number)
-            tandem.chat(f"set an alarm for {number}")
-            return recorded(tandem, number + 1)[0]["policy_version"]
+            tandem.chat(f"set an alarm for {number}", mobile)
+            return recorded(tandem, number + 1, mobile)[0]["policy_version"]
 
         def show(*version):
             code, out, err = run("policy", "show", *version, "--json", env=tandem.environment)
             equal(code, 0, err)
             return json.loads(out)
 
-        tandem.chat(CLEAR)
-        first = recorded(tandem, 1)[0]["policy_version"]
+        tandem.chat(CLEAR, mobile)
+        first = recorded(tandem, 1, mobile)[0]["policy_version"]
         equal(decided_under(config + "# decides the same\n", 1), first)
         dearer = config.replace("mobile, ", "mobile, weights: {cost: 1}, ")
         second = decided_under(dearer, 2)

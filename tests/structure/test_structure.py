@@ -58,7 +58,7 @@ PARTS = {
     ],
     "app": ["config", "setup", "cli", "evidence", "verbs"],
     "app/setup": ["files", "model", "policy", "privacy", "process"],
-    "app/verbs": ["run", "inspect", "privacy", "models", "evidence"],
+    "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "evidence"],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.
 APART = {"app/verbs"}

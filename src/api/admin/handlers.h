@@ -13,8 +13,10 @@ api_handler_fn capabilities_handle;                     /* capabilities_handler.
 api_handler_fn alarms_handle;                           /* alarms_handler.c */
 api_handler_fn feedback_handle;                         /* feedback.c */
 api_handler_fn consents_handle_grant, consents_handle_list,
-    consents_handle_revoke;   /* consents_handler.c */
-api_handler_fn forget_handle; /* forget_handler.c */
+    consents_handle_revoke; /* consents_handler.c */
+api_handler_fn keys_handle_list, keys_handle_new, keys_handle_one, keys_handle_change,
+    keys_handle_rotate, keys_handle_revoke, tenants_handle_change;           /* keys_handler.c */
+api_handler_fn forget_handle;                                                /* forget_handler.c */
 api_handler_fn health_handle_live, health_handle_ready, health_handle_hello; /* health_handler.c */
 api_handler_fn ollama_handle_tags, ollama_handle_show, ollama_handle_ps, ollama_handle_version,
     ollama_handle_pull;        /* ollama_models.c */

@@ -19,5 +19,6 @@ metric_writer_fn hedging_write_metrics;     /* hedging_metrics.c */
 metric_writer_fn otlp_write_metrics;        /* otlp_metrics.c */
 metric_writer_fn tiers_write_metrics;       /* tier_metrics.c */
 metric_writer_fn engine_write_metrics;      /* engine_metrics.c */
+metric_writer_fn keys_write_metrics;        /* key_metrics.c */
 
 #endif

@@ -11,7 +11,7 @@ static void row_add(struct model_rows *list, const char *id, const char *kind,
     struct model_choice choice;
     if (!id || !*id || list->count == MODEL_ROWS_MAX)
         return;
-    if (strcmp(kind, "embeddings") == 0 ? !model_names_allowed(list->names.app, id)
+    if (strcmp(kind, "embeddings") == 0 ? !model_names_allowed(&list->names, id)
                                         : !model_names_find(&list->names, id, &choice))
         return;
     for (size_t i = 0; i < list->count; i++)
@@ -29,8 +29,12 @@ void model_rows_collect(struct api *api, struct exchange_services *services,
     list->count = 0;
     for (size_t i = 0; i < services->tier_count && i < RUNGS_MAX; i++)
         list->facts[i] = services->tiers[i]->facts;
-    list->names = (struct model_names){policy, list->facts, services->tier_count,
-                                       policy_find_app(policy, api->who.key)};
+    list->names = (struct model_names){.policy = policy,
+                                       .facts = list->facts,
+                                       .tier_count = services->tier_count,
+                                       .app = policy_find_app(policy, api->who.key)};
+    if (api->who.stored && auth_terms(api->host->auth, api->who.key_id, &list->terms))
+        list->names.models = list->terms.models;
     if (model_names_find(&list->names, NULL, &first))
         row_add(list, "auto", "route", first.route, NULL);
     for (size_t i = 0; i < policy->route_count; i++)

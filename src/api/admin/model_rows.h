@@ -4,6 +4,7 @@
 #define API_MODEL_ROWS_H
 
 #include "api/http/api_internal.h"
+#include "base/key_terms.h"
 #include "router/plan/model_names.h"
 
 #define MODEL_ROWS_MAX 1024
@@ -19,6 +20,7 @@ struct model_rows {
     struct exchange_services *services;
     struct model_names names;
     struct tier_facts facts[RUNGS_MAX];
+    struct key_terms terms; /* of the key, whose list `names` has */
     struct model_row rows[MODEL_ROWS_MAX];
     size_t count;
 };

@@ -204,12 +204,13 @@ static bool find_who(struct job *job, struct auth_who *who)
 {
     struct auth *auth = job->runner->api->host->auth;
     const struct stored_batch *batch = &job->batch;
-    *who = (struct auth_who){.operates = !auth};
-    bool found = !auth && !*batch->key_id;
+    bool open = auth_is_open(auth);
+    *who = (struct auth_who){.operates = open};
+    bool found = open && !*batch->key_id;
     if (found)
         snprintf(who->caller, sizeof who->caller, "%.*s", (int)sizeof who->caller - 1,
                  batch->owner);
-    else if (auth && *batch->key_id)
+    else if (!open && *batch->key_id)
         found = auth_find_id(auth, batch->key_id, who) && strcmp(who->tenant, batch->owner) == 0;
     if (!found && !job->waits_for_key)
         log_event(LOG_LEVEL_WARN, "batch_waits", "batch=%s reason=\"its key is not known\"",

@@ -107,9 +107,10 @@ static bool refuse_tenant(struct api *api, struct http_request *request)
     fault_set(&fault, 403, "permission_error", "operator_only",
               "this is about all clients of the server, so it takes an operator's key: %s",
               auth_has_operators(api->host->auth)
-                  ? "one of those that server.operator_keys_env or operator_keys_file names"
-                  : "there is none yet; name one with server.operator_keys_env or "
-                    "server.operator_keys_file");
+                  ? "one of those that server.operator_keys_env or operator_keys_file names, or "
+                    "that 'tandem keys add --operator' made"
+                  : "there is none yet; make one with 'tandem keys add --operator', or name one "
+                    "with server.operator_keys_env or server.operator_keys_file");
     api_reply_fault(api, request, &fault);
     return false;
 }
@@ -132,9 +133,10 @@ static bool find_by_googles(struct api *api, struct http_request *request, bool 
 static bool find_who(struct api *api, struct http_request *request, bool in_query)
 {
     struct auth *auth = api->host->auth;
-    api->who = (struct auth_who){.operates = !auth};
-    const char *client = auth ? http_request_client(request) : NULL;
-    if (auth)
+    bool open = auth_is_open(auth);
+    api->who = (struct auth_who){.operates = open};
+    const char *client = open ? NULL : http_request_client(request);
+    if (!open)
         return auth_find(auth, http_request_header(request, "Authorization"),
                          http_request_header(request, "x-api-key"),
                          http_request_header(request, "api-key"), &api->who) ||

@@ -13,6 +13,7 @@ struct batch_runner;
 struct file_store;
 struct history;
 struct ledger_reader;
+struct meters;
 struct metrics;
 struct otlp;
 struct sandbox;
@@ -59,6 +60,8 @@ struct api_host {
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
     struct auth *auth;                /* NULL = no key needed */
+    struct meters *meters;            /* of keys; NULL = nobody counts */
+    const char *keys_path;            /* of the store of keys; NULL = there is none */
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */
     bool local_origins;               /* also those of local programs (http/origin.h) */
     const char *const *allowed_hosts; /* names of this server; NULL-terminated, may be NULL */

@@ -7,6 +7,7 @@
  * names are the business of proxies and are not looked at. */
 #include "api/http/host_name.h"
 
+#include "api/http/auth.h"
 #include "base/str.h"
 #include "net/loopback.h"
 
@@ -76,7 +77,7 @@ static bool is_over_loopback(const char *local)
 
 bool host_name_matters(const struct api_host *host, const char *local)
 {
-    return !host->auth || is_over_loopback(local);
+    return auth_is_open(host->auth) || is_over_loopback(local);
 }
 
 static bool is_configured(const struct api_host *host, struct td_str name)

@@ -33,6 +33,7 @@
 #include "api/inference/format_task.h"
 #include "api/inference/handlers.h"
 #include "api/inference/kept_answer.h"
+#include "api/inference/quota.h"
 #include "api/inference/several_answers.h"
 #include "api/wire/openai_format.h"
 #include "base/str.h"
@@ -88,6 +89,7 @@ static void chat_free(void *ctx)
     struct chat *chat = ctx;
     struct api *api = chat->base.api;
     chat_cancel(chat);
+    meters_leave(api->host->meters, &chat->request.td.meters, 0, 0); /* it never began */
     api_call_end(&chat->base);
     loop_timer_free(api->loop, chat->reaper);
     loop_timer_free(api->loop, chat->wanted);
@@ -456,6 +458,7 @@ static void begin_exchange(struct chat *chat)
         refuse(chat, &fault);
         return;
     }
+    chat->request.td.meters = (struct meter_hold){.tokens = 0}; /* the exchange settles it */
     response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
                          (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td);
     chat->reply.writer.left_out = chat->request.left_out;
@@ -623,6 +626,10 @@ static void handle_on(struct api *api, struct http_request *request, const struc
     if (!access_give(api, chat->arena, &chat->request.td) ||
         !tracing_give(api, request, chat->arena, &chat->request.td)) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        refuse(chat, &fault);
+        return;
+    }
+    if (!quota_enter_request(api, request, 1, chat->arena, &chat->request.td, &fault)) {
         refuse(chat, &fault);
         return;
     }

@@ -78,6 +78,7 @@ static void call_free(struct classify_call *call)
     }
     loop_timer_free(call->base.api->loop, call->retry);
     call_deadline_stop(&call->deadline, call->base.api);
+    local_record_leave(&call->record);
     td_classifier_free(call->classifier);
     call->base.api->host->release(call->base.api->host->ctx, call->services);
     api_call_end(&call->base);
@@ -437,6 +438,7 @@ void classify_handle(struct api *api, struct http_request *request, const char *
     call->services = api->host->acquire(api->host->ctx);
     if (!classify_request_parse(http_request_body(request), &call->request, &fault) ||
         !choose_tier(call, &fault) || !classify_texts(call, &fault) ||
+        !local_record_enter(&call->record, api, request, call->request.model, &fault) ||
         !make_classifier(call, &fault) || !make_room(call, &fault) ||
         !call_deadline_start(&call->deadline, api, request, call->services->deadline_ms,
                              on_deadline, call, &fault) ||

@@ -18,6 +18,7 @@
 #include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
+#include "api/inference/quota.h"
 #include "api/wire/completion_request.h"
 #include "api/wire/completion_response.h"
 #include "base/str.h"
@@ -89,6 +90,7 @@ static void call_free(struct completion_call *call)
     json_free(call->beside);
     loop_timer_free(api->loop, call->step);
     event_stream_deinit(&call->stream);
+    meters_leave(api->host->meters, &call->request.common.td.meters, 0, 0); /* never begun */
     completion_request_deinit(&call->request);
     arena_free(call->arena);
     if (call->services)
@@ -370,9 +372,14 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     /* Several answers to one prompt are to differ. */
     if (index % call->request.n > 0 && !choice->request.td.sampling.seed_set)
         choice->request.td.cache = CACHE_OFF;
+    struct meter_hold *meters = &call->request.common.td.meters;
+    choice->request.td.meters =
+        meters_split(meters, (uint32_t)(call->choice_count + 1 - call->begun));
     if (status == TD_OK)
         status = exchange_start(call->services, call->base.api->loop, &choice->request.td, on_event,
                                 choice, &choice->exchange, &err);
+    if (status != TD_OK)
+        meters_leave(call->base.api->host->meters, &choice->request.td.meters, 0, 0);
     if (status == TD_OK && call->begun == 1) {
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
@@ -494,7 +501,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     if (call->choices && access_give(api, call->arena, td) &&
         tracing_give(api, http, call->arena, td)) {
         call->choice_count = request->prompt_count * request->n;
-        return true;
+        return quota_enter_request(api, http, (uint32_t)call->choice_count, call->arena, td, fault);
     }
     fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
     return false;

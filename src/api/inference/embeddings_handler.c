@@ -51,6 +51,7 @@ static void call_free(struct embedding_call *call)
     if (call->confined)
         sandbox_cancel(call->confined);
     call_deadline_stop(&call->deadline, call->base.api);
+    local_record_leave(&call->record);
     call->base.api->host->release(call->base.api->host->ctx, call->services);
     api_call_end(&call->base);
     embeddings_request_deinit(&call->request);
@@ -241,6 +242,7 @@ static void handle(struct api *api, struct http_request *request, struct td_str 
     if (!embeddings_request_read(form, http_request_body(request), named, model, &call->request,
                                  &fault) ||
         !choose_tier(call, &fault) || !check_ids(call, &fault) || !classify(call, &fault) ||
+        !local_record_enter(&call->record, api, request, call->request.model, &fault) ||
         !call_deadline_start(&call->deadline, api, request, call->services->deadline_ms,
                              on_deadline, call, &fault) ||
         !submit(call, &fault)) {

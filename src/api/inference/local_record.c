@@ -3,6 +3,7 @@
 #include "api/http/access_note.h"
 #include "api/http/metrics.h"
 #include "api/inference/exchange_reply.h"
+#include "api/inference/quota.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
@@ -26,6 +27,21 @@ enum td_status local_record_begin(struct local_record *record, struct api *api, 
     if (status == TD_OK)
         crypto_hex(random, sizeof random, record->id + 3);
     return status;
+}
+
+bool local_record_enter(struct local_record *record, struct api *api, struct http_request *http,
+                        const char *model, struct fault *fault)
+{
+    record->api = api;
+    return quota_may_name(api, model, fault) &&
+           quota_enter(api, http, quota_guess_tokens(http_request_body(http).len), 0,
+                       &record->meters, fault);
+}
+
+void local_record_leave(struct local_record *record)
+{
+    if (record->api)
+        meters_leave(record->api->host->meters, &record->meters, 0, 0);
 }
 
 void local_record_raise(struct local_record *record, enum td_data_class data_class)
@@ -117,6 +133,7 @@ void local_record_end(struct local_record *record, enum td_status status, uint64
     enum exchange_end end = status == TD_OK          ? ENDED_OK
                             : status == TD_CANCELLED ? ENDED_CANCELLED
                                                      : ENDED_FAILED;
+    meters_leave(record->api->host->meters, &record->meters, token_count, 0);
     if (record->api->host->ledger)
         put(record, end, token_count, total_ms, error);
     count(record, end, token_count, total_ms);

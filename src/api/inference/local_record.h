@@ -20,12 +20,19 @@ struct local_record {
     char id[28];
     struct tracing tracing;
     uint64_t token_count; /* once it has ended */
+    struct meter_hold meters;
 };
 
 /* Takes from `api` who asks. prefix: two letters, for the id. */
 TD_MUST_CHECK enum td_status local_record_begin(struct local_record *record, struct api *api,
                                                 const char *route, const char *prefix,
                                                 struct td_error *err);
+/* Lets the request in by the limits of its key (quota.h), which local_record_end settles; false
+ * with the fault. model: that it names, or NULL. */
+bool local_record_enter(struct local_record *record, struct api *api, struct http_request *http,
+                        const char *model, struct fault *fault);
+/* For a call that ends without local_record_end. */
+void local_record_leave(struct local_record *record);
 void local_record_raise(struct local_record *record, enum td_data_class data_class);
 /* The class that server and client declare; false with the fault. */
 bool local_record_declare(struct local_record *record, struct http_request *http,

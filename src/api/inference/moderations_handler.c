@@ -238,7 +238,8 @@ static bool begin(struct call *call, struct http_request *request, struct fault 
     if (!openai_request_read_object(http_request_body(request), &call->body, fault) ||
         !check_input(json_get(call->body, "input"), fault) ||
         !check_name(call->body, "model", fault) || !check_name(call->body, "user", fault) ||
-        !local_record_declare(&call->record, request, call->services->text_class, fault))
+        !local_record_declare(&call->record, request, call->services->text_class, fault) ||
+        !local_record_enter(&call->record, call->api, request, NULL, fault))
         return false;
     call->judged.spans = calloc(FINDINGS_MAX, sizeof *call->judged.spans);
     enum td_status status =
@@ -280,6 +281,7 @@ void moderations_handle(struct api *api, struct http_request *request, const cha
         reply(&call, request);
     else
         api_reply_fault(api, request, &fault);
+    local_record_leave(&call.record);
     free(call.judged.spans);
     json_free(call.body);
     api->host->release(api->host->ctx, call.services);

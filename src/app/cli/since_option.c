@@ -6,8 +6,7 @@
 
 #include <assert.h>
 
-/* "90s", "15m", "24h", "7d" in milliseconds. */
-static bool parse_span(struct td_str text, uint64_t *ms)
+bool since_option_span(struct td_str text, uint64_t *ms)
 {
     static const struct {
         char unit;
@@ -31,7 +30,7 @@ static bool take(void *ctx, const char *text)
 {
     struct since_option *since = ctx;
     uint64_t span_ms = UINT64_MAX, now_ms = clock_wall_ms(NULL);
-    if (strcmp(text, "all") != 0 && !parse_span(str_from(text), &span_ms))
+    if (strcmp(text, "all") != 0 && !since_option_span(str_from(text), &span_ms))
         return false;
     since->text = text;
     since->wall_ms = span_ms > now_ms ? 0 : now_ms - span_ms;

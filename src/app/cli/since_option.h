@@ -10,6 +10,9 @@ struct since_option {
     struct option_each each;
 };
 
+/* "90s", "15m", "24h", "7d" in milliseconds. */
+bool since_option_span(struct td_str text, uint64_t *ms);
+
 /* Before the option table is parsed; the table keeps pointing here. `otherwise` is the default. */
 void since_option_init(struct since_option *since, const char *otherwise);
 

@@ -351,7 +351,8 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
     enum td_status status = check_names(config, c, &world, err);
     if (status != TD_OK)
         return status;
-    const struct model_names names = {policy, world.facts, config->tier_count, NULL};
+    const struct model_names names = {
+        .policy = policy, .facts = world.facts, .tier_count = config->tier_count};
     struct model_choice choice;
     if (!model_names_find(&names, c->given.route, &choice))
         return error_set(err, TD_INVALID, "line %u: test '%.60s': there is no route '%.60s'",

@@ -262,7 +262,11 @@ static bool plan_again(const struct replay *replay, const struct json *root,
     struct replay_signals *read = &out->read;
     bool usable = replay_signals_read(root, row, replay->facts, replay->tier_count, read);
     const struct app *app = find_app(replay->policy, read->signals.app);
-    const struct model_names names = {replay->policy, replay->facts, replay->tier_count, app};
+    const struct model_names names = {.policy = replay->policy,
+                                      .facts = replay->facts,
+                                      .tier_count = replay->tier_count,
+                                      .app = app,
+                                      .models = read->key_terms.models};
     struct model_choice choice;
     /* A name that the other policy does not know goes its default way. */
     if (!usable || (!model_names_find(&names, row->requested_model, &choice) &&

@@ -119,6 +119,10 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     out->draw = row->id ? explore_draw(row->id) : 1;
     out->app = json_cstr(json_get(root, "app"));
     out->budget_used = number(root, "budget_used");
+    read->key_terms = key_terms_none;
+    if (json_get(root, "key_terms") &&
+        key_terms_read(json_get(root, "key_terms"), &read->key_terms, NULL, NULL) == TD_OK)
+        out->key_terms = &read->key_terms;
     read_judgement(root, out);
     read_moment(root, out);
     read_tokens(root, facts, tier_count, read->states);

@@ -2,6 +2,7 @@
 #ifndef APP_REPLAY_SIGNALS_H
 #define APP_REPLAY_SIGNALS_H
 
+#include "base/key_terms.h"
 #include "ledger/ledger.h"
 #include "router/plan/plan_record.h"
 
@@ -14,6 +15,7 @@ struct replay_signals {
     struct tier_facts facts[RUNGS_MAX];
     struct tier_state states[RUNGS_MAX];
     struct plan_record_lists lists; /* what the signals point to */
+    struct key_terms key_terms;     /* the same */
 };
 
 /* facts: [tier_count] of the other policy's tiers; what the record knows of a tier of that name

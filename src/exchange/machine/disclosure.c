@@ -375,7 +375,9 @@ static double wait_after(const struct attempt *attempt)
 /* A spent budget begins again with the day. What is only promised may come back at any time. */
 static double wait_for_budget(const struct exchange *ex)
 {
-    return ex->signals.budget_frees ? 0 : (double)spending_day_left_ms(ex->services->clock);
+    if (ex->signals.budget_frees || ex->signals.budget_wait_ms)
+        return ex->signals.budget_frees ? 0 : ex->signals.budget_wait_ms;
+    return (double)spending_day_left_ms(ex->services->clock);
 }
 
 /* The first tier that comes back is the one to wait for. */

@@ -9,6 +9,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/key_terms.h"
 #include "base/shortage.h"
 #include "base/str.h"
 #include "exchange/machine/climb.h"
@@ -107,7 +108,9 @@ static const struct route *find_route(struct exchange *ex, struct td_error *err)
     const struct model_names names = {.policy = services->policy,
                                       .facts = ex->facts,
                                       .tier_count = services->tier_count,
-                                      .app = policy_find_app(services->policy, ex->request.key)};
+                                      .app = policy_find_app(services->policy, ex->request.key),
+                                      .models =
+                                          ex->request.terms ? ex->request.terms->models : NULL};
     struct model_choice choice;
     for (size_t i = 0; i < services->tier_count; i++)
         ex->facts[i] = services->tiers[i]->facts;

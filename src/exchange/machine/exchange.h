@@ -30,6 +30,7 @@ struct conversation_classes;
 struct classifier;
 struct consents;
 struct spending;
+struct meters;
 struct device;
 struct watch;
 struct hedge_allowance;
@@ -113,6 +114,7 @@ struct exchange_services {
     /* What the parts use (parts/parts.c). */
     struct hedge_allowance *hedge_allowance; /* NULL = nothing is hedged */
     struct spending *spending;               /* NULL = budgets do not count */
+    struct meters *meters;                   /* of keys; NULL = nobody counts */
     struct consistency *consistency;         /* NULL = nothing is remembered of earlier exchanges */
     struct consistency_limits consistency_limits;
     struct ledger *ledger;         /* NULL = no record */

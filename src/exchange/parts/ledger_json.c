@@ -3,6 +3,7 @@
 #include "exchange/parts/ledger_json.h"
 
 #include "base/json.h"
+#include "base/key_terms.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
@@ -48,6 +49,20 @@ static const char *tier_name(const struct exchange *ex, size_t tier)
     return tier < ex->services->tier_count ? ex->facts[tier].name : NULL;
 }
 
+/* What limits a key to some tiers, classes and names: a replay has to know. */
+static void put_key_terms(const struct key_terms *terms, struct json *root)
+{
+    struct key_terms narrow = key_terms_none;
+    if (!terms || (!terms->classes && !*terms->tiers && !*terms->models))
+        return;
+    struct json *object = json_new_object();
+    narrow.classes = terms->classes;
+    memcpy(narrow.tiers, terms->tiers, sizeof narrow.tiers);
+    memcpy(narrow.models, terms->models, sizeof narrow.models);
+    key_terms_put(&narrow, object);
+    json_put(root, "key_terms", object);
+}
+
 /* What was known beside the text; only what there is, because most requests have little of it. */
 static void put_moment(const struct exchange *ex, struct json *root)
 {
@@ -65,6 +80,7 @@ static void put_moment(const struct exchange *ex, struct json *root)
     put_number(root, "battery", moment->battery);
     put_number(root, "day_tokens", moment->day_tokens);
     put_number(root, "budget_used", signals->budget_used);
+    put_key_terms(signals->key_terms, root);
     if (signals->batch)
         json_put(root, "batch", json_new_bool(true));
     if (signals->weights.set) {

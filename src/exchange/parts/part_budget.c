@@ -6,6 +6,7 @@
 #include "exchange/parts/part_budget.h"
 
 #include "exchange/limits/cost.h"
+#include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 
@@ -43,6 +44,27 @@ static const char *whom(const struct exchange *ex, const struct route *route, en
     }
 }
 
+/* The budgets of the key and of its tenant (limits/meter.h). */
+static void inform_of_key(struct exchange *ex)
+{
+    struct meter_budget budget;
+    ex->signals.key_terms = ex->request.terms;
+    if (!ex->services->meters)
+        return;
+    meters_look(ex->services->meters, &ex->request.meters, &budget);
+    if (!budget.name)
+        return;
+    if (!ex->signals.budget || budget.left_usd < ex->signals.budget_left_usd)
+        ex->signals.budget_left_usd = budget.left_usd;
+    if (budget.used <= ex->signals.budget_used)
+        return;
+    ex->signals.budget_used = budget.used;
+    ex->signals.budget = budget.name;
+    ex->signals.budget_period = budget.period;
+    ex->signals.budget_wait_ms = budget.wait_ms;
+    ex->signals.budget_frees = budget.frees;
+}
+
 static void inform(struct exchange *ex, void *state, const struct route *route)
 {
     struct budget_state *own = state;
@@ -65,6 +87,7 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
             ex->signals.budget_frees = spending_spent(spending, own->keys[i]) < budget->usd_per_day;
         }
     }
+    inform_of_key(ex);
 }
 
 double part_budget_answer_usd(const struct exchange *ex, size_t tier)
@@ -84,6 +107,8 @@ void part_budget_promise(struct exchange *ex, double usd)
     for (size_t i = 0; i < BUDGETS_MAX; i++)
         if (own->keys[i])
             spending_promise(ex->services->spending, own->keys[i], usd);
+    if (ex->services->meters)
+        meters_promise(ex->services->meters, &ex->request.meters, usd);
 }
 
 bool part_budget_has_room(const struct exchange *ex, double usd)
@@ -94,7 +119,7 @@ bool part_budget_has_room(const struct exchange *ex, double usd)
         if (own->keys[i] && spending_today(ex->services->spending, own->keys[i]) + usd >
                                 policy->budgets[i].usd_per_day)
             return false;
-    return true;
+    return meters_have_room(ex->services->meters, &ex->request.meters, usd);
 }
 
 void part_budget_keys(const struct exchange *ex, uint64_t out[static BUDGETS_MAX])
@@ -150,6 +175,10 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         if (own->keys[i])
             spending_settle(spending, own->keys[i], own->promised_usd, cost);
     spending_add_tokens(spending, tokens);
+    if (!ex->services->meters)
+        return;
+    meters_promise(ex->services->meters, &ex->request.meters, -own->promised_usd);
+    meters_leave(ex->services->meters, &ex->request.meters, tokens, cost);
 }
 
 const struct exchange_part part_budget = {

@@ -59,7 +59,7 @@ static void tell_limits(const struct exchange *ex, struct watch *watch)
     if (summary->objective_total || summary->objective_ttft)
         watch_add_objective(watch, summary->objective_total == OBJECTIVE_MISSED ||
                                        summary->objective_ttft == OBJECTIVE_MISSED);
-    if (ex->plan.spent && ex->signals.budget)
+    if (ex->plan.spent && ex->signals.budget && !ex->signals.budget_period) /* no key's own */
         watch_budget_spent(watch, ex->signals.budget);
     for (size_t i = 0; i < ex->attempt_count; i++)
         if (ex->attempts[i].outcome == ATTEMPT_ANSWERED)

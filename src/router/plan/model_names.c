@@ -37,8 +37,28 @@ bool model_names_match(const char *pattern, const char *name)
     return *pattern == '\0';
 }
 
-bool model_names_allowed(const struct app *app, const char *name)
+bool model_names_listed(const char *patterns, const char *name)
 {
+    struct td_str rest = str_from(patterns), item;
+    char pattern[NAME_BYTES_MAX];
+    if (!*patterns)
+        return true;
+    while (str_next(&rest, ',', &item)) {
+        if (item.len >= sizeof pattern)
+            continue;
+        memcpy(pattern, item.data, item.len);
+        pattern[item.len] = '\0';
+        if (model_names_match(pattern, name))
+            return true;
+    }
+    return false;
+}
+
+bool model_names_allowed(const struct model_names *names, const char *name)
+{
+    const struct app *app = names->app;
+    if (names->models && !model_names_listed(names->models, name))
+        return false;
     if (!app || app->model_count == 0)
         return true;
     for (size_t i = 0; i < app->model_count; i++)
@@ -88,8 +108,8 @@ static bool choose(struct model_choice *out, const struct route *route, size_t t
 
 static bool route_allowed(const struct model_names *names, const struct route *route)
 {
-    return model_names_allowed(names->app, route->name) ||
-           (route == names->policy->routes && model_names_allowed(names->app, "auto"));
+    return model_names_allowed(names, route->name) ||
+           (route == names->policy->routes && model_names_allowed(names, "auto"));
 }
 
 /* The route that the caller gets when it names none. */
@@ -105,7 +125,7 @@ static const struct route *first_route(const struct model_names *names)
 /* A name of a tier's model says which model is meant if the route comes to that tier. */
 static const char *model_of_tiers(const struct model_names *names, const char *name)
 {
-    for (size_t i = 0; i < names->tier_count && model_names_allowed(names->app, name); i++) {
+    for (size_t i = 0; i < names->tier_count && model_names_allowed(names, name); i++) {
         const struct tier_model *found = find_model(&names->facts[i], name);
         if (found)
             return found->name;
@@ -119,9 +139,11 @@ static bool find_alias(const struct model_names *names, const char *name, bool p
 {
     for (size_t i = 0; i < names->policy->route_count; i++) {
         const struct route *route = &names->policy->routes[i];
-        bool allowed = route_allowed(names, route) || model_names_allowed(names->app, name);
+        bool allowed = route_allowed(names, route) || model_names_allowed(names, name);
         if (route->aliases == model_names_common) {
             route = first_route(names); /* they stand for "auto", and each caller has its own */
+            if (!route && model_names_allowed(names, name)) /* it may name just these */
+                route = names->policy->routes;
             allowed = route != NULL;
         }
         const char *const *alias = names->policy->routes[i].aliases;
@@ -147,7 +169,7 @@ static bool find_route(const struct model_names *names, const char *name, struct
 static bool find_tier(const struct model_names *names, const char *name, struct model_choice *out)
 {
     for (size_t i = 0; i < names->tier_count; i++)
-        if (same(names->facts[i].name, name) && model_names_allowed(names->app, name))
+        if (same(names->facts[i].name, name) && model_names_allowed(names, name))
             return choose(out, names->policy->routes, i, names->facts[i].name, NULL);
     return false;
 }
@@ -156,7 +178,7 @@ static bool find_tier(const struct model_names *names, const char *name, struct 
 static bool find_tier_model(const struct model_names *names, const char *name, bool assumed,
                             struct model_choice *out)
 {
-    for (size_t i = 0; i < names->tier_count && model_names_allowed(names->app, name); i++) {
+    for (size_t i = 0; i < names->tier_count && model_names_allowed(names, name); i++) {
         const struct tier_facts *facts = &names->facts[i];
         const struct tier_model *further = assumed ? NULL : find_model(facts, name);
         if (further || (same(facts->model, name) && facts->model_assumed == assumed))
@@ -169,7 +191,7 @@ static bool find_tier_model(const struct model_names *names, const char *name, b
 static bool find_adapter(const struct model_names *names, const char *name,
                          struct model_choice *out)
 {
-    for (size_t i = 0; i < names->tier_count && model_names_allowed(names->app, name); i++) {
+    for (size_t i = 0; i < names->tier_count && model_names_allowed(names, name); i++) {
         size_t adapter = policy_find_adapter(&names->facts[i], name);
         if (adapter != SIZE_MAX)
             return choose(out, names->policy->routes, i, names->facts[i].adapters[adapter], NULL);
@@ -229,10 +251,10 @@ struct error_suggestion model_names_suggest(const struct model_names *names, con
 {
     const char *list[CANDIDATES_MAX];
     size_t count = 0;
-#define ADD(candidate)                                                                           \
-    do {                                                                                         \
-        if (count < CANDIDATES_MAX && (candidate) && model_names_allowed(names->app, candidate)) \
-            list[count++] = (candidate);                                                         \
+#define ADD(candidate)                                                                      \
+    do {                                                                                    \
+        if (count < CANDIDATES_MAX && (candidate) && model_names_allowed(names, candidate)) \
+            list[count++] = (candidate);                                                    \
     } while (0)
     ADD("auto");
     for (size_t i = 0; i < names->policy->route_count; i++) {

@@ -21,6 +21,7 @@ struct model_names {
     const struct tier_facts *facts; /* [tier_count] */
     size_t tier_count;
     const struct app *app; /* who asks, and what it may name; NULL = everything */
+    const char *models;    /* what its key may name, with commas between; NULL or "" = everything */
 };
 
 struct model_choice {
@@ -33,7 +34,9 @@ struct model_choice {
 /* False when nothing has the name that the caller may use. */
 bool model_names_find(const struct model_names *names, const char *model, struct model_choice *out);
 /* Whether the caller may use what has this name. */
-bool model_names_allowed(const struct app *app, const char *name);
+bool model_names_allowed(const struct model_names *names, const char *name);
+/* Whether one of the patterns, with commas between them, is the name's; "" takes any. */
+bool model_names_listed(const char *patterns, const char *name);
 /* "; did you mean 'auto'?", or "": the name nearest to it that the caller may use. */
 struct error_suggestion model_names_suggest(const struct model_names *names, const char *model);
 

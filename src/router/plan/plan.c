@@ -8,7 +8,9 @@
  *
  * To add a constraint, write a function here, give it a row in one of the tables, and give its
  * reason a code in policy.h and a name in policy.c. */
+#include "base/key_terms.h"
 #include "base/names.h"
+#include "base/str.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/reach.h"
@@ -304,7 +306,22 @@ static bool beyond_budget(const struct question *q, size_t tier, char why[REASON
     const struct tier_facts *facts = &q->facts[tier];
     return q->signals->budget && q->signals->budget_used >= 1 &&
            (facts->input_usd_per_mtok > 0 || facts->output_usd_per_mtok > 0) &&
-           removed(why, "the budget '%.60s' is spent for today", q->signals->budget);
+           removed(why, "the budget '%.60s' is spent for %s", q->signals->budget,
+                   q->signals->budget_period ? q->signals->budget_period : "today");
+}
+
+/* What the operator has given to the caller's API key. */
+static bool outside_key_terms(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct key_terms *terms = q->signals->key_terms;
+    const struct tier_facts *facts = &q->facts[tier];
+    if (!terms)
+        return false;
+    enum td_data_class data_class = policy_class_for(q->route, q->signals, facts);
+    if (terms->classes && !(terms->classes >> data_class & 1))
+        return removed(why, "the API key may not send %s data", names_class(data_class));
+    return !key_list_has(terms->tiers, str_from(facts->name)) &&
+           removed(why, "the API key may not use %.64s", facts->name);
 }
 
 /* Whatever asks for it, the caller's own mode included: a cap that its caller can lift is none. */
@@ -316,12 +333,12 @@ static bool beyond_cap(const struct question *q, size_t tier, char why[REASON_TE
 }
 
 static const struct constraint permissions[] = {
-    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
-    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
-    {REASON_REMOVED_REGION, outside_region},  {REASON_REMOVED_CONSENT, without_consent},
-    {REASON_REMOVED_RULE, outside_rule},      {REASON_REMOVED_CAPABILITY, without_capability},
-    {REASON_REMOVED_CONTEXT, beyond_context}, {REASON_REMOVED_BUDGET, beyond_budget},
-    {REASON_REMOVED_CAPPED, beyond_cap},
+    {REASON_REMOVED_KEY_TERMS, outside_key_terms},   {REASON_REMOVED_NAMED, other_than_named},
+    {REASON_REMOVED_ROUTE_KIND, outside_route_kind}, {REASON_REMOVED_MODE, outside_mode},
+    {REASON_REMOVED_CLASS, forbidden_by_class},      {REASON_REMOVED_REGION, outside_region},
+    {REASON_REMOVED_CONSENT, without_consent},       {REASON_REMOVED_RULE, outside_rule},
+    {REASON_REMOVED_CAPABILITY, without_capability}, {REASON_REMOVED_CONTEXT, beyond_context},
+    {REASON_REMOVED_BUDGET, beyond_budget},          {REASON_REMOVED_CAPPED, beyond_cap},
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},

@@ -31,6 +31,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_NAMED] = "removed_named",
         [REASON_REMOVED_RULE] = "removed_rule",
         [REASON_REMOVED_BUDGET] = "removed_budget",
+        [REASON_REMOVED_KEY_TERMS] = "removed_key_terms",
         [REASON_REMOVED_CAPPED] = "removed_capped",
         [REASON_CHOSEN_START] = "chosen_start",
         [REASON_CHOSEN_RULE] = "chosen_rule",

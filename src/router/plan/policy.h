@@ -149,7 +149,8 @@ enum reason_code {
     REASON_REMOVED_NAMED,
     REASON_REMOVED_RULE,
     REASON_REMOVED_BUDGET,
-    REASON_REMOVED_CAPPED,
+    REASON_REMOVED_KEY_TERMS, /* the API key may not use it */
+    REASON_REMOVED_CAPPED,    /* the last of those that remove */
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
     REASON_CHOSEN_DEVICE,
@@ -362,12 +363,15 @@ struct signals {
     const struct routing_rule *rule; /* that matched, or NULL */
     struct td_weights weights;
     struct worth worth;
+    const struct key_terms *key_terms; /* what the API key may do; NULL = all */
     /* Of the budgets that the request draws on, the one with the largest share spent: that share
      * (NAN = no budget) and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
-    double budget_left_usd; /* with a budget: what the tightest one has left */
-    bool budget_frees;      /* that of budget_used is open again if promises are not needed */
+    double budget_left_usd;    /* with a budget: what the tightest one has left */
+    const char *budget_period; /* of that of budget_used: NULL = today */
+    uint32_t budget_wait_ms;   /* until it ends; 0 with today */
+    bool budget_frees;         /* that of budget_used is open again if promises are not needed */
     /* The caller has had as many escalations in this hour, and no more leave the device; 0 = it has
      * some left, or no cap. */
     uint32_t capped_at;

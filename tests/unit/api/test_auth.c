@@ -216,8 +216,139 @@ static void test_no_key_is_ignored(void)
     auth_free(auth);
 }
 
+/* --- keys of the store --- */
+
+static char folder[64];
+
+static struct key_store *use_store(void)
+{
+    char path[96];
+    struct key_store *store = NULL;
+    snprintf(folder, sizeof folder, "/tmp/tandem-auth-XXXXXX");
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/keys.db", folder);
+    CHECK(key_store_open(path, true, &store, NULL) == TD_OK);
+    return store;
+}
+
+static void drop_store(struct key_store *store)
+{
+    char command[96];
+    key_store_close(store);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
+}
+
+static struct stored_key put(struct auth *auth, struct key_store *store, const char *name,
+                             const char *tenant)
+{
+    struct stored_key key = {.terms = key_terms_none};
+    snprintf(key.name, sizeof key.name, "%s", name);
+    snprintf(key.tenant, sizeof key.tenant, "%s", tenant);
+    auth_mark(auth, name, key.mark); /* the key is called as its text */
+    CHECK(key_store_add(store, &key, NULL) == TD_OK);
+    return key;
+}
+
+static void test_the_first_stored_key_shuts_an_open_door_for_good(void)
+{
+    struct auth *auth = auth_new(secret);
+    struct key_store *store = use_store();
+    struct auth_who who = {0};
+    REQUIRE(auth && store);
+    CHECK(!auth_is_open(auth) && auth_is_open(NULL)); /* until it is said */
+    auth_open(auth);
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK && auth_is_open(auth));
+    struct stored_key key = put(auth, store, "one", "");
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK && !auth_is_open(auth));
+    CHECK(auth_find(auth, "Bearer one", NULL, NULL, &who) && !who.operates && who.stored);
+    CHECK(strcmp(who.key_id, key.id) == 0);
+    key.revoked_s = 1;
+    CHECK(key_store_change(store, &key, NULL) == TD_OK);
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK && !auth_is_open(auth));
+    CHECK(!auth_find(auth, "Bearer one", NULL, NULL, &who));
+    CHECK(!auth_find_id(auth, key.id, &who));
+    drop_store(store);
+    auth_free(auth);
+}
+
+static void test_stored_keys_stand_beside_those_of_the_configuration(void)
+{
+    struct auth *auth = with_clients("alpha");
+    struct key_store *store = use_store();
+    CHECK(who_is(auth, "alpha").operates);
+    struct stored_key shop = put(auth, store, "shop", "team");
+    struct stored_key lab = put(auth, store, "lab", "");
+    struct stored_key next = put(auth, store, "next", "team");
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK);
+    CHECK(!who_is(auth, "alpha").operates); /* there are others whom it could see */
+    struct auth_who one = who_is(auth, "shop"), two = who_is(auth, "next"),
+                    three = who_is(auth, "lab"), found;
+    CHECK(strcmp(one.tenant, two.tenant) == 0 && strcmp(one.caller, two.caller) == 0);
+    CHECK(strcmp(one.key_id, two.key_id) != 0 && strcmp(one.key, two.key) != 0);
+    CHECK(strcmp(one.tenant, three.tenant) != 0 && strlen(three.tenant) == AUTH_TENANT_BYTES - 1);
+    CHECK(auth_find_id(auth, next.id, &found) && strcmp(found.caller, one.caller) == 0);
+    /* An application of that tenant shares what they own. */
+    const struct auth_named named[] = {{digest_of_alpha, "team"}};
+    CHECK(auth_set(auth, &(struct auth_keys){.named = named, .named_count = 1}, NULL) == TD_OK);
+    CHECK(strcmp(who_is(auth, "alpha").tenant, one.tenant) == 0);
+    char ids[4][STORED_KEY_ID_BYTES];
+    CHECK(auth_take_used(auth, ids, 4) == 3 && auth_take_used(auth, ids, 4) == 0);
+    (void)who_is(auth, "lab");
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK); /* what was used is not forgotten by it */
+    CHECK(auth_take_used(auth, ids, 4) == 1 && strcmp(ids[0], lab.id) == 0);
+    shop.expires_s = 1;
+    CHECK(key_store_change(store, &shop, NULL) == TD_OK);
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK && !*who_is(auth, "shop").key);
+    struct key_terms terms;
+    CHECK(!auth_terms(auth, shop.id, &terms) && auth_terms(auth, lab.id, &terms));
+    drop_store(store);
+    auth_free(auth);
+}
+
+static void test_a_rotated_key_is_the_same_tenants_and_the_old_text_ends(void)
+{
+    struct auth *auth = auth_new(secret);
+    struct key_store *store = use_store();
+    struct stored_key key = put(auth, store, "old", "");
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK);
+    struct auth_who before = who_is(auth, "old");
+    memcpy(key.mark_before, key.mark, sizeof key.mark);
+    auth_mark(auth, "new", key.mark);
+    key.before_until_s = INT64_MAX / 4;
+    CHECK(key_store_change(store, &key, NULL) == TD_OK);
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK);
+    struct auth_who after = who_is(auth, "new");
+    CHECK(strcmp(before.tenant, after.tenant) == 0 && strcmp(before.key_id, after.key_id) == 0);
+    CHECK(strcmp(who_is(auth, "old").tenant, after.tenant) == 0);
+    key.before_until_s = 1;
+    CHECK(key_store_change(store, &key, NULL) == TD_OK);
+    CHECK(auth_load(auth, store, NULL, NULL) == TD_OK);
+    CHECK(!*who_is(auth, "old").tenant && *who_is(auth, "new").tenant);
+    drop_store(store);
+    auth_free(auth);
+}
+
+static void test_an_application_is_let_in_by_its_own_key(void)
+{
+    const struct auth_named named[] = {{digest_of_alpha, NULL}, {"", "nobody"}};
+    struct auth *auth = with(&(struct auth_keys){.named = named, .named_count = 2});
+    CHECK(*who_is(auth, "alpha").key && !*who_is(auth, "beta").key && !auth_is_open(auth));
+    const struct auth_named none[] = {{"", "nobody"}};
+    CHECK(auth_set(auth, &(struct auth_keys){.named = none, .named_count = 1}, NULL) ==
+          TD_NOT_FOUND);
+    CHECK(*who_is(auth, "alpha").key);
+    auth_clear(auth);
+    CHECK(!*who_is(auth, "alpha").key && !auth_is_open(auth));
+    auth_free(auth);
+}
+
 int main(void)
 {
+    RUN(test_the_first_stored_key_shuts_an_open_door_for_good);
+    RUN(test_stored_keys_stand_beside_those_of_the_configuration);
+    RUN(test_a_rotated_key_is_the_same_tenants_and_the_old_text_ends);
+    RUN(test_an_application_is_let_in_by_its_own_key);
     RUN(test_keys_open_the_door_in_three_headers);
     RUN(test_what_records_show_of_a_key_depends_on_the_installations_secret);
     RUN(test_without_keys_nothing_is_allowed_and_nothing_changes);

@@ -1,10 +1,11 @@
 /* An empty variable must not open the door, so a setting without a key is an error. So is a server
  * without keys that others can reach, unless the configuration says that it is meant: whoever
- * reaches it is its operator. */
+ * reaches it is its operator. An application's key is a client's key: naming it is enough. */
 #include "app/setup/process/client_keys.h"
 
 #include "api/http/auth.h"
 #include "app/config/config_listen.h"
+#include "app/setup/files/key_file.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/runtime.h"
@@ -12,20 +13,25 @@
 #include "base/error.h"
 #include "base/str.h"
 
+static bool names_server_keys(const struct config *config)
+{
+    return config->server.api_keys_env || config->server.api_keys_file ||
+           config->server.operator_keys_env || config->server.operator_keys_file;
+}
+
 enum td_status client_keys_check_address(const struct config *config, const char *address,
                                          struct td_error *err)
 {
-    if (config->server.api_keys_env || config->server.api_keys_file ||
-        config->server.operator_keys_env || config->server.operator_keys_file ||
-        config->server.without_keys ||
+    if (names_server_keys(config) || config->app_count > 0 || config->server.without_keys ||
         (config->server.tls.client_ca_file &&
-         config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED))
+         config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED) ||
+        key_file_has_keys(config))
         return TD_OK;
     return error_set(err, TD_DENIED,
                      "%s can be reached from other machines, and no key is needed: whoever comes "
-                     "would use the models and read what others asked; name keys with "
-                     "server.api_keys_env or server.api_keys_file, listen on 127.0.0.1, or say "
-                     "server.without_keys: true",
+                     "would use the models and read what others asked; make a key with 'tandem "
+                     "keys add NAME', name keys with server.api_keys_env or "
+                     "server.api_keys_file, listen on 127.0.0.1, or say server.without_keys: true",
                      address);
 }
 
@@ -66,54 +72,66 @@ static enum td_status make_auth(const struct config *config, struct auth **auth,
     return status;
 }
 
-static enum td_status set_keys(struct runtime *runtime, struct auth *auth, struct auth_keys *keys,
+/* What the configuration names has no key: at a start that is a mistake, and later a key that was
+ * taken out. */
+static enum td_status set_none(struct runtime *runtime, struct auth *auth, bool first,
                                struct td_error *err)
+{
+    const struct config *config = runtime_config(runtime);
+    if (!first) {
+        auth_clear(auth);
+        return TD_OK;
+    }
+    if (config->app_count > 0)
+        return error_set(err, TD_INVALID,
+                         "none of the apps' keys is there: set the variable that key_env of app "
+                         "'%.60s' names, or remove the app",
+                         config->apps[0].name);
+    enum td_status status = client_keys_check_reach(config, err);
+    if (status == TD_OK)
+        auth_open(auth);
+    return status;
+}
+
+static enum td_status set_keys(struct runtime *runtime, struct auth *auth, bool first,
+                               struct auth_keys *keys, struct td_error *err)
 {
     struct auth_named named[CONFIG_APPS_MAX];
     struct exchange_services *services = runtime_acquire(runtime);
     const struct policy *policy = services->policy;
     const char *certificates[CONFIG_APPS_MAX];
+    bool any = keys->clients.len || keys->operators.len;
     for (size_t i = 0; i < policy->app_count && i < CONFIG_APPS_MAX; i++) {
-        if (policy->apps[i].tenant)
-            named[keys->named_count++] =
-                (struct auth_named){policy->apps[i].key, policy->apps[i].tenant};
+        any = any || *policy->apps[i].key || policy->apps[i].certificate;
+        named[keys->named_count++] =
+            (struct auth_named){policy->apps[i].key, policy->apps[i].tenant};
         if (policy->apps[i].certificate)
             certificates[keys->certificate_count++] = policy->apps[i].certificate;
     }
     keys->named = named;
     keys->certificates = certificates;
-    enum td_status status = auth_set(auth, keys, err);
+    enum td_status status = any ? auth_set(auth, keys, err) : set_none(runtime, auth, first, err);
     runtime_release(runtime, services);
     return status;
-}
-
-static bool has_certificates(struct runtime *runtime)
-{
-    struct exchange_services *services = runtime_acquire(runtime);
-    bool has = false;
-    for (size_t i = 0; i < services->policy->app_count; i++)
-        has = has || services->policy->apps[i].certificate;
-    runtime_release(runtime, services);
-    return has;
 }
 
 enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, struct td_error *err)
 {
     const struct config *config = runtime_config(runtime);
     struct secret *clients = NULL, *operators = NULL;
+    bool first = !*auth;
     enum td_status status = read_source("api_keys", config->server.api_keys_env,
                                         config->server.api_keys_file, &clients, err);
     if (status == TD_OK)
         status = read_source("operator_keys", config->server.operator_keys_env,
                              config->server.operator_keys_file, &operators, err);
-    if (status == TD_OK && !clients && !operators && !has_certificates(runtime))
-        return client_keys_check_reach(config, err);
     struct auth_keys keys = {.clients = clients ? secret_reveal(clients) : (struct td_str){0},
                              .operators =
                                  operators ? secret_reveal(operators) : (struct td_str){0}};
     if (status == TD_OK)
         status = make_auth(config, auth, err);
-    if (status == TD_OK && (status = set_keys(runtime, *auth, &keys, err)) != TD_OK)
+    if (status == TD_OK && (status = set_keys(runtime, *auth, first, &keys, err)) != TD_OK &&
+        names_server_keys(config))
         error_prefix(err, "server.api_keys and server.operator_keys");
     secret_free(clients);
     secret_free(operators);

@@ -18,8 +18,9 @@ TD_MUST_CHECK enum td_status client_keys_check_reach(const struct config *config
 TD_MUST_CHECK enum td_status client_keys_check_address(const struct config *config,
                                                        const char *address, struct td_error *err);
 
-/* Reads the keys into *auth, which is made when there is none yet (auth_free) and stays NULL where
- * the configuration names no keys. On failure the keys of before stay. TD_DENIED: as above. */
+/* Reads the keys of the configuration into *auth, which is made when there is none yet (auth_free).
+ * It is open where there are none in the configuration at the start. On failure the keys of before
+ * stay. TD_DENIED: as above. */
 TD_MUST_CHECK enum td_status client_keys_read(struct runtime *runtime, struct auth **auth,
                                               struct td_error *err);
 

@@ -293,6 +293,11 @@ struct sandbox *runtime_sandbox(const struct runtime *runtime)
     return runtime->services.base.sandbox;
 }
 
+struct meters *runtime_meters(const struct runtime *runtime)
+{
+    return runtime->services.base.meters;
+}
+
 struct ledger *runtime_ledger(const struct runtime *runtime)
 {
     return runtime->services.base.ledger;

@@ -15,6 +15,7 @@
 
 struct embedding_service;
 struct answer_cache;
+struct meters;
 struct prober;
 struct runtime;
 
@@ -51,6 +52,7 @@ struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* 
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
 struct answer_cache *runtime_answers(const struct runtime *runtime);         /* or NULL */
 struct prober *runtime_prober(const struct runtime *runtime);                /* or NULL */
+struct meters *runtime_meters(const struct runtime *runtime);
 
 /* ctx is the struct runtime; shaped for struct api_host. */
 struct exchange_services *runtime_acquire(void *ctx);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "exchange/limits/account.h"
 #include "exchange/limits/hedge_allowance.h"
+#include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/limits/watch.h"
@@ -51,11 +52,12 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
                                    config->privacy.pseudonyms.bytes_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     base->spending = spending_new(NULL, SPENDERS_MAX);
+    base->meters = meters_new(NULL);
     base->hedge_allowance = hedge_allowance_new();
     base->account = account_new();
     base->token_counts = token_counts_new();
     base->watch = watch_new(NULL);
-    if (!base->classes || !base->signatures || !base->vaults || !base->spending ||
+    if (!base->classes || !base->signatures || !base->vaults || !base->spending || !base->meters ||
         !base->hedge_allowance || !base->account || !base->token_counts || !base->watch)
         return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                          config->privacy.conversations_max);
@@ -209,6 +211,7 @@ void services_setup_close(struct services_parts *parts)
     conversation_classes_free(base->classes);
     signatures_free(base->signatures);
     spending_free(base->spending);
+    meters_free(base->meters);
     hedge_allowance_free(base->hedge_allowance);
     account_free(base->account);
     token_counts_free(base->token_counts);

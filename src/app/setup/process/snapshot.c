@@ -418,6 +418,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .signatures = base->signatures,
         .scanner = snapshot->scanner,
         .spending = base->spending,
+        .meters = base->meters,
         .hedge_allowance = base->hedge_allowance,
         .account = base->account,
         .token_counts = base->token_counts,

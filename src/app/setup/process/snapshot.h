@@ -20,6 +20,7 @@ struct hedge_allowance;
 struct prober;
 struct account;
 struct token_counts;
+struct meters;
 struct shadow_pool;
 struct ramp_table;
 struct reactions;
@@ -39,6 +40,7 @@ struct snapshot_base {
     struct conversation_classes *classes;
     struct signatures *signatures;
     struct spending *spending;
+    struct meters *meters;
     struct hedge_allowance *hedge_allowance;
     struct prober *prober; /* NULL = tiers are found again by requests */
     struct account *account;

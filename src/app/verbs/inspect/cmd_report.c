@@ -91,6 +91,18 @@ static void print_reactions(const struct json *list)
     }
 }
 
+static void print_keys(const struct json *list)
+{
+    if (json_count(list) > 0)
+        printf("\n%-16s %9s %12s %11s   of API keys; 'tandem keys list' has their names\n", "key",
+               "exchanges", "tokens", "cost USD");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *key = json_at(list, i);
+        printf("%-16s %9.0f %12.0f %11.6f\n", json_cstr(json_get(key, "key_id")),
+               member(key, "exchanges"), member(key, "tokens"), member(key, "cost_usd"));
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
@@ -124,6 +136,7 @@ static void print_report(const struct json *report, const char *since)
         }
         printf("\n");
     }
+    print_keys(json_get(report, "keys"));
     print_reactions(json_get(report, "reactions"));
     report_money_print(report);
     print_consistency(json_get(report, "consistency"));

@@ -15,8 +15,10 @@
 #include "app/cli/verb.h"
 #include "app/config/config_listen.h"
 #include "app/setup/files/file_setup.h"
+#include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
+#include "app/setup/process/key_keeper.h"
 #include "app/setup/process/listeners.h"
 #include "app/setup/process/otlp_setup.h"
 #include "app/setup/process/runtime.h"
@@ -29,6 +31,7 @@
 #include "base/memory_free.h"
 #include "base/str.h"
 #include "ledger/file_store.h"
+#include "ledger/key_store.h"
 #include "net/body_budget.h"
 
 #include <errno.h>
@@ -59,7 +62,9 @@ struct serve {
     struct call_cache *call_cache;
     struct auth *auth;
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
-    struct body_budget budget;    /* of all workers */
+    struct key_keeper *keys;
+    char keys_path[STATE_PATH_BYTES]; /* "" = there is no store */
+    struct body_budget budget;        /* of all workers */
     struct listeners *listeners;
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
@@ -91,6 +96,8 @@ static void fill_host(struct serve *serve)
         .access_log = serve->access_log,
         .auth = serve->auth,
         .key = serve->key,
+        .meters = runtime_meters(serve->runtime),
+        .keys_path = *serve->keys_path ? serve->keys_path : NULL,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
         .local_origins = config->server.local_origins,
         .allowed_hosts = (const char *const *)config->server.allowed_hosts.items,
@@ -354,12 +361,24 @@ static enum td_status open_files(struct serve *serve, struct td_error *err)
     return serve->batches ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for batches");
 }
 
+/* The configuration's, and those of the store. */
+static enum td_status open_keys(struct serve *serve, struct td_error *err)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    enum td_status status = client_keys_read(serve->runtime, &serve->auth, err);
+    if (status == TD_OK && config->state_dir)
+        status = state_file_path(config, KEY_STORE_FILE, serve->keys_path, err);
+    return status == TD_OK ? key_keeper_start(config, serve->auth, runtime_meters(serve->runtime),
+                                              &serve->keys, err)
+                           : status;
+}
+
 static enum td_status serve_run(struct serve *serve, const struct runtime_options *options,
                                 bool json, struct td_error *err)
 {
     enum td_status status = runtime_open(options, &serve->runtime, err);
     if (status == TD_OK)
-        status = client_keys_read(serve->runtime, &serve->auth, err);
+        status = open_keys(serve, err);
     if (status == TD_OK)
         status = installation_key(runtime_config(serve->runtime), serve->key, err);
     if (status != TD_OK)
@@ -449,6 +468,7 @@ static int cmd_serve(int argc, char **argv)
     enum td_status status = serve_run(serve, &values, json, &err);
     otlp_free(serve->otlp);
     access_log_free(serve->access_log);
+    key_keeper_stop(serve->keys);
     background_free(serve->background);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);

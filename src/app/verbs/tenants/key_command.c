@@ -1,0 +1,53 @@
+#include "app/verbs/tenants/key_command.h"
+
+#include "api/http/auth.h"
+#include "app/cli/command.h"
+#include "app/config/config.h"
+#include "app/setup/files/key_file.h"
+#include "app/setup/policy/consistency_setup.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdio.h>
+
+enum td_status key_command_open(const char *config_path, bool create, struct key_command *out,
+                                struct td_error *err)
+{
+    uint8_t secret[KEYED_KEY_BYTES];
+    *out = (struct key_command){.config = NULL};
+    enum td_status status = config_load(config_path, NULL, NULL, &out->config, err);
+    if (status == TD_OK)
+        status = key_file_open(out->config, create, &out->desk.store, err);
+    if (status == TD_OK)
+        status = installation_key(out->config, secret, err);
+    if (status == TD_OK && !(out->desk.auth = auth_new(secret)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for a key");
+    crypto_wipe(secret, sizeof secret);
+    return status;
+}
+
+void key_command_close(struct key_command *command)
+{
+    key_store_close(command->desk.store);
+    auth_free(command->desk.auth);
+    config_free(command->config);
+}
+
+int key_command_print(const struct key_command *command, const char *verb,
+                      const struct stored_key *key, const char *text, const char *words,
+                      bool as_json)
+{
+    struct td_error err = {0};
+    struct json *object;
+    if (!as_json) {
+        printf("key '%s' (id %s) %s\n", key->name, key->id, words);
+        if (text)
+            printf("\n  %s\n\nIt is shown this once, and cannot be shown again: keep it now.\n",
+                   text);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (key_desk_show(&command->desk, key, text, &object, &err) != TD_OK)
+        return command_fail_as(verb, &err, true);
+    return command_print_json(object) ? 0 : 1;
+}
