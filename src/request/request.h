@@ -18,14 +18,15 @@
 #ifndef REQUEST_REQUEST_H
 #define REQUEST_REQUEST_H
 
+#include "base/hash.h"
 #include "base/json.h"
+#include "base/key_terms.h"
 #include "base/names.h"
 #include "base/trace.h"
 
 #include <string.h>
 
-struct key_terms; /* base/key_terms.h */
-struct meter;     /* exchange/limits/meter.h */
+struct meter; /* exchange/limits/meter.h */
 struct td_classifier;
 struct td_grammar; /* tandem/engine.h */
 
@@ -268,6 +269,19 @@ static inline bool request_is_opaque(const struct td_request *request, struct td
 {
     return request_lists(request->media.payloads, request->media.payload_count, text) ||
            request_lists(request->signatures, request->signature_count, text);
+}
+
+/* Whose request it is where many share something by their weights (base/fair.h): the key's; 0 =
+ * nobody's, as where no keys are required. */
+static inline uint64_t request_sharer(const struct td_request *request)
+{
+    const char *id = request->key_id;
+    return id ? hash_fnv1a64(id, strlen(id), HASH_FNV1A64_BASIS) | 1 : 0;
+}
+
+static inline uint32_t request_weight(const struct td_request *request)
+{
+    return request->terms ? request->terms->weight : 1;
 }
 
 /* **borrows** the value of the member of that kind; NULL without such a member. */

@@ -12,6 +12,7 @@
 #include "tier/health.h"
 
 #include "base/crypto.h"
+#include "tier/places.h"
 #include "tier/tier.h"
 #include "tier/witness.h"
 
@@ -66,6 +67,7 @@ struct record {
     struct tier_limits limits;
     struct minute requests, tokens;
     struct retry_budget retries;
+    struct places places;
     uint32_t inside;
     double ceiling;     /* on `inside` after it was overloaded; 0 = none */
     uint64_t slowed_ms; /* when it was, last */
@@ -191,14 +193,28 @@ static double ceiling_locked(const struct record *record, uint64_t now_ms)
     return record->ceiling + fmax((double)now_ms - (double)record->slowed_ms, 0) / GROW_MS;
 }
 
+/* How many places are free; UINT32_MAX where nothing limits them. */
+static uint32_t free_locked(const struct record *record, uint64_t now_ms)
+{
+    uint32_t most = record->limits.concurrent ? record->limits.concurrent : UINT32_MAX;
+    if (record->ceiling > 0 && ceiling_locked(record, now_ms) < most)
+        most = (uint32_t)ceiling_locked(record, now_ms);
+    return most == UINT32_MAX ? most : most > record->inside ? most - record->inside : 0;
+}
+
 /* Why there is no room for one more, and *wait_ms until there may be. */
-static enum tier_rest full_locked(struct record *record, uint64_t now_ms, uint32_t *wait_ms)
+static enum tier_rest full_locked(struct record *record, const struct tier_entry *entry,
+                                  uint64_t now_ms, uint32_t *wait_ms)
 {
     *wait_ms = 0;
     if (record->limits.concurrent && record->inside >= record->limits.concurrent)
         return REST_CONCURRENT;
-    if (record->ceiling > 0 && record->inside >= (uint32_t)ceiling_locked(record, now_ms))
+    uint32_t places = free_locked(record, now_ms);
+    if (places == 0)
         return REST_SLOWED;
+    if (entry && places != UINT32_MAX &&
+        !places_may(&record->places, entry->sharer, places, now_ms))
+        return REST_SHARED;
     if ((*wait_ms = minute_wait_ms(&record->requests, record->limits.requests_per_minute, now_ms)))
         return REST_REQUESTS;
     *wait_ms = minute_wait_ms(&record->tokens, record->limits.tokens_per_minute, now_ms);
@@ -206,7 +222,8 @@ static enum tier_rest full_locked(struct record *record, uint64_t now_ms, uint32
 }
 
 /* Returns whether the tier may be asked; *out says why not. */
-static bool look_locked(struct record *record, uint64_t now_ms, struct tier_state *out)
+static bool look_locked(struct record *record, const struct tier_entry *entry, uint64_t now_ms,
+                        struct tier_state *out)
 {
     out->rest = REST_NONE;
     out->rest_ms = 0;
@@ -219,20 +236,26 @@ static bool look_locked(struct record *record, uint64_t now_ms, struct tier_stat
     } else if (record->why && now_ms < record->trial_until_ms) {
         out->rest = REST_TRIED;
     } else {
-        out->rest = full_locked(record, now_ms, &out->rest_ms);
+        out->rest = full_locked(record, entry, now_ms, &out->rest_ms);
     }
     out->reachable = out->rest == REST_NONE;
     return out->reachable;
 }
 
-void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
-                      struct tier_state *out)
+void tier_health_look_for(struct tier_health *health, size_t tier, const struct tier_entry *entry,
+                          uint64_t now_ms, struct tier_state *out)
 {
     struct record *record = lock(health, tier);
     if (!record)
         return;
-    look_locked(record, now_ms, out);
+    look_locked(record, entry, now_ms, out);
     unlock(record);
+}
+
+void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
+                      struct tier_state *out)
+{
+    tier_health_look_for(health, tier, NULL, now_ms, out);
 }
 
 bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms)
@@ -246,15 +269,17 @@ bool tier_health_enter(struct tier_health *health, size_t tier, const struct tie
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why)
 {
     struct record *record = lock(health, tier);
-    *ticket = (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller};
+    *ticket =
+        (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller, .sharer = entry->sharer};
     if (!record)
         return true;
-    ticket->inside = look_locked(record, now_ms, why);
+    ticket->inside = look_locked(record, entry, now_ms, why);
     if (ticket->inside) {
         ticket->alone = record->why != REST_NONE;
         record->trial_until_ms = ticket->alone ? now_ms + TRIAL_MS : 0;
         record->wanted_ms = now_ms;
         record->inside++;
+        ticket->paid_ms = places_enter(&record->places, entry->sharer, entry->weight);
         minute_add(&record->requests, 1, now_ms);
         minute_add(&record->tokens, entry->prompt_tokens, now_ms);
         retry_budget_pay(&record->retries);
@@ -271,7 +296,8 @@ bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now
     if (!record)
         return true;
     record->inside--; /* its own place is taken already */
-    bool may = look_locked(record, now_ms, &state) && retry_budget_take(&record->retries, now_ms);
+    bool may =
+        look_locked(record, NULL, now_ms, &state) && retry_budget_take(&record->retries, now_ms);
     record->inside++;
     if (may)
         minute_add(&record->requests, 1, now_ms);
@@ -456,6 +482,8 @@ void tier_health_leave(struct tier_health *health, size_t tier, struct tier_tick
     if (!record)
         return;
     record->inside--;
+    places_leave(&record->places, ticket->sharer, ticket->paid_ms,
+                 now_ms > ticket->since_ms ? now_ms - ticket->since_ms : 0);
     if (ticket->alone)
         record->trial_until_ms = 0;
     if (result) {
@@ -570,12 +598,15 @@ bool tier_health_is_mute(struct tier_health *health, size_t tier, uint64_t since
 
 /* --- probing --- */
 
-void tier_health_want(struct tier_health *health, size_t tier, uint64_t now_ms)
+void tier_health_want(struct tier_health *health, size_t tier, const struct tier_entry *entry,
+                      uint64_t now_ms)
 {
     struct record *record = lock(health, tier);
     if (!record)
         return;
     record->wanted_ms = now_ms;
+    if (entry && free_locked(record, now_ms) != UINT32_MAX)
+        places_want(&record->places, entry->sharer, entry->weight, now_ms);
     unlock(record);
 }
 

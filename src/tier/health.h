@@ -29,12 +29,24 @@ void tier_health_share(struct tier_health *from, size_t from_index, struct tier_
                        size_t to_index);
 void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier_limits limits);
 
+struct tier_entry {
+    uint64_t caller; /* a hash of who asks: the failures of one alone do not count for all */
+    uint32_t prompt_tokens;
+    uint64_t sharer; /* whose share of the tier's places it uses (tier/places.h); 0 = nobody's */
+    uint32_t weight; /* of that; 0 = 1 */
+};
+
 /* Fills in whether the tier may be asked now, and if not, why and for how long. */
+void tier_health_look_for(struct tier_health *health, size_t tier, const struct tier_entry *entry,
+                          uint64_t now_ms, struct tier_state *out);
+/* The same for somebody whom no other stands in the way of. */
 void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
                       struct tier_state *out);
 bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms);
-/* A request would have gone to the tier, but for its rest: probing is worth while. */
-void tier_health_want(struct tier_health *health, size_t tier, uint64_t now_ms);
+/* A request would have gone to the tier, but for its rest: probing is worth while, and where it was
+ * full, the next place is for the entry's key if it has had less than others. entry may be NULL. */
+void tier_health_want(struct tier_health *health, size_t tier, const struct tier_entry *entry,
+                      uint64_t now_ms);
 /* What the machine knows of its network. A change is a reason to look at once for what rests. */
 void tier_health_note_network(struct tier_health *health, enum td_network network, uint64_t now_ms);
 
@@ -43,11 +55,8 @@ void tier_health_note_network(struct tier_health *health, enum td_network networ
 struct tier_ticket {
     bool inside;
     bool alone; /* tries a tier that rested: it is not to be repeated */
-    uint64_t since_ms, caller;
-};
-struct tier_entry {
-    uint64_t caller; /* a hash of who asks: the failures of one alone do not count for all */
-    uint32_t prompt_tokens;
+    uint64_t since_ms, caller, sharer;
+    double paid_ms; /* by the sharer */
 };
 /* False when the tier may not be asked; *why then says it as tier_health_look does. */
 bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,

@@ -233,17 +233,22 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
 
 /* --- the queue --- */
 
+/* Urgent work goes before batch work, and that before spare work. */
+static int rank_of(const struct plan_waiting *waiting)
+{
+    return plan_is_urgent(waiting) ? 0 : waiting->priority != TD_PRIORITY_SPARE ? 1 : 2;
+}
+
 uint32_t plan_next(const struct plan_waiting *waiting, uint32_t count)
 {
     ASSERT(count > 0);
-    uint32_t first = count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (plan_is_urgent(&waiting[i]))
-            return i;
-        if (first == count && waiting[i].priority != TD_PRIORITY_SPARE)
-            first = i;
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        int order = rank_of(&waiting[i]) - rank_of(&waiting[next]);
+        if (order < 0 || (order == 0 && waiting[i].turn < waiting[next].turn))
+            next = i;
     }
-    return first < count ? first : 0;
+    return next;
 }
 
 void plan_note_overtaken(struct plan_waiting *waiting, uint32_t index)

@@ -67,6 +67,7 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
 struct plan_waiting {
     enum td_priority priority;
     uint32_t overtaken; /* by later interactive jobs, so far */
+    double turn;        /* virtual time of its owner (base/fair.h): the least is next */
 };
 
 static inline bool plan_is_urgent(const struct plan_waiting *waiting)
@@ -75,7 +76,8 @@ static inline bool plan_is_urgent(const struct plan_waiting *waiting)
            (waiting->priority == TD_PRIORITY_BATCH && waiting->overtaken >= PLAN_OVERTAKEN_MAX);
 }
 
-/* Index of the job to admit next, of `count` (at least 1) in the order of their arrival. */
+/* Index of the job to admit next, of `count` (at least 1) in the order of their arrival. Of those
+ * that are equally urgent, it is the first of the owner whose turn it is. */
 uint32_t plan_next(const struct plan_waiting *waiting, uint32_t count);
 /* Counts that the job at `index` overtakes those before it. Call it before the job is taken out. */
 void plan_note_overtaken(struct plan_waiting *waiting, uint32_t index);

@@ -66,6 +66,8 @@ struct job {
     struct wake *wake;
     double submitted_ms, admitted_ms; /* when it came and when it got its slot; 0 = not yet */
     bool prompt_owed;                 /* its prompt counts as work before others */
+    bool joined;                      /* its owner's account has it (scheduler_admit.c) */
+    double charged;                   /* tokens, to its owner; 0 = it was not admitted yet */
 
     pthread_mutex_t mutex; /* guards what follows */
     struct job_batch *filling;

@@ -164,6 +164,8 @@ static enum td_status run_new(struct scheduler *scheduler, const struct label_re
                                          .sampling = td_sampling_default()},
                              .adapters = adapter_set_retain(job->adapters),
                              .scope = job->scope,
+                             .owner = job->owner,
+                             .weight = job->weight,
                              .keep_nothing = job->keep_nothing,
                              .labels = request->labels,
                              .loop = job->loop,

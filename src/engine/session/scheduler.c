@@ -168,7 +168,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
-    scheduler->places_max = scheduler->jobs_max + options->slot_count;
+    scheduler->places_max = scheduler->jobs_max + 2 * options->slot_count;
     scheduler->waiting = calloc(scheduler->places_max, sizeof *scheduler->waiting);
     scheduler->waiting_plans = calloc(scheduler->places_max, sizeof *scheduler->waiting_plans);
     scheduler->submitted = queue_new(scheduler->places_max);
@@ -248,10 +248,13 @@ void scheduler_free(struct scheduler *scheduler)
 }
 
 /* Takes a place for a job; false if there is none. */
-static bool reserve_place(struct scheduler *scheduler, bool spare)
+static bool reserve_place(struct scheduler *scheduler, const struct job_request *request)
 {
+    bool spare = request->priority == TD_PRIORITY_SPARE;
     atomic_uint *count = spare ? &scheduler->spares : &scheduler->jobs;
     uint32_t max = spare ? scheduler->slot_count : scheduler->jobs_max, jobs = atomic_load(count);
+    if (!spare && request->owner) /* somebody else may have to give up a place */
+        max += scheduler->slot_count;
     do {
         if (jobs >= max)
             return false;
@@ -269,7 +272,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
                          "the prompt has %zu tokens, the local model's context holds %u",
                          request->id_count, scheduler->context_size);
     bool spare = request->priority == TD_PRIORITY_SPARE;
-    if (!reserve_place(scheduler, spare))
+    if (!reserve_place(scheduler, request))
         return error_set(err, TD_BUSY,
                          "%u requests are running or waiting, there is no room for more",
                          scheduler->jobs_max);

@@ -50,8 +50,10 @@ struct job_request {
     struct sampler_dry dry;       /* beside options.sampling */
     struct adapter_set *adapters; /* retained; NULL = the bare model */
     struct prefix_scope scope;    /* computed prompts are shared within it */
-    bool score_prompt;            /* job_prompt_scores gives the scores */
-    bool prompt_only;             /* nothing is generated; options.tokens_max is 1 */
+    uint64_t owner;    /* whose job it is: owners that wait have their shares; 0 = nobody's */
+    uint32_t weight;   /* of the owner; 0 = 1 */
+    bool score_prompt; /* job_prompt_scores gives the scores */
+    bool prompt_only;  /* nothing is generated; options.tokens_max is 1 */
     /* The labels [label_begin, label_end) of the plan's order are scored after the prompt
      * (job_label_scores), and nothing is generated. Retained; NULL = none. options.tokens_max is
      * at least the plan's depth. */

@@ -22,9 +22,57 @@ static uint32_t pages_needed(const struct scheduler *scheduler, const struct job
     return (uint32_t)((tokens + page - 1) / page);
 }
 
+/* --- owners --- */
+
+/* The account of the job's owner; one that came when the table was full shares the last one. */
+static struct fair_owner *owner_of(struct scheduler *scheduler, const struct job *job)
+{
+    struct fair_owner *owner = fair_find(&scheduler->fair, job->request.owner);
+    return owner ? owner : &scheduler->fair.owners[FAIR_OWNERS_MAX - 1];
+}
+
+static void join(struct scheduler *scheduler, struct job *job)
+{
+    struct fair_owner *owner = fair_join(&scheduler->fair, job->request.owner, job->request.weight);
+    job->joined = true;
+    owner->jobs++;
+    owner->waiting++;
+}
+
+/* What the job may come to cost: its prompt, and an answer as those of late. */
+static void charge(struct scheduler *scheduler, struct job *job)
+{
+    struct fair_owner *owner = owner_of(scheduler, job);
+    double mean = atomic_load(&scheduler->backlog.answer_mean);
+    double answer = job->request.options.tokens_max;
+    if (mean > 0 && (mean < answer || answer <= 0))
+        answer = mean;
+    job->charged = (double)job->request.id_count + answer;
+    fair_serve(&scheduler->fair, owner, job->charged);
+    owner->waiting--;
+}
+
+void scheduler_settle(struct scheduler *scheduler, struct job *job,
+                      const struct td_generate_result *result)
+{
+    double used = (double)result->prompt_tokens - result->cached_tokens + result->completion_tokens;
+    if (job->joined && job->charged > 0)
+        fair_correct(owner_of(scheduler, job), used - job->charged);
+}
+
+static void leave(struct scheduler *scheduler, struct job *job)
+{
+    struct fair_owner *owner = owner_of(scheduler, job);
+    owner->jobs--;
+    owner->waiting -= !(job->charged > 0);
+    job->joined = false;
+}
+
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job)
 {
     bool spare = job->request.priority == TD_PRIORITY_SPARE;
+    if (job->joined)
+        leave(scheduler, job);
     backlog_leave(scheduler, job);
     atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
     job_release(job);
@@ -39,6 +87,41 @@ static void remove_waiting(struct scheduler *scheduler, uint32_t index)
             after * sizeof *scheduler->waiting_plans);
 }
 
+/* A job that leaves the queue without a slot: it ends as if there had been no place for it. */
+static void refuse(struct scheduler *scheduler, uint32_t index, const char *why)
+{
+    struct td_error err = {0};
+    const struct td_generate_result nothing = {0};
+    struct job *job = scheduler->waiting[index];
+    enum td_status status = error_set(&err, TD_BUSY, "%s", why);
+    job_end(job, status, &nothing, &err);
+    if (!job_post(job)) /* the loop is full: the owner's own deadline ends the job */
+        log_event(LOG_LEVEL_DEBUG, "job_end_not_delivered", "waiting=%u", index);
+    remove_waiting(scheduler, index);
+    scheduler_forget_job(scheduler, job);
+}
+
+/* More jobs have come than may wait: the owner who has most of them waiting, by its weight, loses
+ * its youngest. False when nobody waits. */
+static bool give_up_place(struct scheduler *scheduler)
+{
+    const struct fair_owner *most = NULL;
+    for (uint32_t i = 0; i < scheduler->fair.count; i++) {
+        const struct fair_owner *owner = &scheduler->fair.owners[i];
+        if (owner->waiting > 0 &&
+            (!most || owner->waiting / owner->weight > most->waiting / most->weight))
+            most = owner;
+    }
+    for (uint32_t i = scheduler->waiting_count; most && i-- > 0;) {
+        const struct job *job = scheduler->waiting[i];
+        if (job->request.priority == TD_PRIORITY_SPARE || owner_of(scheduler, job) != most)
+            continue;
+        refuse(scheduler, i, "others wait as well, and there is no room for more requests");
+        return true;
+    }
+    return false;
+}
+
 void scheduler_collect(struct scheduler *scheduler)
 {
     struct job *job;
@@ -47,6 +130,7 @@ void scheduler_collect(struct scheduler *scheduler)
         uint32_t at = scheduler->waiting_count++;
         scheduler->waiting[at] = job;
         scheduler->waiting_plans[at] = (struct plan_waiting){.priority = job->request.priority};
+        join(scheduler, job);
     }
     for (uint32_t i = scheduler->waiting_count; i-- > 0;) {
         job = scheduler->waiting[i];
@@ -55,6 +139,8 @@ void scheduler_collect(struct scheduler *scheduler)
         remove_waiting(scheduler, i);
         scheduler_forget_job(scheduler, job);
     }
+    while (atomic_load(&scheduler->jobs) > scheduler->jobs_max && give_up_place(scheduler))
+        ;
 }
 
 /* Batch work leaves slots and pages free for interactive jobs, unless too few are free for one. */
@@ -88,20 +174,6 @@ static bool end_spare(struct scheduler *scheduler)
     enum td_status status = error_set(&err, TD_BUSY, "its place was needed for other work");
     scheduler_end_slot(scheduler, youngest, status, &err);
     return true;
-}
-
-/* Spare work never waits, so that it takes no place in the queue. */
-static void refuse_spare(struct scheduler *scheduler, uint32_t index)
-{
-    struct td_error err = {0};
-    const struct td_generate_result nothing = {0};
-    struct job *job = scheduler->waiting[index];
-    enum td_status status = error_set(&err, TD_BUSY, "there is no place to spare");
-    job_end(job, status, &nothing, &err);
-    if (!job_post(job)) /* the loop is full: the owner's own deadline ends the job */
-        log_event(LOG_LEVEL_DEBUG, "job_end_not_delivered", "priority=spare");
-    remove_waiting(scheduler, index);
-    scheduler_forget_job(scheduler, job);
 }
 
 static struct slot *free_slot(struct scheduler *scheduler)
@@ -147,6 +219,8 @@ void scheduler_admit(struct scheduler *scheduler)
 {
     scheduler_collect(scheduler);
     while (scheduler->waiting_count) {
+        for (uint32_t i = 0; i < scheduler->waiting_count; i++)
+            scheduler->waiting_plans[i].turn = owner_of(scheduler, scheduler->waiting[i])->served;
         uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count);
         struct job *job = scheduler->waiting[next];
         uint32_t page_need = pages_needed(scheduler, &job->request);
@@ -157,7 +231,7 @@ void scheduler_admit(struct scheduler *scheduler)
         bool has_pages = page_need <= scheduler->kv_pool->page_count - scheduler->page_need;
         struct slot *slot = has_pages ? free_slot(scheduler) : NULL;
         if (slot == NULL && spare) {
-            refuse_spare(scheduler, next);
+            refuse(scheduler, next, "there is no place to spare"); /* such work never waits */
             continue;
         }
         if (slot == NULL && end_spare(scheduler))
@@ -166,6 +240,7 @@ void scheduler_admit(struct scheduler *scheduler)
             return;
         plan_note_overtaken(scheduler->waiting_plans, next);
         remove_waiting(scheduler, next);
+        charge(scheduler, job);
         start_job(scheduler, slot, job);
     }
 }

@@ -3,6 +3,7 @@
 #ifndef ENGINE_SCHEDULER_INTERNAL_H
 #define ENGINE_SCHEDULER_INTERNAL_H
 
+#include "base/fair.h"
 #include "base/queue.h"
 #include "engine/forward/batch_plan.h"
 #include "engine/forward/forward.h"
@@ -64,8 +65,10 @@ struct scheduler {
     struct scheduler_draft *draft; /* NULL without one */
     struct slot *slots;
     uint32_t slot_count;
-    uint32_t jobs_max;   /* running and waiting, without spare ones */
-    uint32_t places_max; /* with as many spare ones as slots, so that they take no other's place */
+    uint32_t jobs_max; /* running and waiting, without spare ones */
+    /* With as many spare ones as slots, so that they take no other's place, and as many of owners,
+     * so that one who fills the queue does not keep others out (scheduler_collect). */
+    uint32_t places_max;
     uint32_t context_size;
     struct queue *submitted; /* from any thread */
     struct wake *wake;
@@ -91,6 +94,7 @@ struct scheduler {
     struct job **waiting;               /* [places_max], in the order of their arrival */
     struct plan_waiting *waiting_plans; /* [places_max], of the same jobs */
     uint32_t waiting_count;
+    struct fair fair;   /* owners of jobs */
     uint32_t page_need; /* of all slots */
     struct pace pace;
     uint64_t admissions, pass;
@@ -127,6 +131,9 @@ void scheduler_warm_up(struct scheduler *scheduler);
 
 void scheduler_collect(struct scheduler *scheduler);
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
+/* The job has ended in its slot: its owner pays for what it really was. */
+void scheduler_settle(struct scheduler *scheduler, struct job *job,
+                      const struct td_generate_result *result);
 /* Takes the memory that jobs need, or gives it back (also after a failure to take it). Between
  * jobs, by the scheduler's thread. */
 TD_MUST_CHECK enum td_status scheduler_open_memory(struct scheduler *scheduler,

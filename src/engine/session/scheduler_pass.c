@@ -37,6 +37,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     atomic_fetch_add(&scheduler->drafted_tokens, slot->generation.result.drafted_tokens);
     atomic_fetch_add(&scheduler->accepted_tokens, slot->generation.result.accepted_tokens);
     backlog_stop(scheduler, slot->job, &slot->generation.result);
+    scheduler_settle(scheduler, slot->job, &slot->generation.result);
     generation_deinit(&slot->generation);
     const struct prefix_scope *scope =
         slot->job->request.keep_nothing ? NULL : &slot->job->request.scope;

@@ -83,10 +83,11 @@ static enum td_status enter_tier(struct exchange *ex, struct attempt *attempt, s
 {
     struct tier_state *state = &ex->states[attempt->tier];
     char why[REASON_TEXT_BYTES];
-    const struct tier_entry entry = {exchange_caller(ex), state->prompt_tokens};
+    const struct tier_entry entry = exchange_entry(ex, attempt->tier);
     if (tier_health_enter(ex->services->health, attempt->tier, &entry,
                           (uint64_t)exchange_now_ms(ex), &attempt->ticket, state))
         return TD_OK;
+    tier_health_want(ex->services->health, attempt->tier, &entry, (uint64_t)exchange_now_ms(ex));
     plan_rest_text(state, why);
     return error_set(err, state->rest < REST_SLOWED ? TD_UNAVAILABLE : TD_BUSY, "it %s", why);
 }

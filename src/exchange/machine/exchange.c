@@ -33,6 +33,14 @@ uint64_t exchange_caller(const struct exchange *ex)
     return hash_fnv1a64(caller.data, caller.len, HASH_FNV1A64_BASIS);
 }
 
+struct tier_entry exchange_entry(const struct exchange *ex, size_t tier)
+{
+    return (struct tier_entry){.caller = exchange_caller(ex),
+                               .prompt_tokens = ex->states[tier].prompt_tokens,
+                               .sharer = request_sharer(&ex->request),
+                               .weight = request_weight(&ex->request)};
+}
+
 /* --- life --- */
 
 static void exchange_free(struct exchange *ex)
@@ -144,6 +152,12 @@ static void choose_tiers(struct exchange *ex, const struct route *route)
                         route->name, ex->alias);
 }
 
+static void want_tier(const struct exchange *ex, size_t tier)
+{
+    const struct tier_entry entry = exchange_entry(ex, tier);
+    tier_health_want(ex->services->health, tier, &entry, (uint64_t)exchange_now_ms(ex));
+}
+
 static void make_plan(struct exchange *ex, const struct route *route)
 {
     situation_read(ex, route);
@@ -151,7 +165,7 @@ static void make_plan(struct exchange *ex, const struct route *route)
     choose_tiers(ex, route);
     for (size_t i = 0; i < ex->services->tier_count; i++)
         if (ex->plan.missing >> i & 1)
-            tier_health_want(ex->services->health, i, (uint64_t)exchange_now_ms(ex));
+            want_tier(ex, i);
     ex->signals.mode = ex->plan.mode;
     outgoing_explain(ex);
     parts_planned(ex);

@@ -67,6 +67,8 @@ struct exchange {
 double exchange_now_ms(const struct exchange *exchange);
 /* A hash of who asks. */
 uint64_t exchange_caller(const struct exchange *exchange);
+/* How it asks the tier's health for a place. */
+struct tier_entry exchange_entry(const struct exchange *exchange, size_t tier);
 /* Callbacks begin and end with these; the last one frees an exchange that has ended. */
 void exchange_enter(struct exchange *exchange);
 void exchange_leave(struct exchange *exchange);

@@ -85,7 +85,9 @@ static void read_states(struct exchange *ex)
             .reachable = true,
             .prompt_tokens = count_prompt(ex, i),
         };
-        tier_health_look(services->health, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
+        const struct tier_entry entry = exchange_entry(ex, i);
+        tier_health_look_for(services->health, i, &entry, (uint64_t)exchange_now_ms(ex),
+                             &ex->states[i]);
         if (services->tiers[i]->ops->look)
             services->tiers[i]->ops->look(services->tiers[i], &ex->states[i]);
         if (services->latency)

@@ -96,7 +96,8 @@ static void leave_tier(struct shadow_run *run, const struct tier_result *result)
 static bool enter_tier(struct shadow_run *run)
 {
     struct tier_state why = {0};
-    const struct tier_entry entry = {run->task.caller, run->task.prompt_tokens};
+    const struct tier_entry entry = {.caller = run->task.caller,
+                                     .prompt_tokens = run->task.prompt_tokens};
     return tier_health_enter(run->task.services->health, run->task.tier, &entry,
                              (uint64_t)clock_monotonic_ms(run->task.services->clock), &run->ticket,
                              &why);

@@ -123,6 +123,7 @@ enum tier_rest {
     REST_CONCURRENT, /* these three: the operator's limits are used up */
     REST_REQUESTS,
     REST_TOKENS,
+    REST_SHARED, /* its last free places are kept for other keys, which were served less */
     REST_COUNT
 };
 

@@ -208,6 +208,7 @@ void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_
         [REST_CONCURRENT] = "has as many requests at a time as limits.concurrent allows",
         [REST_REQUESTS] = "had as many requests as limits.requests_per_minute allows",
         [REST_TOKENS] = "had as many tokens as limits.tokens_per_minute allows",
+        [REST_SHARED] = "keeps its free places for other API keys, which had less of it",
     };
     size_t len = (size_t)snprintf(out, REASON_TEXT_BYTES, "%s", texts[state->rest]);
     if (state->rest_http)

@@ -143,6 +143,8 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
                     .stops = request->stops,
                     .stop_count = request->stop_count,
                     .top_logprobs = request->logprobs ? request->top_logprobs : 0},
+        .owner = request_sharer(request),
+        .weight = request_weight(request),
         .keep_nothing = request->keep_nothing,
         .on_token = local_attempt_on_token,
         .on_done = local_attempt_on_done,

@@ -240,13 +240,13 @@ static void test_more_streams_than_rows_take_turns(void)
 
 static void test_interactive_jobs_overtake_batch_jobs_a_bounded_number_of_times(void)
 {
-    struct plan_waiting waiting[3] = {{TD_PRIORITY_BATCH, 0}, {TD_PRIORITY_BATCH, 0}, {0}};
+    struct plan_waiting waiting[3] = {{TD_PRIORITY_BATCH, 0, 0}, {TD_PRIORITY_BATCH, 0, 0}, {0}};
     for (int i = 0; i < PLAN_OVERTAKEN_MAX; i++) {
         CHECK(plan_next(waiting, 3) == 2);
         plan_note_overtaken(waiting, 2); /* and another takes its place */
     }
     CHECK(plan_next(waiting, 3) == 0);
-    struct plan_waiting batch[2] = {{TD_PRIORITY_BATCH, 3}, {TD_PRIORITY_BATCH, 0}};
+    struct plan_waiting batch[2] = {{TD_PRIORITY_BATCH, 3, 0}, {TD_PRIORITY_BATCH, 0, 0}};
     CHECK(plan_next(batch, 2) == 0);
     CHECK(plan_batch_share(8) == 6 && plan_batch_share(1) == 1 && plan_batch_share(4) == 3);
 }
@@ -265,9 +265,9 @@ static void test_spare_work_stands_still_beside_others_and_never_goes_first(void
     entries[0].due = 0;
     plan_batch(entries, 3, limits, &pace);
     CHECK(entries[1].rows > 0 && entries[1].rows < 100); /* who comes now waits for less */
-    struct plan_waiting waiting[3] = {{TD_PRIORITY_SPARE, 2 * PLAN_OVERTAKEN_MAX},
-                                      {TD_PRIORITY_BATCH, 0},
-                                      {TD_PRIORITY_INTERACTIVE, 0}};
+    struct plan_waiting waiting[3] = {{TD_PRIORITY_SPARE, 2 * PLAN_OVERTAKEN_MAX, 0},
+                                      {TD_PRIORITY_BATCH, 0, 0},
+                                      {TD_PRIORITY_INTERACTIVE, 0, 0}};
     CHECK(plan_next(waiting, 3) == 2 && plan_next(waiting, 2) == 1 && plan_next(waiting, 1) == 0);
 }
 

@@ -29,7 +29,7 @@ static struct tier_ticket enter(struct tier_health *health, uint64_t now_ms)
 {
     struct tier_ticket ticket;
     struct tier_state why;
-    const struct tier_entry entry = {caller, 10};
+    const struct tier_entry entry = {.caller = caller, .prompt_tokens = 10};
     tier_health_enter(health, 0, &entry, now_ms, &ticket, &why);
     return ticket;
 }
@@ -399,7 +399,7 @@ static void test_one_that_is_not_reached_rests_until_a_health_check_reaches_it(v
             REQUIRE(wait_ms > 0 && wait_ms <= 6000);
             now_ms += wait_ms;
             longest_ms = wait_ms > longest_ms ? wait_ms : longest_ms;
-            tier_health_want(health, 0, now_ms);
+            tier_health_want(health, 0, NULL, now_ms);
         }
         CHECK(!is_due(health, now_ms, &wait_ms)); /* one at a time */
         tier_health_probed(health, 0, false, now_ms);

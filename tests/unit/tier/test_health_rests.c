@@ -32,7 +32,7 @@ static struct tier_ticket enter(struct tier_health *health, uint32_t tokens, uin
 {
     struct tier_ticket ticket;
     struct tier_state why;
-    const struct tier_entry entry = {0, tokens};
+    const struct tier_entry entry = {.prompt_tokens = tokens};
     tier_health_enter(health, 0, &entry, now_ms, &ticket, &why);
     return ticket;
 }
