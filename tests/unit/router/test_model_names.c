@@ -34,7 +34,8 @@ static const struct policy policy = {.version = "0", .routes = routes, .route_co
 
 static bool find_as(const struct app *app, const char *model, struct model_choice *out)
 {
-    const struct model_names names = {&policy, facts, 5, app};
+    const struct model_names names = {
+        .policy = &policy, .facts = facts, .tier_count = 5, .app = app};
     return model_names_find(&names, model, out);
 }
 
@@ -131,11 +132,31 @@ static void test_a_caller_finds_only_what_it_may_use(void)
     CHECK(find_as(&usual, "claude-x", &found) && !find_as(&usual, "support", &found));
 }
 
+static void test_the_list_of_a_key_is_one_more_limit_on_names(void)
+{
+    const char *may[] = {"first", "large"};
+    const struct app app = {.name = "a", .models = may, .model_count = 2};
+    struct model_names names = {
+        .policy = &policy, .facts = facts, .tier_count = 5, .models = "large,gpt-*"};
+    struct model_choice choice;
+    CHECK(model_names_find(&names, "large", &choice) &&
+          !model_names_find(&names, "first", &choice));
+    CHECK(!model_names_find(&names, "auto", &choice) && !model_names_find(&names, NULL, &choice));
+    /* A vendor's name that it lists is taken by the first route, as for everybody. */
+    CHECK(model_names_find(&names, "gpt-4o", &choice) && choice.route == &routes[0]);
+    CHECK(!model_names_find(&names, "claude-3", &choice));
+    names.app = &app;
+    CHECK(model_names_find(&names, "large", &choice) &&
+          !model_names_find(&names, "first", &choice));
+    CHECK(model_names_listed("", "any") && model_names_listed("a,b*", "bc"));
+    CHECK(!model_names_listed("a,b*", "c") && !model_names_listed("a,", "b"));
+}
+
 static void test_the_nearest_name_is_one_that_the_caller_may_use(void)
 {
     static const char *const may[] = {"support"};
     const struct app app = {.name = "a", .models = may, .model_count = 1};
-    struct model_names names = {&policy, facts, 5, NULL};
+    struct model_names names = {.policy = &policy, .facts = facts, .tier_count = 5};
     CHECK(strcmp(model_names_suggest(&names, "larg").text, "; did you mean 'large'?") == 0);
     CHECK(strcmp(model_names_suggest(&names, "suport").text, "; did you mean 'support'?") == 0);
     CHECK(*model_names_suggest(&names, "something else").text == '\0');
@@ -175,6 +196,7 @@ int main(void)
     RUN(test_names_are_known_with_what_other_programs_put_around_them);
     RUN(test_an_unknown_model_is_not_guessed);
     RUN(test_a_caller_finds_only_what_it_may_use);
+    RUN(test_the_list_of_a_key_is_one_more_limit_on_names);
     RUN(test_the_nearest_name_is_one_that_the_caller_may_use);
     RUN(test_a_star_stands_for_any_text);
     RUN(test_a_further_model_brings_its_own_facts);

@@ -204,13 +204,15 @@ static void print_json(const char *url, uint16_t port)
 }
 
 /* How to ask by hand: of a socket of a path, curl wants the path beside the address. */
-static void print_example(const char *url)
+static void print_example(const char *url, bool needs_key)
 {
     bool path = strncmp(url, "unix:", 5) == 0;
     printf("\n\n  curl -s %s%s%s/v1/chat/completions -H 'content-type: application/json' \\\n"
+           "%s"
            "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
            "\"content\":\"what can you do?\"}]}'\n\n",
-           path ? "--unix-socket " : "", path ? url + 5 : "", path ? " http://localhost" : url);
+           path ? "--unix-socket " : "", path ? url + 5 : "", path ? " http://localhost" : url,
+           needs_key ? "    -H 'authorization: Bearer KEY' \\\n" : "");
 }
 
 static void print_ready(const struct serve *serve, const char *url)
@@ -223,7 +225,7 @@ static void print_ready(const struct serve *serve, const char *url)
     for (size_t i = 0; i < config->tier_count; i++)
         printf("%s %s%s", i ? "," : "", config->tiers[i].name,
                is_without_key(&config->tiers[i]) ? " (no key)" : "");
-    print_example(url);
+    print_example(url, !auth_is_open(serve->auth));
 }
 
 /* The line that says it is ready, for people or for programs. */
