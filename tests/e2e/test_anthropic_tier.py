@@ -147,6 +147,18 @@ def test_thoughts_come_and_go_back_with_their_signature():
 
 
 @case
+def test_thoughts_are_no_reason_to_doubt_a_usage():
+    usage = {"output_tokens": 150}  # more than the answer may have, less than with thoughts
+    cloud = ScriptedAnthropic(Script(text="It is 4.", usage_members=usage, piece_delay=0.03))
+    cloud.thought = "Two and two."
+    with serve(cloud) as tandem:
+        answer = tandem.chat("2+2?", reasoning_effort="low", max_tokens=100)
+        equal(answer.json["usage"]["completion_tokens"], 150, str(answer.body))
+        answer = tandem.chat("2+2?", max_tokens=100)
+        assert answer.json["usage"]["completion_tokens"] < 100, answer.body
+
+
+@case
 def test_a_model_that_decides_itself_how_much_it_thinks():
     cloud = ScriptedAnthropic(Script(text="Yes."))
     with serve(cloud, model="claude-sonnet-5-5") as tandem:

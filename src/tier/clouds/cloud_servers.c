@@ -20,6 +20,7 @@ static struct td_str base_without(const struct server_address *address, struct t
 static const struct tier_dialect anthropic_dialect = {
     .lacks =
         CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING | CAPABILITY_AUDIO,
+    .thinks_beside = true,
     .state_bytes = sizeof(struct anthropic_reading),
     .write_body = anthropic_write_body,
     .read = anthropic_read,
@@ -115,6 +116,7 @@ const struct tier_server server_vertex = {
 static const struct tier_dialect bedrock_dialect = {
     .lacks = CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING |
              CAPABILITY_AUDIO | CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA,
+    .thinks_beside = true,
     .frames = true,
     .state_bytes = sizeof(struct bedrock_reading),
     .write_body = bedrock_write_body,

@@ -37,6 +37,8 @@ static enum td_status translate(struct tier_attempt *attempt, struct td_error *e
     struct json *chat = NULL;
     enum td_status status = json_parse(buf_view(&attempt->chat), &chat, err);
     buf_clear(&attempt->body);
+    if (server->dialect->thinks_beside && json_get(chat, "reasoning_effort"))
+        attempt->limit = 0; /* how much it may think is not known here */
     if (status == TD_OK)
         status = server->dialect->write_body(chat, &ask, &attempt->body, err);
     json_free(chat);
