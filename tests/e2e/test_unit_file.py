@@ -22,6 +22,7 @@ REQUIRED = {
     "DynamicUser": "yes",
     "StateDirectory": "tandem",
     "StateDirectoryMode": "0700",
+    "RuntimeDirectory": "tandem",
     "UMask": "0077",
     "ProtectSystem": "strict",
     "ProtectHome": "yes",

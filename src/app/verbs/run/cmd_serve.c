@@ -126,19 +126,21 @@ static size_t choose_budget(const struct config *config)
     return (size_t)(share < least ? least : share > most ? most : share);
 }
 
-/* Connections that the limit of descriptors allows: a request may need a second one for its tier,
- * and ledger, logs and models some. Otherwise whoever opens enough connections leaves none for
- * those. The soft limit is raised as far as it may be. */
-static uint32_t fit_connections(uint32_t wanted, uint32_t worker_count)
+/* Connections that the limit of descriptors allows: a request may need a second one for its tier, a
+ * stream of HTTP/2 has two ends, and ledger, logs and models need some. Otherwise whoever opens
+ * enough connections leaves none for those. The soft limit is raised as far as it may be. */
+static uint32_t fit_connections(const struct config *config, uint32_t worker_count)
 {
     struct rlimit limit;
+    uint32_t wanted = config->server.connections_max;
+    bool streams = config->server.http2 && config->server.tls.certificate_file;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return wanted;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 && getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return wanted;
     rlim_t left = limit.rlim_cur > DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT : 2;
-    rlim_t fit = left / 2 / worker_count;
+    rlim_t fit = left / (streams ? 3 : 2) / worker_count;
     if (wanted > 0 && wanted <= fit)
         return wanted;
     if (wanted > 0)
@@ -167,7 +169,7 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
         .server = {.body_bytes_max = config->server.body_bytes_max,
                    .header_bytes_max = config->server.header_bytes_max,
                    .budget = &serve->budget,
-                   .connection_max = fit_connections(config->server.connections_max, wanted),
+                   .connection_max = fit_connections(config, wanted),
                    .header_timeout_ms = config->server.header_timeout_ms,
                    .idle_timeout_ms = config->server.idle_timeout_ms,
                    .http2 = config->server.http2,
