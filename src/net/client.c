@@ -442,7 +442,9 @@ static CURLcode set_security(CURL *easy, const struct client_request *request, b
         bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
     if (!bad && request->pinned_key)
         bad = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, request->pinned_key);
-    if (!bad && direct)
+    if (!bad && request->unix_path)
+        bad = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_path);
+    if (!bad && (direct || request->unix_path))
         bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
     return bad;
 }
@@ -560,6 +562,7 @@ enum td_status client_start(struct client *client, const struct client_request *
     transfer->request = *request;
     transfer->request.method = transfer->request.url = NULL;
     transfer->request.ca_file = transfer->request.pinned_key = NULL;
+    transfer->request.unix_path = NULL;
     transfer->request.headers = NULL;
     transfer->request.body = (struct td_str){0};
     transfer->start_ns = clock_monotonic_ns(NULL);

@@ -26,6 +26,7 @@ struct client_request {
     bool discreet; /* messages are for strangers: no host, no address; the log has them */
     /* Bytes alone are no answer: only the first one and client_note_progress end a silence. */
     bool notes_progress;
+    const char *unix_path; /* the socket to connect to, whatever host the URL names; NULL = none */
     const char *ca_file;
     const char *pinned_key; /* "sha256//BASE64;...": accept only these public keys */
     /* Time-outs; 0 = none. connect: name, TCP and TLS. first: from there to the first byte of the

@@ -71,6 +71,21 @@ def test_a_path_and_a_port_are_served_beside_each_other():
 
 
 @case
+def test_commands_reach_the_server_by_its_path():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.sock"
+        listen = f'server: {{listen: ["127.0.0.1:0", "unix:{path}"]}}\n'
+        with Tandem(listen, env={"TANDEM_LISTEN": None}) as tandem:
+            state = {"TANDEM_STATE_DIR": tandem.state, "TANDEM_CONFIG": tandem.config}
+            code, out, err = run("forget", "nobody", env=clean_environment(**state))
+            assert code == 0 and b"memory of the confined worker were dropped" in out, (out, err)
+            code, out, err = run(
+                "chat", "--url", f"unix:{path}", "What is 2 + 2?", env=clean_environment()
+            )
+            assert code == 0 and b"4" in out, (out, err)
+
+
+@case
 def test_the_mode_and_mistakes_of_a_path_are_the_configurations():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.sock"

@@ -82,9 +82,15 @@ static enum td_status judge(struct call *call, struct td_error *err)
     return status;
 }
 
+/* The path of "unix:/run/tandem/tandem.sock"; NULL for an address. */
+static const char *path_of(const char *base)
+{
+    return str_starts_with(str_from(base), STR("unix:/")) ? base + 5 : NULL;
+}
+
 static void make_url(const struct remote_request *request, char *out, size_t size)
 {
-    struct td_str base = str_from(request->base);
+    struct td_str base = str_from(path_of(request->base) ? "http://localhost" : request->base);
     while (base.len && base.data[base.len - 1] == '/')
         base.len--;
     if (str_ends_with(base, STR("/v1")))
@@ -107,6 +113,7 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
         .headers = headers,
         .body = request->body,
         .allow_http = true,
+        .unix_path = path_of(request->base),
         .connect_timeout_ms = CONNECT_TIMEOUT_MS,
         .first_timeout_ms = request->timeout_ms,
         .idle_timeout_ms = request->timeout_ms,

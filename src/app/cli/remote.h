@@ -5,7 +5,7 @@
 #include "base/buf.h"
 
 struct remote_request {
-    const char *base;   /* "http://127.0.0.1:8080", with or without /v1 */
+    const char *base;   /* "http://127.0.0.1:8080", with or without /v1, or "unix:/PATH" */
     const char *path;   /* "/v1/chat/completions" */
     struct td_str body; /* POST when not empty */
     /* Called with the data of each server-sent event; NULL collects the answer in `answer`. */

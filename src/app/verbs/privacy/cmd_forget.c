@@ -122,6 +122,22 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("the egress ledger keeps its entries, which hold hashes and no user\n");
 }
 
+/* Where the configuration lets this machine's server listen; a path needs no certificate. */
+static void write_base(const struct config *config, char *out, size_t size)
+{
+    const struct config_listen *chosen = config->server.addresses;
+    for (size_t i = 0; i < config->server.address_count && !chosen->path; i++)
+        if (config->server.addresses[i].path)
+            chosen = &config->server.addresses[i];
+    if (chosen->path) {
+        snprintf(out, size, "unix:%s", chosen->path);
+        return;
+    }
+    bool any = strcmp(chosen->host, "0.0.0.0") == 0 || !*chosen->host;
+    snprintf(out, size, "%s://%s:%u", config->server.tls.certificate_file ? "https" : "http",
+             any ? "127.0.0.1" : chosen->host, chosen->port);
+}
+
 /* Asks the server at `url`, or at the configuration's address. Where none answers there, erases
  * in the files. *by_server says which it was. */
 static enum td_status forget(const struct config *config, const char *url, const char *user,
@@ -129,11 +145,7 @@ static enum td_status forget(const struct config *config, const char *url, const
 {
     char base[300];
     int code = 0;
-    const char *host = config->server.host ? config->server.host : "127.0.0.1";
-    bool any = strcmp(host, "0.0.0.0") == 0 || !*host;
-    const char *scheme = config->server.tls.certificate_file ? "https" : "http";
-    snprintf(base, sizeof base, "%s://%s:%u", scheme, any ? "127.0.0.1" : host,
-             config->server.port);
+    write_base(config, base, sizeof base);
     enum td_status status = ask_server(url ? url : base, user, out, &code, err);
     *by_server = status == TD_OK;
     if (status == TD_OK || code != 0 || url)
