@@ -28,6 +28,7 @@ COLUMNS_OF_ROOMS = 4
 PURPOSE = {
     "app": "configuration, start, subcommands",
     "api": "wire formats and handlers",
+    "cluster": "what several nodes share",
     "exchange": "runs the plan of one request",
     "tier": "where inference runs",
     "engine": "the local model",

@@ -5,6 +5,7 @@
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
 #include "base/json.h"
+#include "cluster/postgres.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -117,6 +118,7 @@ int main(int argc, char **argv)
 {
     json_watch_memory();
     keep_memory_private();
+    postgres_announce();
     if (argc < 2) {
         print_overview(stderr);
         return 2;

@@ -174,6 +174,17 @@ struct td_str db_str(struct db_statement *row, int column)
     return row->driver->str(row, column);
 }
 
+bool db_catch_up(struct db *db)
+{
+    return db->driver->catch_up && db->driver->catch_up(db);
+}
+
+bool db_is_away(struct db *db, uint64_t *waiting)
+{
+    *waiting = 0;
+    return db->driver->is_away && db->driver->is_away(db, waiting);
+}
+
 bool db_sync_commits(struct db *db, bool sync)
 {
     return !db->driver->sync_commits || db->driver->sync_commits(db, sync);

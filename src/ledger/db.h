@@ -74,6 +74,12 @@ double db_double(struct db_statement *row, int column);
 const char *db_text(struct db_statement *row, int column); /* NUL-terminated; NULL for NULL */
 struct td_str db_str(struct db_statement *row, int column);
 
+/* Works on what was committed and waits until the database is back. Whether there is more. */
+bool db_catch_up(struct db *db);
+/* Whether the database gave no answer to what was last committed. *waiting: statements that it has
+ * not got yet. Any thread. */
+bool db_is_away(struct db *db, uint64_t *waiting);
+
 /* Of a file; nothing elsewhere. */
 TD_MUST_CHECK bool db_sync_commits(struct db *db, bool sync); /* a commit waits for the disk */
 TD_MUST_CHECK bool db_erase_deleted(struct db *db);           /* overwrites what is deleted */

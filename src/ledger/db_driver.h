@@ -37,6 +37,9 @@ struct db_driver {
     int64_t (*integer)(struct db_statement *row, int column);
     double (*number)(struct db_statement *row, int column);
     struct td_str (*str)(struct db_statement *row, int column);
+    /* Of a database that may be away; NULL elsewhere. */
+    bool (*catch_up)(struct db *db);
+    bool (*is_away)(struct db *db, uint64_t *waiting);
     /* Of a file; NULL elsewhere. */
     int64_t (*last_row)(struct db *db);
     bool (*sync_commits)(struct db *db, bool sync);

@@ -12,7 +12,7 @@
 
 #define LOG_WAIT_MS 2000
 #define LOG_TRY_US 20000
-#define OF_USER " WHERE user = ?1 AND (?2 IS NULL OR tenant = ?2)"
+#define OF_USER " WHERE \"user\" = ?1 AND (CAST(?2 AS TEXT) IS NULL OR tenant = ?2)"
 
 /* In this order, because comments are found by the user whom the rows still name. */
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
     {"UPDATE exchange SET prompt = NULL, answer = NULL" OF_USER
      " AND (prompt IS NOT NULL OR answer IS NOT NULL)",
      offsetof(struct ledger_forgotten, texts)},
-    {"UPDATE exchange SET user = NULL, disclosure = NULL, signals = NULL, reasons = NULL,"
+    {"UPDATE exchange SET \"user\" = NULL, disclosure = NULL, signals = NULL, reasons = NULL,"
      " trace_id = NULL, parent_span_id = NULL, request_id = NULL" OF_USER,
      offsetof(struct ledger_forgotten, exchanges)},
 };
@@ -74,7 +74,7 @@ enum td_status ledger_forget(const char *path, const char *tenant, const char *u
     *out = (struct ledger_forgotten){0};
     if (user[0] == '\0')
         return error_set(err, TD_INVALID, "a user without a name cannot be forgotten");
-    if (access(path, F_OK) != 0)
+    if (!db_driver_of(path) && access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "there is no ledger %s", path);
     enum td_status status = database_open_writer(path, &db, err);
     if (status != TD_OK)

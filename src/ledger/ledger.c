@@ -62,7 +62,8 @@ struct ledger {
     struct record *batch[QUEUE_RECORDS]; /* beyond BATCH_RECORDS while commits fail */
     size_t batch_count;
     double checkpoint_ms, complaint_ms;
-    bool dirty; /* commits since the last checkpoint */
+    bool dirty;  /* commits since the last checkpoint */
+    bool behind; /* something waits for a database that was away */
 };
 
 /* Pushed by ledger_flush to end a wait for records; never freed. */
@@ -86,7 +87,8 @@ static void wait_for_window(struct ledger *ledger)
 /* Takes records until the window ends, the batch is full, or somebody waits for one. */
 static void collect(struct ledger *ledger)
 {
-    struct record *record = queue_wait(ledger->queue, ledger->dirty ? CHECKPOINT_MS : UINT32_MAX);
+    uint32_t wait_ms = ledger->behind ? BATCH_MS : ledger->dirty ? CHECKPOINT_MS : UINT32_MAX;
+    struct record *record = queue_wait(ledger->queue, wait_ms);
     if (record == NULL)
         return; /* the checkpoint is due, or the queue is closed and empty */
     if (record != &wake_up)
@@ -223,11 +225,11 @@ static enum td_status commit_batch(struct ledger *ledger, bool last)
 static void checkpoint_when_due(struct ledger *ledger)
 {
     double now = clock_monotonic_ms(NULL);
-    if (!ledger->dirty || now - ledger->checkpoint_ms < CHECKPOINT_MS)
+    if (!ledger->behind && (!ledger->dirty || now - ledger->checkpoint_ms < CHECKPOINT_MS))
         return;
-    writer_checkpoint(&ledger->writer);
-    ledger->checkpoint_ms = now;
+    ledger->behind = writer_checkpoint(&ledger->writer);
     ledger->dirty = false;
+    ledger->checkpoint_ms = now;
 }
 
 /* Waits after a failure. False when the ledger is being closed: give up. */
@@ -297,6 +299,11 @@ static void free_ledger(struct ledger *ledger)
     pthread_cond_destroy(&ledger->window);
     pthread_mutex_destroy(&ledger->mutex);
     free(ledger);
+}
+
+bool ledger_is_file(const char *path)
+{
+    return !db_driver_of(path);
 }
 
 enum td_status ledger_open(const char *path, struct ledger **out, struct td_error *err)
@@ -483,6 +490,13 @@ enum td_status ledger_check(struct ledger *ledger, struct td_error *err)
     return place == WRITER_IN_PLACE || place == WRITER_REPLACED
                ? TD_OK /* another ledger is opened with the next record */
                : complain_of_place(ledger->path, place, err);
+}
+
+bool ledger_is_away(struct ledger *ledger, uint64_t *waiting)
+{
+    *waiting = 0;
+    /* A file may be opened again meanwhile; the connection to a database never is. */
+    return db_driver_of(ledger->path) && db_is_away(ledger->writer.db, waiting);
 }
 
 uint64_t ledger_dropped(struct ledger *ledger)

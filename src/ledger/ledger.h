@@ -102,6 +102,9 @@ struct ledger_shadow {
     uint64_t egress_bytes;
 };
 
+/* Whether a ledger of this name is a file. What is none is a database by its URL (db_announce). */
+bool ledger_is_file(const char *path);
+
 /* Opens or creates the ledger; migrates its schema. **returns new** (ledger_close). */
 TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
@@ -145,6 +148,9 @@ TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeou
 /* Whether records can be written: the last commit went well, and the files are where they were
  * when they were opened. TD_IO and others with the cause. */
 TD_MUST_CHECK enum td_status ledger_check(struct ledger *ledger, struct td_error *err);
+/* Whether the ledger's database is away, and records wait on this disk until it is back. *waiting:
+ * the rows that it has not got yet. Never for a file. */
+bool ledger_is_away(struct ledger *ledger, uint64_t *waiting);
 /* The number of exchanges that were answered but are not recorded. */
 uint64_t ledger_dropped(struct ledger *ledger);
 

@@ -20,7 +20,7 @@
     "(SELECT " STANDING " AS standing, coalesce(x.all_cloud_basis, 'older') AS basis," \
     " coalesce(x.cost_usd, 0) AS cost, coalesce(x.all_cloud_cost_usd, 0) AS cloud,"    \
     " (SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq) AS shadow"     \
-    " FROM exchange x WHERE x.wall_ms >= ?1)"
+    " FROM exchange x WHERE x.wall_ms >= ?1) AS money"
 
 static const char standings_sql[] = "SELECT standing, count(*), total(cost), total(cloud)"
                                     " FROM " MONEY " GROUP BY standing";
@@ -28,7 +28,7 @@ static const char sums_sql[] =
     "SELECT count(*), total(a), total(c), total(a * a), total(a * c), total(c * c), total(shadow),"
     " total(CASE WHEN basis = 'ratio' THEN a END)"
     " FROM (SELECT CASE standing WHEN 'full' THEN cloud ELSE 0 END AS a, cost + shadow AS c,"
-    "  shadow, basis FROM " MONEY ")";
+    "  shadow, basis FROM " MONEY ") AS sums";
 static const char bases_sql[] = "SELECT basis, count(*), total(cloud) FROM " MONEY
                                 " WHERE standing = 'full' AND cloud > 0 GROUP BY basis";
 static const char estimated_sql[] =
@@ -47,15 +47,15 @@ static const char accepted_sql[] =
     "SELECT tier, count(*), total(accepted), total(cost), total(score IS NOT NULL),"
     " total(score IS NULL AND review), total(score IS NULL AND NOT review)"
     " FROM (SELECT tier, cost, score, review,"
-    "  CASE WHEN score IS NOT NULL THEN score >= 0.5 WHEN review THEN 0 ELSE same >= 0.5 END"
+    "  CASE WHEN score IS NOT NULL THEN score >= 0.5 WHEN review THEN FALSE ELSE same >= 0.5 END"
     "   AS accepted"
     "  FROM (SELECT x.tier AS tier, coalesce(x.cost_usd, 0) AS cost,"
     "   " NEWEST_SCORE " AS score,"
     "   (SELECT avg(s.same) FROM shadow s WHERE s.exchange = x.seq AND s.agreement IS NOT NULL)"
     "    AS same,"
     "   instr(coalesce(x.reasons, ''), '\"code\":\"review\"') > 0 AS review"
-    "   FROM exchange x WHERE x.wall_ms >= ?1))"
-    " WHERE accepted IS NOT NULL GROUP BY tier ORDER BY count(*) DESC, tier";
+    "   FROM exchange x WHERE x.wall_ms >= ?1) AS each_one) AS judged"
+    " WHERE accepted IS NOT NULL GROUP BY tier ORDER BY count(*) DESC, tier NULLS FIRST";
 
 /* Gives each row of a query to a function. */
 typedef void row_fn(struct json *into, struct db_statement *row);

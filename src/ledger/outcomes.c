@@ -16,7 +16,8 @@ static const char outcomes_sql[] =
     " WHERE x.wall_ms >= ?1 AND x.place = 'device' AND x.status = 'ok' AND f.seq ="
     "  (SELECT max(g.seq) FROM feedback g WHERE g.exchange = x.seq)"
     " UNION ALL "
-    "SELECT x.signals, s.same FROM shadow s JOIN exchange x ON x.seq = s.exchange"
+    "SELECT x.signals, CASE WHEN s.same THEN 1.0 ELSE 0.0 END FROM shadow s JOIN exchange x ON "
+    "x.seq = s.exchange"
     " WHERE x.wall_ms >= ?1 AND s.agreement IS NOT NULL AND " ONE_ON_DEVICE;
 
 static const char lessons_sql[] =

@@ -9,7 +9,7 @@
 static const char reactions_sql[] =
     "SELECT x.tier, r.kind, count(*) FROM reaction r JOIN exchange x ON x.seq = r.exchange"
     " WHERE x.wall_ms >= ?1 AND r.seq = (SELECT max(y.seq) FROM reaction y"
-    "  WHERE y.exchange = x.seq) GROUP BY x.tier, r.kind ORDER BY x.tier, r.kind";
+    "  WHERE y.exchange = x.seq) GROUP BY x.tier, r.kind ORDER BY x.tier NULLS FIRST, r.kind";
 
 static struct json *new_tier(const char *name)
 {

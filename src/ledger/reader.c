@@ -25,11 +25,11 @@ struct column {
     enum shape shape;
 };
 
-#define EXCHANGE_COLUMNS                                                                       \
-    "id, wall_ms, tenant, user, route, policy_version, requested_model, tier, model, place,"   \
-    " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,"      \
-    " total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, " \
-    "disclosure, trace_id,"                                                                    \
+#define EXCHANGE_COLUMNS                                                                         \
+    "id, wall_ms, tenant, \"user\", route, policy_version, requested_model, tier, model, place," \
+    " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms,"        \
+    " total_ms, cost_usd, all_cloud_cost_usd, all_cloud_basis, standing, degraded, streamed, "   \
+    "disclosure, trace_id,"                                                                      \
     " span_id, parent_span_id, request_id"
 #define DETAIL_COLUMNS ", signals, reasons, prompt, answer, seq"
 
@@ -244,19 +244,18 @@ static struct db_statement *prepare_find(struct ledger_reader *reader, const cha
                                          const char *id)
 {
     if (strcmp(id, "last") == 0)
-        return prepare_rows(reader, tenant, DETAIL_COLUMNS, "1", "wall_ms DESC, seq DESC LIMIT 1");
+        return prepare_rows(reader, tenant, DETAIL_COLUMNS, "1 = 1",
+                            "wall_ms DESC, seq DESC LIMIT 1");
     struct db_statement *statement =
         prepare_rows(reader, tenant, DETAIL_COLUMNS, "id >= ?1 AND id < ?2", "id LIMIT 2");
     if (!statement)
         return NULL;
-    /* Ids compare as bytes, so those that begin with the prefix sort before the prefix and a byte
-     * 0xff. */
-    size_t len = strlen(id);
-    char upper[ID_BYTES_MAX + 2];
-    memcpy(upper, id, len);
-    upper[len] = (char)0xff;
-    db_bind_text(statement, 1, (struct td_str){id, len});
-    db_bind_text(statement, 2, (struct td_str){upper, len + 1});
+    /* Ids compare as bytes, so those that begin with the prefix sort before the prefix and the last
+     * character that there is. */
+    char upper[ID_BYTES_MAX + 5];
+    int len = snprintf(upper, sizeof upper, "%s\xf4\x8f\xbf\xbf", id);
+    db_bind_text(statement, 1, str_from(id));
+    db_bind_text(statement, 2, (struct td_str){upper, (size_t)len});
     return statement;
 }
 
@@ -275,9 +274,10 @@ static struct db_statement *prepare_find_named(struct ledger_reader *reader, con
 static enum td_status add_same_trace(struct ledger_reader *reader, const char *tenant,
                                      struct json *exchange, int64_t seq, struct td_error *err)
 {
-    static const char sql[] = "SELECT y.id FROM exchange x JOIN exchange y"
-                              " ON y.trace_id = x.trace_id AND y.seq <> x.seq WHERE x.seq = ?1"
-                              " AND (?2 IS NULL OR y.tenant = ?2) ORDER BY y.seq DESC LIMIT 20";
+    static const char sql[] =
+        "SELECT y.id FROM exchange x JOIN exchange y"
+        " ON y.trace_id = x.trace_id AND y.seq <> x.seq WHERE x.seq = ?1"
+        " AND (CAST(?2 AS TEXT) IS NULL OR y.tenant = ?2) ORDER BY y.seq DESC LIMIT 20";
     struct db_statement *statement = reader_prepare_locked(reader, sql, (uint64_t)seq, err);
     if (statement == NULL)
         return err ? err->status : TD_IO;

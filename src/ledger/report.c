@@ -1,5 +1,6 @@
 /* The report: totals, and exact percentiles per tier. It is one read transaction, so that all its
  * numbers are about the same exchanges while a writer goes on. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/ratio.h"
@@ -18,25 +19,29 @@ static const char tiers_sql[] =
     "SELECT tier, count(*), total(prompt_tokens), total(completion_tokens), total(cost_usd),"
     " count(ttft_ms), count(total_ms), count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
     " FROM exchange x WHERE wall_ms >= ?1 GROUP BY tier"
-    " ORDER BY count(*) DESC, tier";
+    " ORDER BY count(*) DESC, tier NULLS FIRST";
 /* What was remembered of earlier exchanges and how it was used, by days of UTC. */
 #define EARLIER "json_extract(signals, '$.decision.earlier"
+#define REMEMBERED                                                                               \
+    "(SELECT wall_ms / 86400000 AS day, " EARLIER ".by') AS of, " EARLIER ".result') AS result," \
+    " CAST(" EARLIER ".given_up') AS DOUBLE PRECISION) AS given_up,"                             \
+    " CAST(" EARLIER ".usd') AS DOUBLE PRECISION) AS usd FROM exchange"                          \
+    " WHERE wall_ms >= ?1 AND json_valid(signals)"                                               \
+    " AND json_type(signals, '$.decision.earlier') = 'object') AS remembered"
 static const char consistency_sql[] =
-    "SELECT strftime('%Y-%m-%d', wall_ms / 1000, 'unixepoch') AS day,"
+    "SELECT day,"
     " total(of = 'similar'), total(of = 'similar' AND result IN ('moved', 'barred')),"
     " total(of = 'conversation'), total(of = 'conversation' AND result IN ('moved', 'barred')),"
     " total(result = 'kept'), total(given_up), total(usd)"
-    " FROM (SELECT wall_ms, " EARLIER ".by') AS of, " EARLIER ".result') AS result, " EARLIER
-    ".given_up') AS given_up, " EARLIER ".usd') AS usd FROM exchange"
-    "  WHERE wall_ms >= ?1 AND json_valid(signals)"
-    "  AND json_type(signals, '$.decision.earlier') = 'object')"
-    " GROUP BY day ORDER BY day";
+    " FROM " REMEMBERED " GROUP BY day ORDER BY day";
 /* The known values of a column in ascending order; a percentile steps to its rank. SQLite sorts in
  * temporary storage if there are many. */
 static const char *const rank_sql[] = {
-    "SELECT ttft_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND ttft_ms IS NOT NULL"
+    "SELECT ttft_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS NOT DISTINCT FROM ?2 AND ttft_ms "
+    "IS NOT NULL"
     " ORDER BY ttft_ms",
-    "SELECT total_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND total_ms IS NOT NULL"
+    "SELECT total_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS NOT DISTINCT FROM ?2 AND "
+    "total_ms IS NOT NULL"
     " ORDER BY total_ms",
 };
 
@@ -129,7 +134,9 @@ static void put_days(struct json *days, struct db_statement *row, double sums[st
     double similar = db_double(row, 1), flipped = db_double(row, 2);
     for (int i = 0; i < 7; i++)
         sums[i] += db_double(row, i + 1);
-    json_put(day, "day", json_new_cstr(db_text(row, 0)));
+    char iso[25];
+    clock_format_iso8601((uint64_t)db_int(row, 0) * 86400000, iso);
+    json_put(day, "day", json_new_text((struct td_str){iso, sizeof "2026-11-21" - 1}));
     json_put(day, "similar", json_new_int((int64_t)similar));
     json_put(day, "flipped", json_new_int((int64_t)flipped));
     json_put(day, "flip_rate", similar > 0 ? json_new_double(flipped / similar) : json_new_null());

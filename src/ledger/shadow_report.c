@@ -10,20 +10,21 @@
 
 static const char pairs_sql[] =
     "SELECT x.tier, s.tier, count(s.agreement),"
-    " sum(s.agreement IS NULL AND s.kind <> '" LEDGER_SHADOW_DROPPED "'), total(s.same),"
+    " total(s.agreement IS NULL AND s.kind <> '" LEDGER_SHADOW_DROPPED "'), total(s.same),"
     " avg(s.agreement), total(s.cost_usd), avg(CASE WHEN s.agreement IS NOT NULL THEN s.total_ms "
     "END)"
     " FROM shadow s JOIN exchange x ON x.seq = s.exchange WHERE x.wall_ms >= ?1"
-    " GROUP BY x.tier, s.tier ORDER BY x.tier, s.tier";
+    " GROUP BY x.tier, s.tier ORDER BY x.tier NULLS FIRST, s.tier";
 static const char tasks_sql[] =
     "SELECT CASE WHEN json_valid(x.signals) THEN coalesce(json_extract(x.signals, '$.task'), '')"
     " ELSE '' END AS task, count(s.agreement), total(s.same)"
     " FROM shadow s JOIN exchange x ON x.seq = s.exchange"
-    " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.agreement IS NOT NULL"
+    " WHERE x.wall_ms >= ?1 AND x.tier IS NOT DISTINCT FROM ?2 AND s.tier = ?3 AND s.agreement IS "
+    "NOT NULL"
     " GROUP BY task ORDER BY count(*) DESC, task";
 static const char examples_sql[] =
     "SELECT x.id FROM shadow s JOIN exchange x ON x.seq = s.exchange"
-    " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.same = 0"
+    " WHERE x.wall_ms >= ?1 AND x.tier IS NOT DISTINCT FROM ?2 AND s.tier = ?3 AND NOT s.same"
     " AND s.agreement IS NOT NULL ORDER BY s.agreement, s.seq LIMIT 5";
 
 static void put_share(struct json *object, double compared, double same)

@@ -7,13 +7,13 @@
 /* Application and key are in the signals. Signals that are no JSON (or were erased) have none. */
 static const char spent_sql[] =
     "SELECT x.user, x.route,"
-    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.app' END AS app,"
+    " CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.app') END AS app,"
     " x.wall_ms / 3600000 AS hour, total(x.cost_usd),"
     " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
-    "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER),"
+    "  FROM attempt a WHERE a.exchange = x.seq)) AS BIGINT),"
     " total((SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq)),"
-    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key_id' END AS key_id,"
-    " x.tenant, CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key' END AS digest"
+    " CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.key_id') END AS key_id,"
+    " x.tenant, CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.key') END AS digest"
     " FROM exchange x WHERE x.wall_ms >= ?1"
     " GROUP BY x.tenant, x.user, x.route, app, key_id, digest, hour";
 

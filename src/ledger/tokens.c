@@ -9,8 +9,8 @@
 
 /* Enough for a ratio, and read in some milliseconds. */
 #define NEWEST "20000"
-#define TAUGHT                                                                              \
-    " a.exact = 1 AND a.place <> 'device' AND a.answer_bytes > 0 AND a.prompt_estimate > 0" \
+#define TAUGHT                                                                          \
+    " a.exact AND a.place <> 'device' AND a.answer_bytes > 0 AND a.prompt_estimate > 0" \
     " AND a.outcome IN ('answered', 'escalated')"
 
 static const char newest_sql[] =
@@ -30,7 +30,8 @@ static const char since_sql[] =
              "b,"
              "  1.0 * a.completion_tokens AS c FROM attempt a JOIN exchange x ON x.seq = a.exchange"
              "  WHERE x.wall_ms >= ?1 AND" TAUGHT
-             ") GROUP BY tier, model ORDER BY count(*) DESC, tier";
+             ") AS usages GROUP BY tier, model ORDER BY count(*) DESC, tier NULLS FIRST,"
+             " model NULLS FIRST";
 
 enum td_status ledger_reader_tokens(struct ledger_reader *reader, ledger_tokens_fn *each, void *ctx,
                                     struct td_error *err)

@@ -14,32 +14,52 @@
 #include <math.h>
 #include <sys/stat.h>
 
-static const char insert_exchange_sql[] =
-    "INSERT INTO exchange (id, wall_ms, user, route, policy_version, requested_model, tier, model, "
-    "place,"
-    " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
-    " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
-    "answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id, request_id, tenant)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-static const char insert_attempt_sql[] =
-    "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
-    " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes,"
+#define EXCHANGE                                                                                 \
+    "INSERT INTO exchange (id, wall_ms, \"user\", route, policy_version, requested_model, tier," \
+    " model, place, data_class, status, finish, confidence, prompt_tokens, completion_tokens,"   \
+    " ttft_ms, total_ms, cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals," \
+    " reasons, prompt, answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id,"    \
+    " request_id, tenant)"                                                                       \
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+#define ATTEMPT                                                                                \
+    "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence," \
+    " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes," \
     " cached_tokens, exact, prompt_estimate, answer_bytes, estimated, span_id)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-
 /* Inserts no row for an unknown exchange. */
-static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
-                                          " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
-static const char insert_shadow_sql[] =
-    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens,"
-    " total_ms, cost_usd, egress_bytes, place, model)"
-    " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM exchange WHERE id = ?1";
+#define FEEDBACK                                               \
+    "INSERT INTO feedback (exchange, wall_ms, score, comment)" \
+    " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1"
+#define SHADOW                                                                               \
+    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens," \
+    " total_ms, cost_usd, egress_bytes, place, model)"                                       \
+    " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM exchange WHERE id = ?1"
+#define REACTION                                     \
+    "INSERT INTO reaction (exchange, wall_ms, kind)" \
+    " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1"
+#define POLICY                                                   \
+    "INSERT INTO policy (version, wall_ms, text) VALUES (?,?,?)" \
+    " ON CONFLICT (version) DO NOTHING"
 
-static const char insert_reaction_sql[] = "INSERT INTO reaction (exchange, wall_ms, kind)"
-                                          " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1";
-
-static const char insert_policy_sql[] =
-    "INSERT OR IGNORE INTO policy (version, wall_ms, text) VALUES (?,?,?)";
+static const struct statements {
+    const char *exchange, *attempt, *feedback, *shadow, *reaction, *policy;
+} statements[] = {
+    [DB_SQLITE] = {EXCHANGE, ATTEMPT " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                   FEEDBACK, SHADOW, REACTION, POLICY},
+    /* All go in one round trip, so an attempt finds its exchange by the id. Each may run twice,
+     * because a commit may take place that was never answered. */
+    [DB_POSTGRESQL] = {EXCHANGE " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
+                                " WHERE exchange.wall_ms = EXCLUDED.wall_ms",
+                       ATTEMPT " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
+                               " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21 FROM exchange"
+                               " WHERE id = ?1 AND wall_ms = ?22 ON CONFLICT DO NOTHING",
+                       FEEDBACK " ON CONFLICT (exchange, wall_ms, score)"
+                                " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
+                       SHADOW " ON CONFLICT (exchange, wall_ms, tier)"
+                              " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
+                       REACTION " ON CONFLICT (exchange, wall_ms, kind)"
+                                " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
+                       POLICY},
+};
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
@@ -48,20 +68,18 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     enum td_status status = database_open_writer(path, &writer->db, err);
     if (status != TD_OK)
         return status;
+    const struct statements *sql = &statements[db_dialect(writer->db)];
     const struct {
         struct db_statement **statement;
         const char *sql;
-    } statements[] = {
-        {&writer->insert_exchange, insert_exchange_sql},
-        {&writer->insert_attempt, insert_attempt_sql},
-        {&writer->insert_feedback, insert_feedback_sql},
-        {&writer->insert_shadow, insert_shadow_sql},
-        {&writer->insert_reaction, insert_reaction_sql},
-        {&writer->insert_policy, insert_policy_sql},
+    } all[] = {
+        {&writer->insert_exchange, sql->exchange}, {&writer->insert_attempt, sql->attempt},
+        {&writer->insert_feedback, sql->feedback}, {&writer->insert_shadow, sql->shadow},
+        {&writer->insert_reaction, sql->reaction}, {&writer->insert_policy, sql->policy},
     };
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        *statements[i].statement = db_prepare(writer->db, statements[i].sql);
-        if (!*statements[i].statement) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        *all[i].statement = db_prepare(writer->db, all[i].sql);
+        if (!*all[i].statement) {
             status = error_set(err, db_status(writer->db), "ledger %s: %s", path,
                                db_message(writer->db));
             writer_close(writer);
@@ -79,6 +97,8 @@ enum writer_place writer_look(const char *path, struct writer_files *files)
     static const enum writer_place gone[2] = {WRITER_REMOVED, WRITER_LOG_REMOVED};
     static const enum writer_place other[2] = {WRITER_REPLACED, WRITER_LOG_REMOVED};
     char name[PATH_MAX];
+    if (db_driver_of(path))
+        return WRITER_IN_PLACE;
     for (size_t i = 0; i < WRITER_FILES; i++) {
         struct stat info;
         if (path_format(name, sizeof name, NULL, "%s%s", path, endings[i]) != TD_OK)
@@ -184,15 +204,21 @@ static enum td_status insert_exchange(struct writer *writer, const struct ledger
     bind_text(s, &next, x->parent_span_id);
     bind_text(s, &next, x->request_id);
     bind_text(s, &next, x->tenant);
-    return db_run(s, false);
+    return db_run(s, true);
 }
 
-static enum td_status insert_attempt(struct writer *writer, int64_t exchange, size_t position,
-                                     const struct ledger_attempt *a)
+/* seq: of its exchange in a file; elsewhere the id tells it. */
+static enum td_status insert_attempt(struct writer *writer, const struct ledger_exchange *exchange,
+                                     int64_t seq, size_t position)
 {
+    const struct ledger_attempt *a = &exchange->attempts[position];
     struct db_statement *s = writer->insert_attempt;
+    bool by_id = db_dialect(writer->db) == DB_POSTGRESQL;
     int next = 1;
-    bind_integer(s, &next, (uint64_t)exchange);
+    if (by_id)
+        bind_text(s, &next, exchange->id);
+    else
+        bind_integer(s, &next, (uint64_t)seq);
     bind_integer(s, &next, position);
     bind_text(s, &next, a->tier);
     bind_text(s, &next, a->model);
@@ -213,6 +239,8 @@ static enum td_status insert_attempt(struct writer *writer, int64_t exchange, si
     bind_integer(s, &next, a->answer_bytes);
     bind_integer(s, &next, a->estimated);
     bind_text(s, &next, a->span_id);
+    if (by_id)
+        bind_integer(s, &next, exchange->wall_ms);
     return db_run(s, false);
 }
 
@@ -277,9 +305,10 @@ static enum td_status insert_record(struct writer *writer, const struct record *
     if (record->policy.version)
         return insert_policy(writer, &record->policy);
     enum td_status status = insert_exchange(writer, &record->exchange);
-    int64_t seq = status == TD_OK ? db_last_row(writer->db) : 0;
+    bool has_seq = db_dialect(writer->db) == DB_SQLITE;
+    int64_t seq = has_seq && status == TD_OK ? db_last_row(writer->db) : 0;
     for (size_t i = 0; status == TD_OK && i < record->exchange.attempt_count; i++)
-        status = insert_attempt(writer, seq, i, &record->attempts[i]);
+        status = insert_attempt(writer, &record->exchange, seq, i);
     return status;
 }
 
@@ -322,7 +351,8 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
     return status;
 }
 
-void writer_checkpoint(struct writer *writer)
+bool writer_checkpoint(struct writer *writer)
 {
     db_checkpoint(writer->db);
+    return db_catch_up(writer->db);
 }

@@ -40,7 +40,8 @@ TD_MUST_CHECK enum td_status writer_make_durable(struct writer *writer, struct t
  * nothing was written, and trying again later may help. */
 TD_MUST_CHECK enum td_status writer_commit(struct writer *writer, struct record *const *records,
                                            size_t count, size_t *refused, struct td_error *err);
-/* Moves what is committed into the main file and onto the disk (fsync). */
-void writer_checkpoint(struct writer *writer);
+/* Moves what is committed to where it belongs: into the main file and onto the disk (fsync), or to
+ * a database that was away. Whether there is more to move. */
+bool writer_checkpoint(struct writer *writer);
 
 #endif

@@ -22,6 +22,7 @@ LEVELS = [
     ["tier"],
     ["exchange"],
     ["api"],
+    ["cluster"],
     ["app"],
 ]
 LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
@@ -189,6 +190,7 @@ def library_types_that_escaped():
         r"openssl/crypto|openssl/hmac": "base",
         r"openssl/(evp|rand)": "base net",
         r"sqlite3": "ledger/db_sqlite.c",
+        r"libpq": "cluster/pq.c",
         r"yaml|cyaml": "app",
         r"seccomp": "base",
         r"sodium": "base",

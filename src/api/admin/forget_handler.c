@@ -15,6 +15,7 @@
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "base/background.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/file_store.h"
@@ -73,6 +74,18 @@ static void forget_files(struct forget_work *work)
                                          work->user, &work->files_erased, &work->err);
 }
 
+/* Rows that wait for a database would come after what is erased there. */
+static enum td_status refuse_while_rows_wait(struct ledger *ledger, struct td_error *err)
+{
+    uint64_t waiting;
+    ledger_is_away(ledger, &waiting);
+    return waiting == 0
+               ? TD_OK
+               : error_set(err, TD_UNAVAILABLE,
+                           "the ledger's database is away, and records wait for it on this "
+                           "node; try again when it is back");
+}
+
 static void work_run(void *ctx)
 {
     struct forget_work *work = ctx;
@@ -80,6 +93,8 @@ static void work_run(void *ctx)
     if (!work->ledger || work->status != TD_OK)
         return;
     work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
+    if (work->status == TD_OK)
+        work->status = refuse_while_rows_wait(work->ledger, &work->err);
     if (work->status == TD_OK)
         work->status =
             ledger_forget(work->path, whom(work).tenant, work->user, &work->forgotten, &work->err);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
+#include "ledger/ledger.h"
 
 #define PAGE_BYTES_MAX 4096
 #define READY_BYTES_MAX 16384
@@ -51,6 +52,15 @@ static void write_condition(const struct exchange_services *services, size_t tie
         write_fault(services->tiers[tier]->facts.name, condition.code, condition.why, NULL, out);
 }
 
+/* The database of the ledger is away: what is recorded waits on this disk. */
+static void write_ledger(struct ledger *ledger, struct buf *out)
+{
+    uint64_t waiting;
+    if (ledger && ledger_is_away(ledger, &waiting))
+        buf_printf(out, ",\"ledger\":{\"code\":\"database_away\",\"waiting\":%llu}",
+                   (unsigned long long)waiting);
+}
+
 /* What is not as the configuration asks for; the reasons name no folders. */
 static void write_faults(const struct exchange_services *services, struct buf *out)
 {
@@ -82,6 +92,7 @@ void health_handle_ready(struct api *api, struct http_request *request, const ch
     }
     if (faults.len > 0)
         buf_printf(&body, ",\"reduced\":[%.*s]", (int)faults.len, faults.data);
+    write_ledger(api->host->ledger, &body);
     buf_append_char(&body, '}');
     api_reply_json(api, request, ready ? 200 : 503, &body);
     buf_deinit(&faults);

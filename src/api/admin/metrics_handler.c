@@ -26,10 +26,19 @@ static void ledger_write_metrics(const struct api_host *host,
                                  const struct exchange_services *services, struct buf *out)
 {
     (void)services;
-    if (host->ledger)
-        metrics_write_value(out, "tandem_ledger_dropped_total", "counter",
-                            "Exchanges that the ledger could not record",
-                            (double)ledger_dropped(host->ledger));
+    if (!host->ledger)
+        return;
+    metrics_write_value(out, "tandem_ledger_dropped_total", "counter",
+                        "Exchanges that the ledger could not record",
+                        (double)ledger_dropped(host->ledger));
+    if (ledger_is_file(host->ledger_path))
+        return;
+    uint64_t waiting;
+    bool away = ledger_is_away(host->ledger, &waiting);
+    metrics_write_value(out, "tandem_ledger_database_up", "gauge",
+                        "0: the ledger's database is away", !away);
+    metrics_write_value(out, "tandem_ledger_waiting_rows", "gauge",
+                        "Rows that wait on this node's disk for the database", (double)waiting);
 }
 
 static metric_writer_fn *const writers[] = {

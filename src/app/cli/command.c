@@ -121,7 +121,7 @@ bool command_take_ids(void *ctx, const char *text)
 enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
                                    struct td_error *err)
 {
-    if (access(path, F_OK) != 0)
+    if (ledger_is_file(path) && access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
                          path);
     return ledger_reader_open(path, out, err);

@@ -350,11 +350,16 @@ struct config {
     } files;
     struct {
         bool enabled;
-        const char *path; /* always set after loading */
+        const char *path;     /* always set after loading; the database's URL where there is one */
+        const char *database; /* or NULL */
+        const char *waiting;  /* file of what the database has not got yet; NULL without one */
         bool store_prompts;
         const char *egress; /* folder, or "none"; always set after loading */
         int durable;        /* enum config_durable */
     } ledger;
+    struct {
+        const char *node; /* always set after loading */
+    } cluster;
     struct {
         int level;          /* enum log_level */
         const char *access; /* "off", "stderr" or a file */

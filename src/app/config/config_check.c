@@ -549,6 +549,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
         status = check_app(config, i, err);
     for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
         status = check_budget(config, i, err);
+    if (status == TD_OK && !*config->cluster.node)
+        status = refuse(config, config->line, err, "cluster.node must not be empty");
     if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
         status = refuse(config, config->line, err,
                         "privacy.zero_retention and ledger.store_prompts exclude each other");

@@ -10,8 +10,10 @@
 #include "tier/cards/model_cards.h"
 #include "tier/servers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Without `tiers` in the file: the engine, and the clouds whose keys are there. Where none is,
  * OpenAI stands for them, so that a reason can say which key is missing. */
@@ -353,6 +355,39 @@ static enum td_status fill_text(struct config *config, const struct config_envir
     return *member ? TD_OK : no_memory(err);
 }
 
+/* A ledger is named by its path or its URL; what waits for a database is on this disk. */
+static enum td_status fill_ledger(struct config *config, const struct config_environment *env,
+                                  struct td_error *err)
+{
+    const char *database = config->ledger.database;
+    if (!database)
+        return fill_text(config, env, &config->ledger.path, NULL, "ledger.db", err);
+    if (config->ledger.path)
+        return error_set(err, TD_INVALID,
+                         "%s: ledger.path and ledger.database exclude each other: a ledger is a "
+                         "file or a database",
+                         config->label);
+    if (!strstr(database, "://"))
+        return error_set(err, TD_INVALID,
+                         "%s: ledger.database must be postgresql://USER@HOST/DATABASE, not '%.60s'",
+                         config->label, database);
+    config->ledger.path = database;
+    return fill_text(config, env, &config->ledger.waiting, NULL, "ledger-waiting.jsonl", err);
+}
+
+static enum td_status fill_cluster(struct config *config, const struct config_environment *env,
+                                   struct td_error *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    enum td_status status = fill_text(config, env, &config->cluster.node, "TANDEM_NODE", NULL, err);
+    if (status != TD_OK || config->cluster.node)
+        return status;
+    if (gethostname(host, sizeof host - 1) != 0)
+        return error_set(err, TD_IO, "this host has no name: set cluster.node");
+    config->cluster.node = arena_copy(config->arena, str_from(host));
+    return config->cluster.node ? TD_OK : no_memory(err);
+}
+
 static enum td_status fill_paths(struct config *config, const struct config_environment *env,
                                  struct td_error *err)
 {
@@ -367,7 +402,9 @@ static enum td_status fill_paths(struct config *config, const struct config_envi
     if (status == TD_OK)
         status = fill_text(config, env, &config->models.dir, "TANDEM_MODELS", "models", err);
     if (status == TD_OK)
-        status = fill_text(config, env, &config->ledger.path, NULL, "ledger.db", err);
+        status = fill_ledger(config, env, err);
+    if (status == TD_OK)
+        status = fill_cluster(config, env, err);
     if (status == TD_OK)
         status = fill_text(config, env, &config->files.directory, NULL, "files", err);
     return status == TD_OK ? fill_text(config, env, &config->ledger.egress, NULL, "egress", err)

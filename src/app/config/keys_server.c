@@ -144,6 +144,9 @@ static const struct config_key ledger_keys[] = {
     {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
     {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
      .help = "SQLite file; default: ledger.db in state_dir"},
+    {"database", CONFIG_KEY_TEXT, AT(ledger.database), NULL,
+     .help = "instead of a file: postgresql://USER@HOST/DATABASE, which several nodes may share. "
+             "The password comes from PGPASSWORD or the file of PGPASSFILE"},
     {"durable", CONFIG_KEY_CHOICE, AT(ledger.durable), "batch", .choices = durable_names,
      .help = "batch: records are written with others, at most 200 ms after the answer. answer: "
              "they are on the disk before the last byte of the answer goes out"},
@@ -154,6 +157,12 @@ static const struct config_key ledger_keys[] = {
              "no record"},
 };
 const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
+
+static const struct config_key cluster_keys[] = {
+    {"node", CONFIG_KEY_TEXT, AT(cluster.node), NULL,
+     .help = "how records name this node; default: the host's name. TANDEM_NODE overrides it"},
+};
+const struct config_section keys_cluster = KEYS_MAP(cluster_keys);
 
 static const struct config_key log_keys[] = {
     {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,

@@ -14,6 +14,8 @@
 #include "app/setup/process/prober.h"
 #include "base/device.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "cluster/postgres.h"
 #include "exchange/limits/account.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/meter.h"
@@ -75,20 +77,35 @@ static enum td_status flush_others(void *ctx, struct td_error *err)
     return status == TD_OK && egress ? egress_log_sync(egress, err) : status;
 }
 
+/* A node begins its work while the database is away: it does not know then what was spent. */
+static enum td_status restore(const struct config *config, struct snapshot_base *base,
+                              struct td_error *err)
+{
+    struct td_error why = {0};
+    enum td_status status = budget_restore(config, NULL, base->spending, &why);
+    if (status == TD_OK)
+        status = token_counts_restore(config, base->token_counts, &why);
+    if (status == TD_UNAVAILABLE && !ledger_is_file(config->ledger.path)) {
+        log_event(LOG_LEVEL_WARN, "spent_unknown", "reason=\"%s\"", why.message);
+        return TD_OK;
+    }
+    return status == TD_OK ? TD_OK : error_set(err, status, "%s", why.message);
+}
+
 static enum td_status open_ledger(const struct config *config, struct services_parts *parts,
                                   struct td_error *err)
 {
     struct snapshot_base *base = &parts->base;
     if (!config->ledger.enabled)
         return TD_OK;
-    enum td_status status = state_file_make_folders(config->ledger.path, err);
+    const char *on_disk = config->ledger.waiting ? config->ledger.waiting : config->ledger.path;
+    enum td_status status = state_file_make_folders(on_disk, err);
+    postgres_set_node(config->cluster.node, config->ledger.waiting);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &base->ledger, err);
     if (status == TD_OK && config->ledger.durable == CONFIG_DURABLE_ANSWER)
         status = ledger_make_durable(base->ledger, flush_others, parts, err);
-    if (status == TD_OK)
-        status = budget_restore(config, NULL, base->spending, err);
-    return status == TD_OK ? token_counts_restore(config, base->token_counts, err) : status;
+    return status == TD_OK ? restore(config, base, err) : status;
 }
 
 /* A command beside a server knows the consents, and does not write them. */

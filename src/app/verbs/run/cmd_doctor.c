@@ -285,7 +285,7 @@ static void check_ledger(struct doctor *doctor)
             "switched off: no exchange is recorded");
         return;
     }
-    if (access(path, F_OK) != 0) {
+    if (ledger_is_file(path) && access(path, F_OK) != 0) {
         add(doctor, "ledger", HEALTH_OK, NULL, "%s will be made at the first start", path);
         return;
     }
@@ -293,7 +293,10 @@ static void check_ledger(struct doctor *doctor)
         ledger_reader_list(reader, NULL, 0, 1, &list, &err) == TD_OK)
         add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
-        add(doctor, "ledger", HEALTH_FAIL, "move the file away; the next start makes a new one",
+        add(doctor, "ledger", HEALTH_FAIL,
+            ledger_is_file(path)
+                ? "move the file away; the next start makes a new one"
+                : "start the database, and 'tandem serve' once, which makes what it needs there",
             "%s", err.message);
     json_free(list);
     ledger_reader_close(reader);
