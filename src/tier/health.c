@@ -65,6 +65,8 @@ struct record {
     pthread_mutex_t lock;
     atomic_uint users;
     struct tier_limits limits;
+    const struct shared_limits *shared; /* NULL: the limits are this node's own */
+    struct shared_limit *of;
     struct minute requests, tokens;
     struct retry_budget retries;
     struct places places;
@@ -186,6 +188,29 @@ void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier
     unlock(record);
 }
 
+void tier_health_set_shared(struct tier_health *health, size_t tier,
+                            const struct shared_limits *shared, struct shared_limit *of)
+{
+    struct record *record = lock(health, tier);
+    if (!record)
+        return;
+    record->shared = shared;
+    record->of = of;
+    unlock(record);
+}
+
+bool tier_health_is_alone(struct tier_health *health, uint32_t *nodes)
+{
+    const struct shared_limits *shared = NULL;
+    for (size_t i = 0; health && i < health->tier_count && !shared; i++) {
+        struct record *record = lock(health, i);
+        shared = record->shared;
+        unlock(record);
+    }
+    *nodes = 1;
+    return shared && shared->away(shared->ctx, nodes);
+}
+
 /* --- who may ask --- */
 
 static double ceiling_locked(const struct record *record, uint64_t now_ms)
@@ -265,6 +290,41 @@ bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms
     return state.reachable;
 }
 
+static bool has_limits(const struct tier_limits *limits)
+{
+    return limits->concurrent || limits->requests_per_minute || limits->tokens_per_minute;
+}
+
+/* Asks for room among all nodes. */
+static bool take_locked(struct record *record, uint32_t tokens, struct tier_state *why)
+{
+    static const enum tier_rest rests[] = {[SHARED_CONCURRENT] = REST_CONCURRENT,
+                                           [SHARED_REQUESTS] = REST_REQUESTS,
+                                           [SHARED_TOKENS] = REST_TOKENS};
+    const struct shared_use need = {1, tokens, record->inside + 1};
+    uint32_t wait_ms = 0;
+    if (!record->shared || !has_limits(&record->limits))
+        return true;
+    enum shared_answer answer =
+        record->shared->take(record->shared->ctx, record->of, &record->limits, &need, &wait_ms);
+    if (answer == SHARED_TAKEN)
+        return true;
+    why->rest = rests[answer];
+    why->rest_ms = wait_ms;
+    why->reachable = false;
+    return false;
+}
+
+static void count_use_locked(struct record *record, uint32_t requests, uint32_t tokens, bool more,
+                             uint64_t now_ms)
+{
+    const struct shared_use use = {requests, tokens, record->inside};
+    minute_add(&record->requests, requests, now_ms);
+    minute_add(&record->tokens, tokens, now_ms);
+    if (record->shared && has_limits(&record->limits))
+        record->shared->used(record->shared->ctx, record->of, &use, more, now_ms);
+}
+
 bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why)
 {
@@ -273,15 +333,15 @@ bool tier_health_enter(struct tier_health *health, size_t tier, const struct tie
         (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller, .sharer = entry->sharer};
     if (!record)
         return true;
-    ticket->inside = look_locked(record, entry, now_ms, why);
+    ticket->inside = look_locked(record, entry, now_ms, why) &&
+                     take_locked(record, entry->prompt_tokens, why);
     if (ticket->inside) {
         ticket->alone = record->why != REST_NONE;
         record->trial_until_ms = ticket->alone ? now_ms + TRIAL_MS : 0;
         record->wanted_ms = now_ms;
         record->inside++;
         ticket->paid_ms = places_enter(&record->places, entry->sharer, entry->weight);
-        minute_add(&record->requests, 1, now_ms);
-        minute_add(&record->tokens, entry->prompt_tokens, now_ms);
+        count_use_locked(record, 1, entry->prompt_tokens, false, now_ms);
         retry_budget_pay(&record->retries);
     }
     bool inside = ticket->inside;
@@ -296,11 +356,11 @@ bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now
     if (!record)
         return true;
     record->inside--; /* its own place is taken already */
-    bool may =
-        look_locked(record, NULL, now_ms, &state) && retry_budget_take(&record->retries, now_ms);
+    bool may = look_locked(record, NULL, now_ms, &state) &&
+               retry_budget_take(&record->retries, now_ms) && take_locked(record, 0, &state);
     record->inside++;
     if (may)
-        minute_add(&record->requests, 1, now_ms);
+        count_use_locked(record, 1, 0, false, now_ms);
     unlock(record);
     return may;
 }
@@ -486,10 +546,9 @@ void tier_health_leave(struct tier_health *health, size_t tier, struct tier_tick
                  now_ms > ticket->since_ms ? now_ms - ticket->since_ms : 0);
     if (ticket->alone)
         record->trial_until_ms = 0;
-    if (result) {
-        minute_add(&record->tokens, result->usage.completion_tokens, now_ms);
+    count_use_locked(record, 0, result ? result->usage.completion_tokens : 0, true, now_ms);
+    if (result)
         judge_locked(health, record, ticket, result, now_ms);
-    }
     *ticket = (struct tier_ticket){0};
     unlock_and_wake(health, record);
 }

@@ -29,6 +29,15 @@ void tier_health_share(struct tier_health *from, size_t from_index, struct tier_
                        size_t to_index);
 void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier_limits limits);
 
+/* The tier's limits are those of several nodes together. **borrows** both for the life of the
+ * process. */
+void tier_health_set_shared(struct tier_health *health, size_t tier,
+                            const struct shared_limits *shared, struct shared_limit *of);
+
+/* Whether limits are shared with other nodes and nobody can say what those use: then this node has
+ * its share of *nodes. */
+bool tier_health_is_alone(struct tier_health *health, uint32_t *nodes);
+
 struct tier_entry {
     uint64_t caller; /* a hash of who asks: the failures of one alone do not count for all */
     uint32_t prompt_tokens;

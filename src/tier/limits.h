@@ -26,6 +26,27 @@ void minute_take(struct minute *minute, uint32_t count, uint64_t since_ms, uint6
 /* Milliseconds until fewer than `limit` are counted; 0 = now, or there is no limit. */
 uint32_t minute_wait_ms(struct minute *minute, uint32_t limit, uint64_t now_ms);
 
+/* Limits that several nodes have together (src/cluster/share.c). Any thread; a call waits for some
+ * milliseconds at most. */
+enum shared_answer { SHARED_TAKEN, SHARED_CONCURRENT, SHARED_REQUESTS, SHARED_TOKENS };
+struct shared_use {
+    uint32_t requests, tokens;
+    uint32_t inside; /* requests of this node that run, with this one */
+};
+struct shared_limit; /* of one tier */
+struct shared_limits {
+    void *ctx;
+    /* Takes what a request needs before it begins: from what all nodes have, or, while nobody can
+     * say what others use, from this node's share. *wait_ms: until there may be room. */
+    enum shared_answer (*take)(void *ctx, struct shared_limit *of, const struct tier_limits *limits,
+                               const struct shared_use *need, uint32_t *wait_ms);
+    /* What was used: what was taken, or (more) what only the answer told. */
+    void (*used)(void *ctx, struct shared_limit *of, const struct shared_use *use, bool more,
+                 uint64_t now_ms);
+    /* Whether nobody can say what others use. *nodes: among how many the limits are shared then. */
+    bool (*away)(void *ctx, uint32_t *nodes);
+};
+
 /* Every request pays in a share of a retry, and every retry takes out a whole one. So an outage
  * adds no more load than that share, and a passing fault in a quiet time is still mended. */
 struct retry_budget {

@@ -191,6 +191,7 @@ def library_types_that_escaped():
         r"openssl/(evp|rand)": "base net",
         r"sqlite3": "ledger/db_sqlite.c",
         r"libpq": "cluster/pq.c",
+        r"hiredis": "cluster/redis.c",
         r"yaml|cyaml": "app",
         r"seccomp": "base",
         r"sodium": "base",

@@ -61,6 +61,14 @@ static void write_ledger(struct ledger *ledger, struct buf *out)
                    (unsigned long long)waiting);
 }
 
+/* Nobody can say what other nodes use of the limits. */
+static void write_limits(struct tier_health *health, struct buf *out)
+{
+    uint32_t nodes;
+    if (tier_health_is_alone(health, &nodes))
+        buf_printf(out, ",\"limits\":{\"code\":\"redis_away\",\"nodes\":%u}", nodes);
+}
+
 /* What is not as the configuration asks for; the reasons name no folders. */
 static void write_faults(const struct exchange_services *services, struct buf *out)
 {
@@ -93,6 +101,7 @@ void health_handle_ready(struct api *api, struct http_request *request, const ch
     if (faults.len > 0)
         buf_printf(&body, ",\"reduced\":[%.*s]", (int)faults.len, faults.data);
     write_ledger(api->host->ledger, &body);
+    write_limits(services->health, &body);
     buf_append_char(&body, '}');
     api_reply_json(api, request, ready ? 200 : 503, &body);
     buf_deinit(&faults);

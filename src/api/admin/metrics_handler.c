@@ -41,12 +41,22 @@ static void ledger_write_metrics(const struct api_host *host,
                         "Rows that wait on this node's disk for the database", (double)waiting);
 }
 
+static void limits_write_metrics(const struct api_host *host,
+                                 const struct exchange_services *services, struct buf *out)
+{
+    uint32_t nodes;
+    (void)host;
+    metrics_write_value(out, "tandem_limits_alone", "gauge",
+                        "1: limits are shared, but Redis is away, and this node has its share",
+                        tier_health_is_alone(services->health, &nodes));
+}
+
 static metric_writer_fn *const writers[] = {
     account_write_metrics,     confidence_write_metrics, alarms_write_metrics,
     consistency_write_metrics, ramps_write_metrics,      shadows_write_metrics,
     hedging_write_metrics,     ledger_write_metrics,     tiers_write_metrics,
     engine_write_metrics,      cache_write_metrics,      otlp_write_metrics,
-    keys_write_metrics,
+    keys_write_metrics,        limits_write_metrics,
 };
 
 void metrics_handle(struct api *api, struct http_request *request, const char *rest)

@@ -358,7 +358,9 @@ struct config {
         int durable;        /* enum config_durable */
     } ledger;
     struct {
-        const char *node; /* always set after loading */
+        const char *node;               /* always set after loading */
+        const char *redis;              /* or NULL */
+        const char *redis_password_env; /* name of a variable; or NULL */
     } cluster;
     struct {
         int level;          /* enum log_level */

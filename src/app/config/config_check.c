@@ -8,6 +8,7 @@
 #include "app/config/config_reach.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "cluster/redis.h"
 #include "net/loopback.h"
 #include "net/transport/address_set.h"
 #include "tandem/engine.h"
@@ -17,6 +18,10 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* In names of rows and fields. */
+#define NODE_BYTES_MAX 100
 
 TD_PRINTF(4, 5)
 static enum td_status refuse(const struct config *config, uint32_t line, struct td_error *err,
@@ -529,6 +534,17 @@ static enum td_status check_sections(const struct config *config, struct td_erro
     return TD_OK;
 }
 
+static enum td_status check_cluster(const struct config *config, struct td_error *err)
+{
+    struct td_error why = {0};
+    if (!*config->cluster.node || strlen(config->cluster.node) > NODE_BYTES_MAX)
+        return refuse(config, config->line, err, "cluster.node must have 1 to %d bytes",
+                      NODE_BYTES_MAX);
+    if (config->cluster.redis && redis_check_url(config->cluster.redis, &why) != TD_OK)
+        return refuse(config, config->line, err, "%s", why.message);
+    return TD_OK;
+}
+
 enum td_status config_check(const struct config *config, struct td_error *err)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
@@ -549,8 +565,8 @@ enum td_status config_check(const struct config *config, struct td_error *err)
         status = check_app(config, i, err);
     for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
         status = check_budget(config, i, err);
-    if (status == TD_OK && !*config->cluster.node)
-        status = refuse(config, config->line, err, "cluster.node must not be empty");
+    if (status == TD_OK)
+        status = check_cluster(config, err);
     if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
         status = refuse(config, config->line, err,
                         "privacy.zero_retention and ledger.store_prompts exclude each other");

@@ -160,7 +160,13 @@ const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
 
 static const struct config_key cluster_keys[] = {
     {"node", CONFIG_KEY_TEXT, AT(cluster.node), NULL,
-     .help = "how records name this node; default: the host's name. TANDEM_NODE overrides it"},
+     .help = "how records and others name this node, each differently; default: the host's name. "
+             "TANDEM_NODE overrides it"},
+    {"redis", CONFIG_KEY_TEXT, AT(cluster.redis), NULL,
+     .help = "redis://HOST:PORT/NUMBER or unix:///PATH of Redis or Valkey: the nodes have the "
+             "limits of tiers (tiers[].limits) together"},
+    {"redis_password_env", CONFIG_KEY_TEXT, AT(cluster.redis_password_env), NULL,
+     .help = "name of the variable with its password"},
 };
 const struct config_section keys_cluster = KEYS_MAP(cluster_keys);
 

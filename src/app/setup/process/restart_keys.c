@@ -58,7 +58,8 @@ static bool same_ledger(const struct config *old, const struct config *new)
            old->ledger.durable ==
                new->ledger.durable &&same_text(old->ledger.path, new->ledger.path) &&
            same_text(old->ledger.egress, new->ledger.egress) &&
-           same_text(old->cluster.node, new->cluster.node);
+           same_text(old->cluster.node, new->cluster.node) &&
+           same_text(old->cluster.redis, new->cluster.redis);
 }
 
 static bool same_files(const struct config *old, const struct config *new)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cluster/postgres.h"
+#include "cluster/share.h"
 #include "exchange/limits/account.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/meter.h"
@@ -34,6 +35,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* Users, applications and routes whose day is counted apart, half of them for one tenant: 6 MB. */
 #define SPENDERS_MAX 130816
@@ -178,6 +180,19 @@ static enum td_status open_answers(const struct config *config, bool serves,
     return TD_OK;
 }
 
+/* What several servers have together. */
+static enum td_status open_share(const struct config *config, struct share **out,
+                                 struct td_error *err)
+{
+    const char *variable = config->cluster.redis_password_env;
+    const char *password = variable ? getenv(variable) : NULL;
+    if (!config->cluster.redis)
+        return TD_OK;
+    if (variable && !password)
+        return error_set(err, TD_INVALID, "cluster.redis_password_env: %s is not set", variable);
+    return share_open(config->cluster.redis, password, config->cluster.node, out, err);
+}
+
 /* Only a server has shadows, reactions, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
@@ -185,6 +200,9 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
     base->shadow_pool = shadow_pool_new(config->shadow.running_max);
     base->reactions = reactions_new(NULL);
     base->prober = prober_new();
+    enum td_status status = open_share(config, &base->share, err);
+    if (status != TD_OK)
+        return status;
     if (!base->shadow_pool || !base->reactions || !base->prober)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
     return vault_keep_load(config, base->vaults, err);
@@ -238,6 +256,7 @@ void services_setup_close(struct services_parts *parts)
     shadow_pool_free(base->shadow_pool);
     reactions_free(base->reactions);
     prober_free(base->prober);
+    share_close(base->share);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

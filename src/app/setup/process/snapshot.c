@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "cluster/share.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/scanner.h"
@@ -264,10 +265,15 @@ static void keep_learned(struct snapshot *snapshot, const struct snapshot *befor
         }
 }
 
-static void set_limits(struct snapshot *snapshot)
+static void set_limits(struct snapshot *snapshot, struct share *share)
 {
-    for (size_t i = 0; i < snapshot->config->tier_count; i++)
-        tier_health_set_limits(snapshot->services.health, i, snapshot->config->tiers[i].limits);
+    struct tier_health *health = snapshot->services.health;
+    for (size_t i = 0; i < snapshot->config->tier_count; i++) {
+        struct shared_limit *of = share ? share_of(share, snapshot->config->tiers[i].name) : NULL;
+        tier_health_set_limits(health, i, snapshot->config->tiers[i].limits);
+        if (of)
+            tier_health_set_shared(health, i, share_limits(share), of);
+    }
 }
 
 /* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
@@ -468,7 +474,7 @@ static enum td_status make_tiers(struct snapshot *snapshot, const struct snapsho
     }
     if (status == TD_OK) {
         keep_learned(snapshot, base->before);
-        set_limits(snapshot);
+        set_limits(snapshot, base->share);
     }
     return status;
 }

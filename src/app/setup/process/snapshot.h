@@ -42,6 +42,7 @@ struct snapshot_base {
     struct spending *spending;
     struct meters *meters;
     struct hedge_allowance *hedge_allowance;
+    struct share *share;   /* limits that nodes have together; NULL = each has its own */
     struct prober *prober; /* NULL = tiers are found again by requests */
     struct account *account;
     struct token_counts *token_counts;
