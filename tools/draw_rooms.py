@@ -146,7 +146,8 @@ def draw() -> str:
         # Arrows of one box leave and arrive in the order of the boxes at their other end, so few of
         # them cross.
         leaving = sorted(
-            (boxes[b] for a, b in sorted(arrows) if a == start), key=lambda box: box.x + box.width / 2
+            (boxes[b] for a, b in sorted(arrows) if a == start),
+            key=lambda box: box.x + box.width / 2,
         )
         coming = sorted(
             (boxes[a] for a, b in sorted(arrows) if b == end), key=lambda box: box.x + box.width / 2

@@ -333,8 +333,8 @@ bool tier_health_enter(struct tier_health *health, size_t tier, const struct tie
         (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller, .sharer = entry->sharer};
     if (!record)
         return true;
-    ticket->inside = look_locked(record, entry, now_ms, why) &&
-                     take_locked(record, entry->prompt_tokens, why);
+    ticket->inside =
+        look_locked(record, entry, now_ms, why) && take_locked(record, entry->prompt_tokens, why);
     if (ticket->inside) {
         ticket->alone = record->why != REST_NONE;
         record->trial_until_ms = ticket->alone ? now_ms + TRIAL_MS : 0;

@@ -57,7 +57,7 @@ PARTS = {
         "inference",
         "admin",
     ],
-    "app": ["config", "setup", "cli", "evidence", "verbs"],
+    "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "verbs"],
     "app/setup": ["files", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "evidence"],
 }
@@ -193,12 +193,14 @@ def library_types_that_escaped():
         r"libpq": "cluster/pq.c",
         r"hiredis": "cluster/redis.c",
         r"yaml|cyaml": "app",
+        r"histedit|editline": "app/terminal",
         r"seccomp": "base",
         r"sodium": "base",
         r"z(lib|std)": "net",
     }
     for path in sorted(SRC.rglob("*.[ch]")):
-        places = {path.relative_to(SRC).parts[0], str(path.relative_to(SRC))}
+        inside = path.relative_to(SRC)
+        places = {str(inside), *map(str, inside.parents)}
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = re.match(r"\s*#\s*include\s+<([^>]+)>", line)
             for pattern, home in homes.items():

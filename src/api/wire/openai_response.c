@@ -136,6 +136,7 @@ void response_write_tandem(const struct response_writer *writer,
     if (summary->cache != TIER_CACHE_NONE)
         buf_append_str(out, summary->cache == TIER_CACHE_HIT ? STR(",\"cache\":\"hit\"")
                                                              : STR(",\"cache\":\"miss\""));
+    buf_printf(out, ",\"egress_bytes\":%llu", (unsigned long long)summary->egress_bytes);
     write_pseudonyms(&summary->pseudonyms, out);
     write_left_out(&summary->left_out, out);
     if (writer->left_out) {

@@ -22,7 +22,7 @@ struct call {
     const struct remote_request *request;
     struct loop *loop;
     struct sse_reader sse;
-    bool streaming;
+    bool streaming, stopped;
     int code;
     enum td_status status;
     struct td_error err;
@@ -64,8 +64,19 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     loop_event_stop(call->loop);
 }
 
+static void on_stop(void *ctx)
+{
+    struct call *call = ctx;
+    if (!call->request->stop(call->request->ctx))
+        return;
+    call->stopped = true;
+    loop_event_stop(call->loop);
+}
+
 static enum td_status judge(struct call *call, struct td_error *err)
 {
+    if (call->stopped)
+        return TD_OK;
     if (call->err.status != TD_OK)
         return error_set(err, call->err.status, "%s: %s", call->request->base, call->err.message);
     if (call->code < 400)
@@ -126,7 +137,13 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
     enum td_status status = client_start(client, &http, &transfer, err);
     if (status != TD_OK)
         return status;
+    struct loop_watch *watch = NULL;
+    if (request->stop)
+        watch = loop_watch_new(call->loop, request->stop_fd, on_stop, call);
     loop_event_run(call->loop);
+    loop_watch_free(call->loop, watch);
+    if (call->stopped)
+        client_cancel(transfer);
     if (request->code)
         *request->code = call->code;
     return judge(call, err);

@@ -13,6 +13,10 @@ struct remote_request {
     void *ctx;
     struct buf *answer; /* whole body, or what came instead of a stream */
     uint32_t timeout_ms;
+    /* While this descriptor is readable, `stop` is asked, with ctx; true hangs up, with TD_OK.
+     * stop NULL = nothing stops the call. */
+    int stop_fd;
+    bool (*stop)(void *ctx);
     int *code; /* gets the answer's HTTP code, 0 when none came; NULL = nobody asks */
 };
 

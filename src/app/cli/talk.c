@@ -5,6 +5,8 @@
 #include "api/wire/openai_response.h"
 #include "app/cli/remote.h"
 #include "app/setup/process/runtime.h"
+#include "app/terminal/signals.h"
+#include "app/terminal/terminal.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -30,6 +32,19 @@ void talk_answer_deinit(struct talk_answer *answer)
     answer->tandem = NULL;
 }
 
+/* Takes what signals there are; true when the answer is to stop. */
+static bool is_stopped(struct talk_answer *answer)
+{
+    enum signal_event event;
+    while ((event = signals_next()) != SIGNAL_NONE) {
+        if (event == SIGNAL_SUSPEND)
+            terminal_suspend();
+        if (event == SIGNAL_INTERRUPT || event == SIGNAL_END)
+            answer->stopped = true;
+    }
+    return answer->stopped;
+}
+
 static void take_text(struct talk_answer *answer, struct td_str text)
 {
     buf_append_str(&answer->text, text);
@@ -42,6 +57,7 @@ static void take_text(struct talk_answer *answer, struct td_str text)
 struct local_talk {
     struct talk_answer *answer;
     struct loop *loop;
+    struct exchange *exchange;
     struct response_writer writer;
     struct td_error *err;
     bool ended;
@@ -63,7 +79,6 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct local_talk *talk = ctx;
     switch (event->kind) {
     case EXCHANGE_START:
-    case EXCHANGE_CANCELLED:
     case EXCHANGE_COMPLETE:
         break;
     case EXCHANGE_TEXT:
@@ -75,12 +90,33 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_FAILED:
         error_set(talk->err, event->status, "%s", event->message);
         /* fall through */
+    case EXCHANGE_CANCELLED:
     case EXCHANGE_DONE:
         take_tandem(talk, event->summary);
         talk->ended = true;
         loop_event_stop(talk->loop);
         break;
     }
+}
+
+static void on_signal(void *ctx)
+{
+    struct local_talk *talk = ctx;
+    if (!talk->ended && is_stopped(talk->answer))
+        exchange_cancel(talk->exchange);
+}
+
+/* Until the exchange has ended. */
+static enum td_status wait_for_end(struct local_talk *talk, struct td_error *err)
+{
+    struct loop_watch *watch = NULL;
+    if (signals_fd() >= 0)
+        watch = loop_watch_new(talk->loop, signals_fd(), on_signal, talk);
+    while (!talk->ended)
+        loop_event_run(talk->loop);
+    loop_watch_free(talk->loop, watch);
+    return talk->err->status == TD_OK ? TD_OK
+                                      : error_set(err, talk->err->status, "%s", talk->err->message);
 }
 
 enum td_status talk_local(struct runtime *runtime, struct loop *loop,
@@ -99,20 +135,17 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
         .streamed = answer->on_text != NULL,
         .mode = request->mode,
         .data_class = request->data_class,
+        .keep_nothing = request->keep_nothing,
     };
     td.sampling.temperature = (float)request->temperature;
     double begin = clock_monotonic_ms(NULL);
     loop_event_restart(loop); /* the answer before stopped it */
-    struct exchange *exchange;
     struct exchange_services *services = runtime_acquire(runtime);
-    enum td_status status = exchange_start(services, loop, &td, on_event, &talk, &exchange, err);
+    enum td_status status =
+        exchange_start(services, loop, &td, on_event, &talk, &talk.exchange, err);
     if (status == TD_OK) {
-        response_writer_init(&talk.writer, exchange_id(exchange), 0, &td);
-        while (!talk.ended)
-            loop_event_run(loop);
-        status = failure.status;
-        if (status != TD_OK)
-            error_set(err, status, "%s", failure.message);
+        response_writer_init(&talk.writer, exchange_id(talk.exchange), 0, &td);
+        status = wait_for_end(&talk, err);
     }
     answer->total_ms = clock_monotonic_ms(NULL) - begin;
     runtime_release(runtime, services);
@@ -170,6 +203,12 @@ static void write_request(const struct talk_request *request, struct buf *out)
     json_free(body);
 }
 
+static bool on_signal_of_remote(void *ctx)
+{
+    const struct remote_talk *talk = ctx;
+    return is_stopped(talk->answer);
+}
+
 enum td_status talk_remote(const char *url, const struct talk_request *request,
                            struct talk_answer *answer, struct td_error *err)
 {
@@ -187,6 +226,8 @@ enum td_status talk_remote(const char *url, const struct talk_request *request,
         .ctx = &talk,
         .answer = &reply,
         .timeout_ms = REMOTE_TIMEOUT_MS,
+        .stop_fd = signals_fd(),
+        .stop = on_signal_of_remote,
     };
     enum td_status status = body.failed
                                 ? error_set(err, TD_LIMIT, "the conversation is too long to send")

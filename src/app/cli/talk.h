@@ -18,17 +18,21 @@ struct talk_request {
     enum td_data_class data_class;
     uint32_t tokens_max;
     double temperature;
+    bool keep_nothing; /* in this process: only numbers of it are recorded */
 };
 
 struct talk_answer {
     struct buf text;
     struct json *tandem; /* NULL when it failed before a tier was known */
     double total_ms;
+    bool stopped; /* by Ctrl-C, or because nobody reads any more; the exchange was cancelled */
     /* Called for each piece of text that may be shown; NULL = wait for the whole. */
     void (*on_text)(void *ctx, struct td_str text);
     void *ctx;
 };
 
+/* An event of signals.h while an answer comes: Ctrl-C, or the end of the program, stops it, with
+ * TD_OK and `stopped`. The text is then what came until there. */
 void talk_answer_init(struct talk_answer *answer);
 void talk_answer_deinit(struct talk_answer *answer);
 

@@ -77,9 +77,8 @@ struct config_section {
     }
 
 extern const struct config_section keys_root; /* keys.c */
-extern const struct config_section keys_server, keys_ledger, keys_cluster, keys_responses, keys_cache,
-    keys_otlp,
-    keys_files, keys_log;                                    /* keys_server.c */
+extern const struct config_section keys_server, keys_ledger, keys_cluster, keys_responses,
+    keys_cache, keys_otlp, keys_files, keys_log;             /* keys_server.c */
 extern const struct config_section keys_engine, keys_models; /* keys_engine.c */
 extern const struct config_section keys_tier;                /* keys_tiers.c */
 extern const struct config_section keys_route;               /* keys_routes.c */

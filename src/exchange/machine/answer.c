@@ -73,6 +73,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     for (size_t i = 0; i < ex->attempt_count; i++) {
         summary->cost_usd += ex->attempts[i].cost_usd;
         summary->cache_saved_usd += ex->attempts[i].saved_usd;
+        summary->egress_bytes += ex->attempts[i].egress_bytes;
     }
     if (!by)
         return;

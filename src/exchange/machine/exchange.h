@@ -180,6 +180,7 @@ struct exchange_summary {
     enum tier_cache cache; /* of the answer */
     uint32_t cache_age_s;
     double cache_saved_usd; /* what hits would have cost, also those that were left */
+    uint64_t egress_bytes;  /* that left the device, of all attempts */
     /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's
      * counts as saved. */
     double all_cloud_cost_usd;

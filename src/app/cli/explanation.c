@@ -1,0 +1,208 @@
+/* A record in sentences. */
+#include "app/cli/explanation.h"
+
+#include "app/cli/remote.h"
+#include "base/json.h"
+
+#include <string.h>
+
+#define RECORD_BYTES_MAX (16u << 20)
+#define REMOTE_TIMEOUT_MS 10000
+
+static const char *text_of(const struct json *object, const char *name, const char *otherwise)
+{
+    const char *text = json_cstr(json_get(object, name));
+    return text ? text : otherwise;
+}
+
+static void print_head(FILE *out, const struct json *record)
+{
+    fprintf(out, "Exchange %s", text_of(record, "id", "?"));
+    const char *time = text_of(record, "time", NULL);
+    if (time)
+        fprintf(out, ", %s", time);
+    fprintf(out, "\n");
+    const char *tier = text_of(record, "tier", NULL);
+    if (tier)
+        fprintf(out, "It was answered by the tier %s (%s, %s)", tier, text_of(record, "model", "?"),
+                text_of(record, "place", "?"));
+    else
+        fprintf(out, "It was not answered by any tier");
+    const struct json *confidence = json_get(record, "confidence");
+    if (json_kind_of(confidence) == JSON_KIND_DOUBLE || json_kind_of(confidence) == JSON_KIND_INT)
+        fprintf(out, " with confidence %.2f", json_number(confidence, 0));
+    fprintf(out, ", status %s.\n", text_of(record, "status", "?"));
+    const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
+    const char *model = text_of(record, "requested_model", NULL);
+    if (model)
+        fprintf(out, "The request asked for the model '%s'.\n", model);
+    fprintf(out, "Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
+            text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
+    fprintf(out,
+            "%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
+            "%.6f USD (all-cloud: %.6f USD).\n",
+            (long long)json_int(json_get(record, "prompt_tokens"), 0),
+            (long long)json_int(json_get(record, "completion_tokens"), 0),
+            json_number(json_get(record, "ttft_ms"), 0),
+            json_number(json_get(record, "total_ms"), 0),
+            json_number(json_get(record, "cost_usd"), 0),
+            json_number(json_get(record, "all_cloud_cost_usd"), 0));
+    const char *disclosure = text_of(record, "disclosure", NULL);
+    if (disclosure)
+        fprintf(out, "The client was told: %s\n", disclosure);
+}
+
+/* The names by which other systems know this request. */
+static void print_trace(FILE *out, const struct json *record)
+{
+    const char *trace = text_of(record, "trace_id", NULL);
+    const char *request = text_of(record, "request_id", NULL);
+    const struct json *others = json_get(record, "same_trace");
+    if (!trace)
+        return;
+    fprintf(out, "Trace %s, request %s.\n", trace, request ? request : "without a name");
+    if (json_bool(json_get(json_get(record, "signals"), "trace_restarted"), false))
+        fprintf(out, "The traceparent that came was malformed: the trace began anew here.\n");
+    for (size_t i = 0; i < json_count(others); i++)
+        fprintf(out, "%s%s", i ? ", " : "Also in this trace: ", json_cstr(json_at(others, i)));
+    if (json_count(others))
+        fprintf(out, ".\n");
+}
+
+static void print_reasons(FILE *out, const struct json *record)
+{
+    const struct json *reasons = json_get(record, "reasons");
+    if (json_count(reasons))
+        fprintf(out, "\nWhy:\n");
+    for (size_t i = 0; i < json_count(reasons); i++) {
+        const struct json *reason = json_at(reasons, i);
+        const char *tier = text_of(reason, "tier", "");
+        fprintf(out, "  %zu. %s [%s%s%s]\n", i + 1, text_of(reason, "text", ""),
+                text_of(reason, "code", "?"), *tier ? ", " : "", tier);
+    }
+}
+
+/* What decided where an exchange began, by the name in its record (router/plan/policy.c). */
+static const char *decided_in_words(const char *by)
+{
+    static const struct {
+        const char *by, *words;
+    } table[] = {
+        {"denied", "no tier was allowed to answer"},
+        {"mode", "the request's mode decided"},
+        {"rule", "a rule of the policy decided"},
+        {"ramp", "the route's ramp decided"},
+        {"route", "the first tier of the route's ladder"},
+        {"gate", "gate G0 skipped the first tier"},
+        {"score", "the best score by the request's weights"},
+        {"slo", "the time that the request allows decided"},
+        {"similar", "where a similar question began before"},
+        {"conversation", "where this conversation began before"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].by, by) == 0)
+            return table[i].words;
+    return by;
+}
+
+/* Where it began, by what, who was next, and what would have changed it. */
+static void print_decision(FILE *out, const struct json *record)
+{
+    const struct json *signals = json_get(record, "signals");
+    const struct json *decision = json_get(signals, "decision");
+    const char *by = text_of(decision, "by", NULL), *rule = text_of(decision, "rule", NULL);
+    if (!by)
+        return;
+    fprintf(out, "\nDecision: it began on %s, by %s (%s", text_of(decision, "start", "no tier"), by,
+            decided_in_words(by));
+    if (rule)
+        fprintf(out, "; rule '%s' matched", rule);
+    const char *runner_up = text_of(decision, "runner_up", NULL);
+    if (runner_up)
+        fprintf(out, "; %s was next", runner_up);
+    fprintf(out, ").\n");
+    const char *flip = text_of(decision, "flip", NULL);
+    if (flip)
+        fprintf(out, "What would change it: %s.\n", flip);
+    void *iterator = NULL;
+    const char *tier;
+    const struct json *score;
+    while (json_next(json_get(decision, "scores_usd"), &iterator, &tier, &score))
+        fprintf(out, "  score of %s: %.6f USD\n", tier, json_number(score, 0));
+}
+
+static void print_attempts(FILE *out, const struct json *record)
+{
+    const struct json *attempts = json_get(record, "attempts");
+    if (json_count(attempts))
+        fprintf(out, "\nAttempts:\n");
+    for (size_t i = 0; i < json_count(attempts); i++) {
+        const struct json *attempt = json_at(attempts, i);
+        const struct json *confidence = json_get(attempt, "confidence");
+        fprintf(out, "  %zu. %s (%s): %s", i + 1, text_of(attempt, "tier", "?"),
+                text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
+        if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
+            fprintf(out, ", confidence %.2f", json_number(confidence, 0));
+        const char *kind = json_cstr(json_at(json_get(json_get(record, "signals"), "kinds"), i));
+        if (kind)
+            fprintf(out, " of a%s %s", *kind == 'a' ? "n" : "", kind);
+        fprintf(out, ", began after %.1f ms, %.1f ms, %.6f USD%s, %lld bytes left the device\n",
+                json_number(json_get(attempt, "start_ms"), 0),
+                json_number(json_get(attempt, "total_ms"), 0),
+                json_number(json_get(attempt, "cost_usd"), 0),
+                json_bool(json_get(attempt, "estimated"), false) ? " (estimated)" : "",
+                (long long)json_int(json_get(attempt, "egress_bytes"), 0));
+        const char *error = text_of(attempt, "error", NULL);
+        if (error)
+            fprintf(out, "     %s\n", error);
+    }
+}
+
+static void print_shadows(FILE *out, const struct json *record)
+{
+    const struct json *shadows = json_get(record, "shadows");
+    if (json_count(shadows))
+        fprintf(out, "\nShadow answers, only compared:\n");
+    for (size_t i = 0; i < json_count(shadows); i++) {
+        const struct json *shadow = json_at(shadows, i);
+        const struct json *agreement = json_get(shadow, "agreement");
+        bool answered = json_kind_of(agreement) != JSON_KIND_NULL;
+        fprintf(out, "  %s: ", text_of(shadow, "tier", "?"));
+        if (answered)
+            fprintf(out, "%s (agreement %.2f as %s)",
+                    json_bool(json_get(shadow, "same"), false) ? "the same" : "another answer",
+                    json_number(agreement, 0), text_of(shadow, "kind", "?"));
+        else
+            fprintf(out, "no answer");
+        fprintf(out, ", %.1f ms, %.6f USD, %lld bytes left the device\n",
+                json_number(json_get(shadow, "total_ms"), 0),
+                json_number(json_get(shadow, "cost_usd"), 0),
+                (long long)json_int(json_get(shadow, "egress_bytes"), 0));
+    }
+}
+
+void explanation_print(const struct json *record, FILE *out)
+{
+    print_head(out, record);
+    print_trace(out, record);
+    print_reasons(out, record);
+    print_decision(out, record);
+    print_attempts(out, record);
+    print_shadows(out, record);
+}
+
+enum td_status explanation_fetch(const char *url, const char *id, struct json **out,
+                                 struct td_error *err)
+{
+    char path[256];
+    snprintf(path, sizeof path, "/tandem/v1/exchanges/%.200s", id);
+    struct buf body;
+    buf_init(&body, RECORD_BYTES_MAX);
+    struct remote_request request = {
+        .base = url, .path = path, .answer = &body, .timeout_ms = REMOTE_TIMEOUT_MS};
+    enum td_status status = remote_call(&request, err);
+    if (status == TD_OK)
+        status = json_parse(buf_view(&body), out, err);
+    buf_deinit(&body);
+    return status;
+}
