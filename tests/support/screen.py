@@ -114,6 +114,14 @@ class Screen:
         shown = self._tmux("capture-pane", "-p", *(["-S", "-"] if scrolled else []))
         return "\n".join(line.rstrip() for line in shown.rstrip().split("\n")) + "\n"
 
+    def forget(self) -> None:
+        """Clears the screen as Ctrl-L does; what scrolled away is not to be seen any more."""
+        self.keys("C-l")
+        end = time.monotonic() + 20
+        while self.cursor()[1] > 0 and time.monotonic() < end:
+            time.sleep(0.02)
+        self._tmux("clear-history")
+
     def cursor(self) -> tuple[int, int]:
         """(column, row), from 0."""
         column, row = self._tmux("display-message", "-p", "#{cursor_x} #{cursor_y}").split()

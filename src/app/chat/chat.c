@@ -162,6 +162,7 @@ enum chat_code chat_ask(struct chat *chat, struct td_str text)
         add_up(chat, &answer);
     }
     word_wrap_end(&chat->wrap);
+    fflush(stdout); /* before anything is said on standard error */
     enum chat_code code = show_end(chat, status, &answer, &err);
     word_wrap_deinit(&chat->wrap);
     talk_answer_deinit(&answer);

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""The recorded sessions of docs/sessions/ are what the program does: each is played again, and
+compared screen by screen.
+
+TANDEM_RECORD=1 writes them anew. Times, ids, sums that depend on them, and where a line is broken
+because of their width are not compared; what no line may have is a width beyond the terminal's."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from conversations import HARD, LABEL, environment, state
+from screen import Screen, flat
+from scripted_cloud import Script, ScriptedCloud
+from tandem import BINARY, ROOT
+
+FOLDER = ROOT / "docs" / "sessions"
+POEM = (
+    "The sea is a grey page that the wind turns over, and every wave has a line on it that "
+    "nobody reads twice."
+)
+PASTED = "Translate this, please:\n\n  Guten Morgen, 世界.\n  Wie geht es dir?"
+
+MASKS = (
+    (r"\d+(\.\d+)? ms", "N ms"),
+    (r"\d+\.\d+ USD", "N USD"),
+    (r"\d+ bytes", "N bytes"),
+    (r"confidence \d\.\d+", "confidence N"),
+    (r"probability \d\.\d+", "probability N"),
+    (r"\d+ prompt and \d+ answer tokens", "N prompt and N answer tokens"),
+    (r"ex_[0-9a-f ]{24,26}", "ex_ID "),
+    (r"\b\d{4}-\d\d-\d\dT[\d:. ]+Z", "TIME"),
+    (r"Trace [0-9a-f ]{32,34}", "Trace ID"),
+    (r"policy [0-9a-f]{16}", "policy ID"),
+    (r"Tandem \d+\.\d+\.\d+", "Tandem VERSION"),
+    (r" +([,.;)\]])", r"\1"),
+)
+
+
+def masked(text: str) -> str:
+    text = flat(text)
+    for pattern, name in MASKS:
+        text = re.sub(pattern, name, text)
+    return flat(text)
+
+
+class Session:
+    """What was to be seen, with what was done before it: the screen, and what has scrolled away."""
+
+    def __init__(self, title: str, screen: Screen | None = None) -> None:
+        self.screen = screen
+        self.frames: list[tuple[str, str]] = []
+        self.title = title
+
+    def shows(self, done: str) -> None:
+        assert self.screen
+        text = self.screen.text(scrolled=True)
+        for line in text.split("\n"):
+            wide = len(line) + sum(ord(c) > 0x2E80 for c in line)
+            assert wide <= self.screen.columns, f"{wide} columns: {line}"
+        self.frames.append((done, text))
+
+    def written(self) -> str:
+        out = [f"{self.title}\n"]
+        for done, text in self.frames:
+            out.append(f"\n----- {done}\n{text}")
+        return "".join(out)
+
+    def compare(self, name: str) -> None:
+        path = FOLDER / f"{name}.txt"
+        if os.environ.get("TANDEM_RECORD"):
+            path.write_text(self.written())
+        recorded = path.read_text().split("\n----- ")
+        equal(recorded[0].strip(), self.title, f"the title of {path.name}")
+        equal(len(recorded) - 1, len(self.frames), f"screens of {path.name}")
+        for part, (done, text) in zip(recorded[1:], self.frames, strict=True):
+            said, _, shown = part.partition("\n")
+            equal(said, done, path.name)
+            equal(masked(text), masked(shown), f"{path.name}, after: {done}")
+
+
+def play(name: str, title: str, script: Callable[[Session, Screen], None], **how: object) -> None:
+    """Runs `tandem chat`, and compares what was seen."""
+    columns, rows = how.pop("size", (80, 24))
+    cloud = how.pop("cloud", None)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(state())
+        env = environment(folder, cloud)
+        screen = stack.enter_context(Screen([str(BINARY), "chat"], env, columns, rows))
+        session = Session(f"{title} ({columns} columns, {rows} rows)", screen)
+        screen.wait_prompt()
+        script(session, screen)
+        session.compare(name)
+
+
+def first_start(session: Session, screen: Screen) -> None:
+    session.shows("$ tandem chat")
+    screen.say("2 miles in km")
+    screen.wait("device]")
+    screen.wait_prompt()
+    session.shows('types "2 miles in km"')
+    screen.say("Write a poem about the sea")
+    screen.wait("device]", times=2)
+    screen.wait_prompt()
+    session.shows('types "Write a poem about the sea"')
+    screen.say("/hepl")
+    screen.wait("Nothing was sent")
+    screen.wait_prompt()
+    session.shows('types "/hepl"')
+
+
+def conversation(session: Session, screen: Screen, cloud: ScriptedCloud) -> None:
+    screen.paste(PASTED)
+    screen.wait("dir?")
+    session.shows("pastes four lines; nothing is sent yet")
+    cloud.script = Script(text="Good morning, world. How are you?")
+    screen.keys("Enter")
+    screen.wait("bytes left the device]")
+    screen.wait_prompt()
+    session.shows("Enter")
+    screen.forget()
+    cloud.script = Script(text=POEM, stall_after=12)
+    screen.say("Write a long poem about the sea")
+    screen.wait("the wind turns")
+    screen.keys("C-c")
+    screen.wait("[stopped")
+    screen.wait_prompt()
+    session.shows(
+        'Ctrl-L, types "Write a long poem about the sea", and Ctrl-C while the answer comes'
+    )
+    screen.keys("Up", "Up")
+    screen.wait("Wie geht es dir?")
+    session.shows("Up, Up: the pasted text is one entry of the history")
+    screen.keys("C-c")
+    screen.wait_prompt()
+    screen.forget()
+    screen.say("/clear")
+    screen.wait("A new conversation.")
+    screen.wait_prompt()
+    cloud.script = Script(text="Because bread was dear.")
+    screen.say(HARD)
+    screen.wait("Because bread was dear.")
+    screen.wait_prompt()
+    screen.say("/why")
+    screen.wait("Attempts:")
+    screen.wait_prompt()
+    session.shows(f'clears the screen (Ctrl-L), types "/clear", "{HARD}", "/why"')
+    screen.forget()
+    screen.say("/private")
+    screen.wait_prompt("private>")
+    screen.say(LABEL)
+    screen.wait("play_music")
+    screen.wait_prompt("private>")
+    screen.say("/cost")
+    screen.wait("The cloud alone")
+    screen.wait_prompt("private>")
+    session.shows(f'Ctrl-L, "/private", "{LABEL}", "/cost"')
+
+
+@case
+def test_the_first_start_is_as_recorded():
+    for size in ((80, 24), (120, 40), (20, 24)):
+        name = f"first-start-{size[0]}x{size[1]}"
+        play(name, "A first start, without a cloud", first_start, size=size)
+
+
+@case
+def test_a_conversation_with_a_cloud_is_as_recorded():
+    for size in ((80, 24), (120, 40)):
+        cloud = ScriptedCloud()
+
+        def script(session: Session, screen: Screen, cloud: ScriptedCloud = cloud) -> None:
+            conversation(session, screen, cloud)
+
+        name = f"conversation-{size[0]}x{size[1]}"
+        play(name, "A conversation, with a cloud", script, size=size, cloud=cloud)
+
+
+@case
+def test_ask_in_pipes_is_as_recorded():
+    cloud = ScriptedCloud(Script(text="Mend the fence"))
+    session = Session("Questions in pipes")
+    lines = (
+        (None, 'tandem ask "What is 12 percent of 80?"'),
+        (None, 'tandem ask "Write a poem about the sea"'),
+        (None, 'head -c 64 /dev/zero | tandem ask "What is this?"; echo "exit status $?"'),
+        (None, 'tandem ask < /dev/null; echo "exit status $?"'),
+        (cloud, 'printf "+ a new board\\n" | tandem ask "Write a commit message"'),
+        (None, 'printf "2+2\\n/cost\\n/nonsense\\n" | tandem chat; echo "exit status $?"'),
+    )
+    with state() as folder:
+        for behind, line in lines:
+            (folder / "tandem").unlink(missing_ok=True)
+            (folder / "tandem").symlink_to(Path(BINARY).resolve())
+            env = environment(folder, behind)
+            env["PATH"] = f"{folder}:{env['PATH']}"
+            done = subprocess.run(
+                ["sh", "-c", f"exec 2>&1; {line}"],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            session.frames.append((f"$ {line}", done.stdout))
+        session.compare("ask")
+
+
+if __name__ == "__main__":
+    main()
