@@ -123,6 +123,38 @@ def test_why_explains_the_last_answer():
 
 
 @case
+def test_why_says_what_gives_a_text_its_class():
+    with chat(ScriptedCloud()) as screen:
+        for text, says in (
+            (
+                "My card is 4111 1111 1111 1111, and 4111 1111 1111 1111 again",
+                "It is restricted because it contains CREDIT_CARD (2 times, restricted). To ask "
+                "openai all the same, take these values out first: 'tandem redact'",
+            ),
+            (
+                "Write to anna.meier@gmx-post.de why the sky is blue",
+                "It is sensitive because it contains EMAIL_ADDRESS (sensitive). To ask openai all "
+                "the same, let it see surrogates: privacy.pseudonyms.on: true",
+            ),
+        ):
+            screen.say("/clear")
+            screen.wait_prompt()
+            screen.say(text)
+            screen.wait("nothing left the device")
+            screen.wait_prompt()
+            screen.say("/why")
+            screen.wait(says)
+            screen.wait_prompt()
+            screen.forget()
+    with chat(ScriptedCloud(), ["--data-class", "contractual"]) as screen:
+        screen.say("Why is the sky blue?")
+        screen.wait("nothing left the device")
+        screen.wait_prompt()
+        screen.say("/why")
+        screen.wait("It is contractual because the request, its route or the conversation before")
+
+
+@case
 def test_clear_and_system_change_what_is_sent():
     cloud = ScriptedCloud(Script(text="Yes."))
     with chat(cloud, ["--mode", "only-cloud"]) as screen:

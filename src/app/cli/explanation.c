@@ -3,8 +3,11 @@
 
 #include "app/cli/remote.h"
 #include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "privacy/kind/kind.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #define RECORD_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 10000
@@ -50,6 +53,85 @@ static void print_head(FILE *out, const struct json *record)
     const char *disclosure = text_of(record, "disclosure", NULL);
     if (disclosure)
         fprintf(out, "The client was told: %s\n", disclosure);
+}
+
+/* --- the class --- */
+
+/* A kind of ours by its name; others are an operator's own, whose class is in the configuration of
+ * then. */
+static bool find_kind(const char *name, enum td_data_class *data_class)
+{
+    for (int kind = 0; kind < PRIVACY_KIND_COUNT; kind++) {
+        if (strcmp(privacy_kind_name(kind), name) != 0)
+            continue;
+        *data_class = privacy_kind_class(kind);
+        return true;
+    }
+    return false;
+}
+
+/* The findings that give the class. Returns how many there were. */
+static size_t list_findings(FILE *out, const struct json *findings, enum td_data_class wanted)
+{
+    void *iterator = NULL;
+    const char *name;
+    const struct json *count;
+    size_t listed = 0;
+    while (json_next(findings, &iterator, &name, &count)) {
+        enum td_data_class own = TD_CLASS_PUBLIC;
+        bool known = find_kind(name, &own);
+        if (known && own != wanted)
+            continue;
+        fprintf(out, "%s%s (", listed++ ? ", " : "", name);
+        if (json_int(count, 1) > 1)
+            fprintf(out, "%lld times, ", (long long)json_int(count, 1));
+        fprintf(out, "%s)", known ? names_class(own) : "a rule of your own");
+    }
+    return listed;
+}
+
+/* What a user can do about a class that kept a tier out. */
+static void print_remedy(FILE *out, const struct json *record, enum td_data_class data_class)
+{
+    const struct json *reasons = json_get(record, "reasons");
+    const char *tier = NULL;
+    for (size_t i = 0; !tier && i < json_count(reasons); i++)
+        if (strcmp(text_of(json_at(reasons, i), "code", ""), "removed_class") == 0)
+            tier = text_of(json_at(reasons, i), "tier", NULL);
+    if (tier && data_class == TD_CLASS_SENSITIVE)
+        fprintf(out,
+                "To ask %s all the same, let it see surrogates: privacy.pseudonyms.on: true puts "
+                "them in place of private values, and the values back into the answer.\n",
+                tier);
+    else if (tier)
+        fprintf(out,
+                "To ask %s all the same, take these values out first: 'tandem redact' writes the "
+                "text without them.\n",
+                tier);
+}
+
+/* Why a text has its class. */
+static void print_class(FILE *out, const struct json *record)
+{
+    enum td_data_class data_class;
+    const struct json *findings = json_get(json_get(record, "signals"), "findings");
+    const char *name = text_of(record, "data_class", "");
+    if (!names_class_parse(str_from(name), &data_class) || data_class == TD_CLASS_PUBLIC)
+        return;
+    char *words = NULL;
+    size_t size = 0;
+    FILE *list = open_memstream(&words, &size);
+    size_t count = list ? list_findings(list, findings, data_class) : 0;
+    if (list)
+        fclose(list);
+    if (count)
+        fprintf(out, "It is %s because it contains %s.\n", name, words);
+    else
+        fprintf(out, "It is %s because the request, its route or the conversation before says so; "
+                     "nothing that was found in it does.\n",
+                name);
+    free(words);
+    print_remedy(out, record, data_class);
 }
 
 /* The names by which other systems know this request. */
@@ -184,6 +266,7 @@ static void print_shadows(FILE *out, const struct json *record)
 void explanation_print(const struct json *record, FILE *out)
 {
     print_head(out, record);
+    print_class(out, record);
     print_trace(out, record);
     print_reasons(out, record);
     print_decision(out, record);

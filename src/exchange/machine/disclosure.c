@@ -101,8 +101,8 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
     return NULL;
 }
 
-/* Why a better tier was not on the ladder. What the user can repair comes first. */
-static void add_removal(const struct exchange *ex, char *out, size_t size)
+/* Why a better tier was not on the ladder, or NULL. What the user can repair comes first. */
+static const struct reason *removal_of(const struct exchange *ex)
 {
     static const enum reason_code order[] = {
         REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE, REASON_REMOVED_NO_MODEL,
@@ -111,19 +111,45 @@ static void add_removal(const struct exchange *ex, char *out, size_t size)
         REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,  REASON_REMOVED_RULE,
         REASON_REMOVED_REGION,
     };
-    for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
-        for (size_t i = 0; i < ex->plan.reason_count; i++) {
-            const struct reason *reason = &ex->plan.reasons[i];
-            if (reason->code != order[o])
-                continue;
-            const struct tier_facts *facts = facts_of(ex, reason->tier);
-            if (reason->code == REASON_REMOVED_NO_KEY && facts && facts->key_hint)
-                add(out, size, "no cloud is configured (set %s)", facts->key_hint);
-            else
-                add(out, size, "%s", reason->text);
-            return;
-        }
-    }
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+        for (size_t i = 0; i < ex->plan.reason_count; i++)
+            if (ex->plan.reasons[i].code == order[o])
+                return &ex->plan.reasons[i];
+    return NULL;
+}
+
+/* What would give the key of the tier that has none; NULL: the removal is another one. */
+static const char *missing_key(const struct exchange *ex, const struct reason *removal)
+{
+    if (!removal || removal->code != REASON_REMOVED_NO_KEY)
+        return NULL;
+    const struct tier_facts *facts = facts_of(ex, removal->tier);
+    return facts ? facts->key_hint : NULL;
+}
+
+static void add_removal(const struct exchange *ex, char *out, size_t size)
+{
+    const struct reason *removal = removal_of(ex);
+    const char *key = missing_key(ex, removal);
+    if (key)
+        add(out, size, "no cloud is configured (set %s)", key);
+    else if (removal)
+        add(out, size, "%s", removal->text);
+}
+
+/* Nothing failed; there is nobody else to ask. Then the reader is told how that is changed. */
+static bool write_lonely(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+{
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    const char *key = missing_key(ex, removal_of(ex));
+    if (!key || facts->place != TD_PLACE_DEVICE || ex->current->fault != ANSWER_SOUND ||
+        (ex->current->low && ex->current->uncalibrated))
+        return false;
+    add(out, DISCLOSURE_BYTES,
+        "I cannot answer this well: only %.64s on this device is running. Add a larger model "
+        "(tandem models pull NAME, then -m NAME) or a cloud (set %.64s).",
+        facts->model, key);
+    return true;
 }
 
 /* A spent budget is named first, because it may be the only reason. */
@@ -193,6 +219,8 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
         add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
     if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)
         add(cause, sizeof cause, "part of it had been shown before its confidence was known");
+    if (!cause[0] && write_lonely(ex, out))
+        return;
     if (!cause[0])
         add_removal(ex, cause, sizeof cause);
     if (ex->current->fault != ANSWER_SOUND) {

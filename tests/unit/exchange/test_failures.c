@@ -135,7 +135,9 @@ static const struct scene scenes[] = {
         .local = unsure,
         .text = "Perhaps so.",
         .quality = DEGRADED,
-        .disclosure = REDUCED "no cloud is configured (set OPENAI_API_KEY).",
+        .disclosure = "I cannot answer this well: only nano on this device is running. Add a "
+                      "larger model (tandem models pull NAME, then -m NAME) or a cloud (set "
+                      "OPENAI_API_KEY).",
         .also = is_reduced,
     },
     {
