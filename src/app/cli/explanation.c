@@ -127,8 +127,9 @@ static void print_class(FILE *out, const struct json *record)
     if (count)
         fprintf(out, "It is %s because it contains %s.\n", name, words);
     else
-        fprintf(out, "It is %s because the request, its route or the conversation before says so; "
-                     "nothing that was found in it does.\n",
+        fprintf(out,
+                "It is %s because the request, its route or the conversation before says so; "
+                "nothing that was found in it does.\n",
                 name);
     free(words);
     print_remedy(out, record, data_class);
