@@ -9,17 +9,13 @@
  * Requests that are connecting wait together: when the sum of their waiting comes to what one of
  * them may wait, all that can go elsewhere do. So a black hole costs one connect time-out, however
  * many requests run into it. The first connection that does come about ends such a rest at once. */
-#include "tier/health.h"
+#include "tier/health_record.h"
 
 #include "base/crypto.h"
-#include "tier/places.h"
 #include "tier/tier.h"
-#include "tier/witness.h"
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define FAILURES_TO_REST 3
@@ -38,73 +34,9 @@
 #define ASKED_MS_MAX 3600000
 /* One that tries a tier alone and says nothing for so long does not bar others any more. */
 #define TRIAL_MS 10000
-/* Health checks: soon at first, so that a short break is short, then every five seconds, which the
- * network hardly notices; and none when for five minutes no request would have gone there. */
-#define PROBE_MS_MIN 500
-#define PROBE_MS_MAX 5000
-#define WANTED_MS 300000
 /* After it was overloaded, a tier gets one request more with each second that goes well. Without
  * that, answers that take minutes, or streams that stall, would keep all others out meanwhile. */
 #define GROW_MS 1000.0
-/* Connecting is slow beyond eight times the slowest of late. A lost first packet is sent again
- * after a second, which must not count as a dead tier. */
-#define CONNECTS_KNOWN 5
-#define CONNECT_FACTOR 8
-#define CONNECT_MS_MIN 1500
-/* Requests that connect together wait for at least a handshake over a long way, and leave a little
- * before their sum is full, because they look only now and then. */
-#define TOGETHER_MS_MIN 250
-#define TOGETHER_SHARE 0.75
-/* A request that hears nothing for so long has the server checked; half a connect time-out is
- * enough for that, so that both together are less than a whole one. A server that is there may go
- * on thinking, and is checked again after a while. */
-#define MUTE_MS 1500
-#define VOUCHED_MS 10000
-
-struct record {
-    pthread_mutex_t lock;
-    atomic_uint users;
-    struct tier_limits limits;
-    const struct shared_limits *shared; /* NULL: the limits are this node's own */
-    struct shared_limit *of;
-    struct minute requests, tokens;
-    struct retry_budget retries;
-    struct places places;
-    uint32_t inside;
-    double ceiling;     /* on `inside` after it was overloaded; 0 = none */
-    uint64_t slowed_ms; /* when it was, last */
-
-    enum tier_rest why;
-    bool found; /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
-    bool mute;  /* of the same: it takes connections, but does not answer */
-    int http_status;
-    uint64_t since_ms, until_ms, length_ms;
-    uint64_t trial_until_ms;     /* somebody tries it alone until then; 0 = nobody */
-    uint32_t failures, refusals; /* in a row */
-    struct witnesses witnesses;  /* of both */
-    double counted, failed;      /* lately */
-    uint64_t faded_ms;
-
-    uint32_t connecting, connect_count, connect_limit_ms;
-    uint64_t waited_ms, updated_ms; /* all together, since the last connection came about */
-    uint64_t contact_ms;            /* which was then */
-    double usual_ms;
-
-    bool suspected; /* somebody has waited in silence: a health check is due or on its way */
-    uint64_t heard_ms, vouched_ms;
-
-    bool probed, probing; /* health checks end the rest, not time; one is on its way */
-    bool to_wake;         /* the prober does not know yet when the next is due */
-    uint64_t probe_at_ms, probe_wait_ms, wanted_ms;
-};
-
-struct tier_health {
-    void (*wake)(void *ctx);
-    void *ctx;
-    _Atomic int network;
-    size_t tier_count;
-    struct record *records[];
-};
 
 /* --- memory --- */
 
@@ -156,7 +88,7 @@ void tier_health_share(struct tier_health *from, size_t from_index, struct tier_
 }
 
 /* The tier's record, locked; NULL when there is none. */
-static struct record *lock(struct tier_health *health, size_t tier)
+struct record *health_lock(struct tier_health *health, size_t tier)
 {
     if (!health || tier >= health->tier_count)
         return NULL;
@@ -164,48 +96,48 @@ static struct record *lock(struct tier_health *health, size_t tier)
     return health->records[tier];
 }
 
-static void unlock(struct record *record)
+void health_unlock(struct record *record)
 {
     pthread_mutex_unlock(&record->lock);
 }
 
 /* Health checks are needed: the prober is told, without the lock. */
-static void unlock_and_wake(struct tier_health *health, struct record *record)
+void health_unlock_and_wake(struct tier_health *health, struct record *record)
 {
     bool wake = record->to_wake;
     record->to_wake = false;
-    unlock(record);
+    health_unlock(record);
     if (wake)
         health->wake(health->ctx);
 }
 
 void tier_health_set_limits(struct tier_health *health, size_t tier, struct tier_limits limits)
 {
-    struct record *record = lock(health, tier);
+    struct record *record = health_lock(health, tier);
     if (!record)
         return;
     record->limits = limits;
-    unlock(record);
+    health_unlock(record);
 }
 
 void tier_health_set_shared(struct tier_health *health, size_t tier,
                             const struct shared_limits *shared, struct shared_limit *of)
 {
-    struct record *record = lock(health, tier);
+    struct record *record = health_lock(health, tier);
     if (!record)
         return;
     record->shared = shared;
     record->of = of;
-    unlock(record);
+    health_unlock(record);
 }
 
 bool tier_health_is_alone(struct tier_health *health, uint32_t *nodes)
 {
     const struct shared_limits *shared = NULL;
     for (size_t i = 0; health && i < health->tier_count && !shared; i++) {
-        struct record *record = lock(health, i);
+        struct record *record = health_lock(health, i);
         shared = record->shared;
-        unlock(record);
+        health_unlock(record);
     }
     *nodes = 1;
     return shared && shared->away(shared->ctx, nodes);
@@ -219,7 +151,7 @@ static double ceiling_locked(const struct record *record, uint64_t now_ms)
 }
 
 /* How many places are free; UINT32_MAX where nothing limits them. */
-static uint32_t free_locked(const struct record *record, uint64_t now_ms)
+uint32_t health_free_locked(const struct record *record, uint64_t now_ms)
 {
     uint32_t most = record->limits.concurrent ? record->limits.concurrent : UINT32_MAX;
     if (record->ceiling > 0 && ceiling_locked(record, now_ms) < most)
@@ -234,7 +166,7 @@ static enum tier_rest full_locked(struct record *record, const struct tier_entry
     *wait_ms = 0;
     if (record->limits.concurrent && record->inside >= record->limits.concurrent)
         return REST_CONCURRENT;
-    uint32_t places = free_locked(record, now_ms);
+    uint32_t places = health_free_locked(record, now_ms);
     if (places == 0)
         return REST_SLOWED;
     if (entry && places != UINT32_MAX &&
@@ -270,11 +202,11 @@ static bool look_locked(struct record *record, const struct tier_entry *entry, u
 void tier_health_look_for(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                           uint64_t now_ms, struct tier_state *out)
 {
-    struct record *record = lock(health, tier);
+    struct record *record = health_lock(health, tier);
     if (!record)
         return;
     look_locked(record, entry, now_ms, out);
-    unlock(record);
+    health_unlock(record);
 }
 
 void tier_health_look(struct tier_health *health, size_t tier, uint64_t now_ms,
@@ -328,7 +260,7 @@ static void count_use_locked(struct record *record, uint32_t requests, uint32_t 
 bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why)
 {
-    struct record *record = lock(health, tier);
+    struct record *record = health_lock(health, tier);
     *ticket =
         (struct tier_ticket){.since_ms = now_ms, .caller = entry->caller, .sharer = entry->sharer};
     if (!record)
@@ -345,13 +277,13 @@ bool tier_health_enter(struct tier_health *health, size_t tier, const struct tie
         retry_budget_pay(&record->retries);
     }
     bool inside = ticket->inside;
-    unlock(record);
+    health_unlock(record);
     return inside;
 }
 
 bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now_ms)
 {
-    struct record *record = lock(health, tier);
+    struct record *record = health_lock(health, tier);
     struct tier_state state;
     if (!record)
         return true;
@@ -361,7 +293,7 @@ bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now
     record->inside++;
     if (may)
         count_use_locked(record, 1, 0, false, now_ms);
-    unlock(record);
+    health_unlock(record);
     return may;
 }
 
@@ -386,7 +318,7 @@ static uint64_t longer_locked(struct record *record, uint64_t min_ms, uint64_t m
     return length_ms;
 }
 
-static void wake_locked(struct record *record)
+void health_wake_locked(struct record *record)
 {
     record->why = REST_NONE;
     record->trial_until_ms = 0;
@@ -413,7 +345,7 @@ static void good_locked(struct record *record, const struct tier_ticket *ticket,
     if (record->why == REST_ASKED && !ticket->alone)
         return;
     record->length_ms = record->probe_wait_ms = 0;
-    wake_locked(record);
+    health_wake_locked(record);
 }
 
 static void failed_locked(struct record *record, int http_status, uint64_t now_ms)
@@ -428,7 +360,7 @@ static void failed_locked(struct record *record, int http_status, uint64_t now_m
     rest_locked(record, REST_FAILING, now_ms, longer_locked(record, REST_MS_MIN, REST_MS_MAX));
 }
 
-static uint64_t jittered_ms(uint64_t ms)
+uint64_t health_jittered_ms(uint64_t ms)
 {
     uint8_t random = 0;
     if (crypto_random(&random, sizeof random, NULL) != TD_OK)
@@ -436,7 +368,7 @@ static uint64_t jittered_ms(uint64_t ms)
     return ms * (205 + random * 102u / 255) / 256; /* 0.8 to 1.2 times */
 }
 
-static void unreached_locked(struct tier_health *health, struct record *record, bool found,
+void health_unreached_locked(struct tier_health *health, struct record *record, bool found,
                              uint64_t now_ms)
 {
     bool resting = record->why && now_ms < record->until_ms;
@@ -453,7 +385,7 @@ static void unreached_locked(struct tier_health *health, struct record *record, 
     record->probed = true;
     if (record->probe_wait_ms == 0)
         record->probe_wait_ms = PROBE_MS_MIN;
-    record->probe_at_ms = now_ms + jittered_ms(record->probe_wait_ms);
+    record->probe_at_ms = now_ms + health_jittered_ms(record->probe_wait_ms);
     record->wanted_ms = now_ms;
     record->to_wake = true;
 }
@@ -514,7 +446,7 @@ static void judge_locked(struct tier_health *health, struct record *record,
         good_locked(record, ticket, now_ms);
     else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms &&
              (result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT))
-        unreached_locked(health, record, true, now_ms);
+        health_unreached_locked(health, record, true, now_ms);
     else if (overloaded && result->retry_after_ms > 0)
         asked_locked(record, http, result->retry_after_ms, now_ms);
     else if (failed && counts)
@@ -526,19 +458,19 @@ static void judge_locked(struct tier_health *health, struct record *record,
 void tier_health_answered(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
                           uint64_t now_ms)
 {
-    struct record *record = ticket->alone ? lock(health, tier) : NULL;
+    struct record *record = ticket->alone ? health_lock(health, tier) : NULL;
     if (!record)
         return;
     if (record->why && now_ms >= record->until_ms)
         good_locked(record, ticket, now_ms);
     ticket->alone = false;
-    unlock(record);
+    health_unlock(record);
 }
 
 void tier_health_leave(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
                        const struct tier_result *result, uint64_t now_ms)
 {
-    struct record *record = ticket->inside ? lock(health, tier) : NULL;
+    struct record *record = ticket->inside ? health_lock(health, tier) : NULL;
     if (!record)
         return;
     record->inside--;
@@ -550,183 +482,5 @@ void tier_health_leave(struct tier_health *health, size_t tier, struct tier_tick
     if (result)
         judge_locked(health, record, ticket, result, now_ms);
     *ticket = (struct tier_ticket){0};
-    unlock_and_wake(health, record);
-}
-
-/* --- connecting --- */
-
-/* Adds up what those that are connecting have waited together. */
-static void wait_locked(struct record *record, uint64_t now_ms)
-{
-    if (now_ms <= record->updated_ms) /* another thread was a little ahead */
-        return;
-    record->waited_ms += record->connecting * (now_ms - record->updated_ms);
-    record->updated_ms = now_ms;
-}
-
-uint32_t tier_health_connect_ms(struct tier_health *health, size_t tier, uint32_t configured_ms)
-{
-    struct record *record = lock(health, tier);
-    double usual_ms = configured_ms;
-    if (!record)
-        return configured_ms;
-    if (record->connect_count >= CONNECTS_KNOWN)
-        usual_ms = fmax(CONNECT_FACTOR * record->usual_ms, CONNECT_MS_MIN);
-    uint32_t limit_ms = usual_ms < configured_ms ? (uint32_t)usual_ms : configured_ms;
-    record->connect_limit_ms = limit_ms;
-    unlock(record);
-    return limit_ms;
-}
-
-void tier_health_connecting(struct tier_health *health, size_t tier, uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return;
-    wait_locked(record, now_ms);
-    record->connecting++;
-    unlock(record);
-}
-
-void tier_health_connected(struct tier_health *health, size_t tier, bool ok, uint64_t waited_ms,
-                           uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return;
-    wait_locked(record, now_ms);
-    record->connecting--;
-    if (ok) {
-        record->contact_ms = now_ms;
-        record->waited_ms = 0;
-        record->connect_count += record->connect_count < CONNECTS_KNOWN;
-        record->usual_ms = fmax((double)waited_ms, 0.9 * record->usual_ms);
-        if (record->why == REST_UNREACHED && !record->mute)
-            wake_locked(record);
-    } else if (record->waited_ms >= record->connect_limit_ms) { /* each was cut by a deadline */
-        unreached_locked(health, record, false, now_ms);
-    }
-    unlock_and_wake(health, record);
-}
-
-bool tier_health_gives_up(struct tier_health *health, size_t tier, uint64_t since_ms,
-                          bool elsewhere, uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return false;
-    wait_locked(record, now_ms);
-    uint64_t own_ms = now_ms - since_ms;
-    if (elsewhere && own_ms >= TOGETHER_MS_MIN && record->waited_ms >= own_ms + TOGETHER_MS_MIN &&
-        (double)record->waited_ms >= TOGETHER_SHARE * record->connect_limit_ms)
-        unreached_locked(health, record, false, now_ms);
-    bool up = record->why == REST_UNREACHED && record->since_ms >= since_ms &&
-              (elsewhere || record->found);
-    unlock_and_wake(health, record);
-    return up;
-}
-
-/* --- silence --- */
-
-void tier_health_heard(struct tier_health *health, size_t tier, uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return;
-    record->heard_ms = now_ms;
-    record->suspected = false;
-    if (record->why == REST_UNREACHED)
-        wake_locked(record);
-    unlock(record);
-}
-
-bool tier_health_is_mute(struct tier_health *health, size_t tier, uint64_t since_ms, bool elsewhere,
-                         uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return false;
-    uint64_t sign_ms = record->heard_ms > since_ms ? record->heard_ms : since_ms;
-    if (health->wake && !record->suspected && !record->why && now_ms > sign_ms + MUTE_MS &&
-        (record->vouched_ms == 0 || now_ms > record->vouched_ms + VOUCHED_MS))
-        record->suspected = record->to_wake = true;
-    bool mute = elsewhere && record->why == REST_UNREACHED && record->since_ms >= since_ms;
-    unlock_and_wake(health, record);
-    return mute;
-}
-
-/* --- probing --- */
-
-void tier_health_want(struct tier_health *health, size_t tier, const struct tier_entry *entry,
-                      uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return;
-    record->wanted_ms = now_ms;
-    if (entry && free_locked(record, now_ms) != UINT32_MAX)
-        places_want(&record->places, entry->sharer, entry->weight, now_ms);
-    unlock(record);
-}
-
-void tier_health_note_network(struct tier_health *health, enum td_network network, uint64_t now_ms)
-{
-    if (!health || atomic_load_explicit(&health->network, memory_order_relaxed) == (int)network)
-        return;
-    int before = atomic_exchange(&health->network, (int)network);
-    for (size_t i = 0; before != TD_NETWORK_UNKNOWN && i < health->tier_count; i++) {
-        struct record *record = lock(health, i);
-        if (record->why == REST_UNREACHED) {
-            record->probe_at_ms = now_ms;
-            record->probe_wait_ms = PROBE_MS_MIN;
-            record->to_wake = record->probed;
-            if (!record->probed)
-                record->until_ms = now_ms;
-        }
-        unlock_and_wake(health, record);
-    }
-}
-
-void tier_health_probe_due(struct tier_health *health, size_t tier, uint64_t now_ms,
-                           struct tier_probe_wish *out)
-{
-    struct record *record = lock(health, tier);
-    *out = (struct tier_probe_wish){.wait_ms = UINT64_MAX};
-    if (!record)
-        return;
-    if (record->suspected && !record->probing) {
-        out->due = record->probing = true;
-        out->within_ms = record->connect_limit_ms / 2;
-    } else if (record->why == REST_UNREACHED && record->probed && !record->probing) {
-        if (now_ms > record->wanted_ms + WANTED_MS) { /* the next request tries it, alone */
-            record->probed = false;
-            record->until_ms = now_ms;
-        } else if (now_ms < record->probe_at_ms) {
-            out->wait_ms = record->probe_at_ms - now_ms;
-        } else {
-            out->due = record->probing = true;
-        }
-    }
-    unlock(record);
-}
-
-void tier_health_probed(struct tier_health *health, size_t tier, bool reached, uint64_t now_ms)
-{
-    struct record *record = lock(health, tier);
-    if (!record)
-        return;
-    uint64_t wait_ms = record->probe_wait_ms * 2;
-    record->probing = false;
-    record->probe_wait_ms = wait_ms < PROBE_MS_MAX ? wait_ms : PROBE_MS_MAX;
-    record->probe_at_ms = now_ms + jittered_ms(record->probe_wait_ms);
-    if (reached)
-        record->vouched_ms = now_ms;
-    if (reached && record->why == REST_UNREACHED) {
-        wake_locked(record);
-    } else if (!reached && record->suspected && !record->why) {
-        unreached_locked(health, record, true, now_ms);
-        record->mute = true;
-    }
-    record->suspected = false;
-    unlock_and_wake(health, record);
+    health_unlock_and_wake(health, record);
 }

@@ -637,58 +637,26 @@ static void handle_on(struct api *api, struct http_request *request, const struc
     prepare(chat);
 }
 
-static void handle(struct api *api, struct http_request *request, const struct dialect *dialect)
-{
-    handle_on(api, request, dialect, (struct dialect_path){.says_stream = false});
-}
-
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
     if (!several_answers_begin(api, request))
         handle_on(api, request, &dialect_chat, (struct dialect_path){.model = endpoint_part(rest)});
 }
 
-void messages_handle(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_messages);
-}
-
-void responses_handle(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_responses);
-}
-
-void responses_handle_compact(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_responses_compact);
-}
-
-void ollama_handle_chat(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_ollama_chat);
-}
-
-void ollama_handle_generate(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_ollama_generate);
-}
-
-void llama_handle_infill(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_llama_infill);
-}
-
-void llama_handle_completion(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    handle(api, request, &dialect_llama_completion);
-}
+/* Endpoints whose whole request is the body. */
+#define HANDLER(name, of)                                                            \
+    void name(struct api *api, struct http_request *request, const char *rest)       \
+    {                                                                                \
+        (void)rest;                                                                  \
+        handle_on(api, request, &(of), (struct dialect_path){.says_stream = false}); \
+    }
+HANDLER(messages_handle, dialect_messages)
+HANDLER(responses_handle, dialect_responses)
+HANDLER(responses_handle_compact, dialect_responses_compact)
+HANDLER(ollama_handle_chat, dialect_ollama_chat)
+HANDLER(ollama_handle_generate, dialect_ollama_generate)
+HANDLER(llama_handle_infill, dialect_llama_infill)
+HANDLER(llama_handle_completion, dialect_llama_completion)
 
 void gemini_handle(struct api *api, struct http_request *request, const char *rest)
 {
