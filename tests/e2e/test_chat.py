@@ -197,8 +197,10 @@ def test_an_answer_that_has_not_begun_can_be_stopped_too():
         end = time.monotonic() + 10
         while not cloud.requests and time.monotonic() < end:
             time.sleep(0.02)
+        screen.wait("Are you there?\n...")  # until the answer begins
         screen.keys("C-c")
-        screen.wait("[stopped", 5)
+        shown = screen.wait("[stopped", 5)
+        assert "..." not in shown, shown
         screen.wait_prompt()
         cloud.script = Script(text="Yes.")
         screen.say("And now?")

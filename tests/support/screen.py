@@ -33,6 +33,7 @@ class Screen:
             raise Skip("tmux is not installed")
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-screen-"))
         self.columns, self.rows = columns, rows
+        self.state = Path()  # of the program; set by whoever made it
         settings = self.folder / "tmux.conf"
         settings.write_text(
             "set -g status off\nset -g history-limit 5000\n"

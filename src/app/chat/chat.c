@@ -49,9 +49,26 @@ static void write_answer(void *ctx, struct td_str text)
         signals_interrupt(); /* nobody reads: the rest need not be written, nor paid for */
 }
 
+/* A sign that somebody works on it: a cloud may think for a while. */
+static void show_waiting(struct chat *chat)
+{
+    chat->waits = chat->terminal.edits && !chat->json;
+    if (chat->waits)
+        fputs(chat->terminal.colours ? "\033[2m...\033[0m" : "...", stdout);
+    fflush(stdout);
+}
+
+static void hide_waiting(struct chat *chat)
+{
+    if (chat->waits)
+        fputs("\r\033[K", stdout);
+    chat->waits = false;
+}
+
 static void show_text(void *ctx, struct td_str text)
 {
     struct chat *chat = ctx;
+    hide_waiting(chat);
     if (chat->terminal.shows)
         chat->wrap.columns = terminal_columns(STDOUT_FILENO);
     word_wrap_add(&chat->wrap, text);
@@ -156,7 +173,9 @@ enum chat_code chat_ask(struct chat *chat, struct td_str text)
     enum td_status status = add_question(chat, text, &err);
     if (status == TD_OK) {
         terminal_quiet();
+        show_waiting(chat);
         status = talk(chat, &answer, &err);
+        hide_waiting(chat);
         terminal_restore();
         keep_answer(chat, status, &answer);
         add_up(chat, &answer);

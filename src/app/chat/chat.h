@@ -43,6 +43,7 @@ struct chat {
     char last_exchange[64]; /* "" = none yet */
     int last_class;         /* enum td_data_class of the last question; -1 = not known */
     struct word_wrap wrap;  /* of the answer that is shown */
+    bool waits;             /* what stands for the answer until it begins is on the screen */
     /* What /model may be given: routes, tiers and models. */
     char names[CHAT_NAMES_MAX][CHAT_NAME_BYTES];
     size_t name_count;
