@@ -22,7 +22,7 @@ struct call {
     const struct remote_request *request;
     struct loop *loop;
     struct sse_reader sse;
-    bool streaming, stopped;
+    bool streaming, done, stopped;
     int code;
     enum td_status status;
     struct td_error err;
@@ -58,6 +58,7 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
 {
     struct call *call = ctx;
     call->code = code;
+    call->done = true;
     call->status = status;
     if (status != TD_OK && err)
         error_set(&call->err, status, "%s", err->message);
@@ -67,7 +68,7 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
 static void on_stop(void *ctx)
 {
     struct call *call = ctx;
-    if (!call->request->stop(call->request->ctx))
+    if (call->done || !call->request->stop(call->request->ctx))
         return;
     call->stopped = true;
     loop_event_stop(call->loop);
