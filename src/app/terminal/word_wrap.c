@@ -161,20 +161,28 @@ static void add_character(struct word_wrap *wrap, uint32_t c, struct td_str byte
     wrap->width += width;
 }
 
-/* A character that was cut by the end of the piece before. */
+static void add_characters(struct word_wrap *wrap, struct td_str text)
+{
+    for (size_t at = 0, begin = 0; at < text.len; begin = at) {
+        uint32_t c = utf8_next(text, &at);
+        add_character(wrap, c, c == 0xFFFD ? REPLACEMENT : str_slice(text, begin, at));
+    }
+}
+
+/* A character that was cut by the end of the piece before. What came after it may be no part of it,
+ * and begin another one. */
 static struct td_str join_cut(struct word_wrap *wrap, struct td_str text)
 {
     while (wrap->cut_len && text.len) {
         wrap->cut[wrap->cut_len++] = text.data[0];
         text = str_slice(text, 1, text.len);
-        struct td_str whole = {wrap->cut, wrap->cut_len};
-        if (utf8_complete_len(whole) != whole.len && wrap->cut_len < sizeof wrap->cut)
+        size_t whole = utf8_complete_len((struct td_str){wrap->cut, wrap->cut_len});
+        if (!whole && wrap->cut_len < sizeof wrap->cut)
             continue;
-        for (size_t at = 0, begin = 0; at < whole.len; begin = at) {
-            uint32_t c = utf8_next(whole, &at);
-            add_character(wrap, c, c == 0xFFFD ? REPLACEMENT : str_slice(whole, begin, at));
-        }
-        wrap->cut_len = 0;
+        whole = whole ? whole : wrap->cut_len;
+        add_characters(wrap, (struct td_str){wrap->cut, whole});
+        wrap->cut_len -= whole;
+        memmove(wrap->cut, wrap->cut + whole, wrap->cut_len);
     }
     return text;
 }
@@ -187,10 +195,7 @@ void word_wrap_add(struct word_wrap *wrap, struct td_str text)
     }
     text = join_cut(wrap, text);
     size_t whole = utf8_complete_len(text);
-    for (size_t at = 0, begin = 0; at < whole; begin = at) {
-        uint32_t c = utf8_next(text, &at);
-        add_character(wrap, c, c == 0xFFFD ? REPLACEMENT : str_slice(text, begin, at));
-    }
+    add_characters(wrap, str_slice(text, 0, whole));
     if (whole < text.len && text.len - whole < sizeof wrap->cut) {
         wrap->cut_len = text.len - whole;
         memcpy(wrap->cut, text.data + whole, wrap->cut_len);

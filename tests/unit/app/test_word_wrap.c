@@ -104,6 +104,9 @@ static void test_characters_that_steer_a_terminal_are_replaced(void)
 static void test_bytes_that_are_no_utf8_are_replaced(void)
 {
     CHECK(wraps_in_any_pieces(40, "a\xFFz \xE4\xBD", "a\xEF\xBF\xBDz \xEF\xBF\xBD\n"));
+    /* A character that is cut short, with a whole one after it. */
+    CHECK(
+        wraps_in_any_pieces(40, "\xE5\xA5\xE3\x80\x82", "\xEF\xBF\xBD\xEF\xBF\xBD\xE3\x80\x82\n"));
 }
 
 static void test_without_columns_every_byte_is_passed_on(void)
