@@ -14,7 +14,7 @@ from key_store import Store, bearer
 from scripted_cloud import Script, ScriptedCloud
 from tandem import edge_first
 
-SECONDS = 8
+SECONDS = 10
 WITHIN = 0.1
 
 
@@ -46,7 +46,7 @@ class Crowd:
                     self.answers += 1
                     self.got += answer.json["usage"]["completion_tokens"]
             if answer.status != 200:
-                time.sleep(0.03)
+                time.sleep(0.05)
 
     def end(self):
         for thread in self.threads:
@@ -75,17 +75,17 @@ def fight(crowds, shares, measure, what):
 
 @case
 def test_places_of_a_tier_are_shared():
-    script = Script(text="Cloud.", first_delay=0.1)
+    script = Script(text="Cloud.", first_delay=0.25)
     with Store() as store, contextlib.closing(ScriptedCloud(script)) as cloud:
         config = edge_first(cloud.base_url, "    limits: {concurrent: 4}\n")
         keys = [store.add("many"), store.add("few")]
         with store.serve(config, TEST_CLOUD_KEY="k") as tandem:
             cloudy = {"headers": {"x-tandem-mode": "only-cloud"}, "max_tokens": 4}
-            crowds = [Crowd(tandem, keys[0], 20, **cloudy), Crowd(tandem, keys[1], 4, **cloudy)]
+            crowds = [Crowd(tandem, keys[0], 12, **cloudy), Crowd(tandem, keys[1], 4, **cloudy)]
             fight(crowds, [0.5, 0.5], lambda crowd: crowd.answers, "a tier, equal weights")
             store.keys("limit", "few", "--weight", "3")
             time.sleep(0.5)
-            crowds = [Crowd(tandem, keys[0], 20, **cloudy), Crowd(tandem, keys[1], 8, **cloudy)]
+            crowds = [Crowd(tandem, keys[0], 12, **cloudy), Crowd(tandem, keys[1], 8, **cloudy)]
             fight(crowds, [0.25, 0.75], lambda crowd: crowd.answers, "a tier, weights 1 and 3")
 
 
@@ -96,7 +96,7 @@ def test_the_local_engine_is_shared():
         with store.serve("engine: {slots: 2, queue: 8}\n") as tandem:
             local = {"headers": {"x-tandem-mode": "only-local"}, "model": "local"}
             crowds = [
-                Crowd(tandem, keys[0], 16, max_tokens=24, **local),
+                Crowd(tandem, keys[0], 12, max_tokens=24, **local),
                 Crowd(tandem, keys[1], 4, max_tokens=24, **local),
             ]
             fight(crowds, [0.5, 0.5], lambda crowd: crowd.got, "tokens of the engine")

@@ -27,7 +27,6 @@
 #include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "api/http/tracing.h"
 #include "api/inference/call_cache.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
@@ -623,12 +622,6 @@ static void handle_on(struct api *api, struct http_request *request, const struc
     }
     if (chat->request.include_obfuscation)
         event_stream_obfuscate(&chat->stream);
-    if (!access_give(api, chat->arena, &chat->request.td) ||
-        !tracing_give(api, request, chat->arena, &chat->request.td)) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        refuse(chat, &fault);
-        return;
-    }
     if (!quota_enter_request(api, request, 1, chat->arena, &chat->request.td, &fault)) {
         refuse(chat, &fault);
         return;

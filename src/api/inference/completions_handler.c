@@ -15,7 +15,6 @@
 #include "api/http/call.h"
 #include "api/http/event_stream.h"
 #include "api/http/reply.h"
-#include "api/http/tracing.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/handlers.h"
 #include "api/inference/quota.h"
@@ -498,8 +497,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
-    if (call->choices && access_give(api, call->arena, td) &&
-        tracing_give(api, http, call->arena, td)) {
+    if (call->choices) {
         call->choice_count = request->prompt_count * request->n;
         return quota_enter_request(api, http, (uint32_t)call->choice_count, call->arena, td, fault);
     }

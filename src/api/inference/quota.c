@@ -5,6 +5,7 @@
 
 #include "api/dialects/messages/messages_response.h"
 #include "api/http/reply.h"
+#include "api/http/tracing.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "router/plan/model_names.h"
@@ -144,17 +145,14 @@ static uint32_t guess_prompt(const struct td_request *td, size_t body_bytes)
     return tokens < UINT32_MAX - media ? tokens + media : UINT32_MAX;
 }
 
-static bool give_terms(struct api *api, struct arena *arena, struct td_request *td,
-                       struct fault *fault)
+static bool give_terms(struct api *api, struct arena *arena, struct td_request *td)
 {
     struct key_terms terms, *kept;
     if (!api->who.stored || !auth_terms(api->host->auth, api->who.key_id, &terms))
         return true;
     kept = arena_alloc(arena, sizeof *kept);
-    if (!kept) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    if (!kept)
         return false;
-    }
     *kept = terms;
     td->terms = kept;
     return true;
@@ -167,8 +165,11 @@ bool quota_enter_request(struct api *api, struct http_request *http, uint32_t co
                       : td->tokens_max                              ? td->tokens_max
                                                                     : METER_ANSWER_TOKENS;
     answer *= count;
-    if (!give_terms(api, arena, td, fault))
+    if (!access_give(api, arena, td) || !tracing_give(api, http, arena, td) ||
+        !give_terms(api, arena, td)) {
+        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
         return false;
+    }
     return quota_enter(api, http, guess_prompt(td, http_request_body(http).len),
                        answer < UINT32_MAX ? (uint32_t)answer : UINT32_MAX, &td->meters, fault);
 }

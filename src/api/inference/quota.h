@@ -13,8 +13,8 @@ uint32_t quota_guess_tokens(size_t bytes);
  * fault. The hold is to be settled (meters_leave). */
 bool quota_enter(struct api *api, struct http_request *http, uint32_t prompt_tokens,
                  uint32_t answer_tokens, struct meter_hold *hold, struct fault *fault);
-/* The same for a chat or completion, with what its key may do: td->meters and td->terms. count: as
- * many answers at once. */
+/* The same for a chat or completion: td gets who asks and from where, what its key may do, and the
+ * hold. count: as many answers at once. */
 bool quota_enter_request(struct api *api, struct http_request *http, uint32_t count,
                          struct arena *arena, struct td_request *td, struct fault *fault);
 /* Whether the key of api->who may ask for what has this name; false with the fault. */
