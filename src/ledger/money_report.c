@@ -38,10 +38,10 @@ static const char estimated_sql[] =
 static const char cached_sql[] =
     "SELECT count(*), total(hit), total(saved) FROM (SELECT"
     "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache') = 'hit' END AS hit,"
-    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache_saved_usd') END AS "
-    "saved"
+    "  CASE WHEN json_valid(x.signals) THEN"
+    "   CAST(json_extract(x.signals, '$.cache_saved_usd') AS DOUBLE PRECISION) END AS saved"
     "  FROM exchange x"
-    "  WHERE x.wall_ms >= ?1 AND instr(coalesce(x.signals, ''), '\"cache\":') > 0)";
+    "  WHERE x.wall_ms >= ?1 AND instr(coalesce(x.signals, ''), '\"cache\":') > 0) AS looked";
 /* Feedback decides, the newest one; else a review that is still due; else most of the shadows. */
 static const char accepted_sql[] =
     "SELECT tier, count(*), total(accepted), total(cost), total(score IS NOT NULL),"

@@ -222,11 +222,6 @@ bool tier_health_usable(struct tier_health *health, size_t tier, uint64_t now_ms
     return state.reachable;
 }
 
-static bool has_limits(const struct tier_limits *limits)
-{
-    return limits->concurrent || limits->requests_per_minute || limits->tokens_per_minute;
-}
-
 /* Asks for room among all nodes. */
 static bool take_locked(struct record *record, uint32_t tokens, struct tier_state *why)
 {
@@ -235,7 +230,7 @@ static bool take_locked(struct record *record, uint32_t tokens, struct tier_stat
                                            [SHARED_TOKENS] = REST_TOKENS};
     const struct shared_use need = {1, tokens, record->inside + 1};
     uint32_t wait_ms = 0;
-    if (!record->shared || !has_limits(&record->limits))
+    if (!record->shared || !tier_limits_any(&record->limits))
         return true;
     enum shared_answer answer =
         record->shared->take(record->shared->ctx, record->of, &record->limits, &need, &wait_ms);
@@ -253,7 +248,7 @@ static void count_use_locked(struct record *record, uint32_t requests, uint32_t 
     const struct shared_use use = {requests, tokens, record->inside};
     minute_add(&record->requests, requests, now_ms);
     minute_add(&record->tokens, tokens, now_ms);
-    if (record->shared && has_limits(&record->limits))
+    if (record->shared && tier_limits_any(&record->limits))
         record->shared->used(record->shared->ctx, record->of, &use, more, now_ms);
 }
 

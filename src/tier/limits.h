@@ -12,6 +12,10 @@
 struct tier_limits {
     uint32_t concurrent, requests_per_minute, tokens_per_minute;
 };
+static inline bool tier_limits_any(const struct tier_limits *limits)
+{
+    return limits->concurrent || limits->requests_per_minute || limits->tokens_per_minute;
+}
 
 /* What was counted in the last 60 seconds, by second. Zeroed memory is an empty one. */
 #define MINUTE_SECONDS 60

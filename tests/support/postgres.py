@@ -45,7 +45,8 @@ def free_port() -> int:
 class Postgres:
     """A running cluster. Use as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: dict[str, str] | None = None) -> None:
+        self.settings = SETTINGS | (settings or {})
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-postgres-", dir="/tmp"))
         self.port = free_port()
         self.url = f"postgresql://tandem@127.0.0.1:{self.port}/postgres"
@@ -73,7 +74,7 @@ class Postgres:
 
     def start(self) -> None:
         settings = {
-            **SETTINGS,
+            **self.settings,
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
             "unix_socket_directories": str(self.folder),

@@ -24,7 +24,9 @@ static uint32_t below(uint32_t limit)
 static const char *signals(void)
 {
     return PICK(
-        NULL, "", "no JSON {", "[1,2]", "{\"task\":\"chat\",\"app\":\"shop\",\"key_id\":\"k1\"}",
+        NULL, "", "no JSON {", "[1,2]", "{\"cache\":\"hit\",\"cache_saved_usd\":0.125}",
+        "{\"cache\":\"miss\"}",
+        "broken {\"cache\":", "{\"task\":\"chat\",\"app\":\"shop\",\"key_id\":\"k1\"}",
         "{\"task\":\"code\",\"key\":\"0123456789abcdef\",\"note\":\"it's \\u00e4 ? \\\\ \\\" $1\"}",
         "{\"decision\":{\"earlier\":{\"by\":\"similar\",\"result\":\"moved\",\"given_up\":0.25,"
         "\"usd\":"
