@@ -30,8 +30,8 @@ def test_help_lists_every_verb_and_each_explains_itself():
     code, out, _ = run("help")
     equal(code, 0)
     for verb in (
-        "serve chat ask explain doctor models scan redact egress forget tokenize detokenize template"
-        " generate embed logits perplexity score bench router report version help"
+        "serve chat ask explain doctor models scan redact egress forget tokenize detokenize"
+        " template generate embed logits perplexity score bench router report version help"
     ).split():
         assert re.search(rf"^\s+{verb}\b", out.decode(), re.MULTILINE), verb
         code, text, err = run(verb, "--help")
