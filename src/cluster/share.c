@@ -34,8 +34,11 @@
 #define RETRY_MS 250
 /* All nodes find Redis again within RETRY_MS and CONNECT_MS, and have told it what they used. */
 #define GRACE_MS 1500
-#define GRACE_S 3         /* GRACE_MS by a clock of whole seconds */
-#define FULL_KNOWN_MS 100 /* who found a limit used up asks no more often */
+#define GRACE_S 3 /* GRACE_MS by a clock of whole seconds */
+/* Who found a limit used up asks again, and who uses one looks what others use, after so long for
+ * each node: a script reads what each node has taken in each second, and all nodes ask. */
+#define AGAIN_MS_PER_NODE 50
+#define AGAIN_MS_MAX 1000
 #define PART_OF_LIMIT 100
 #define KNOWN_COUNT (1 + 2 * MINUTE_SECONDS)
 #define NAME_BYTES 200
@@ -97,6 +100,14 @@ static void lost_locked(struct share *share)
         of->left_requests = of->left_tokens = 0;
         of->alone_requests = of->alone_tokens = (struct minute){0};
     }
+}
+
+static double again_ms(struct share *share)
+{
+    uint32_t nodes = atomic_load(&share->nodes);
+    return nodes < 2                                  ? AGAIN_MS_PER_NODE
+           : nodes < AGAIN_MS_MAX / AGAIN_MS_PER_NODE ? nodes * AGAIN_MS_PER_NODE
+                                                      : AGAIN_MS_MAX;
 }
 
 /* --- messages --- */
@@ -207,7 +218,7 @@ static bool ask_locked(struct share *share, struct shared_limit *of,
     *answer = got[0] > SHARED_TAKEN && got[0] <= SHARED_TOKENS ? (enum shared_answer)got[0]
                                                                : SHARED_TAKEN;
     of->full = *answer;
-    of->full_ms = *answer != SHARED_TAKEN ? clock_monotonic_ms(NULL) + FULL_KNOWN_MS : 0;
+    of->full_ms = *answer != SHARED_TAKEN ? clock_monotonic_ms(NULL) + again_ms(share) : 0;
     if (*answer != SHARED_TAKEN) {
         if (!look_locked(share, &share->link, of))
             lost_locked(share);
@@ -250,6 +261,7 @@ static enum shared_answer take(void *ctx, struct shared_limit *of, const struct 
         of->left_requests -=
             of->left_requests < need->requests ? of->left_requests : need->requests;
         of->left_tokens -= of->left_tokens < need->tokens ? of->left_tokens : need->tokens;
+        of->inside = need->inside; /* now: the thread gives back what is more */
         of->used_now = true;
     }
     pthread_mutex_unlock(&share->lock);
@@ -291,7 +303,8 @@ static bool settle_locked(struct share *share, struct shared_limit *of)
     uint32_t requests = of->used_now ? 0 : of->left_requests,
              tokens = of->used_now ? 0 : of->left_tokens;
     uint32_t slots = of->inside;
-    if (of->used_now && !look_locked(share, &share->link, of))
+    if (of->used_now && clock_monotonic_ms(NULL) - of->known_ms >= again_ms(share) &&
+        !look_locked(share, &share->link, of))
         return false;
     of->used_now = false;
     if (requests == 0 && tokens == 0 && of->more_tokens == 0 && slots == of->slots)
