@@ -4,12 +4,14 @@
 
 /* As many as a reader looks at; the store has sums of all (ledger/key_store.h). */
 static const char keys_sql[] =
-    "SELECT CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.key_id' END AS key_id,"
-    " x.tenant, count(*), total(x.cost_usd),"
-    " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
-    "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER)"
-    " FROM exchange x WHERE x.wall_ms >= ?1 GROUP BY key_id, x.tenant"
-    " HAVING key_id IS NOT NULL ORDER BY 4 DESC, 5 DESC LIMIT 100";
+    "SELECT key_id, tenant, count(*), total(cost), CAST(total(tokens) AS BIGINT)"
+    " FROM (SELECT x.tenant AS tenant, x.cost_usd AS cost,"
+    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.key_id') END AS key_id,"
+    "  (SELECT total(a.prompt_tokens + a.completion_tokens) FROM attempt a"
+    "   WHERE a.exchange = x.seq) AS tokens"
+    "  FROM exchange x WHERE x.wall_ms >= ?1) AS asked"
+    " WHERE key_id IS NOT NULL GROUP BY key_id, tenant"
+    " ORDER BY 4 DESC, 5 DESC, key_id, tenant NULLS FIRST LIMIT 100";
 
 enum td_status keys_locked(struct ledger_reader *reader, uint64_t since_wall_ms, struct json **out,
                            struct td_error *err)
