@@ -4,9 +4,9 @@
  *   gateway_mock TOKENS INTERVAL_US     prints its port on 127.0.0.1, serves until stdin ends
  *
  * A body with `"stream":true` gets TOKENS events, one each INTERVAL_US (0: all at once, 64 at
- * most), others a whole answer. The text of each event is `@` and the time it was sent, in nanoseconds of
- * the monotonic clock, so that the load generator knows how long it was on the way. All streams
- * have one interval, so a queue in the order of due times is all the timers. */
+ * most), others a whole answer. The text of each event is `@` and the time it was sent, in
+ * nanoseconds of the monotonic clock, so that the load generator knows how long it was on the way.
+ * All streams have one interval, so a queue in the order of due times is all the timers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tandem import BINARY, Tandem
 
@@ -209,12 +209,14 @@ class Load:
     def result(self, running: subprocess.Popen[str]) -> Round:
         out, _ = running.communicate(timeout=900)
         seen = json.loads(out)
-        lists = {
+        lists: dict[str, Any] = {
             name: [ns / 1000 for ns in seen[name]]
             for name in ("whole", "first", "per_token", "gap")
         }
-        delays = {name: seen[name] / 1000 for name in ("delay_p50", "delay_p99")}
-        plain = {name: seen[name] for name in ("seconds", "tokens", "failed", "failure")}
+        delays: dict[str, Any] = {name: seen[name] / 1000 for name in ("delay_p50", "delay_p99")}
+        plain: dict[str, Any] = {
+            name: seen[name] for name in ("seconds", "tokens", "failed", "failure")
+        }
         return Round(**plain, **lists, **delays)
 
     def run(self, port: int, pids: Sequence[int] = ()) -> Round:

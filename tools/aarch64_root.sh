@@ -8,8 +8,8 @@ set -eu
 
 root=${1:-build-aarch64-root}
 packages="libc6-dev libevent-dev libcurl4-openssl-dev libedit-dev libjansson-dev libnghttp2-dev
-          libpcre2-dev libseccomp-dev libsodium-dev libssl-dev libsqlite3-dev libyaml-dev libzstd-dev
-          zlib1g-dev"
+          libpcre2-dev libseccomp-dev libsodium-dev libssl-dev libsqlite3-dev libyaml-dev
+          libzstd-dev zlib1g-dev"
 
 [ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ] && exit 0
 for tool in apt-get dpkg-deb; do

@@ -150,8 +150,10 @@ def unit_suites(
 ) -> Iterator[Suite]:
     """The unit tests, whose names and programs Meson lists for build/, in one of its trees."""
     for test in tests:
-        target = str(Path(test["cmd"][0]).relative_to(ROOT / "build"))
-        command = [str(ROOT / tree / target), *test["cmd"][1:]]
+        # The test's own program, or that of a script which starts a server for it.
+        program = next(part for part in test["cmd"] if Path(part).is_relative_to(ROOT / "build"))
+        target = str(Path(program).relative_to(ROOT / "build"))
+        command = [str(ROOT / tree / target) if part == program else part for part in test["cmd"]]
         yield Suite(
             f"{label}/{test['name']}", command, {**(env or {}), **test["env"]}, tree, target
         )

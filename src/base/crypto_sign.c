@@ -1,7 +1,7 @@
-/* Ed25519. A key is handled as its 32 raw bytes, so that key files have no format to parse. libsodium
- * signs, because a signature stands in the way of each request to a server elsewhere, and OpenSSL 3
- * takes more than twice as long for one (37 us against 17 us). OpenSSL checks them, so that what one
- * library makes another one reads. */
+/* Ed25519. A key is handled as its 32 raw bytes, so that key files have no format to parse.
+ * libsodium signs, because a signature stands in the way of each request to a server elsewhere, and
+ * OpenSSL 3 takes more than twice as long for one (37 us against 17 us). OpenSSL checks them, so
+ * that what one library makes another one reads. */
 #include "base/crypto_sign.h"
 
 #include "base/error.h"

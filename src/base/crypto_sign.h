@@ -1,4 +1,5 @@
-/* Ed25519 signatures (RFC 8032; libsodium and OpenSSL inside). A private key is its 32-byte seed. Any thread. */
+/* Ed25519 signatures (RFC 8032; libsodium and OpenSSL inside). A private key is its 32-byte seed.
+ * Any thread. */
 #ifndef BASE_CRYPTO_SIGN_H
 #define BASE_CRYPTO_SIGN_H
 

@@ -38,9 +38,9 @@ enum pq_end pq_run(struct pq *pq, const struct pq_statement *statement, uint32_t
                    struct pq_rows **rows);
 /* Several statements without values, separated by semicolons. */
 enum pq_end pq_script(struct pq *pq, const char *sql, uint32_t timeout_ms);
-/* All in one transaction and one round trip; what a connection sees again and again is prepared. changes[i]: rows that statement i changed. After
- * PQ_REFUSED or PQ_FAILED *at is the statement that the server did not accept; nothing is done
- * then. */
+/* All in one transaction and one round trip; what a connection sees again and again is prepared.
+ * changes[i]: rows that statement i changed. After PQ_REFUSED or PQ_FAILED *at is the statement
+ * that the server did not accept; nothing is done then. */
 enum pq_end pq_transaction(struct pq *pq, const struct pq_statement *statements, size_t count,
                            uint32_t timeout_ms, uint64_t *changes, size_t *at);
 

@@ -4,8 +4,8 @@
  * hundred a minute costs a message for each request, a larger one far less.
  *
  * While Redis is away the node has its share, by the number of nodes last seen, of what was left by
- * what it knew last of all. When Redis is back, it may have forgotten everything: each node tells it
- * what it has used in the last minute, and only after the others had time for that, too, what is
+ * what it knew last of all. When Redis is back, it may have forgotten everything: each node tells
+ * it what it has used in the last minute, and only after the others had time for that, too, what is
  * missing of nodes that are no more; then it is asked again.
  *
  * Rejected: counting apart and adding up now and then, which exceeds a small limit twofold in a

@@ -122,8 +122,8 @@ static const char tell_script[] =
     "for i = 1, 3 do redis.call('EXPIRE', KEYS[i], 120) end\n"
     "return {0}\n";
 
-/* A node is there. KEYS: nodes, since. ARGV: node. Gives the number of nodes seen within ten seconds,
- * and for how many seconds Redis has remembered what nodes tell it. */
+/* A node is there. KEYS: nodes, since. ARGV: node. Gives the number of nodes seen within ten
+ * seconds, and for how many seconds Redis has remembered what nodes tell it. */
 static const char beat_script[] =
     "local now = tonumber(redis.call('TIME')[1])\n"
     "redis.call('ZADD', KEYS[1], now, ARGV[1])\n"

@@ -496,8 +496,8 @@ void egress_log_close(struct egress_log *log)
 
 /* --- a transfer --- */
 
-/* Writes a head over `chain`; announced: the line that follows, or NULL. A new day begins a new line;
- * a clock that was put back, or none (0), does not. */
+/* Writes a head over `chain`; announced: the line that follows, or NULL. A new day begins a new
+ * line; a clock that was put back, or none (0), does not. */
 static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
                                  const struct announcement *announced, uint64_t wall_ms,
                                  struct td_error *err)

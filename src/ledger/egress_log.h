@@ -12,8 +12,9 @@
  *                  chain was and how it ended, one line per day (UTC). The last one is rewritten
  *                  with every transfer, so a tail that was cut off is noticed. The signature is
  *                  Ed25519 over the line's bytes before `,"signature":`. A head is signed before a
- *                  line is written, with the line's hash as `next`; the next head signs the line, at
- *                  the latest 20 ms later. So a line that no head covers or announces is a forgery.
+ *                  line is written, with the line's hash as `next`; the next head signs the line,
+ *                  at the latest 20 ms later. So a line that no head covers or announces is a
+ *                  forgery.
  *   pending        a token, whose hash the head has, until the announced line is written
  *                  (egress_pending.h)
  *   synced         how much of it is on the disk (egress_mark.h)

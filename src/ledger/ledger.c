@@ -70,8 +70,8 @@ struct ledger {
 static struct record wake_up;
 
 /* Waits for the end of the window that begins with the first record of a batch. Who puts records
- * meanwhile does not wake this thread, unless somebody waits for one or the batch is full: a wake-up
- * costs a request more than the commit of its record does. */
+ * meanwhile does not wake this thread, unless somebody waits for one or the batch is full: a
+ * wake-up costs a request more than the commit of its record does. */
 static void wait_for_window(struct ledger *ledger)
 {
     struct timespec until = clock_deadline(BATCH_MS);

@@ -37,8 +37,8 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* Connections to one HTTP/1.1 server are not limited here: each stream needs one. How many there are
- * is limited by server.connections_max, and by limits.concurrent of a tier. */
+/* Connections to one HTTP/1.1 server are not limited here: each stream needs one. How many there
+ * are is limited by server.connections_max, and by limits.concurrent of a tier. */
 #define IDLE_CONNECTIONS_MAX 64L
 #define RECEIVE_BYTES 4096L /* a buffer of each transfer's own; the library's default is 16 KiB */
 #define KEEP_ALIVE_AFTER_S 15L /* of silence on a connection */

@@ -1,6 +1,6 @@
 /* Weights are kept by smooth weighted round robin, as nginx does it: each pick adds every key's
- * weight to its credit, takes the largest credit, and takes the sum of the weights from it. So a key
- * of weight 3 beside one of weight 1 is picked a, a, b, a, and not three times in a row. */
+ * weight to its credit, takes the largest credit, and takes the sum of the weights from it. So a
+ * key of weight 3 beside one of weight 1 is picked a, a, b, a, and not three times in a row. */
 #include "tier/key_ring.h"
 
 #include <assert.h>
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A wrong key stays wrong until somebody acts; one without rights may have them for another model. */
+/* A wrong key stays wrong until somebody acts; one without rights may have them for another model.
+ * */
 #define REFUSED_MS (10 * 60 * UINT64_C(1000))
 #define FORBIDDEN_MS (60 * UINT64_C(1000))
 /* Limits are counted by the minute, but a bucket fills all the time. */

@@ -21,8 +21,8 @@ size_t key_ring_count(const struct key_ring *ring);
 /* Nobody picks the key before `for_ms` are over, as long as there is another one. */
 void key_ring_rest(struct key_ring *ring, size_t index, uint64_t for_ms, uint64_t now_ms);
 
-/* How long a key rests after this answer; 0: the answer is not about the key. retry_after_ms: as the
- * server says, 0 = it does not. */
+/* How long a key rests after this answer; 0: the answer is not about the key. retry_after_ms: as
+ * the server says, 0 = it does not. */
 uint64_t key_ring_rest_of(int http, uint64_t retry_after_ms);
 
 #endif

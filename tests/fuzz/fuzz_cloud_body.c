@@ -1,5 +1,5 @@
-/* A chat's body in the dialect of each cloud. Whatever JSON comes, a body is made that is JSON, or a
- * refusal has words. */
+/* A chat's body in the dialect of each cloud. Whatever JSON comes, a body is made that is JSON, or
+ * a refusal has words. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"

@@ -351,6 +351,7 @@ def objects_beside_the_door():
         "cli_remote.c.o",
         "door.c.o",
         "setup_process_watch_keeper.c.o",
+        "telemetry_otlp.c.o",
     ]:
         yield f"client_start is called in {', '.join(senders)}"
 

@@ -99,10 +99,11 @@ def expired_certificate(folder: Path) -> tuple[Path, Path]:
     (folder / "index.txt").write_text("")
     (folder / "serial").write_text("01\n")
     name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    ask = ["openssl", "req", "-new", "-key", key, "-out", "request.pem", *name]
+    ask: list[str | Path] = ["openssl", "req", "-new", "-key", key, "-out", "request.pem", *name]
     dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
-    give = ["openssl", "ca", "-batch", "-selfsign", "-config", "ca.cnf", "-keyfile", key, *dates]
     cert = folder / "old.cert.pem"
-    for command in (ask, [*give, "-in", "request.pem", "-out", cert, "-notext"]):
+    give: list[str | Path] = ["openssl", "ca", "-batch", "-selfsign", "-config", "ca.cnf"]
+    give += ["-keyfile", key, *dates, "-in", "request.pem", "-out", cert, "-notext"]
+    for command in (ask, give):
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return cert, key

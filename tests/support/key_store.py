@@ -22,7 +22,7 @@ class Store:
         """What `tandem keys ... --json` prints."""
         environment = clean_environment(**self.environment)
         got, out, err = run("keys", *arguments, "--json", env=environment)
-        equal(got, code, f"{arguments}: {out} {err}")
+        equal(got, code, f"{arguments}: {out!r} {err!r}")
         return json.loads(out) if out else err
 
     def add(self, name: str, *arguments: object) -> str:

@@ -285,7 +285,8 @@ class ScriptedAnthropic(ScriptedProvider):
             yield from self._block(index, {"type": "text", "text": ""}, pieces)
             index += 1
         for number, (name, arguments) in enumerate(self.tool_calls):
-            block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+            call: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{number}", "input": {}}
+            block = {**call, "name": name}
             halves = [arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]]
             deltas = [
                 {"type": "input_json_delta", "partial_json": half}

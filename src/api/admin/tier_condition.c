@@ -1,6 +1,6 @@
 /* A rest that ends by itself after a pause that the server asked for, or a limit of the operator's
- * own, is nobody's fault. A tier whose rest has ended, and which nobody has asked since, still counts
- * as down: otherwise one that is dead would come and go every half minute. */
+ * own, is nobody's fault. A tier whose rest has ended, and which nobody has asked since, still
+ * counts as down: otherwise one that is dead would come and go every half minute. */
 #include "api/admin/tier_condition.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* The path is the row of the table and not what the client wrote: ids, queries and misspelt paths may
- * hold anything. Times are in ms, as in the log. */
+/* The path is the row of the table and not what the client wrote: ids, queries and misspelt paths
+ * may hold anything. Times are in ms, as in the log. */
 #include "api/http/access_note.h"
 
 #include "base/clock.h"

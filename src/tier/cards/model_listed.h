@@ -1,6 +1,6 @@
 /* What a provider's own list of models says of one: limits, prices and abilities, in the forms of
- * OpenRouter, Together, Groq, Mistral, vLLM, llama-server and Google. What is not said is not known.
- * Pure; any thread. */
+ * OpenRouter, Together, Groq, Mistral, vLLM, llama-server and Google. What is not said is not
+ * known. Pure; any thread. */
 #ifndef TIER_MODEL_LISTED_H
 #define TIER_MODEL_LISTED_H
 

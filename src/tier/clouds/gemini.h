@@ -1,5 +1,6 @@
 /* Google's Gemini API (https://ai.google.dev/api/generate-content), which Vertex AI speaks as well,
- * as a dialect of a tier. The other direction, for clients that speak it, is api/dialects/gemini/. */
+ * as a dialect of a tier. The other direction, for clients that speak it, is api/dialects/gemini/.
+ * */
 #ifndef TIER_GEMINI_H
 #define TIER_GEMINI_H
 

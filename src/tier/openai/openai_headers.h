@@ -1,5 +1,5 @@
-/* The headers that a server is sent, and its key. They hold the key: initialise and wipe them around
- * the call that copies them. */
+/* The headers that a server is sent, and its key. They hold the key: initialise and wipe them
+ * around the call that copies them. */
 #ifndef TIER_OPENAI_HEADERS_H
 #define TIER_OPENAI_HEADERS_H
 
