@@ -150,10 +150,10 @@ def unit_suites(
 ) -> Iterator[Suite]:
     """The unit tests, whose names and programs Meson lists for build/, in one of its trees."""
     for test in tests:
-        # The test's own program, or that of a script which starts a server for it.
-        program = next(part for part in test["cmd"] if Path(part).is_relative_to(ROOT / "build"))
+        # A script that starts a server for the test gets the test's own program as its last word.
+        *before, program = [str((ROOT / "build" / part).resolve()) for part in test["cmd"]]
         target = str(Path(program).relative_to(ROOT / "build"))
-        command = [str(ROOT / tree / target) if part == program else part for part in test["cmd"]]
+        command = [*before, str(ROOT / tree / target)]
         yield Suite(
             f"{label}/{test['name']}", command, {**(env or {}), **test["env"]}, tree, target
         )
