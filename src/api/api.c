@@ -201,7 +201,6 @@ void api_free(struct api *api)
         return;
     api_cancel(api);
     loop_timer_free(api->loop, api->trim);
-    ledger_reader_close(api->reader);
     free(api);
 }
 

@@ -24,6 +24,7 @@
 #define CONNECT_MS 500
 #define RETRY_MS 1000
 #define MIGRATE_MS 60000
+#define OPEN_MS 10000 /* for a statement, until it is open */
 
 static const char *this_node = "";
 
@@ -67,7 +68,7 @@ bool postgres_ended(struct postgres *db, enum pq_end end)
 static bool query(struct postgres *db, const char *sql, const char *value, struct pq_rows **rows)
 {
     const struct pq_statement statement = {.sql = sql, .count = value != NULL, .values = {value}};
-    return postgres_ended(db, pq_run(db->pq, &statement, POSTGRES_READ_MS, rows));
+    return postgres_ended(db, pq_run(db->pq, &statement, db->answer_ms, rows));
 }
 
 /* --- opening --- */
@@ -183,7 +184,7 @@ static const char *last_message(struct db *base)
 static bool exec(struct db *base, const char *sql)
 {
     struct postgres *db = postgres_of(base);
-    return postgres_connected(db) && postgres_ended(db, pq_script(db->pq, sql, POSTGRES_READ_MS));
+    return postgres_connected(db) && postgres_ended(db, pq_script(db->pq, sql, db->answer_ms));
 }
 
 static void rollback(struct db *base)
@@ -210,7 +211,7 @@ bool postgres_begin_on_server(struct postgres *db)
                                      db->transaction == WRITING
                                          ? "BEGIN"
                                          : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                                     POSTGRES_READ_MS));
+                                     db->answer_ms));
     return db->begun;
 }
 
@@ -219,6 +220,11 @@ static bool begin(struct db *base, bool writes)
     struct postgres *db = postgres_of(base);
     db->transaction = writes ? WRITING : READING;
     return writes || postgres_begin_on_server(db);
+}
+
+static void hurry(struct db *base, uint32_t answer_ms)
+{
+    postgres_of(base)->answer_ms = answer_ms;
 }
 
 static uint64_t changes(struct db *base)
@@ -254,6 +260,7 @@ static const struct db_driver driver = {
     .str = postgres_str,
     .catch_up = postgres_catch_up,
     .is_away = postgres_is_away,
+    .hurry = hurry,
 };
 
 /* A server begins its work while the database is away, but not with one that turns it away. */
@@ -270,8 +277,11 @@ static enum td_status open_db(const char *name, bool writes, struct db **out, st
     }
     db->base.driver = &driver;
     db->writes = writes;
+    db->answer_ms = OPEN_MS;
     db->last = &db->first;
-    if (postgres_connected(db) || (writes && db->status == TD_UNAVAILABLE)) {
+    bool connected = postgres_connected(db);
+    db->answer_ms = POSTGRES_READ_MS;
+    if (connected || (writes && db->status == TD_UNAVAILABLE)) {
         *out = &db->base;
         return TD_OK;
     }

@@ -218,7 +218,7 @@ bool postgres_commit(struct db *base, size_t *refused)
     if (done && db->item_count > 0)
         done = commit_items(db, refused ? refused : &ignored);
     else if (done && db->begun)
-        done = postgres_ended(db, pq_script(db->pq, "COMMIT", POSTGRES_READ_MS));
+        done = postgres_ended(db, pq_script(db->pq, "COMMIT", db->answer_ms));
     if (!done)
         return false;
     postgres_drop_items(db);

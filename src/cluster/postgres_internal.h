@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* A command has the time that its question takes. */
+/* A command has the time that its question takes; others say less (db_hurry). */
 #define POSTGRES_READ_MS 600000
 
 enum transaction { NONE, FOR_A_CURSOR, READING, WRITING };
@@ -30,7 +30,8 @@ struct postgres {
     char *url;
     bool writes;
     struct pq *pq;
-    double retry_ms; /* not before */
+    double retry_ms;    /* not before */
+    uint32_t answer_ms; /* that a statement may take */
     enum transaction transaction;
     bool begun, broken; /* on the server; and of no use any more */
     uint32_t cursors, cursors_made;

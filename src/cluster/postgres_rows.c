@@ -121,13 +121,13 @@ static bool send_values(struct statement *s, const char *sql, struct pq_rows **r
 {
     struct pq_statement statement = {.sql = sql, .count = s->parameters.count};
     return values_of(s, statement.values) &&
-           postgres_ended(s->db, pq_run(s->db->pq, &statement, POSTGRES_READ_MS, rows));
+           postgres_ended(s->db, pq_run(s->db->pq, &statement, s->db->answer_ms, rows));
 }
 
 static bool send_plain(struct postgres *db, const char *sql, struct pq_rows **rows)
 {
     const struct pq_statement statement = {.sql = sql};
-    return postgres_ended(db, pq_run(db->pq, &statement, POSTGRES_READ_MS, rows));
+    return postgres_ended(db, pq_run(db->pq, &statement, db->answer_ms, rows));
 }
 
 /* Rows that were not asked for in a transaction are read in one of their own, which the last cursor

@@ -185,6 +185,12 @@ bool db_is_away(struct db *db, uint64_t *waiting)
     return db->driver->is_away && db->driver->is_away(db, waiting);
 }
 
+void db_hurry(struct db *db, uint32_t answer_ms)
+{
+    if (db->driver->hurry)
+        db->driver->hurry(db, answer_ms);
+}
+
 bool db_sync_commits(struct db *db, bool sync)
 {
     return !db->driver->sync_commits || db->driver->sync_commits(db, sync);

@@ -160,6 +160,8 @@ struct ledger_reader;
 TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
                                                 struct td_error *err);
 void ledger_reader_close(struct ledger_reader *reader);
+/* From here on a database elsewhere is away when it takes longer than this for a statement. */
+void ledger_reader_hurry(struct ledger_reader *reader, uint32_t answer_ms);
 
 /* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). tenant: a
  * tenant whose exchanges alone are there; NULL = all are. id may be a unique prefix, "last", or a

@@ -160,6 +160,11 @@ void ledger_reader_close(struct ledger_reader *reader)
     free(reader);
 }
 
+void ledger_reader_hurry(struct ledger_reader *reader, uint32_t answer_ms)
+{
+    db_hurry(reader->db, answer_ms);
+}
+
 static struct json *column_value(struct db_statement *row, int i, enum shape shape)
 {
     if (db_is_null(row, i))

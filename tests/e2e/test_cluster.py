@@ -14,7 +14,7 @@ import postgres
 from check import Skip, case, equal, main
 from postgres import Postgres
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import Answer, Tandem, edge_first, run, wait_until
 
 KEY = {"TEST_CLOUD_KEY": "k"}
 CLOUD = {"x-tandem-mode": "only-cloud"}
@@ -83,6 +83,33 @@ def test_two_nodes_write_and_read_one_ledger() -> None:
         metrics = a.get("/metrics").body.decode()
         assert "tandem_ledger_database_up 1\n" in metrics
         assert "tandem_ledger_waiting_rows 0\n" in metrics
+
+
+@case
+def test_a_database_that_gives_no_answer_holds_up_only_who_asks_for_it() -> None:
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with database() as db, node("a", cloud, db.url) as tandem:
+        name = ask(tandem)
+        for _ in range(8):  # both loops have read from it
+            equal(tandem.get(f"/tandem/v1/exchanges/{name}").status, 200)
+        answers: list[Answer] = []
+        paths = ["/tandem/v1/exchanges", f"/tandem/v1/exchanges/{name}", "/tandem/v1/shadows"] * 3
+
+        def look(path: str) -> None:
+            answers.append(tandem.get(path, timeout=30))
+
+        askers = [threading.Thread(target=look, args=(path,)) for path in paths]
+        with db.stalled():
+            for asker in askers:
+                asker.start()
+            time.sleep(0.2)
+            for _ in range(10):
+                equal(tandem.get("/healthz", timeout=2).status, 200)
+                ask(tandem)
+            for asker in askers:
+                asker.join()
+        equal({answer.status for answer in answers}, {503}, str([a.body for a in answers]))
+        wait_until(lambda: tandem.get(f"/tandem/v1/exchanges/{name}").status == 200)
 
 
 @case

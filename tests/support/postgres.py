@@ -4,6 +4,7 @@
 As a program: postgres.py PROGRAM [argument ...] runs the program with the database's URL in
 TANDEM_TEST_POSTGRES; 77 (skipped) where PostgreSQL is not installed."""
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -117,6 +119,23 @@ class Postgres:
                 pass
         self.process.wait()
         self.process = None
+
+    @contextlib.contextmanager
+    def stalled(self) -> Iterator[None]:
+        """It takes connections, and answers nobody."""
+        assert self.process
+        children = subprocess.run(
+            ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
+        ).stdout.split()
+        stopped = [self.process.pid, *map(int, children)]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in reversed(stopped):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
     def stop(self) -> None:
         if self.process:

@@ -3,58 +3,51 @@
  * look-up finds its own exchanges, as if no others were there.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
- * yet. The loop must not wait for the disk. A look-up that finds nothing is repeated by a timer
- * until a commit interval has passed. */
+ * yet. A look-up that finds nothing is repeated by a timer until a commit interval has passed. The
+ * loop waits neither for that nor for the ledger's database (ledger_desk.h). */
 #include "api/admin/handlers.h"
+#include "api/admin/ledger_desk.h"
 #include "api/admin/lookup.h"
 #include "api/http/access.h"
 #include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The ledger commits at most 200 ms apart; five times that is enough for a slow disk. */
 #define LOOKUP_INTERVAL_MS 25
 #define LOOKUP_TRIES_MAX 40
-/* What "last" may wait on the loop for the commit of the newest exchange. */
-#define LAST_FLUSH_MS 20
 #define EXCHANGES_BYTES_MAX (8u << 20)
 #define LIST_LIMIT_DEFAULT 20
 #define LIST_LIMIT_MAX 1000
 
+/* A question to the ledger. It is asked again by the timer where the answer may be on its way. */
 struct lookup {
-    struct api_call base;      /* first */
-    struct http_request *http; /* NULL when the client left */
+    struct api_call base; /* first */
+    struct http_request *http;
+    struct background_task *task; /* while the desk has the question */
     struct loop_timer *timer;
     uint32_t tries;
     api_found_fn *found;
     void *ctx; /* owned: freed with free */
-    char id[160];
-    struct auth_who who;
+    struct ledger_question question;
 };
 
 static void lookup_free(struct lookup *lookup)
 {
+    if (lookup->task)
+        background_cancel(lookup->task);
     api_call_end(&lookup->base);
     loop_timer_free(lookup->base.api->loop, lookup->timer);
     free(lookup->ctx);
     free(lookup);
-}
-
-static enum td_status open_reader(struct api *api, struct td_error *err)
-{
-    if (api->reader)
-        return TD_OK;
-    if (!api->host->ledger_path) {
-        *err = (struct td_error){TD_UNAVAILABLE, "this server keeps no ledger"};
-        return TD_UNAVAILABLE;
-    }
-    return ledger_reader_open(api->host->ledger_path, &api->reader, err);
 }
 
 static void reply_value(struct api *api, struct http_request *request, struct json *value,
@@ -70,39 +63,52 @@ static void reply_error(struct api *api, struct http_request *request, enum td_s
     api_reply_status(api, request, status, err, status == TD_NOT_FOUND ? "id" : NULL);
 }
 
-/* True when the client got an answer. last: also answers that there is no such exchange. */
-static bool lookup_try(struct lookup *lookup, bool last)
+static void lookup_done(void *owner, struct ledger_answer *answer)
 {
+    struct lookup *lookup = owner;
     struct api *api = lookup->base.api;
-    struct td_error err = {0};
-    struct json *value = NULL;
-    enum td_status status = open_reader(api, &err);
-    if (status == TD_OK)
-        status =
-            ledger_reader_find(api->reader, access_view(&lookup->who), lookup->id, &value, &err);
-    if (status == TD_NOT_FOUND && !last)
-        return false;
-    if (status == TD_OK)
+    struct json *value = answer->value;
+    bool may_come = lookup->question.what == LEDGER_ASKED_ONE && answer->status == TD_NOT_FOUND;
+    lookup->task = NULL;
+    answer->value = NULL;
+    if (may_come && lookup->tries < LOOKUP_TRIES_MAX) {
+        loop_timer_start(api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
+        return;
+    }
+    if (answer->status == TD_OK)
         lookup->found(api, lookup->http, value, lookup->ctx);
     else
-        reply_error(api, lookup->http, status, &err);
-    return true;
+        reply_error(api, lookup->http, answer->status, &answer->err);
+    lookup_free(lookup);
+}
+
+static void lookup_ask(struct lookup *lookup)
+{
+    struct api *api = lookup->base.api;
+    const struct ledger_asker asker = {api->loop, lookup_done, lookup};
+    struct td_error err = {0};
+    enum td_status status = TD_UNAVAILABLE;
+    if (api->host->ledger_desk)
+        status =
+            ledger_desk_ask(api->host->ledger_desk, &lookup->question, &asker, &lookup->task, &err);
+    else
+        error_set(&err, status, "this server keeps no ledger");
+    if (status == TD_OK)
+        return;
+    reply_error(api, lookup->http, status, &err);
+    lookup_free(lookup);
 }
 
 static void lookup_again(void *ctx)
 {
     struct lookup *lookup = ctx;
     lookup->tries++;
-    if (!lookup->http || lookup_try(lookup, lookup->tries >= LOOKUP_TRIES_MAX))
-        lookup_free(lookup);
-    else
-        loop_timer_start(lookup->base.api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
+    lookup_ask(lookup);
 }
 
 static void lookup_gone(void *ctx)
 {
-    struct lookup *lookup = ctx;
-    lookup->http = NULL; /* the timer frees it */
+    lookup_free(ctx);
 }
 
 static void lookup_stop(struct api_call *call)
@@ -110,53 +116,57 @@ static void lookup_stop(struct api_call *call)
     struct lookup *lookup = (struct lookup *)call;
     struct api *api = call->api;
     struct http_request *request = lookup->http;
-    lookup_free(lookup);
-    if (!request)
-        return;
     struct fault fault; /* answering also takes lookup_gone off the request */
+    lookup_free(lookup);
     fault_stopping(&fault);
     api_reply_fault(api, request, &fault);
+}
+
+/* **takes** ctx. */
+static void lookup_begin(struct api *api, struct http_request *request,
+                         const struct ledger_question *question, api_found_fn *found, void *ctx)
+{
+    struct fault fault;
+    const char *tenant = access_view(&api->who);
+    struct lookup *lookup = calloc(1, sizeof *lookup);
+    if (lookup)
+        lookup->timer = loop_timer_new(api->loop, lookup_again, lookup);
+    if (!lookup || !lookup->timer) {
+        free(ctx);
+        free(lookup);
+        fault_from_status(&fault, TD_NO_MEMORY, NULL, NULL);
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    api_call_begin(api, &lookup->base, lookup_stop, false);
+    lookup->http = request;
+    lookup->question = *question;
+    lookup->question.of_all = !tenant;
+    snprintf(lookup->question.tenant, sizeof lookup->question.tenant, "%s", tenant ? tenant : "");
+    lookup->found = found;
+    lookup->ctx = ctx;
+    http_request_on_gone(request, lookup_gone, lookup);
+    lookup_ask(lookup);
 }
 
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
                     api_found_fn *found, void *ctx)
 {
     assert(request && id && found);
+    struct ledger_question question = {.what = LEDGER_ASKED_ONE};
     struct fault fault;
-    struct lookup *lookup = calloc(1, sizeof *lookup);
-    bool fits = strlen(id) < sizeof lookup->id;
-    if (lookup)
-        lookup->timer = loop_timer_new(api->loop, lookup_again, lookup);
-    if (!lookup || !lookup->timer || !fits) {
+    if (strlen(id) >= sizeof question.id) {
         free(ctx);
-        if (lookup)
-            loop_timer_free(api->loop, lookup->timer);
-        free(lookup);
-        fault_from_status(&fault, fits ? TD_NO_MEMORY : TD_NOT_FOUND,
-                          fits ? NULL : "no exchange has such an id", fits ? NULL : "id");
+        fault_from_status(&fault, TD_NOT_FOUND, "no exchange has such an id", "id");
         api_reply_fault(api, request, &fault);
         return;
     }
-    api_call_begin(api, &lookup->base, lookup_stop, false);
-    lookup->http = request;
-    lookup->who = api->who;
-    lookup->found = found;
-    lookup->ctx = ctx;
-    memcpy(lookup->id, id, strlen(id) + 1);
-    if (lookup_try(lookup, false)) {
-        lookup_free(lookup);
-        return;
-    }
-    http_request_on_gone(request, lookup_gone, lookup);
-    loop_timer_start(api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
+    memcpy(question.id, id, strlen(id) + 1);
+    lookup_begin(api, request, &question, found, ctx);
 }
 
 void exchanges_handle_one(struct api *api, struct http_request *request, const char *rest)
 {
-    struct td_error err = {0};
-    if (api->host->ledger && strcmp(rest, "last") == 0 &&
-        ledger_flush(api->host->ledger, LAST_FLUSH_MS, &err) != TD_OK)
-        err.message[0] = '\0'; /* late: the newest committed exchange is the answer */
     exchanges_find(api, request, rest, reply_value, NULL);
 }
 
@@ -171,19 +181,23 @@ static bool query_since(struct api *api, struct http_request *request, uint64_t 
     return false;
 }
 
-/* In the form of OpenAI's lists. **takes** list. */
-static void reply_list(struct api *api, struct http_request *request, struct json *list)
+/* In the form of OpenAI's lists, where it is none yet. **takes** list. */
+static void reply_list(struct api *api, struct http_request *request, struct json *list, void *ctx)
 {
-    struct json *object = json_new_object();
-    json_put(object, "object", json_new_cstr("list"));
-    json_put(object, "data", list);
-    reply_value(api, request, object, NULL);
+    struct json *object = list;
+    if (json_kind_of(list) == JSON_KIND_ARRAY) {
+        object = json_new_object();
+        json_put(object, "object", json_new_cstr("list"));
+        json_put(object, "data", list);
+    }
+    reply_value(api, request, object, ctx);
 }
 
 void exchanges_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    uint64_t limit, since;
+    uint64_t limit;
+    struct ledger_question question = {.what = LEDGER_ASKED_LIST};
     struct fault fault;
     if (!query_number(request, STR("limit"), LIST_LIMIT_DEFAULT, &limit) || limit < 1 ||
         limit > LIST_LIMIT_MAX) {
@@ -191,37 +205,15 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!query_since(api, request, &since))
-        return;
-    struct td_error err = {0};
-    struct json *list = NULL;
-    enum td_status status = open_reader(api, &err);
-    if (status == TD_OK)
-        status = ledger_reader_list(api->reader, access_view(&api->who), since, (size_t)limit,
-                                    &list, &err);
-    if (status != TD_OK) {
-        reply_error(api, request, status, &err);
-        return;
-    }
-    if (json_kind_of(list) == JSON_KIND_ARRAY)
-        reply_list(api, request, list);
-    else
-        reply_value(api, request, list, NULL);
+    question.limit = (size_t)limit;
+    if (query_since(api, request, &question.since_wall_ms))
+        lookup_begin(api, request, &question, reply_list, NULL);
 }
 
 void shadows_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    uint64_t since;
-    struct td_error err = {0};
-    struct json *list = NULL;
-    if (!query_since(api, request, &since))
-        return;
-    enum td_status status = open_reader(api, &err);
-    if (status == TD_OK)
-        status = ledger_reader_shadows(api->reader, since, &list, &err);
-    if (status == TD_OK)
-        reply_list(api, request, list);
-    else
-        reply_error(api, request, status, &err);
+    struct ledger_question question = {.what = LEDGER_ASKED_SHADOWS};
+    if (query_since(api, request, &question.since_wall_ms))
+        lookup_begin(api, request, &question, reply_list, NULL);
 }

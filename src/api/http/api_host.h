@@ -12,7 +12,7 @@ struct background;
 struct batch_runner;
 struct file_store;
 struct history;
-struct ledger_reader;
+struct ledger_desk;
 struct meters;
 struct metrics;
 struct otlp;
@@ -46,16 +46,17 @@ struct api_host {
     void (*forget)(void *ctx, const struct api_forget *whom, struct api_forgotten *out);
     void *ctx;
 
-    struct sandbox *sandbox;       /* where private texts are embedded; NULL = here, too */
-    struct background *background; /* for what would hold up a loop */
-    struct history *history;       /* NULL = no response is kept */
-    struct file_store *files;      /* NULL = none are kept */
-    uint64_t file_bytes_max;       /* of one file */
-    struct batch_runner *batches;  /* NULL without files */
-    struct answer_cache *answers;  /* NULL = none are kept (cache/answer_cache.h) */
-    struct call_cache *call_cache; /* NULL = grammars of calls are not kept */
-    struct ledger *ledger;         /* or NULL */
-    const char *ledger_path;       /* or NULL */
+    struct sandbox *sandbox;         /* where private texts are embedded; NULL = here, too */
+    struct background *background;   /* for what would hold up a loop */
+    struct history *history;         /* NULL = no response is kept */
+    struct file_store *files;        /* NULL = none are kept */
+    uint64_t file_bytes_max;         /* of one file */
+    struct batch_runner *batches;    /* NULL without files */
+    struct answer_cache *answers;    /* NULL = none are kept (cache/answer_cache.h) */
+    struct call_cache *call_cache;   /* NULL = grammars of calls are not kept */
+    struct ledger *ledger;           /* or NULL */
+    const char *ledger_path;         /* or NULL */
+    struct ledger_desk *ledger_desk; /* where it is read (admin/ledger_desk.h); or NULL */
     struct metrics *metrics;
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */

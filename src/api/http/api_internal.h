@@ -19,8 +19,6 @@ struct tracing {
     char request_id[TRACING_REQUEST_ID_BYTES];
 };
 
-struct ledger_reader;
-
 struct api {
     struct loop *loop;
     const struct api_host *host;
@@ -39,7 +37,6 @@ struct api {
     uint32_t running;        /* those of them that are exchanges */
     struct loop_timer *trim; /* after a large request (http/trim.c); NULL = there was none */
     bool large, trim_waits;
-    struct ledger_reader *reader; /* opened on first use (admin/exchanges_handler.c) */
 };
 
 #endif

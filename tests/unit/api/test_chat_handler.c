@@ -2,6 +2,8 @@
  * client gets for each course of an exchange, and that a client who leaves stops the work. */
 #include "handler_fixture.h"
 
+#include "api/admin/ledger_desk.h"
+
 /* --- cases --- */
 
 static void test_a_whole_answer_says_where_it_came_from(void)
@@ -339,6 +341,8 @@ static void cancel_all(void *ctx)
     api_cancel(ctx);
 }
 
+static struct ledger_desk *desk; /* freed when the loop has stopped */
+
 /* A look-up waits for the ledger's next commit; the server's end must not find it freed. */
 static void test_a_look_up_that_waits_is_answered_at_the_end(void)
 {
@@ -349,7 +353,9 @@ static void test_a_look_up_that_waits_is_answered_at_the_end(void)
     char file[64], *const suffixes[] = {"", "-wal", "-shm"};
     snprintf(file, sizeof file, "%s/ledger.db", path);
     REQUIRE(ledger_open(file, &ledger, &err) == TD_OK);
-    host.ledger_path = file;
+    desk = ledger_desk_new(file, NULL);
+    REQUIRE(desk != NULL);
+    host.ledger_desk = desk;
     int fd = client_open();
     client_send(fd, "GET", "/tandem/v1/exchanges/ex_none", "", "");
     nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
@@ -393,5 +399,6 @@ int main(void)
     RUN(test_keys_are_required_when_configured);
     RUN(test_a_look_up_that_waits_is_answered_at_the_end);
     process_stop();
+    ledger_desk_free(desk);
     return test_finish();
 }

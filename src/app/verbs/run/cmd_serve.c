@@ -3,6 +3,7 @@
  *   SIGHUP            read the configuration again; a broken one changes nothing
  *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
  *   the same again    stop at once */
+#include "api/admin/ledger_desk.h"
 #include "api/files/batch_runner.h"
 #include "api/history/history.h"
 #include "api/http/auth.h"
@@ -53,11 +54,12 @@ struct serve {
     struct runtime *runtime;
     struct api_host host;
     struct metrics *metrics;
-    struct access_log *access_log; /* NULL = requests are not logged */
-    struct otlp *otlp;             /* NULL = no collector is told */
-    struct background *background; /* outlives the workers */
-    struct history *history;       /* NULL = nothing is kept */
-    struct file_store *files;      /* NULL = none are kept */
+    struct access_log *access_log;   /* NULL = requests are not logged */
+    struct otlp *otlp;               /* NULL = no collector is told */
+    struct background *background;   /* outlives the workers */
+    struct ledger_desk *ledger_desk; /* likewise; NULL without a ledger */
+    struct history *history;         /* NULL = nothing is kept */
+    struct file_store *files;        /* NULL = none are kept */
     struct batch_runner *batches;
     struct call_cache *call_cache;
     struct auth *auth;
@@ -91,6 +93,7 @@ static void fill_host(struct serve *serve)
         .call_cache = serve->call_cache,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
+        .ledger_desk = serve->ledger_desk,
         .metrics = serve->metrics,
         .otlp = serve->otlp,
         .access_log = serve->access_log,
@@ -391,11 +394,15 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     /* Schemas, one a thread, so that a small one does not wait long for a large one. */
     serve->background =
         background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
+    struct ledger *ledger = runtime_ledger(serve->runtime);
+    if (ledger)
+        serve->ledger_desk = ledger_desk_new(runtime_config(serve->runtime)->ledger.path, ledger);
     serve->call_cache = call_cache_new();
     bool keeps = keeps_responses(runtime_config(serve->runtime));
     if (keeps)
         serve->history = open_history(runtime_config(serve->runtime));
-    if (!serve->metrics || !serve->background || !serve->call_cache || keeps != !!serve->history)
+    if (!serve->metrics || !serve->background || !serve->call_cache ||
+        !ledger != !serve->ledger_desk || keeps != !!serve->history)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     status = open_files(serve, err);
     if (status == TD_OK)
@@ -474,6 +481,7 @@ static int cmd_serve(int argc, char **argv)
     access_log_free(serve->access_log);
     key_keeper_stop(serve->keys);
     background_free(serve->background);
+    ledger_desk_free(serve->ledger_desk);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);
     call_cache_free(serve->call_cache);

@@ -1,0 +1,132 @@
+/* One thread has the one connection, so a database that gives no answer holds up those who ask for
+ * exchanges, and nobody else. Rejected: the pool that reads schemas, which would then wait with it. */
+#include "api/admin/ledger_desk.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "ledger/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTIONS_MAX 256 /* that wait */
+/* How long a database may take for a statement. The commands of the terminal have longer. */
+#define ANSWER_MS 3000
+/* How long "last" may wait for the commit of the newest exchange. */
+#define LAST_FLUSH_MS 20
+
+struct ledger_desk {
+    struct background *thread;
+    const char *path;
+    struct ledger *ledger;
+    struct ledger_reader *reader; /* the thread's; NULL = it could not be opened yet */
+};
+
+struct work {
+    struct ledger_desk *desk;
+    struct ledger_question question;
+    struct ledger_answer answer;
+    void (*done)(void *owner, struct ledger_answer *answer);
+};
+
+struct ledger_desk *ledger_desk_new(const char *path, struct ledger *ledger)
+{
+    struct ledger_desk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        return NULL;
+    desk->path = path;
+    desk->ledger = ledger;
+    desk->thread = background_new(1, QUESTIONS_MAX);
+    if (desk->thread)
+        return desk;
+    free(desk);
+    return NULL;
+}
+
+void ledger_desk_free(struct ledger_desk *desk)
+{
+    if (!desk)
+        return;
+    background_free(desk->thread);
+    ledger_reader_close(desk->reader);
+    free(desk);
+}
+
+/* --- the thread --- */
+
+static enum td_status open_reader(struct ledger_desk *desk, struct td_error *err)
+{
+    if (desk->reader)
+        return TD_OK;
+    enum td_status status = ledger_reader_open(desk->path, &desk->reader, err);
+    if (status == TD_OK)
+        ledger_reader_hurry(desk->reader, ANSWER_MS);
+    return status;
+}
+
+static enum td_status read_answer(struct ledger_reader *reader,
+                                  const struct ledger_question *question, struct json **out,
+                                  struct td_error *err)
+{
+    const char *tenant = question->of_all ? NULL : question->tenant;
+    switch (question->what) {
+    case LEDGER_ASKED_LIST:
+        return ledger_reader_list(reader, tenant, question->since_wall_ms, question->limit, out,
+                                  err);
+    case LEDGER_ASKED_SHADOWS:
+        return ledger_reader_shadows(reader, question->since_wall_ms, out, err);
+    case LEDGER_ASKED_ONE:
+        break;
+    }
+    return ledger_reader_find(reader, tenant, question->id, out, err);
+}
+
+static void run(void *ctx)
+{
+    struct work *work = ctx;
+    struct ledger_desk *desk = work->desk;
+    struct ledger_answer *answer = &work->answer;
+    bool last = work->question.what == LEDGER_ASKED_ONE && strcmp(work->question.id, "last") == 0;
+    if (last && desk->ledger)
+        (void)!ledger_flush(desk->ledger, LAST_FLUSH_MS, NULL); /* late: the one before is it */
+    answer->status = open_reader(desk, &answer->err);
+    if (answer->status == TD_OK)
+        answer->status = read_answer(desk->reader, &work->question, &answer->value, &answer->err);
+}
+
+static void work_free(void *ctx)
+{
+    struct work *work = ctx;
+    json_free(work->answer.value);
+    free(work);
+}
+
+/* --- the loop --- */
+
+static void done(void *ctx, void *owner)
+{
+    struct work *work = ctx;
+    work->done(owner, &work->answer);
+}
+
+enum td_status ledger_desk_ask(struct ledger_desk *desk, const struct ledger_question *question,
+                               const struct ledger_asker *asker, struct background_task **out,
+                               struct td_error *err)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work)
+        return error_set(err, TD_NO_MEMORY, "no memory to read the ledger");
+    work->desk = desk;
+    work->question = *question;
+    work->done = asker->done;
+    const struct background_work background = {.run = run,
+                                               .done = done,
+                                               .free_ctx = work_free,
+                                               .ctx = work,
+                                               .owner = asker->owner,
+                                               .loop = asker->loop};
+    enum td_status status = background_submit(desk->thread, &background, out, err);
+    if (status != TD_OK)
+        work_free(work);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* Reads the ledger for handlers, on a thread of its own: its database may be another machine, which
+ * may be slow or away, and no loop waits for it. Questions are answered one after the other. Any
+ * thread may ask. */
+#ifndef API_LEDGER_DESK_H
+#define API_LEDGER_DESK_H
+
+#include "api/http/auth.h"
+#include "base/background.h"
+
+#include <stddef.h>
+
+struct json;
+struct ledger;
+struct ledger_desk;
+
+#define LEDGER_DESK_ID_BYTES 160
+
+enum ledger_asked { LEDGER_ASKED_ONE, LEDGER_ASKED_LIST, LEDGER_ASKED_SHADOWS };
+
+/* As the calls of ledger/ledger.h take it. */
+struct ledger_question {
+    enum ledger_asked what;
+    bool of_all; /* tenants; false = of `tenant` alone */
+    char tenant[AUTH_TENANT_BYTES];
+    char id[LEDGER_DESK_ID_BYTES];
+    uint64_t since_wall_ms;
+    size_t limit;
+};
+
+struct ledger_answer {
+    enum td_status status;
+    struct td_error err;
+    struct json *value; /* whoever keeps it sets NULL here */
+};
+
+/* Who is told, on the loop, unless the task is cancelled before (background_cancel). */
+struct ledger_asker {
+    struct loop *loop;
+    void (*done)(void *owner, struct ledger_answer *answer);
+    void *owner;
+};
+
+/* ledger: its newest rows are waited for a moment, when the last exchange is asked for; or NULL.
+ * **borrows** both. **returns new** (ledger_desk_free), NULL without memory. */
+struct ledger_desk *ledger_desk_new(const char *path, struct ledger *ledger);
+/* The loops that asked must have stopped. Accepts NULL. */
+void ledger_desk_free(struct ledger_desk *desk);
+/* TD_BUSY when too many questions wait. *out is valid until `done` returns or it is cancelled. */
+TD_MUST_CHECK enum td_status ledger_desk_ask(struct ledger_desk *desk,
+                                             const struct ledger_question *question,
+                                             const struct ledger_asker *asker,
+                                             struct background_task **out, struct td_error *err);
+
+#endif
