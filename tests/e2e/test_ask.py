@@ -94,6 +94,24 @@ def test_ask_fails_when_nothing_answers():
 
 
 @case
+def test_the_words_of_a_server_do_not_steer_the_terminal():
+    words = "no \x1b]0;title\x07 \x1b[2J \x9b31m \x7f end"
+    cloud = ScriptedCloud(Script(status=400, error_message=words))
+    with state() as folder:
+        server = cloud.base_url.removesuffix("/v1")
+        for verb in (["ask", "hi"], ["explain", "last"]):
+            code, out, err = run(*verb, "--url", server, env=environment(folder))
+            equal(code, 1, err)
+            said = out.decode() + err
+            assert not any(c in said for c in "\x1b\x07\x7f\x9b"), said
+            assert verb[0] == "explain" or " end" in err, err
+        env = environment(folder, cloud)
+        code, out, err = run("ask", "hi", "--mode", "only-cloud", env=env)
+        for shown in (err, run("explain", "last", env=env)[1].decode()):
+            assert shown and not any(c in shown for c in "\x1b\x07\x7f\x9b"), shown
+
+
+@case
 def test_a_poor_answer_is_known_to_a_script_too():
     with state() as folder:
         code, out, err = run("ask", "Write a poem about the sea", env=environment(folder))

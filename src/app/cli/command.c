@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -17,11 +18,24 @@
 #define INPUT_BYTES_MAX (256u << 20)
 #define OUTPUT_BYTES_MAX (1u << 30)
 
+/* A message may have words of a server's in it, which must not steer the terminal. */
+static void print_harmless(FILE *out, struct td_str text)
+{
+    for (size_t at = 0, begin = 0; at < text.len; begin = at) {
+        uint32_t c = utf8_next(text, &at);
+        bool steers = (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0);
+        struct td_str shown =
+            steers || c == 0xFFFD ? STR("\xEF\xBF\xBD") : str_slice(text, begin, at);
+        fwrite(shown.data, 1, shown.len, out);
+    }
+}
+
 int command_fail(const char *verb, const struct td_error *err)
 {
     fflush(stdout);
-    fprintf(stderr, "tandem %s: %s\n", verb,
-            *err->message ? err->message : td_status_name(err->status));
+    fprintf(stderr, "tandem %s: ", verb);
+    print_harmless(stderr, str_from(*err->message ? err->message : td_status_name(err->status)));
+    fputc('\n', stderr);
     return 1;
 }
 
