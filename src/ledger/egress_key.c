@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "ledger/egress_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,4 +125,24 @@ enum td_status egress_key_open(const char *folder, bool is_new, struct crypto_si
         status = crypto_signer_new(seed, out, err);
     crypto_wipe(seed, sizeof seed);
     return status;
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    return path_join(path, sizeof path, folder, name, NULL) == TD_OK &&
+           (access(path, F_OK) == 0 || errno != ENOENT);
+}
+
+/* The entries are looked for last: another process that makes a record makes them before its key. */
+bool egress_key_has_record(const char *folder, struct td_error *err)
+{
+    bool has_key = is_there(folder, "key") || is_there(folder, "key.pub");
+    if (!has_key || is_there(folder, EGRESS_ENTRIES_FILE))
+        return true;
+    error_set(err, TD_CORRUPT,
+              "egress ledger %s has its key, but its " EGRESS_ENTRIES_FILE
+              " was removed: put it back, or " MEND,
+              folder);
+    return false;
 }

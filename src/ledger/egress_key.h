@@ -5,8 +5,14 @@
 
 #include "base/crypto_sign.h"
 
+#include <stdbool.h>
+
 #define EGRESS_KEY_DIGITS (2 * CRYPTO_SIGN_KEY_BYTES)
 #define EGRESS_MEND "move the folder away (it is evidence) to begin a new one at the next start"
+
+/* False, with the reason, when the folder has a key whose record was removed. A new one would be
+ * signed by the same key, and nothing would tell that there was another before. */
+bool egress_key_has_record(const char *folder, struct td_error *err);
 
 /* is_new: there are no entries yet, so a key may be made. *out: **returns new**
  * (crypto_signer_free); key: the public one. */

@@ -36,8 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process holds the lock for the two writes of a line. One that was stopped in between is waited
- * for this many milliseconds. */
+/* In ms: one that was stopped between the two writes of a line, with the lock, is waited for. */
 #define LOCK_TRIES 50
 #define HEAD_BYTES_MAX 1024
 /* How long the last line may stand without a head that signs it. Long enough that a server under
@@ -254,8 +253,7 @@ static int open_file(const struct egress_log *log, const char *name)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* Checks the whole log without the locks. What other processes append meanwhile, `look` has
- * compared. */
+/* Without the locks: what other processes append meanwhile, `look` has compared. */
 static enum td_status verify_whole(const struct egress_log *log, struct td_error *err)
 {
     struct egress_verdict verdict;
@@ -348,6 +346,8 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
         file_sync_folder(log->folder);
     else if (errno != EEXIST)
         return io_error(log, "make the folder", err);
+    else if (!egress_key_has_record(log->folder, err))
+        return TD_CORRUPT;
     log->entries_fd = open_file(log, EGRESS_ENTRIES_FILE);
     log->heads_fd = open_file(log, EGRESS_HEADS_FILE);
     log->pending_fd = open_file(log, EGRESS_PENDING_FILE);

@@ -583,6 +583,24 @@ static void test_nothing_is_written_into_a_file_that_was_removed(void)
     CHECK(!verdict.sound && verdict.bad_row == 1 && strstr(verdict.problem, "removed"));
 }
 
+/* By the same key a new record would look as if there had been none before. */
+static void test_a_record_that_was_removed_is_not_begun_anew_by_its_key(void)
+{
+    static const char *const files[] = {"entries.jsonl", "heads.jsonl", "pending", "synced"};
+    const char *folder = make_log("begun_anew", 3, 100);
+    struct egress_log *log = NULL;
+    struct td_error err = {0};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        CHECK(unlink(file_in(folder, files[i])) == 0);
+    for (int keys = 2; keys > 0; keys--) {
+        CHECK(egress_log_open(folder, &log, &err) == TD_CORRUPT);
+        CHECK(strstr(err.message, "entries.jsonl was removed") && strstr(err.message, folder));
+        CHECK(unlink(file_in(folder, keys == 2 ? "key" : "key.pub")) == 0);
+    }
+    CHECK(egress_log_open(folder, &log, NULL) == TD_OK); /* all of it is gone */
+    egress_log_close(log);
+}
+
 /* A log that was found damaged is looked at again, and does not go on from what is not known. */
 static void test_a_damaged_log_is_refused_until_it_is_mended(void)
 {
@@ -636,6 +654,7 @@ int main(void)
     RUN(test_nothing_there_is_said);
     RUN(test_a_damaged_log_is_refused_until_it_is_mended);
     RUN(test_nothing_is_written_into_a_file_that_was_removed);
+    RUN(test_a_record_that_was_removed_is_not_begun_anew_by_its_key);
     fixture_end();
     return test_finish();
 }
