@@ -50,6 +50,15 @@ def compose() -> dict[str, Any]:
     return dict(yaml().safe_load((DEPLOY / "compose.yaml").read_text())["services"])
 
 
+def healthy(service: dict[str, Any], port: int) -> bool:
+    """What the health check of a container says of a node on this port."""
+    how, *command = service["healthcheck"]["test"]
+    equal(how, "CMD", "a shell in the image is not bash")
+    words = [put(word, "8080", str(port)) if "8080" in word else word for word in command]
+    words = [word.replace("$$", "$") for word in words]
+    return subprocess.run(words, stderr=subprocess.DEVNULL, timeout=10, check=False).returncode == 0
+
+
 def put(text: str, old: str, new: str) -> str:
     assert old in text, f"{old} is not in the configuration any more"
     return text.replace(old, new)
@@ -119,6 +128,7 @@ def test_the_services_of_compose_work_together() -> None:
                 env = {k: filled(v) for k, v in services[name]["environment"].items()}
                 nodes.append(Tandem(configuration(cloud, db, redis), env=env))
             for tandem in nodes:
+                equal(healthy(services["tandem-a"], tandem.port), True)
                 equal(tandem.get("/readyz").status, 200)
                 equal(tandem.chat("hello").status, 401)
                 equal(tandem.chat("hello", SHOP).status, 200)
@@ -131,6 +141,7 @@ def test_the_services_of_compose_work_together() -> None:
         finally:
             for tandem in nodes:
                 tandem.stop()
+    equal(healthy(services["tandem-a"], free_port()), False)
 
 
 @case
