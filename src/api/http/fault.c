@@ -88,12 +88,18 @@ void fault_set(struct fault *fault, int code, const char *type, const char *erro
     va_end(args);
 }
 
+/* A path of this server, which tells a client where to look. */
+static bool is_endpoint(const char *at)
+{
+    return strncmp(at, "/v1/", 4) == 0 || strncmp(at, "/tandem/v1/", 11) == 0;
+}
+
 /* The folders of this machine are not for clients: of an absolute path the last name stays. */
 static void strip_folders(char *text)
 {
     char *to = text;
     for (const char *at = text; *at; at++) {
-        bool begins = *at == '/' && (at == text || strchr(" '\"(=", at[-1]));
+        bool begins = *at == '/' && (at == text || strchr(" '\"(=", at[-1])) && !is_endpoint(at);
         size_t len = begins ? strcspn(at, " '\":;,)") : 0;
         const char *last = begins ? memrchr(at, '/', len) : at;
         at = last > at ? last + 1 : at;

@@ -65,6 +65,9 @@ static void test_what_a_server_answered_is_told_from_what_broke_here(void)
         {"cannot open '/a/b': gone (/x/y/z)", "cannot open 'b': gone (z)"},
         {"neither 1/2 nor / nor /root nor https://a/b nor /a/", "neither 1/2 nor / nor /root nor "
                                                                 "https://a/b nor "},
+        /* Its own paths are no folders: they say where to look. */
+        {"see /v1/models or (/tandem/v1/keys), not /v1 /tandem/x",
+         "see /v1/models or (/tandem/v1/keys), not /v1 x"},
         {"", "not_found"},
     };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
