@@ -94,8 +94,6 @@ static bool run_why(struct chat *chat, struct td_str text)
 {
     struct td_error err = {0};
     struct json *record = NULL;
-    char *words = NULL;
-    size_t size = 0;
     (void)text;
     if (!*chat->last_exchange) {
         chat_say(chat, "Nothing has been asked yet.");
@@ -104,17 +102,11 @@ static bool run_why(struct chat *chat, struct td_str text)
     enum td_status status = chat->url
                                 ? explanation_fetch(chat->url, chat->last_exchange, &record, &err)
                                 : find_here(chat, &record, &err);
-    FILE *out = status == TD_OK ? open_memstream(&words, &size) : NULL;
-    if (out) {
-        explanation_print(record, out);
-        fclose(out);
-        word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
-        free(words);
-    } else {
+    bool shown = status == TD_OK && explanation_show(record);
+    if (!shown)
         chat_say(chat, "%s", status == TD_OK ? "no memory for the explanation" : err.message);
-    }
     json_free(record);
-    return out != NULL;
+    return shown;
 }
 
 /* --- the conversation --- */

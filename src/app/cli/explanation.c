@@ -2,12 +2,15 @@
 #include "app/cli/explanation.h"
 
 #include "app/cli/remote.h"
+#include "app/terminal/terminal.h"
+#include "app/terminal/word_wrap.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "privacy/kind/kind.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define RECORD_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 10000
@@ -273,6 +276,21 @@ void explanation_print(const struct json *record, FILE *out)
     print_decision(out, record);
     print_attempts(out, record);
     print_shadows(out, record);
+}
+
+bool explanation_show(const struct json *record)
+{
+    char *words = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&words, &size);
+    if (!out)
+        return false;
+    explanation_print(record, out);
+    bool whole = fclose(out) == 0;
+    if (whole)
+        word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
+    free(words);
+    return whole;
 }
 
 enum td_status explanation_fetch(const char *url, const char *id, struct json **out,

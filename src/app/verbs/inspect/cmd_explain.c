@@ -70,9 +70,9 @@ static int cmd_explain(int argc, char **argv)
         return command_fail("explain", &err);
     if (json)
         return command_print_json(record) ? 0 : 1;
-    explanation_print(record, stdout);
+    bool shown = explanation_show(record);
     json_free(record);
-    return 0;
+    return shown ? 0 : 1;
 }
 
 const struct verb verb_explain = {"explain", cmd_explain,

@@ -94,7 +94,7 @@ static void print_reactions(const struct json *list)
 static void print_keys(const struct json *list)
 {
     if (json_count(list) > 0)
-        printf("\n%-16s %9s %12s %11s   of API keys; 'tandem keys list' has their names\n", "key",
+        printf("\nAPI keys ('tandem keys list' has their names):\n%-16s %9s %12s %11s\n", "key",
                "exchanges", "tokens", "cost USD");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *key = json_at(list, i);
@@ -103,28 +103,46 @@ static void print_keys(const struct json *list)
     }
 }
 
+/* Two tables, because one is wider than a terminal. */
+static void print_tiers(const struct json *tiers)
+{
+    printf("%-14s %9s %-21s %10s %10s %11s\n", "tier", "exchanges", " share, 95% interval",
+           "prompt tok", "answer tok", "cost USD");
+    for (size_t i = 0; i < json_count(tiers); i++) {
+        const struct json *tier = json_at(tiers, i);
+        const char *name = json_cstr(json_get(tier, "tier"));
+        printf("%-14s %9.0f %5.1f%% %5.1f..%5.1f%% %10.0f %10.0f %11.6f\n", name ? name : "(none)",
+               member(tier, "exchanges"), 100 * member(tier, "share"),
+               100 * member(tier, "share_low"), 100 * member(tier, "share_high"),
+               member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
+               member(tier, "cost_usd"));
+    }
+}
+
+static void print_times(const struct json *tiers)
+{
+    if (json_count(tiers) > 0)
+        printf("\n%-14s %27s   %27s\n", "", "first text ms p50  p95  p99",
+               "whole answer ms p50 p95 p99");
+    for (size_t i = 0; i < json_count(tiers); i++) {
+        const struct json *tier = json_at(tiers, i);
+        const char *name = json_cstr(json_get(tier, "tier"));
+        printf("%-14s", name ? name : "(none)");
+        print_percentiles(json_get(tier, "ttft_ms"));
+        printf("   ");
+        print_percentiles(json_get(tier, "total_ms"));
+        printf("\n");
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
            member(report, "exchanges"), member(report, "escalations"), member(report, "degraded"),
            member(report, "failures"));
-    printf("%-14s %9s %-20s %10s %10s %11s  %26s  %26s\n", "tier", "exchanges",
-           " share, 95% interval", "prompt tok", "answer tok", "cost USD",
-           "first text ms p50 p95 p99", "whole ms p50 p95 p99");
     const struct json *tiers = json_get(report, "tiers");
-    for (size_t i = 0; i < json_count(tiers); i++) {
-        const struct json *tier = json_at(tiers, i);
-        const char *name = json_cstr(json_get(tier, "tier"));
-        printf("%-14s %9.0f %5.1f%% %5.1f..%5.1f%% %10.0f %10.0f %11.6f ", name ? name : "(none)",
-               member(tier, "exchanges"), 100 * member(tier, "share"),
-               100 * member(tier, "share_low"), 100 * member(tier, "share_high"),
-               member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
-               member(tier, "cost_usd"));
-        print_percentiles(json_get(tier, "ttft_ms"));
-        printf(" ");
-        print_percentiles(json_get(tier, "total_ms"));
-        printf("\n");
-    }
+    print_tiers(tiers);
+    print_times(tiers);
     if (member(report, "feedback") > 0) {
         printf("\nfeedback on %.0f answers, mean score %.3f:", member(report, "feedback"),
                member(report, "score"));

@@ -2,6 +2,8 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/terminal/terminal.h"
+#include "app/terminal/word_wrap.h"
 #include "app/verbs/tenants/key_command.h"
 #include "base/buf.h"
 #include "base/json.h"
@@ -10,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#define LIMITS_BYTES_MAX 4096
+#define MORE_BYTES_MAX 4096
 
 static void write_day(const struct json *value, char out[static 11])
 {
@@ -22,7 +25,17 @@ static void write_day(const struct json *value, char out[static 11])
         strftime(out, 11, "%Y-%m-%d", &local);
 }
 
-/* "usd_per_day 5, models [auto]": whatever stands after `spent`. */
+static void write_value(const struct json *value, struct buf *out)
+{
+    for (size_t i = 0; i < json_count(value); i++)
+        buf_printf(out, "%s%s", i ? "," : "", json_cstr(json_at(value, i)));
+    if (json_kind_of(value) == JSON_KIND_INT || json_kind_of(value) == JSON_KIND_DOUBLE)
+        buf_printf(out, "%.15g", json_number(value, 0));
+    else if (json_cstr(value))
+        buf_append_str(out, str_from(json_cstr(value)));
+}
+
+/* "usd_per_day 5; models auto,gpt-*": the limits, as `tandem keys limit` takes their values. */
 static void write_limits(const struct json *object, struct buf *out)
 {
     void *iterator = NULL;
@@ -31,53 +44,58 @@ static void write_limits(const struct json *object, struct buf *out)
     while (json_next(object, &iterator, &name, &value)) {
         if (!key_terms_has(name))
             continue;
-        buf_printf(out, "%s%s ", out->len ? ", " : "", name);
-        json_write(value, out);
+        buf_printf(out, "; %s ", name);
+        write_value(value, out);
     }
-    buf_append_char(out, '\0');
 }
 
-static void print_spent(const struct json *spent, const char *period)
+static double spent(const struct json *row, const char *period, const char *what)
 {
-    const struct json *sums = json_get(spent, period);
-    char text[64];
-    snprintf(text, sizeof text, "%.4f USD, %lld tok", json_number(json_get(sums, "usd"), 0),
-             (long long)json_int(json_get(sums, "tokens"), 0));
-    printf(" %-28s", text);
+    return json_number(json_get(json_get(json_get(row, "spent"), period), what), 0);
 }
 
-static void print_row(const struct json *row, bool of_tenant)
+/* What is long stands below the row, in lines that fit the terminal. */
+static void print_more(const struct json *row, unsigned columns)
 {
-    struct buf limits;
-    char used[11], name[80];
+    struct buf text;
     const char *tenant = json_cstr(json_get(row, "tenant"));
+    buf_init(&text, MORE_BYTES_MAX);
+    buf_printf(&text, "  %.0f tokens today, %.0f this month", spent(row, "day", "tokens"),
+               spent(row, "month", "tokens"));
+    if (tenant)
+        buf_printf(&text, "; of tenant %s", tenant);
+    write_limits(row, &text);
+    if (!text.failed)
+        word_wrap_print(stdout, columns, buf_view(&text));
+    buf_deinit(&text);
+}
+
+static void print_row(const struct json *row, bool of_tenant, unsigned columns)
+{
+    char used[11], name[80];
     const char *state = json_cstr(json_get(row, "state"));
     write_day(json_get(row, "last_used"), used);
     snprintf(name, sizeof name, "%s%s", of_tenant ? "tenant " : "",
              json_cstr(json_get(row, "name")));
-    buf_init(&limits, LIMITS_BYTES_MAX);
-    write_limits(row, &limits);
-    printf("%-16s  %-20s %-12s %-9s %-10s", json_cstr(json_get(row, "id")), name,
-           tenant ? tenant : "-",
-           of_tenant                                                                   ? "-"
-           : json_bool(json_get(row, "operator"), false) && strcmp(state, "live") == 0 ? "operator"
-                                                                                       : state,
-           used);
-    print_spent(json_get(row, "spent"), "day");
-    print_spent(json_get(row, "spent"), "month");
-    printf(" %s\n", limits.failed ? "" : limits.data);
-    buf_deinit(&limits);
+    if (of_tenant)
+        state = "-";
+    else if (json_bool(json_get(row, "operator"), false) && strcmp(state, "live") == 0)
+        state = "operator";
+    printf("%-16s  %-18s %-8s %-10s %10.6f %10.6f\n", json_cstr(json_get(row, "id")), name, state,
+           used, spent(row, "day", "usd"), spent(row, "month", "usd"));
+    print_more(row, columns);
 }
 
 static void print_list(const struct json *list)
 {
     const struct json *keys = json_get(list, "data"), *tenants = json_get(list, "tenants");
-    printf("%-16s  %-20s %-12s %-9s %-10s %-28s %-28s %s\n", "id", "name", "tenant", "state",
-           "last used", "today", "this month", "limits");
+    unsigned columns = terminal_columns(STDOUT_FILENO);
+    printf("%-16s  %-18s %-8s %-10s %10s %10s\n", "id", "name", "state", "last used", "USD today",
+           "this month");
     for (size_t i = 0; i < json_count(keys); i++)
-        print_row(json_at(keys, i), false);
+        print_row(json_at(keys, i), false, columns);
     for (size_t i = 0; i < json_count(tenants); i++)
-        print_row(json_at(tenants, i), true);
+        print_row(json_at(tenants, i), true, columns);
 }
 
 static int print_none(bool as_json)
