@@ -12,8 +12,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from conversations import HARD, LABEL, environment, last_exchange, read_until, state
+from postgres import free_port
 from scripted_cloud import Script, ScriptedCloud
-from tandem import BINARY, Tandem, run
+from tandem import BINARY, Tandem, clean_environment, run
 
 
 @case
@@ -184,6 +185,18 @@ def test_a_running_server_is_asked_too():
     with Tandem() as server:
         code, out, err = run("ask", "--url", server.url, "2+2", env=server.environment)
         equal((code, out), (0, b"4\n"), err)
+
+
+@case
+def test_a_server_that_cannot_be_asked_is_named_with_what_to_do():
+    for url, word in (
+        ("127.0.0.1:8080", "http://HOST:PORT"),
+        ("ftp://127.0.0.1", "http://HOST:PORT"),
+        (f"http://127.0.0.1:{free_port()}", "'tandem serve' starts one"),
+        ("unix:/nowhere/tandem.sock", "'tandem serve' starts one"),
+    ):
+        code, out, err = run("ask", "--url", url, "hi", env=clean_environment())
+        assert (code, out) == (1, b"") and word in err, (url, err)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,44 @@ def status(tandem, key, path="/v1/models"):
 
 
 @case
+def test_the_list_fits_a_terminal():
+    with Store() as store:
+        store.add("shop", "--tenant", "team", "--models", "auto,gpt-*", "--usd-per-day", "0.5")
+        store.keys("limit", "--tenant", "team", "--requests-per-minute", 60)
+        store.add("boss", "--operator")
+        environment = clean_environment(**store.environment, COLUMNS="80")
+        code, out, err = run("keys", "list", env=environment)
+        equal(code, 0, err)
+        rows = [line for line in out.decode().splitlines() if not line.startswith("  ")]
+        equal([row[18:37].strip() for row in rows], ["name", "shop", "boss", "tenant team"])
+        assert max(map(len, rows)) < 80, out.decode()
+        more = "of tenant team; usd_per_day 0.5; models auto,gpt-*\n"
+        assert more in out.decode() and "; requests_per_minute 60\n" in out.decode(), out.decode()
+
+
+@case
+def test_a_wrong_key_is_told_from_none():
+    with Store() as store:
+        key = store.add("shop")
+        with store.serve() as tandem:
+            for headers, word in (
+                ({}, "needs an API key"),
+                (bearer("sk-tandem-0"), "revoked"),
+                ({"x-api-key": "other"}, "revoked"),
+            ):
+                reply = tandem.get("/v1/models", headers=headers)
+                equal(reply.status, 401)
+                assert word in reply.json["error"]["message"], reply.json
+            code, _, err = run(
+                "ask", "--url", tandem.url, "hi", env=clean_environment(**store.environment)
+            )
+            assert code == 1 and "TANDEM_API_KEY" in err, err
+            environment = clean_environment(**store.environment, TANDEM_API_KEY=key)
+            code, _, err = run("ask", "--url", tandem.url, "hi", env=environment)
+            equal(code, 0, err)
+
+
+@case
 def test_a_key_is_shown_once_and_kept_as_a_hash():
     with Store() as store:
         made = store.keys("add", "shop", "--tenant", "team", "--usd-per-day", "2.5")

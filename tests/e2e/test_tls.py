@@ -44,6 +44,19 @@ def ask(connection, body=CHAT, headers=LOCAL):
 
 
 @case
+def test_the_command_line_trusts_what_ssl_cert_file_names():
+    with tempfile.TemporaryDirectory() as name:
+        authority = Authority(Path(name))
+        with Tandem(config_of(*authority.issue("server", "DNS:localhost,IP:127.0.0.1"))) as tandem:
+            address = f"https://127.0.0.1:{tandem.port}"
+            code, _, err = run("ask", "--url", address, "2+2", env=clean_environment())
+            assert code == 1 and "SSL_CERT_FILE" in err, err
+            environment = clean_environment(SSL_CERT_FILE=str(authority.file))
+            code, out, err = run("ask", "--url", address, "2+2", env=environment)
+            equal((code, out), (0, b"4\n"), err)
+
+
+@case
 def test_chats_streams_and_large_bodies_go_over_tls():
     with tempfile.TemporaryDirectory() as name:
         authority = Authority(Path(name))

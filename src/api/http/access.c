@@ -91,11 +91,24 @@ void access_reply_preflight(struct api *api, struct http_request *request)
     api_reply_text(api, request, 204, "text/plain", STR(""));
 }
 
+static bool has_key(const struct http_request *request)
+{
+    static const char *const headers[] = {"Authorization", "x-api-key", "api-key",
+                                          "x-goog-api-key"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (http_request_header(request, headers[i]))
+            return true;
+    return false;
+}
+
 static bool refuse_key(struct api *api, struct http_request *request)
 {
     struct fault fault;
-    fault_set(&fault, 401, "authentication_error", "invalid_api_key",
-              "this server needs an API key: send it as 'Authorization: Bearer KEY'");
+    fault_set(
+        &fault, 401, "authentication_error", "invalid_api_key",
+        has_key(request)
+            ? "this server does not take this API key: it is wrong, was revoked or has expired"
+            : "this server needs an API key: send it as 'Authorization: Bearer KEY'");
     http_reply_header(request, "www-authenticate", "Bearer");
     api_reply_fault(api, request, &fault);
     return false;

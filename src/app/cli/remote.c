@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CONNECT_TIMEOUT_MS 3000
 #define EVENT_BYTES_MAX (4u << 20)
@@ -74,12 +75,23 @@ static void on_stop(void *ctx)
     loop_event_stop(call->loop);
 }
 
+/* What to do about a call that failed before there was an answer. */
+static const char *advise(const struct call *call)
+{
+    if (strstr(call->err.message, "SSL certificate problem"))
+        return "; SSL_CERT_FILE names a file of certificates to trust instead of the system's";
+    return call->code == 0 && call->err.status == TD_UNAVAILABLE
+               ? "; does a server run there? 'tandem serve' starts one"
+               : "";
+}
+
 static enum td_status judge(struct call *call, struct td_error *err)
 {
     if (call->stopped)
         return TD_OK;
     if (call->err.status != TD_OK)
-        return error_set(err, call->err.status, "%s: %s", call->request->base, call->err.message);
+        return error_set(err, call->err.status, "%s: %s%s", call->request->base, call->err.message,
+                         advise(call));
     if (call->code < 400)
         return TD_OK;
     struct json *body = NULL;
@@ -88,8 +100,9 @@ static enum td_status judge(struct call *call, struct td_error *err)
     if (json_parse(buf_view(call->request->answer), &body, &ignored) == TD_OK)
         message = json_cstr(json_get(json_get(body, "error"), "message"));
     enum td_status status = call->code == 404 ? TD_NOT_FOUND : TD_UNAVAILABLE;
-    error_set(err, status, "%s answered %d: %s", call->request->base, call->code,
-              message ? message : "no reason given");
+    error_set(err, status, "%s answered %d: %s%s", call->request->base, call->code,
+              message ? message : "no reason given",
+              call->code == 401 ? "; TANDEM_API_KEY holds the key for --url" : "");
     json_free(body);
     return status;
 }
@@ -98,6 +111,18 @@ static enum td_status judge(struct call *call, struct td_error *err)
 static const char *path_of(const char *base)
 {
     return str_starts_with(str_from(base), STR("unix:/")) ? base + 5 : NULL;
+}
+
+static enum td_status check_base(const char *base, struct td_error *err)
+{
+    struct td_str text = str_from(base);
+    if (path_of(base) || str_starts_with(text, STR("http://")) ||
+        str_starts_with(text, STR("https://")))
+        return TD_OK;
+    return error_set(err, TD_INVALID,
+                     "'%.200s' is no address of a server: write http://HOST:PORT, "
+                     "https://HOST:PORT or unix:/PATH",
+                     base);
 }
 
 static void make_url(const struct remote_request *request, char *out, size_t size)
@@ -115,6 +140,7 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
 {
     const struct remote_request *request = call->request;
     struct client_transfer *transfer = NULL;
+    const char *variable = getenv("SSL_CERT_FILE"), *trusted = variable ? variable : "";
     char url[2048];
     make_url(request, url, sizeof url);
     const char *headers[] = {"Content-Type: application/json",
@@ -126,6 +152,8 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
         .body = request->body,
         .allow_http = true,
         .unix_path = path_of(request->base),
+        /* libcurl itself has the system's file built in, and does not look there. */
+        .ca_file = *trusted ? trusted : NULL,
         .connect_timeout_ms = CONNECT_TIMEOUT_MS,
         .first_timeout_ms = request->timeout_ms,
         .idle_timeout_ms = request->timeout_ms,
@@ -158,7 +186,9 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
     struct secret *key = NULL;
     char authorization[1024] = "";
     sse_reader_init(&call.sse, EVENT_BYTES_MAX);
-    enum td_status status = secret_source_read("TANDEM_API_KEY", NULL, &key, err);
+    enum td_status status = check_base(request->base, err);
+    if (status == TD_OK)
+        status = secret_source_read("TANDEM_API_KEY", NULL, &key, err);
     if (status == TD_OK)
         status = loop_event_new(&call.loop, err);
     if (status == TD_OK)

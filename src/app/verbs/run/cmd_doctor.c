@@ -488,7 +488,11 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct td_error err = {0};
     struct server_secrets secrets = {0};
     if (server_secrets_open(tier, &secrets, &err) != TD_OK) {
-        add(doctor, name, HEALTH_FAIL, "write the API key into that file", "%s", err.message);
+        add(doctor, name, HEALTH_FAIL,
+            tier->api_key_file || tier->key_count
+                ? "write the API key into that file"
+                : "docs/providers.md says where credentials are looked for",
+            "%s", err.message);
     } else if (!server_secrets_suffice(&secrets, tier)) {
         snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
                  tier->key_count ? "the variable of one of its keys" : tier->api_key_env);
