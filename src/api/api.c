@@ -274,6 +274,7 @@ static void reply_unknown_path(struct api *api, struct http_request *request)
 struct admission {
     struct access_note note;             /* first, for access_note_exchange */
     const struct api_endpoint *endpoint; /* NULL = refused */
+    const char *path;                    /* of the row that was asked for, refused or not */
     const char *rest;
     struct tracing tracing;
     struct auth_who who;
@@ -281,14 +282,15 @@ struct admission {
 
 /* The row for a request; NULL when it was refused and answered here. */
 static const struct api_endpoint *find_endpoint(struct api *api, struct http_request *request,
-                                                const char **rest)
+                                                struct admission *admission)
 {
     enum http_method method = http_request_method(request);
     const struct api_endpoint *other = NULL;
     for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
         const struct api_endpoint *endpoint = &endpoints[i];
-        if (!endpoint_matches(endpoint->path, http_request_path(request), rest))
+        if (!endpoint_matches(endpoint->path, http_request_path(request), &admission->rest))
             continue;
+        admission->path = endpoint->path;
         if (endpoint->method == method || (endpoint->method == HTTP_GET && method == HTTP_HEAD))
             return access_check_owner(api, request, endpoint) ? endpoint : NULL;
         other = endpoint;
@@ -321,7 +323,7 @@ enum http_body_use api_admit(void *ctx, struct http_request *request)
         access_reply_preflight(api, request);
         return HTTP_BODY_DROP;
     }
-    admission->endpoint = find_endpoint(api, request, &admission->rest);
+    admission->endpoint = find_endpoint(api, request, admission);
     admission->tracing = api->tracing;
     admission->who = api->who;
     if (admission->endpoint && admission->endpoint->handler == files_handle_upload)
@@ -339,6 +341,8 @@ void api_ask(struct api *api, struct http_request *request, const struct auth_wh
         if (endpoints[i].method == HTTP_POST &&
             endpoint_matches(endpoints[i].path, http_request_path(request), &admission->rest))
             admission->endpoint = &endpoints[i];
+    if (admission && admission->endpoint)
+        admission->path = admission->endpoint->path;
     http_inside_begin(request);
     if (!admission) {
         reply_no_memory(api, request);
@@ -385,7 +389,7 @@ void api_end(void *ctx, const struct http_request *request, const struct http_ou
     const struct access_line line = {.note = &note,
                                      .request = request,
                                      .outcome = outcome,
-                                     .path = admission->endpoint ? admission->endpoint->path : NULL,
+                                     .path = admission->path,
                                      .trace = &admission->tracing.trace,
                                      .who = &admission->who,
                                      .wall_ms = clock_wall_ms(NULL),

@@ -61,6 +61,19 @@ def test_a_line_for_each_request_and_no_word_of_it():
 
 
 @case
+def test_a_request_that_was_refused_says_what_it_asked_for():
+    path = new_path()
+    text = f"server: {{api_keys_env: CLIENT_KEYS}}\nlog: {{access: {path}}}\n"
+    with Tandem(text, env={"CLIENT_KEYS": "key-of-shop"}) as tandem:
+        tandem.request("POST", "/v1/chat/completions", {})
+        tandem.get(f"/tandem/v1/exchanges/{SECRET}")
+        tandem.get("/v1/chat/completions")
+        got = [(line["status"], line["path"]) for line in lines(path, 3)]
+    chat = "/v1/chat/completions"
+    equal(got, [(401, chat), (401, "/tandem/v1/exchanges/*"), (405, chat)])
+
+
+@case
 def test_a_client_that_left_is_said_to_have():
     cloud = ScriptedCloud(Script(think=2))
     path = new_path()
