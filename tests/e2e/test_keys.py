@@ -31,7 +31,7 @@ def test_the_list_fits_a_terminal():
         store.add("shop", "--tenant", "team", "--models", "auto,gpt-*", "--usd-per-day", "0.5")
         store.keys("limit", "--tenant", "team", "--requests-per-minute", 60)
         store.add("boss", "--operator")
-        environment = clean_environment(**store.environment, COLUMNS="80")
+        environment = clean_environment(**store.environment)
         code, out, err = run("keys", "list", env=environment)
         equal(code, 0, err)
         rows = [line for line in out.decode().splitlines() if not line.startswith("  ")]

@@ -375,6 +375,9 @@ static int cmd_models_pull(int argc, char **argv)
                    "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
                    "gives access to gated models.",
         .json = "One event a line.",
+        .example = "  tandem models pull --name qwen --calibrate \\\n"
+                   "    hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:qwen2.5-0.5b-instruct-q4_0.gguf\n"
+                   "  tandem chat -m qwen",
         OPTION_TABLE(options),
         .positional_max = 1,
     };
