@@ -64,6 +64,18 @@ def put(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def prometheus_configuration(folder: Path) -> str:
+    """nodes/prometheus.yml with the files that compose mounts."""
+    (folder / "key").write_text(GIVEN["OPERATOR_KEY"])
+    text = (DEPLOY / "nodes/prometheus.yml").read_text()
+    for mount in compose()["prometheus"]["volumes"]:
+        source, target, _ = mount.split(":")
+        assert (DEPLOY / source).is_file(), mount
+        text = text.replace(target, str(DEPLOY / source))
+    assert "/etc/prometheus" not in text, text
+    return put(text, "/run/secrets/operator_key", str(folder / "key"))
+
+
 def configuration(cloud: ScriptedCloud, db: Postgres, redis: Redis) -> str:
     text = (DEPLOY / "nodes/tandem.yaml").read_text()
     text = put(text, "https://api.openai.com/v1", cloud.base_url)
@@ -76,9 +88,7 @@ def prometheus_sees(nodes: list[Tandem]) -> None:
     if not program:
         raise Skip("Prometheus is not installed (Debian: prometheus)")
     folder = Path(tempfile.mkdtemp(prefix="tandem-prometheus-"))
-    (folder / "key").write_text(GIVEN["OPERATOR_KEY"])
-    text = (DEPLOY / "nodes/prometheus.yml").read_text()
-    text = put(text, "/run/secrets/operator_key", str(folder / "key"))
+    text = prometheus_configuration(folder)
     for name, tandem in zip("ab", nodes, strict=True):
         text = put(text, f"tandem-{name}:8080", f"127.0.0.1:{tandem.port}")
     text = put(text, "scrape_interval: 15s", "scrape_interval: 1s")
@@ -185,9 +195,7 @@ def test_promtool_takes_the_configuration() -> None:
         raise Skip("promtool is not installed (Debian: prometheus)")
     folder = Path(tempfile.mkdtemp(prefix="tandem-promtool-"))
     try:
-        (folder / "key").write_text("k")
-        text = (DEPLOY / "nodes/prometheus.yml").read_text()
-        (folder / "p.yml").write_text(put(text, "/run/secrets/operator_key", str(folder / "key")))
+        (folder / "p.yml").write_text(prometheus_configuration(folder))
         done = subprocess.run(
             [tool, "check", "config", str(folder / "p.yml")],
             capture_output=True,
