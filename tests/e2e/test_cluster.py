@@ -5,6 +5,7 @@ all, and nothing is lost while the database is away."""
 import json
 import signal
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -246,6 +247,31 @@ def test_a_user_is_forgotten_on_every_node() -> None:
         gone = a.request("POST", "/tandem/v1/forget", {"user": "ann"})
         equal(gone.status, 200, gone.body.decode())
         equal(db.number("SELECT count(*) FROM tandem.exchange WHERE \"user\" = 'ann'"), 0)
+
+
+@case
+def test_nodes_with_one_installation_key_know_each_others_tenants() -> None:
+    """docs/cluster.md: the same file in all state folders."""
+    text = "server: {{api_keys_env: CLIENT_KEYS}}\nledger: {{database: {}}}\n"
+    shop = {"Authorization": "Bearer key-of-shop"}
+    with tempfile.TemporaryDirectory() as folder, database() as db:
+        nodes = []
+        for name in "ab":
+            state = Path(folder) / name
+            state.mkdir(0o700)
+            (state / "installation.key").write_bytes(b"0123456789abcdef" * 2)
+            (state / "installation.key").chmod(0o600)
+            env = {"TANDEM_STATE_DIR": str(state), "TANDEM_NODE": name}
+            env["CLIENT_KEYS"] = "key-of-shop,key-of-lab"
+            nodes.append(Tandem(text.format(db.url), env=env))
+        try:
+            path = f"/tandem/v1/exchanges/{nodes[0].chat('hello', shop).tandem['exchange']}"
+            wait_until(lambda: nodes[1].get(path, headers=shop).status == 200, 5, "the other node")
+            lab = {"Authorization": "Bearer key-of-lab"}
+            equal(nodes[1].get(path, headers=lab).status, 404)
+        finally:
+            for tandem in nodes:
+                tandem.stop()
 
 
 if __name__ == "__main__":
