@@ -79,6 +79,17 @@ def test_what_a_kind_cannot_know_is_asked_for():
 
 
 @case
+def test_an_address_of_the_environment_is_named_by_its_variable():
+    for config, name in (
+        (tier("openai"), "OPENAI_BASE_URL"),
+        (tier("azure"), "AZURE_OPENAI_ENDPOINT"),
+    ):
+        code, out, err = tool("models", config=config, **{name: "localhost:1234"})
+        text = f"{name} must begin with https:// or http://, not 'localhost:1234'"
+        assert code == 1 and text in out.decode() + err, (out, err)
+
+
+@case
 def test_azure_by_deployment_and_by_its_v1_api():
     cloud = ScriptedCloud(Script(text="From Azure."))
     root = cloud.base_url.removesuffix("/v1")

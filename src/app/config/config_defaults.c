@@ -206,6 +206,17 @@ static enum td_status fill_region(struct config *config, struct config_tier *tie
     return tier->region && tier->base_url ? TD_OK : no_memory(err);
 }
 
+/* Said here, because the file has no line that could be corrected. */
+static enum td_status check_variable_address(const struct config *config,
+                                             const struct config_tier *tier, struct td_error *err)
+{
+    struct td_str url = str_from(tier->base_url);
+    if (str_starts_with(url, STR("https://")) || str_starts_with(url, STR("http://")))
+        return TD_OK;
+    return error_set(err, TD_INVALID, "%s: %s must begin with https:// or http://, not '%.60s'",
+                     config->label, config_tier_server(tier)->base_url_env, tier->base_url);
+}
+
 static enum td_status fill_server_tier(struct config *config, struct config_tier *tier,
                                        const struct config_environment *env, struct td_error *err)
 {
@@ -215,6 +226,8 @@ static enum td_status fill_server_tier(struct config *config, struct config_tier
     bool by_environment = kind->base_url_env && config_environment_get(env, kind->base_url_env);
     if (!addressed)
         status = fill_from(config, env, kind->base_url_env, kind->base_url, &tier->base_url, err);
+    if (status == TD_OK && !addressed && by_environment)
+        status = check_variable_address(config, tier, err);
     if (status == TD_OK && kind->by_region)
         status = fill_region(config, tier, env, err);
     fill_key(tier, addressed, by_environment, env);

@@ -530,8 +530,9 @@ static void check_names(struct doctor *doctor, const struct config_route *route)
 static void check_routes(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
-    add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tiers, %zu routes", config->label,
-        config->tier_count, config->route_count);
+    add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s", config->label,
+        config->tier_count, config->tier_count == 1 ? "" : "s", config->route_count,
+        config->route_count == 1 ? "" : "s");
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         char name[64];
