@@ -250,18 +250,15 @@ def test_a_user_is_forgotten_on_every_node() -> None:
 
 
 @case
-def test_nodes_with_one_installation_key_know_each_others_tenants() -> None:
-    """docs/cluster.md: the same file in all state folders."""
+def test_nodes_with_one_key_know_each_others_tenants() -> None:
     text = "server: {{api_keys_env: CLIENT_KEYS}}\nledger: {{database: {}}}\n"
+    text += "cluster: {{key_env: CLUSTER_KEY}}\n"
     shop = {"Authorization": "Bearer key-of-shop"}
     with tempfile.TemporaryDirectory() as folder, database() as db:
         nodes = []
         for name in "ab":
             state = Path(folder) / name
-            state.mkdir(0o700)
-            (state / "installation.key").write_bytes(b"0123456789abcdef" * 2)
-            (state / "installation.key").chmod(0o600)
-            env = {"TANDEM_STATE_DIR": str(state), "TANDEM_NODE": name}
+            env = {"TANDEM_STATE_DIR": str(state), "TANDEM_NODE": name, "CLUSTER_KEY": "0a" * 32}
             env["CLIENT_KEYS"] = "key-of-shop,key-of-lab"
             nodes.append(Tandem(text.format(db.url), env=env))
         try:
@@ -269,9 +266,21 @@ def test_nodes_with_one_installation_key_know_each_others_tenants() -> None:
             wait_until(lambda: nodes[1].get(path, headers=shop).status == 200, 5, "the other node")
             lab = {"Authorization": "Bearer key-of-lab"}
             equal(nodes[1].get(path, headers=lab).status, 404)
+            assert not (Path(folder) / "a" / "installation.key").exists()
         finally:
             for tandem in nodes:
                 tandem.stop()
+
+
+@case
+def test_a_node_without_the_common_key_does_not_start() -> None:
+    for value, words in ((None, "CLUSTER_KEY is not set"), ("secret", "64 hexadecimal digits")):
+        try:
+            Tandem("cluster: {key_env: CLUSTER_KEY}\n", env={"CLUSTER_KEY": value})
+        except RuntimeError as ended:
+            assert words in str(ended) and "secret" not in str(ended), ended
+        else:
+            raise AssertionError(f"it started with {value}")
 
 
 if __name__ == "__main__":

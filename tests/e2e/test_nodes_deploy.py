@@ -28,6 +28,7 @@ GIVEN = {
     "OPENAI_API_KEY": "cloud-key",
     "CLIENT_KEYS": "key-of-shop",
     "OPERATOR_KEY": "key-of-operator",
+    "CLUSTER_KEY": "5e" * 32,
     "DATABASE_PASSWORD": "not-needed-here",
 }
 SHOP = {"authorization": "Bearer key-of-shop", "x-tandem-mode": "only-cloud"}
@@ -141,9 +142,12 @@ def test_the_services_of_compose_work_together() -> None:
                 equal(healthy(services["tandem-a"], tandem.port), True)
                 equal(tandem.get("/readyz").status, 200)
                 equal(tandem.chat("hello").status, 401)
-                equal(tandem.chat("hello", SHOP).status, 200)
+                asked = tandem.chat("hello", SHOP)
+                equal(asked.status, 200)
                 equal(tandem.get("/metrics").status, 401)
             wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2, 5)
+            path = f"/tandem/v1/exchanges/{asked.tandem['exchange']}"
+            equal([tandem.get(path, headers=SHOP).status for tandem in nodes], [200, 200])
             rows = db.query("SELECT DISTINCT node FROM tandem.exchange ORDER BY 1")
             equal(rows, [["a"], ["b"]])
             wait_until(lambda: all("limits" not in t.get("/readyz").json for t in nodes), 10)

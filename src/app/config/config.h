@@ -361,6 +361,7 @@ struct config {
         const char *node;               /* always set after loading */
         const char *redis;              /* or NULL */
         const char *redis_password_env; /* name of a variable; or NULL */
+        const char *key_env, *key_file; /* of the key that all nodes have; or NULL */
     } cluster;
     struct {
         int level;          /* enum log_level */

@@ -167,6 +167,11 @@ static const struct config_key cluster_keys[] = {
              "limits of tiers (tiers[].limits) together"},
     {"redis_password_env", CONFIG_KEY_TEXT, AT(cluster.redis_password_env), NULL,
      .help = "name of the variable with its password"},
+    {"key_env", CONFIG_KEY_TEXT, AT(cluster.key_env), NULL,
+     .help = "name of the variable with the key that all nodes have in place of an "
+             "installation.key each, as 64 hexadecimal digits: names of tenants in the ledger are "
+             "hashes under it"},
+    {"key_file", CONFIG_KEY_TEXT, AT(cluster.key_file), NULL, .help = "the same key in a file"},
 };
 const struct config_section keys_cluster = KEYS_MAP(cluster_keys);
 

@@ -3,12 +3,14 @@
  * that was begun earlier must not bar a server from its file. */
 #include "app/setup/policy/consistency_setup.h"
 
+#include "app/setup/files/secret_source.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/model/model_file.h"
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "exchange/memory/consistency.h"
 
 #include <errno.h>
@@ -43,10 +45,29 @@ static enum td_status read_key(const char *path, uint8_t key[static KEYED_KEY_BY
     return status;
 }
 
+/* Without it a node would take a key of its own, and find nothing that the others wrote. */
+static enum td_status read_shared_key(const struct config *config,
+                                      uint8_t key[static KEYED_KEY_BYTES], struct td_error *err)
+{
+    struct secret *secret = NULL;
+    const char *env = config->cluster.key_env, *file = config->cluster.key_file;
+    enum td_status status = secret_source_read(env, file, &secret, err);
+    if (status == TD_OK && !secret)
+        status = error_set(err, TD_INVALID, "cluster.key_env: the variable %s is not set", env);
+    else if (status == TD_OK)
+        status = keyed_key_parse(secret_reveal(secret), key, err);
+    if (status != TD_OK && secret)
+        error_prefix(err, "cluster.key_%s", env ? "env" : "file");
+    secret_free(secret);
+    return status;
+}
+
 enum td_status installation_key(const struct config *config, uint8_t key[static KEYED_KEY_BYTES],
                                 struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
+    if (config->cluster.key_env || config->cluster.key_file)
+        return read_shared_key(config, key, err);
     if (!config->state_dir)
         return crypto_random(key, KEYED_KEY_BYTES, err);
     enum td_status status = state_file_path(config, "installation.key", path, err);
