@@ -152,6 +152,8 @@ def test_an_interrupted_question_is_a_cancelled_exchange():
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                # What a shell starts in the background inherits that SIGINT is ignored.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
             assert process.stdout
             assert process.stdout.read(14) == b"word word word"

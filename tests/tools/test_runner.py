@@ -156,7 +156,7 @@ def a_name_that_matches_nothing_is_an_error_with_the_nearest():
 
 @case
 def several_names_choose_the_suites_of_each():
-    only = ["structure/test_docs", "e2e/test_cli"]
+    only = ["structure/test_docs", "e2e/test_c_api"]
     suites = run_tests.chosen(run_tests.catalogue({}), only, False)
     equal([suite.name for suite in suites], only)
     done = runner("--only", "structure/test_docs", "--only", "e2e/test_anwsers")

@@ -161,7 +161,8 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
     *out = NULL;
     large.prober = NULL;
     large.index = options->large_index;
-    enum td_status status = listen_all(*out, options, make(&first, out, err), err);
+    enum td_status status = make(&first, out, err);
+    status = listen_all(*out, options, status, err);
     if (status == TD_OK)
         status = make(&large, &(*out)->large, err);
     if (status != TD_OK) {
