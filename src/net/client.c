@@ -149,9 +149,21 @@ static void fail(struct client_transfer *transfer, enum td_status status, const 
     transfer_finish(transfer, err.status, &err);
 }
 
+static void fail_late(struct client_transfer *transfer, const char *late, uint32_t limit_ms)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%s %u ms", late, limit_ms);
+    fail(transfer, TD_TIMEOUT, text, text);
+}
+
 static void fail_by(struct client_transfer *transfer, CURLcode code)
 {
     struct client_failure failure;
+    if (code == CURLE_OPERATION_TIMEDOUT && !transfer->connected) {
+        /* The kernel's limit of the socket (on_new_socket) came before our own. */
+        fail_late(transfer, "no connection within", transfer->request.connect_timeout_ms);
+        return;
+    }
     bool in_head = transfer->connected && !transfer->head_ended;
     client_failure_read(code, transfer->curl_error, in_head, &failure);
     fail(transfer, failure.status, failure.words, failure.secret);
@@ -280,9 +292,7 @@ static void watch_time(struct client_transfer *transfer)
             return;
     }
     if (late) {
-        char text[80];
-        snprintf(text, sizeof text, "%s %u ms", late, limit_ms);
-        fail(transfer, TD_TIMEOUT, text, text);
+        fail_late(transfer, late, limit_ms);
         return;
     }
     transfer->late_turns = 0;

@@ -125,6 +125,8 @@ static unsigned takes_of(const struct model_card *card)
  * run anything under that name. */
 static const struct model_card *card_of(const struct config_tier *tier, const char *model)
 {
+    if (tier->kind == CONFIG_TIER_LOCAL) /* also one that is refused later for having models */
+        return NULL;
     const struct tier_server *kind = config_tier_server(tier);
     bool own = !kind->base_url || strcmp(tier->base_url, kind->base_url) == 0 || tier->assumed;
     return own ? model_card_find(kind->name, model) : NULL;
@@ -147,8 +149,7 @@ static void take_prices(const struct model_card *card, struct config_tier *to)
 /* A price that somebody has written down always wins. */
 static void fill_facts(struct config_tier *tier)
 {
-    const struct model_card *card =
-        tier->kind == CONFIG_TIER_LOCAL ? NULL : card_of(tier, tier->model);
+    const struct model_card *card = card_of(tier, tier->model);
     if (card && !isnan(card->input_usd) && !isnan(card->output_usd) &&
         (!is_priced(tier) || tier->assumed))
         take_prices(card, tier);
