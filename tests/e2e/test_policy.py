@@ -386,8 +386,9 @@ def test_check_names_errors_and_what_is_suspicious():
     code, out, err = run("policy", "check", "--json", config)
     assert code == 1 and "'code'" in json.loads(out)["error"], (out, err)
     config.write_text(
-        "tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai}\n- {name: spare, kind:"
-        " openai}\nroutes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n"
+        "tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai, model: of-no-card}\n"
+        "- {name: spare, kind: openai}\n"
+        "routes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n"
     )
     code, out, err = run("policy", "check", "--json", config)
     report = json.loads(out)
