@@ -134,7 +134,7 @@ static bool is_there(const char *folder, const char *name)
            (access(path, F_OK) == 0 || errno != ENOENT);
 }
 
-/* The entries are looked for last: another process that makes a record makes them before its key. */
+/* The entries are looked for last: another process that makes a record makes them first. */
 bool egress_key_has_record(const char *folder, struct td_error *err)
 {
     bool has_key = is_there(folder, "key") || is_there(folder, "key.pub");

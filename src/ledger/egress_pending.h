@@ -4,8 +4,7 @@
  * The head that announces a line holds in `pending` the SHA-256 of a random token (64 hex digits),
  * and the token stands in the file `pending`. When the line is written, the token is overwritten by
  * zeros. So an announced line may be missing only while the token is there, and whoever cuts the
- * line off cannot make the token again. Internal to ledger/. No state; the caller holds the lock.
- * */
+ * line off cannot make the token again. Internal to ledger/; the caller holds the lock. */
 #ifndef LEDGER_EGRESS_PENDING_H
 #define LEDGER_EGRESS_PENDING_H
 

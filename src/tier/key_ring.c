@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A wrong key stays wrong until somebody acts; one without rights may have them for another model.
- * */
+/* A wrong key stays wrong until somebody acts; one without rights may have some elsewhere. */
 #define REFUSED_MS (10 * 60 * UINT64_C(1000))
 #define FORBIDDEN_MS (60 * UINT64_C(1000))
 /* Limits are counted by the minute, but a bucket fills all the time. */

@@ -1,5 +1,5 @@
 /* One thread has the one connection, so a database that gives no answer holds up those who ask for
- * exchanges, and nobody else. Rejected: the pool that reads schemas, which would then wait with it. */
+ * exchanges, and nobody else. Rejected: the pool that reads schemas, which would wait with it. */
 #include "api/admin/ledger_desk.h"
 
 #include "base/error.h"

@@ -1,6 +1,5 @@
 /* Google's Gemini API (https://ai.google.dev/api/generate-content), which Vertex AI speaks as well,
- * as a dialect of a tier. The other direction, for clients that speak it, is api/dialects/gemini/.
- * */
+ * as a dialect of a tier. The other direction, for clients of it, is api/dialects/gemini/. */
 #ifndef TIER_GEMINI_H
 #define TIER_GEMINI_H
 
