@@ -11,7 +11,9 @@
 #include "engine/session/scheduler.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LOOK_MS 20     /* how often the end of an opening is looked for */
@@ -153,8 +155,10 @@ uint64_t model_loading_tend(struct model_loading *loading)
             loading->retired[kept++] = model;
             continue;
         }
-        log_event(LOG_LEVEL_INFO, "model_closed", "file=%s", model->path);
-        local_model_drop(model);
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s", model->path);
+        local_model_drop(model); /* first: who reads the line finds the file closed */
+        log_event(LOG_LEVEL_INFO, "model_closed", "file=%s", path);
     }
     loading->retired_count = kept;
     return loading->running.config ? LOOK_MS : kept > 0 ? RETIRED_MS : UINT64_MAX;
