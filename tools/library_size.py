@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-LIMIT_BYTES = 700 * 1024
+LIMIT_BYTES = 950 * 1024
 ROOT = Path(__file__).resolve().parent.parent
 
 
