@@ -2,6 +2,7 @@
  * each is a folder of app/verbs/. cli/verb.h says what a new verb needs. */
 #include "app/cli/command.h"
 #include "app/cli/config_help.h"
+#include "app/cli/config_schema.h"
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
 #include "base/json.h"
@@ -19,10 +20,10 @@ static const struct verb verb_help = {
     "help", run_help, "explain a verb; 'help config' lists the keys of the configuration"};
 
 extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_classify,
-    verb_confined, verb_detokenize, verb_doctor, verb_egress, verb_embed, verb_explain, verb_forget,
-    verb_generate, verb_keys, verb_logits, verb_models, verb_perplexity, verb_policy, verb_probe,
-    verb_redact, verb_replay, verb_report, verb_router, verb_scan, verb_score, verb_serve, verb_tco,
-    verb_template, verb_tokenize, verb_version;
+    verb_config, verb_confined, verb_detokenize, verb_doctor, verb_egress, verb_embed, verb_explain,
+    verb_forget, verb_generate, verb_init, verb_keys, verb_logits, verb_models, verb_perplexity,
+    verb_policy, verb_probe, verb_redact, verb_replay, verb_report, verb_router, verb_scan,
+    verb_score, verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -35,7 +36,8 @@ static const struct group {
     const char *title; /* NULL: started by the program itself, not for people */
     const struct verb *const *verbs;
 } groups[] = {
-    {"Run", VERBS(&verb_serve, &verb_chat, &verb_ask, &verb_doctor, &verb_help, &verb_version)},
+    {"Run", VERBS(&verb_init, &verb_serve, &verb_chat, &verb_ask, &verb_config, &verb_doctor,
+                  &verb_help, &verb_version)},
     {"Tenants", VERBS(&verb_keys)},
     {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},
     {"Privacy", VERBS(&verb_scan, &verb_redact, &verb_forget)},
@@ -92,6 +94,8 @@ static int run_help(int argc, char **argv)
         print_overview(stdout);
         return 0;
     }
+    if (strcmp(argv[1], "config") == 0 && argc > 2 && strcmp(argv[2], "--schema") == 0)
+        return command_print_json(config_schema_new()) ? 0 : 1;
     if (strcmp(argv[1], "config") == 0)
         return print_config_help(argc > 2 ? argv[2] : NULL);
     const struct verb *verb = find(argv[1]);

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #define ROW(name, text) &server_##name,
-const struct tier_server *const tier_servers[] = {TIER_SERVERS(ROW)};
+const struct tier_server *const tier_servers[] = {TIER_SERVERS(ROW) NULL};
 
 /* A base URL and a path are a few hundred bytes; the model's name is at most 4 KB in the file. */
 #define URL_BYTES_MAX (64 * 1024)

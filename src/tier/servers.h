@@ -73,7 +73,7 @@ struct tier_server {
 #define TIER_SERVER_DECLARE(name, text) extern const struct tier_server server_##name;
 TIER_SERVERS(TIER_SERVER_DECLARE)
 
-extern const struct tier_server *const tier_servers[]; /* in the order of TIER_SERVERS */
+extern const struct tier_server *const tier_servers[]; /* in the order of TIER_SERVERS, then NULL */
 
 /* Appends the address of a path at a server. */
 void server_write_url(const struct tier_server *server, const struct server_address *address,

@@ -90,7 +90,9 @@ static const char introduction[] =
     "The configuration is one YAML file: tandem serve --config FILE, or the variable "
     "TANDEM_CONFIG. "
     "Without a file the defaults hold. A section with [] in its name is a list of maps.\n"
-    "'tandem help config SECTION' prints one section.\n";
+    "'tandem help config SECTION' prints one section. TANDEM_SECTION__KEY=VALUE in the environment "
+    "overrides a key, 'tandem config show' prints what is in force, and 'tandem config schema' the "
+    "JSON Schema.\n";
 
 enum td_status config_help_print(const char *section, FILE *out, struct td_error *err)
 {

@@ -7,38 +7,62 @@
 #include "app/config/config_defaults.h"
 #include "app/config/config_rules.h"
 #include "app/config/keys.h"
+#include "app/config/overrides.h"
 #include "app/config/yaml_tree.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "tier/servers.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* A 1 MB file becomes nodes and copies; eight times that is far above any real configuration. */
 #define CONFIG_ARENA_BYTES (8u << 20)
 
-static enum td_status read_tree(struct config *config, struct td_str text, struct td_error *err)
+static bool read_tree(struct config *config, struct td_str text, char *const *variables,
+                      const struct config_environment *env, const struct keys_source *source)
 {
+    struct td_error err = {0};
     struct yaml_node *tree;
-    enum td_status status = yaml_tree_read(config->label, text, config->arena, &tree, err);
-    if (status != TD_OK)
-        return status;
+    if (yaml_tree_read(config->label, text, config->arena, &tree, &err) != TD_OK)
+        return config_mistakes_add(source->mistakes, "%s", err.message);
     if (tree && tree->kind == YAML_SCALAR && tree->text_len == 0)
         tree = NULL;
     if (tree && tree->kind != YAML_MAP)
-        return error_set(err, TD_INVALID, "%s:%u: the file must be a map of keys", config->label,
-                         tree->line);
-    return keys_read(config->label, &keys_root, tree, "", config->arena, config, err);
+        return config_mistakes_add(source->mistakes, "%s:%u: the file must be a map of keys",
+                                   config->label, tree->line);
+    config_overrides_apply(variables, env, source, &tree);
+    config->tree = tree;
+    return keys_read(source, &keys_root, tree, "", config) && source->mistakes->count == 0;
 }
 
-enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
-                            void *env_ctx, struct config **out, struct td_error *err)
+/* Each step needs a tree, or a struct, in which the step before found nothing wrong. */
+static enum td_status fill(struct config *config, struct td_str text, char *const *variables,
+                           const struct config_environment *env, struct config_mistakes *mistakes,
+                           struct td_error *err)
 {
-    assert(label && out);
-    struct config_environment environment = {env, env_ctx};
+    const struct keys_source source = {config->label, config->arena, mistakes};
+    enum td_status status = read_tree(config, text, variables, env, &source)
+                                ? config_defaults_fill(config, env, err)
+                                : config_mistakes_status(mistakes, err);
+    if (status == TD_OK) {
+        config_check(config, mistakes);
+        status = config_mistakes_status(mistakes, err);
+    }
+    if (status == TD_OK)
+        status = config_rules_compile(config, err);
+    if (status == TD_INVALID && mistakes->count == 0)
+        config_mistakes_add(mistakes, "%s", err->message);
+    return status;
+}
+
+static enum td_status parse(const char *label, struct td_str text,
+                            const struct config_environment *env, struct config_mistakes *mistakes,
+                            struct config **out, struct td_error *err)
+{
     struct arena *arena = arena_new(CONFIG_ARENA_BYTES);
     struct config *config = arena ? arena_alloc(arena, sizeof *config) : NULL;
-    enum td_status status;
 
     *out = NULL;
     if (config) {
@@ -51,17 +75,25 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
         arena_free(arena);
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     }
-    status = read_tree(config, text, err);
-    if (status == TD_OK)
-        status = config_defaults_fill(config, &environment, err);
-    if (status == TD_OK)
-        status = config_check(config, err);
-    if (status == TD_OK)
-        status = config_rules_compile(config, err);
+    enum td_status status = fill(config, text, env->fn ? NULL : environ, env, mistakes, err);
     if (status == TD_OK)
         *out = config;
     else
         config_free(config);
+    return status;
+}
+
+enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
+                            void *env_ctx, struct config **out, struct td_error *err)
+{
+    assert(label && out);
+    const struct config_environment environment = {env, env_ctx};
+    struct config_mistakes *mistakes = calloc(1, sizeof *mistakes);
+    *out = NULL;
+    enum td_status status = mistakes
+                                ? parse(label, text, &environment, mistakes, out, err)
+                                : error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+    free(mistakes);
     return status;
 }
 
@@ -124,21 +156,43 @@ unsigned config_modalities_lack(uint32_t modalities)
            (modalities & CONFIG_MODALITY_FILE ? 0u : CAPABILITY_FILE);
 }
 
-enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx, struct config **out,
+static enum td_status load(const char *path, struct config_mistakes *mistakes, struct config **out,
                            struct td_error *err)
 {
-    struct config_environment environment = {env, env_ctx};
-    if (!path)
-        path = config_environment_get(&environment, "TANDEM_CONFIG");
-    if (!path)
-        return config_parse("defaults", STR(""), env, env_ctx, out, err);
+    const struct config_environment environment = {NULL, NULL};
     struct buf text;
     buf_init(&text, YAML_BYTES_MAX);
-    enum td_status status = buf_read_file(&text, path, err);
+    *out = NULL;
+    if (!path)
+        path = config_environment_get(&environment, "TANDEM_CONFIG");
+    enum td_status status = path ? buf_read_file(&text, path, err) : TD_OK;
     if (status == TD_OK)
-        status = config_parse(path, buf_view(&text), env, env_ctx, out, err);
+        status = parse(path ? path : "defaults", buf_view(&text), &environment, mistakes, out, err);
     buf_deinit(&text);
     return status;
+}
+
+enum td_status config_load(const char *path, struct config **out, struct td_error *err)
+{
+    struct config_mistakes *mistakes = calloc(1, sizeof *mistakes);
+    *out = NULL;
+    enum td_status status = mistakes
+                                ? load(path, mistakes, out, err)
+                                : error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+    free(mistakes);
+    return status;
+}
+
+struct config_mistakes *config_find_mistakes(const char *path)
+{
+    struct config_mistakes *mistakes = calloc(1, sizeof *mistakes);
+    struct config *config = NULL;
+    struct td_error err = {0};
+    if (mistakes && load(path, mistakes, &config, &err) != TD_OK && mistakes->count)
+        return mistakes;
+    config_free(config);
+    free(mistakes);
+    return NULL;
 }
 
 struct config *config_hold(struct config *config)

@@ -26,6 +26,7 @@
 #define CONFIG_WORDS_MAX 10000
 #define CONFIG_NAMES_MAX 64 /* aliases of a route, models of a tier or an app */
 
+struct config_mistakes;     /* mistakes.h */
 struct tier_server;         /* tier/servers.h */
 struct tier_server_options; /* tier/tier.h */
 
@@ -393,16 +394,22 @@ struct config {
         struct worth worth;
     } policy;
     struct routing_rules rule_set; /* rules, compiled */
+    const struct yaml_node *tree;  /* what file and environment say (yaml_tree.h); NULL = nothing */
 };
 
 /* Looks up an environment variable; tests pass their own. NULL or "" = not set. */
 typedef const char *config_env_fn(void *ctx, const char *name);
 
-/* path NULL: TANDEM_CONFIG, or the defaults. env NULL: getenv. **returns new** (config_free).
- * TD_INVALID with "file:line: what", TD_NOT_FOUND when the file is missing. */
-TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx,
-                                         struct config **out, struct td_error *err);
-/* The same from memory; label stands for the file's name in messages. */
+/* path NULL: TANDEM_CONFIG, or the defaults. **returns new** (config_free). TD_INVALID with
+ * "file:line: what" for the first mistake and the number of others, TD_NOT_FOUND when the file is
+ * missing. */
+TD_MUST_CHECK enum td_status config_load(const char *path, struct config **out,
+                                         struct td_error *err);
+/* All that config_load finds wrong, for those who print it. **returns new** (free); NULL when there
+ * is nothing, or no memory. */
+struct config_mistakes *config_find_mistakes(const char *path);
+/* The same from memory; label stands for the file's name in messages. env NULL: getenv, and
+ * variables that stand for keys (overrides.h). */
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
 struct config *config_hold(struct config *config); /* one more user, who calls config_free, too */

@@ -545,30 +545,49 @@ static enum td_status check_cluster(const struct config *config, struct td_error
     return TD_OK;
 }
 
-enum td_status config_check(const struct config *config, struct td_error *err)
+static enum td_status check_retention(const struct config *config, struct td_error *err)
+{
+    return config->privacy.zero_retention && config->ledger.store_prompts
+               ? refuse(config, config->line, err,
+                        "privacy.zero_retention and ledger.store_prompts exclude each other")
+               : TD_OK;
+}
+
+/* One mistake of each part: a second one may follow from the first. */
+static bool take(struct config_mistakes *mistakes, enum td_status status, struct td_error *err)
+{
+    if (status != TD_OK)
+        config_mistakes_add(mistakes, "%s", err->message);
+    *err = (struct td_error){0};
+    return status == TD_OK;
+}
+
+typedef enum td_status check_fn(const struct config *config, struct td_error *err);
+typedef enum td_status check_entry_fn(const struct config *config, size_t index,
+                                      struct td_error *err);
+
+void config_check(const struct config *config, struct config_mistakes *mistakes)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
-    enum td_status status = check_sections(config, err);
-    if (status == TD_OK)
-        status = check_listen(config, err);
-    if (status == TD_OK)
-        status = check_tls(config, err);
-    if (status == TD_OK)
-        status = check_webhook(config, err);
-    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
-        status = check_tier(config, i, err);
-    for (size_t i = 0; i < config->route_count && status == TD_OK; i++)
-        status = check_route(config, i, err);
-    for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
-        status = check_adapter(config, i, err);
-    for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
-        status = check_app(config, i, err);
-    for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
-        status = check_budget(config, i, err);
-    if (status == TD_OK)
-        status = check_cluster(config, err);
-    if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
-        status = refuse(config, config->line, err,
-                        "privacy.zero_retention and ledger.store_prompts exclude each other");
-    return status == TD_OK ? config_reach_check(config, err) : status;
+    static check_fn *const checks[] = {check_sections, check_listen,  check_tls,
+                                       check_webhook,  check_cluster, check_retention};
+    const struct {
+        check_entry_fn *check;
+        size_t count;
+    } lists[] = {
+        {check_tier, config->tier_count},
+        {check_route, config->route_count},
+        {check_adapter, config->engine.adapter_count},
+        {check_app, config->app_count},
+        {check_budget, config->budget_count},
+    };
+    struct td_error err = {0};
+    bool sound = true;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        sound = take(mistakes, checks[i](config, &err), &err) && sound;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            sound = take(mistakes, lists[i].check(config, j, &err), &err) && sound;
+    if (sound)
+        take(mistakes, config_reach_check(config, &err), &err);
 }

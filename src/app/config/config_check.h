@@ -3,8 +3,9 @@
 #define APP_CONFIG_CHECK_H
 
 #include "app/config/config.h"
+#include "app/config/mistakes.h"
 
-/* TD_INVALID with "label:line: what" for the first mistake. */
-TD_MUST_CHECK enum td_status config_check(const struct config *config, struct td_error *err);
+/* Adds "label:line: what" for each section and entry in which something is wrong. */
+void config_check(const struct config *config, struct config_mistakes *mistakes);
 
 #endif

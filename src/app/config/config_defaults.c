@@ -63,7 +63,7 @@ static enum td_status take_default_tiers(struct config *config,
         return no_memory(err);
     enum td_status status = yaml_tree_read("defaults", str_from(text), config->arena, &tree, err);
     if (status == TD_OK)
-        status = keys_read("defaults", &keys_root, tree, "", config->arena, defaults, err);
+        status = keys_read_own("defaults", &keys_root, tree, config->arena, defaults, err);
     config->tiers = defaults->tiers;
     config->tier_count = defaults->tier_count;
     for (size_t i = 0; i < config->tier_count; i++)
@@ -330,8 +330,7 @@ static enum td_status fill_routes(struct config *config, struct td_error *err)
     const char **names = arena_alloc_array(config->arena, config->tier_count + 1, sizeof *names);
     if (!route || !names)
         return no_memory(err);
-    enum td_status status =
-        keys_read("defaults", &keys_route, NULL, "routes[0]", config->arena, route, err);
+    enum td_status status = keys_read_own("defaults", &keys_route, NULL, config->arena, route, err);
     if (status != TD_OK)
         return status;
     for (size_t i = 0; i < config->tier_count; i++)
@@ -353,29 +352,21 @@ static const char *default_state_dir(struct config *config, const struct config_
     return base ? arena_printf(config->arena, "%s/.local/state/tandem", base) : "/var/lib/tandem";
 }
 
-/* The variable wins over the file, the file over the default.
- * `in_state_dir`: the default is this name in the state folder; NULL = no default. */
-static enum td_status fill_text(struct config *config, const struct config_environment *env,
-                                const char **member, const char *variable, const char *in_state_dir,
+/* The default is this name in the state folder. */
+static enum td_status fill_path(struct config *config, const char **member, const char *name,
                                 struct td_error *err)
 {
-    const char *value = variable ? config_environment_get(env, variable) : NULL;
-    if (value)
-        *member = arena_copy(config->arena, str_from(value));
-    else if (!*member && in_state_dir)
-        *member = arena_printf(config->arena, "%s/%s", config->state_dir, in_state_dir);
-    else
-        return TD_OK;
+    if (!*member)
+        *member = arena_printf(config->arena, "%s/%s", config->state_dir, name);
     return *member ? TD_OK : no_memory(err);
 }
 
 /* A ledger is named by its path or its URL; what waits for a database is on this disk. */
-static enum td_status fill_ledger(struct config *config, const struct config_environment *env,
-                                  struct td_error *err)
+static enum td_status fill_ledger(struct config *config, struct td_error *err)
 {
     const char *database = config->ledger.database;
     if (!database)
-        return fill_text(config, env, &config->ledger.path, NULL, "ledger.db", err);
+        return fill_path(config, &config->ledger.path, "ledger.db", err);
     if (config->ledger.path)
         return error_set(err, TD_INVALID,
                          "%s: ledger.path and ledger.database exclude each other: a ledger is a "
@@ -386,16 +377,14 @@ static enum td_status fill_ledger(struct config *config, const struct config_env
                          "%s: ledger.database must be postgresql://USER@HOST/DATABASE, not '%.60s'",
                          config->label, database);
     config->ledger.path = database;
-    return fill_text(config, env, &config->ledger.waiting, NULL, "ledger-waiting.jsonl", err);
+    return fill_path(config, &config->ledger.waiting, "ledger-waiting.jsonl", err);
 }
 
-static enum td_status fill_cluster(struct config *config, const struct config_environment *env,
-                                   struct td_error *err)
+static enum td_status fill_cluster(struct config *config, struct td_error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
-    enum td_status status = fill_text(config, env, &config->cluster.node, "TANDEM_NODE", NULL, err);
-    if (status != TD_OK || config->cluster.node)
-        return status;
+    if (config->cluster.node)
+        return TD_OK;
     if (gethostname(host, sizeof host - 1) != 0)
         return error_set(err, TD_IO, "this host has no name: set cluster.node");
     config->cluster.node = arena_copy(config->arena, str_from(host));
@@ -405,34 +394,30 @@ static enum td_status fill_cluster(struct config *config, const struct config_en
 static enum td_status fill_paths(struct config *config, const struct config_environment *env,
                                  struct td_error *err)
 {
-    enum td_status status =
-        fill_text(config, env, &config->state_dir, "TANDEM_STATE_DIR", NULL, err);
-    if (status == TD_OK && !config->state_dir)
+    if (!config->state_dir)
         config->state_dir = default_state_dir(config, env);
-    if (status == TD_OK && !config->state_dir)
-        status = no_memory(err);
+    enum td_status status = config->state_dir ? TD_OK : no_memory(err);
     if (status == TD_OK)
-        status = fill_text(config, env, &config->engine.model, "TANDEM_MODEL", NULL, err);
+        status = fill_path(config, &config->models.dir, "models", err);
     if (status == TD_OK)
-        status = fill_text(config, env, &config->models.dir, "TANDEM_MODELS", "models", err);
+        status = fill_ledger(config, err);
     if (status == TD_OK)
-        status = fill_ledger(config, env, err);
+        status = fill_cluster(config, err);
     if (status == TD_OK)
-        status = fill_cluster(config, env, err);
-    if (status == TD_OK)
-        status = fill_text(config, env, &config->files.directory, NULL, "files", err);
-    return status == TD_OK ? fill_text(config, env, &config->ledger.egress, NULL, "egress", err)
-                           : status;
+        status = fill_path(config, &config->files.directory, "files", err);
+    return status == TD_OK ? fill_path(config, &config->ledger.egress, "egress", err) : status;
 }
 
-static enum td_status fill_listen(struct config *config, const struct config_environment *env,
-                                  struct td_error *err)
+static enum td_status fill_listen(struct config *config, struct td_error *err)
 {
-    const char *list = config_environment_get(env, "TANDEM_LISTEN");
-    const char *where = arena_printf(config->arena, "%s: server.listen", config->label);
-    if (!where)
-        return no_memory(err);
-    return config_listen_fill(config, list, list ? "TANDEM_LISTEN" : where, err);
+    static const char *near_only[] = {"127.0.0.1:8080", NULL};
+    if (!config->server.listens.count)
+        config->server.listens = (struct config_texts){near_only, 1};
+    const struct yaml_node *listen = yaml_tree_get(yaml_tree_get(config->tree, "server"), "listen");
+    const char *where = listen && listen->variable
+                            ? listen->variable
+                            : arena_printf(config->arena, "%s: server.listen", config->label);
+    return where ? config_listen_fill(config, NULL, where, err) : no_memory(err);
 }
 
 enum td_status config_defaults_fill(struct config *config, const struct config_environment *env,
@@ -440,7 +425,7 @@ enum td_status config_defaults_fill(struct config *config, const struct config_e
 {
     enum td_status status = fill_paths(config, env, err);
     if (status == TD_OK)
-        status = fill_listen(config, env, err);
+        status = fill_listen(config, err);
     if (status == TD_OK)
         status = fill_tiers(config, env, err);
     if (status == TD_OK)

@@ -262,7 +262,7 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
     enum td_status status =
         yaml_tree_read(preset->name, str_from(preset->rules), config->arena, &tree, err);
     if (status == TD_OK)
-        status = keys_read(preset->name, &keys_root, tree, "", config->arena, part, err);
+        status = keys_read_own(preset->name, &keys_root, tree, config->arena, part, err);
     if (status != TD_OK)
         return status;
     size_t count = config->rule_count + part->rule_count;

@@ -10,7 +10,9 @@
 #define APP_KEYS_H
 
 #include "app/config/config.h"
+#include "app/config/mistakes.h"
 #include "app/config/yaml_tree.h"
+#include "base/error.h"
 
 enum config_key_type {
     CONFIG_KEY_TEXT,     /* const char * */
@@ -90,10 +92,34 @@ extern const char *const config_modalities[];
 extern const char *const config_yes_no[], *const config_languages[], *const config_priorities[],
                                                                          *const config_days[];
 
+/* What is read, and where mistakes go. */
+struct keys_source {
+    const char *label; /* the file's name in messages */
+    struct arena *arena;
+    struct config_mistakes *mistakes;
+};
+
 /* Fills the struct at `base` by `section`: defaults first, then the map (NULL = only defaults).
- * `where` is the path so far, "" at the root. TD_INVALID with "label:line: what". */
-TD_MUST_CHECK enum td_status keys_read(const char *label, const struct config_section *section,
-                                       const struct yaml_node *map, const char *where,
-                                       struct arena *arena, void *base, struct td_error *err);
+ * `where` is the path so far, "" at the root. Reads on after a mistake, so that all are found.
+ * False when there was one, or no memory. */
+TD_MUST_CHECK bool keys_read(const struct keys_source *source, const struct config_section *section,
+                             const struct yaml_node *map, const char *where, void *base);
+
+/* The same for a whole text with few mistakes: TD_INVALID with the first one. */
+TD_MUST_CHECK enum td_status keys_read_own(const char *label, const struct config_section *section,
+                                           const struct yaml_node *map, struct arena *arena,
+                                           void *base, struct td_error *err);
+
+/* The key of that name in a section; NULL when there is none. */
+const struct config_key *keys_find(const struct config_section *section, const char *name);
+
+/* The end of a message about a key that a section does not have. */
+struct error_suggestion keys_suggest(const struct config_section *section, const char *name);
+
+/* A map of its own, or a list of such maps. */
+static inline bool keys_has_section(const struct config_key *key)
+{
+    return key->type == CONFIG_KEY_SECTION || key->type == CONFIG_KEY_SECTIONS;
+}
 
 #endif

@@ -24,6 +24,7 @@ struct yaml_node {
     bool quoted;             /* scalar: surely a string */
     struct yaml_node *first; /* list, map */
     size_t count;
+    const char *variable; /* of the environment, that the value is from; NULL: the document */
 };
 
 /* label: the file's name in messages. *out is NULL for an empty document. TD_INVALID with

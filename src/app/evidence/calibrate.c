@@ -123,7 +123,7 @@ static enum td_status open_all(struct calibration *calibration, struct td_error 
 {
     const struct calibrate_options *options = calibration->options;
     struct td_model_options model = {.cpu = options->cpu};
-    enum td_status status = config_load(options->config, NULL, NULL, &calibration->config, err);
+    enum td_status status = config_load(options->config, &calibration->config, err);
     const struct config *config = calibration->config;
     if (status == TD_OK)
         status = find_questions(calibration, err);

@@ -429,7 +429,7 @@ static enum td_status read_ledger(const struct ledger_lines_options *options,
     struct ledger_reader *reader = NULL;
     struct reading reading = {.options = options, .out = out};
     buf_init(&reading.keys, TEXT_BYTES_MAX);
-    enum td_status status = config_load(options->config, NULL, NULL, &config, err);
+    enum td_status status = config_load(options->config, &config, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
     if (status == TD_OK)

@@ -130,7 +130,7 @@ enum td_status policy_cases_read(const char *label, struct td_str text, struct a
     if (!tree || tree->kind != YAML_MAP)
         return error_set(err, TD_INVALID, "%s:1: the file must be a map with the key 'tests'",
                          label);
-    status = keys_read(label, &file_section, tree, "", arena, out, err);
+    status = keys_read_own(label, &file_section, tree, arena, out, err);
     for (size_t i = 0; i < out->count && status == TD_OK; i++) {
         const struct policy_case *c = &out->cases[i];
         if (!c->expect.tier && !c->expect.rule && !c->expect.by && !c->expect.reason &&

@@ -23,7 +23,7 @@ enum td_status policy_opened_read(const char *path, struct policy_opened *out, s
     *out = (struct policy_opened){.parts = calloc(1, sizeof *out->parts)};
     if (!out->parts)
         return error_set(err, TD_NO_MEMORY, "no memory for the policy");
-    enum td_status status = config_load(path, NULL, NULL, &out->config, err);
+    enum td_status status = config_load(path, &out->config, err);
     if (status == TD_OK)
         status = policy_open_classifier(out->config, &out->classifier, err);
     if (status == TD_OK)

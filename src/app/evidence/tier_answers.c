@@ -103,7 +103,7 @@ enum td_status tier_answers_open(const char *config_path, const char *name, char
     *out = tier;
     if (!tier)
         return error_set(err, TD_NO_MEMORY, "no memory for a tier");
-    enum td_status status = config_load(config_path, NULL, NULL, &tier->config, err);
+    enum td_status status = config_load(config_path, &tier->config, err);
     const struct config_tier *from = status == TD_OK ? find_tier(tier->config, name) : NULL;
     bool local = from && from->kind == CONFIG_TIER_LOCAL;
     if (status == TD_OK && !name && !from)

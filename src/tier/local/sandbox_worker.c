@@ -184,17 +184,26 @@ static const char *const kept_variables[] = {"TANDEM_CONFIG",
                                              "UBSAN_OPTIONS",
                                              "TSAN_OPTIONS"};
 #define KEPT_COUNT (sizeof kept_variables / sizeof *kept_variables)
+#define KEPT_MAX 512
+
+/* Also TANDEM_SECTION__KEY=value, which stands for a key of the configuration. */
+static bool is_kept(const char *entry)
+{
+    size_t name = strcspn(entry, "=");
+    const char *between = strstr(entry, "__");
+    bool kept = strncmp(entry, "TANDEM_", 7) == 0 && between && between < entry + name;
+    for (size_t i = 0; i < KEPT_COUNT && !kept; i++)
+        kept = strlen(kept_variables[i]) == name && strncmp(entry, kept_variables[i], name) == 0;
+    return kept;
+}
 
 /* **borrows** environ. */
-static void choose_environment(char *out[static KEPT_COUNT + 1])
+static void choose_environment(char *out[static KEPT_MAX + 1])
 {
     size_t count = 0;
-    for (char **entry = environ; entry && *entry; entry++)
-        for (size_t i = 0; i < KEPT_COUNT && count < KEPT_COUNT; i++) {
-            size_t len = strlen(kept_variables[i]);
-            if (strncmp(*entry, kept_variables[i], len) == 0 && (*entry)[len] == '=')
-                out[count++] = *entry;
-        }
+    for (char **entry = environ; entry && *entry && count < KEPT_MAX; entry++)
+        if (is_kept(*entry))
+            out[count++] = *entry;
     out[count] = NULL;
 }
 
@@ -203,7 +212,7 @@ static void choose_environment(char *out[static KEPT_COUNT + 1])
 static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err)
 {
     int ends[2];
-    char *environment[KEPT_COUNT + 1];
+    char *environment[KEPT_MAX + 1];
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;

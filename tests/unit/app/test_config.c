@@ -380,8 +380,22 @@ static void test_a_missing_file_is_said_by_name(void)
 {
     struct td_error err = {0};
     struct config *config = NULL;
-    CHECK(config_load("/nonexistent/tandem.yaml", NULL, NULL, &config, &err) == TD_NOT_FOUND);
+    CHECK(config_load("/nonexistent/tandem.yaml", &config, &err) == TD_NOT_FOUND);
     CHECK(strstr(err.message, "/nonexistent/tandem.yaml"));
+}
+
+static struct config *load(const char *path)
+{
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct buf text;
+    buf_init(&text, 1u << 20);
+    if (buf_read_file(&text, path, &err) != TD_OK ||
+        config_parse(path, buf_view(&text), find_variable, (void *)(uintptr_t)no_variables, &config,
+                     &err) != TD_OK)
+        fprintf(stderr, "%s\n", err.message);
+    buf_deinit(&text);
+    return config;
 }
 
 static void test_the_examples_load(void)
@@ -389,11 +403,7 @@ static void test_the_examples_load(void)
     static const char *const files[] = {EXAMPLES "/edge-first.yaml", EXAMPLES "/router-split.yaml",
                                         EXAMPLES "/rollout.yaml"};
     for (size_t i = 0; i < 3; i++) {
-        struct td_error err = {0};
-        struct config *config = NULL;
-        if (config_load(files[i], find_variable, (void *)(uintptr_t)no_variables, &config, &err) !=
-            TD_OK)
-            fprintf(stderr, "%s\n", err.message);
+        struct config *config = load(files[i]);
         REQUIRE(config != NULL);
         CHECK(strcmp(config->routes[0].name, "auto") == 0);
         CHECK(config->routes[0].kind == ROUTE_HYBRID && config->tier_count == 2);
@@ -443,13 +453,9 @@ static void test_the_example_policies_say_who_sees_what(void)
         {"pci", "any-cloud", {true, false, false, false}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct td_error err = {0};
-        struct config *config = NULL;
         char path[512];
         snprintf(path, sizeof path, EXAMPLES "/policies/%s.yaml", rows[i].file);
-        if (config_load(path, find_variable, (void *)(uintptr_t)no_variables, &config, &err) !=
-            TD_OK)
-            fprintf(stderr, "%s\n", err.message);
+        struct config *config = load(path);
         REQUIRE(config != NULL);
         for (int c = 0; c < 4; c++)
             CHECK(sees(config, rows[i].tier, (enum td_data_class)c) == rows[i].classes[c]);

@@ -123,7 +123,7 @@ static void check_value(const struct path *path, const char *value, double wante
     buf_printf(&name, " must be ");
     bool read = yaml_tree_read("t", buf_view(&text), arena, &tree, &err) == TD_OK;
     enum td_status status =
-        read ? keys_read("t", &keys_root, tree, "", arena, config, &err) : TD_INVALID;
+        read ? keys_read_own("t", &keys_root, tree, arena, config, &err) : TD_INVALID;
     bool right =
         isnan(wanted) ? status == TD_INVALID && strstr(err.message, name.data) : status == TD_OK;
     if (right && isfinite(wanted)) {

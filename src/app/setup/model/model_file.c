@@ -64,7 +64,7 @@ static enum td_status find_named(const char *wanted, const char *models_dir, cha
         return TD_OK; /* opening it will tell */
     struct config *config = NULL;
     if (!models_dir) {
-        status = config_load(NULL, NULL, NULL, &config, err);
+        status = config_load(NULL, &config, err);
         if (status != TD_OK)
             return status;
         models_dir = config->models.dir;

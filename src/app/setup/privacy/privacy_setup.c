@@ -126,7 +126,7 @@ enum td_status privacy_setup_file(const char *path, struct privacy_scanner **out
                                   struct td_error *err)
 {
     struct config *config;
-    enum td_status status = config_load(path, NULL, NULL, &config, err);
+    enum td_status status = config_load(path, &config, err);
     if (status != TD_OK)
         return status;
     status = privacy_setup(config, out, err);

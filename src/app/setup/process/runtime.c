@@ -62,7 +62,7 @@ struct runtime {
 static enum td_status load_config(const struct runtime_options *options, struct config **out,
                                   struct td_error *err)
 {
-    enum td_status status = config_load(options->config_path, NULL, NULL, out, err);
+    enum td_status status = config_load(options->config_path, out, err);
     if (status != TD_OK)
         return status;
     struct config *config = *out;

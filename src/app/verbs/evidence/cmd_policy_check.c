@@ -1,5 +1,6 @@
 /* tandem policy check: would a server take this configuration, and what in it is suspicious? */
 #include "app/cli/command.h"
+#include "app/cli/config_fail.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/policy_opened.h"
@@ -122,7 +123,7 @@ static int policy_check(int argc, char **argv)
         status = privacy_setup(opened.config, &opened.scanner, &err);
     if (status != TD_OK) {
         policy_opened_free(&opened);
-        return command_fail_as("policy check", &err, json);
+        return config_fail_as("policy check", count ? file : config, &err, json);
     }
     struct warnings warnings = {json_new_array()};
     warn_tiers(opened.config, &warnings);

@@ -17,7 +17,7 @@ static enum td_status read_policies(const char *config_path, struct json **out,
 {
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, err);
+    enum td_status status = config_load(config_path, &config, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
     if (status == TD_OK)

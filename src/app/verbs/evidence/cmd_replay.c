@@ -257,7 +257,7 @@ static int run(const struct call *call)
         error_set(&err, TD_NO_MEMORY, "no memory for a replay");
         return command_fail("replay", &err);
     }
-    enum td_status status = config_load(call->config, NULL, NULL, &work->config, &err);
+    enum td_status status = config_load(call->config, &work->config, &err);
     if (status == TD_OK)
         status = open_other(call, work, &err);
     if (status == TD_OK)

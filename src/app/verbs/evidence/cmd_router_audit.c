@@ -187,7 +187,7 @@ static enum td_status read_outcomes(const struct call *call, struct audit *audit
 {
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
-    enum td_status status = config_load(call->config, NULL, NULL, &config, err);
+    enum td_status status = config_load(call->config, &config, err);
     if (status != TD_OK)
         return status;
     status = ledger_reader_open(config->ledger.path, &reader, err);

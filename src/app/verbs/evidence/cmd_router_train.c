@@ -79,7 +79,7 @@ static bool print_text(const struct call *call)
 static enum td_status try_out(struct call *call, struct td_error *err)
 {
     struct config *config = NULL;
-    enum td_status status = config_load(call->ledger.config, NULL, NULL, &config, err);
+    enum td_status status = config_load(call->ledger.config, &config, err);
     if (status == TD_OK)
         status = ledger_trial_run(&call->lines, call->seed, call->out, config->router.classifier,
                                   &call->trial, err);

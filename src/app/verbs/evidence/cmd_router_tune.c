@@ -186,7 +186,7 @@ static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
 {
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
-    enum td_status status = config_load(call->config, NULL, NULL, &config, err);
+    enum td_status status = config_load(call->config, &config, err);
     if (status == TD_OK)
         status = read_confidence(
             call, call->confidence ? call->confidence : config->router.confidence, err);

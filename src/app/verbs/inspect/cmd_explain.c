@@ -20,7 +20,7 @@ static enum td_status find_local(const char *config_path, const char *id, struct
 {
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, err);
+    enum td_status status = config_load(config_path, &config, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
     /* A server commits within COMMIT_WAIT_MS of the answer; an earlier exchange is not the last. */

@@ -185,7 +185,7 @@ static int cmd_report(int argc, char **argv)
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
     struct json *report = NULL;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)

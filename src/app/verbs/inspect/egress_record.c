@@ -10,7 +10,7 @@
 enum td_status egress_record_find(const char *config_path, const char *named,
                                   struct config **config, const char **path, struct td_error *err)
 {
-    enum td_status status = config_load(config_path, NULL, NULL, config, err);
+    enum td_status status = config_load(config_path, config, err);
     if (status != TD_OK)
         return status;
     *path = named ? named : (*config)->ledger.egress;

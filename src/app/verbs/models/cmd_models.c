@@ -96,7 +96,7 @@ static int print_list(const char *config_path, bool json)
 {
     struct td_error err = {0}, model_err = {0};
     struct config *config;
-    if (config_load(config_path, NULL, NULL, &config, &err) != TD_OK)
+    if (config_load(config_path, &config, &err) != TD_OK)
         return command_fail("models", &err);
     struct json *local = local_to_json(config, &model_err);
     bool ok = true;

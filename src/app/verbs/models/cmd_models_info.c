@@ -275,7 +275,7 @@ static int cmd_models_info(int argc, char **argv)
     struct td_model_options model_options = {.cpu = cpu};
     struct needs needs = {0};
     bool printed = true;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
         status = model_file_find(wanted, config->models.dir, path, sizeof path, &err);
     if (status == TD_OK)

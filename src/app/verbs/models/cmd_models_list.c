@@ -126,7 +126,7 @@ static int cmd_models_list(int argc, char **argv)
     struct config *config = NULL;
     struct listing listing = {.json = json};
     bool printed = true;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK) {
         listing.models = json_new_array();
         status = model_store_walk(dir_of(dir, config), visit, &listing, &err);

@@ -263,7 +263,7 @@ static int cmd_models_prices(int argc, char **argv)
     clock_format_iso8601(clock_wall_ms(NULL), today);
     today[10] = '\0';
     asked.today = today;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK && asked.wanted)
         status = egress_setup_open(config, &asked.egress, &err);
     if (status != TD_OK) {

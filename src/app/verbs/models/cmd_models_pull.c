@@ -165,7 +165,7 @@ static enum td_status fill_origin(struct pull *pull, struct td_error *err)
 
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
 {
-    enum td_status status = config_load(pull->config_path, NULL, NULL, &pull->config, err);
+    enum td_status status = config_load(pull->config_path, &pull->config, err);
     if (status != TD_OK)
         return status;
     choose_endpoint(pull);

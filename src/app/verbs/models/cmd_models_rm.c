@@ -39,7 +39,7 @@ static int cmd_models_rm(int argc, char **argv)
     struct config *config = NULL;
     uint64_t bytes = 0;
     bool printed = true;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
         status = model_store_remove(dir ? dir : config->models.dir, name[0], &bytes, &err);
     if (status == TD_OK && json) {

@@ -194,7 +194,7 @@ static int cmd_forget(int argc, char **argv)
     struct config *config = NULL;
     struct json *result = NULL;
     bool by_server = false;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
         status = forget(config, url, user[0], &result, &by_server, &err);
     config_free(config);

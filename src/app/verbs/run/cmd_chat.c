@@ -14,7 +14,7 @@ static const char *state_dir(const struct chat *chat, const char *path, struct c
 {
     struct td_error ignored = {0};
     const struct config *config = chat->runtime ? runtime_config(chat->runtime) : NULL;
-    if (!config && config_load(path, NULL, NULL, own, &ignored) == TD_OK)
+    if (!config && config_load(path, own, &ignored) == TD_OK)
         config = *own;
     return config && !config->privacy.zero_retention ? config->state_dir : NULL;
 }

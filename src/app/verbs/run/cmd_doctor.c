@@ -5,6 +5,7 @@
 #include "app/cli/server_check.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/mistakes.h"
 #include "app/setup/files/server_secrets.h"
 #include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
@@ -587,6 +588,17 @@ static int print_results(const struct doctor *doctor, bool json)
     return worst == HEALTH_FAIL ? 1 : 0;
 }
 
+static void add_mistakes(struct doctor *doctor, const char *path, const struct td_error *err)
+{
+    static const char advice[] = "see 'tandem help config'";
+    struct config_mistakes *mistakes = config_find_mistakes(path);
+    if (!mistakes)
+        add(doctor, "configuration", HEALTH_FAIL, advice, "%s", err->message);
+    for (size_t i = 0; mistakes && i < mistakes->count && i < CONFIG_MISTAKES_MAX; i++)
+        add(doctor, "configuration", HEALTH_FAIL, advice, "%s", mistakes->text[i]);
+    free(mistakes);
+}
+
 static int cmd_doctor(int argc, char **argv)
 {
     const char *config_path = NULL;
@@ -608,10 +620,10 @@ static int cmd_doctor(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
-    if (config_load(config_path, NULL, NULL, &doctor.config, &err) == TD_OK)
+    if (config_load(config_path, &doctor.config, &err) == TD_OK)
         run_checks(&doctor);
     else
-        add(&doctor, "configuration", HEALTH_FAIL, "see 'tandem help config'", "%s", err.message);
+        add_mistakes(&doctor, config_path, &err);
     int code = print_results(&doctor, json);
     egress_log_close(doctor.egress);
     config_free(doctor.config);

@@ -12,6 +12,7 @@
 #include "api/telemetry/access_log.h"
 #include "api/telemetry/otlp.h"
 #include "app/cli/command.h"
+#include "app/cli/config_fail.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config_listen.h"
@@ -491,7 +492,7 @@ static int cmd_serve(int argc, char **argv)
     runtime_close(serve->runtime);
     crypto_wipe(serve->key, sizeof serve->key);
     free(serve);
-    return status == TD_OK ? 0 : command_fail("serve", &err);
+    return status == TD_OK ? 0 : config_fail("serve", values.config_path, &err);
 }
 
 const struct verb verb_serve = {"serve", cmd_serve, "serve an OpenAI-compatible endpoint"};

@@ -16,7 +16,7 @@ enum td_status key_command_open(const char *config_path, bool create, struct key
 {
     uint8_t secret[KEYED_KEY_BYTES];
     *out = (struct key_command){.config = NULL};
-    enum td_status status = config_load(config_path, NULL, NULL, &out->config, err);
+    enum td_status status = config_load(config_path, &out->config, err);
     if (status == TD_OK)
         status = key_file_open(out->config, create, &out->desk.store, err);
     if (status == TD_OK)
