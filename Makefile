@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-router router-model lint format hooks fuzz install clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-router router-model lint format hooks fuzz install deb clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -82,7 +82,13 @@ fuzz: all ## run every fuzz target for FUZZ_SECONDS (default 60) each
 install: all ## install under PREFIX (default /usr/local)
 	@meson configure $(BUILD) -Dprefix=$(abspath $(or $(PREFIX),/usr/local))
 	@ninja -C $(BUILD) --quiet build.ninja >/dev/null # the list of what goes where is made anew with it
+	@ninja -C $(BUILD) --quiet packaging/man1 >/dev/null
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(DESTDIR)) --quiet
+
+deb: all ## make the Debian package, build/packages/tandem_VERSION_ARCHITECTURE.deb
+	@tools/install_packages.sh build package
+	@mkdir -p $(BUILD)/packages
+	@python3 tools/make_deb.py $(BUILD)/packages
 
 clean: ## remove what was built
 	@rm -rf build build-*

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for the named groups (build, test, cross), and says
-# which.
+# Installs the Debian packages that are missing for the named groups (build, test, package, cross),
+# and says which.
 # Does nothing, and needs no network, when all are there. Uses sudo when not root.
 set -eu
 
@@ -9,6 +9,7 @@ libedit-dev libhiredis-dev libjansson-dev libnghttp2-dev libpcre2-dev libpq-dev 
 libsodium-dev libssl-dev libsqlite3-dev libyaml-dev libzstd-dev zlib1g-dev"
 test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl nghttp2-client \
 openssl postgresql prometheus python3-jsonschema python3-yaml redis-server tmux"
+package="debhelper dpkg-dev lintian"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 
 # Provided by something other than the package (a language manager, say) is good enough.
@@ -33,9 +34,10 @@ missing=""
 for group in "$@"; do
     case $group in
     build) names=$build ;;
-    test) names=$test ;;
+    test) names="$test $package" ;;
+    package) names=$package ;;
     cross) names=$cross ;;
-    *) echo "install_packages: unknown group '$group' (build, test, cross)" >&2; exit 2 ;;
+    *) echo "install_packages: unknown group '$group' (build, test, package, cross)" >&2; exit 2 ;;
     esac
     for name in $names; do
         provided "$name" && continue

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,44 @@ def test_what_it_takes_is_taken():
         done = subprocess.run(tried, preexec_fn=before, capture_output=True, text=True)
         equal((done.stdout, done.stderr), ("[]\n", ""))
         equal(os.listdir(folder), ["here"])
+
+
+def told(manager, wanted, seconds=20):
+    """Waits for the first message with these words."""
+    manager.settimeout(seconds)
+    while True:
+        message = manager.recv(4096).decode()
+        if wanted in message:
+            return message
+
+
+@case
+def test_the_service_manager_is_told_what_happens():
+    for name in ("@tandem-test-" + os.urandom(8).hex(), ""):
+        with (
+            tempfile.TemporaryDirectory(prefix="tandem-notify-") as folder,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
+        ):
+            path = name or folder + "/notify"
+            manager.bind(path.replace("@", "\0"))
+            env = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "300000", "TEST_CLOUD_KEY": "k"}
+            server = Tandem(edge_first("http://127.0.0.1:1/v1"), env=env)
+            equal(told(manager, "READY"), "READY=1")
+            for _ in range(3):
+                equal(told(manager, "WATCHDOG"), "WATCHDOG=1")
+            server.process.send_signal(signal.SIGHUP)
+            assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", told(manager, "RELOADING"))
+            told(manager, "READY=1")
+            server.process.send_signal(signal.SIGTERM)
+            told(manager, "STOPPING=1")
+            server.stop()
+
+
+@case
+def test_a_socket_of_the_service_manager_that_is_no_socket_stops_nothing():
+    for name in ("", "x", "/nonexistent", "@" + "x" * 300, "/etc/passwd"):
+        env = {"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "-1", "TEST_CLOUD_KEY": "k"}
+        Tandem(edge_first("http://127.0.0.1:1/v1"), env=env).stop()
 
 
 @case

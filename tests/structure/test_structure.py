@@ -287,7 +287,10 @@ SENDERS = {
         "src/net/client.c": "the client",
         "src/net/download.c": "fetches models",
     },
-    "connect": {"src/net/transport/listen.c": "asks whether somebody listens at a path of its own"},
+    "connect": {
+        "src/net/transport/listen.c": "asks whether somebody listens at a path of its own",
+        "src/app/setup/process/service_manager.c": "tells systemd that the server is alive",
+    },
     "sendto": {},
     "sendmsg": {"src/tier/local/sandbox_worker.c": "hands requests to the confined worker"},
     "socketpair": {

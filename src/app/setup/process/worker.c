@@ -34,6 +34,7 @@ struct worker {
     struct batch_runner *batches; /* the same */
     bool draining, cut;
     bool started;
+    atomic_bool beat_asked; /* its loop has not run since */
     pthread_t thread;
 };
 
@@ -84,6 +85,23 @@ void worker_drain(struct worker *worker, uint32_t timeout_ms)
     uint64_t now = clock_monotonic_ns(NULL) / 1000000;
     atomic_store(&worker->deadline_ms, now + timeout_ms);
     drain(worker);
+}
+
+static void beat(void *ctx)
+{
+    struct worker *worker = ctx;
+    atomic_store(&worker->beat_asked, false);
+}
+
+bool worker_is_alive(struct worker *worker)
+{
+    bool alive = !worker->large || worker_is_alive(worker->large);
+    if (atomic_exchange(&worker->beat_asked, true))
+        return false;
+    if (loop_post(worker->loop, beat, worker))
+        return alive;
+    atomic_store(&worker->beat_asked, false); /* a full queue: nobody empties it */
+    return false;
 }
 
 static void *worker_run(void *ctx)

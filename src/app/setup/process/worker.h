@@ -31,6 +31,8 @@ TD_MUST_CHECK enum td_status worker_start(struct worker *worker, struct td_error
 /* Stops accepting; the loop ends when nothing runs any more, or after timeout_ms. A second call
  * with a shorter time cuts the wait. */
 void worker_drain(struct worker *worker, uint32_t timeout_ms);
+/* Whether both loops have run since the last call, and asks them to do so until the next. */
+bool worker_is_alive(struct worker *worker);
 /* Waits for the thread; the worker stays valid, so that another thread may still drain it. */
 void worker_wait(struct worker *worker);
 /* Waits, then frees everything. Accepts NULL and a worker that was never started. */

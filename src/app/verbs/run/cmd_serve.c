@@ -24,6 +24,7 @@
 #include "app/setup/process/listeners.h"
 #include "app/setup/process/otlp_setup.h"
 #include "app/setup/process/runtime.h"
+#include "app/setup/process/service_manager.h"
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/worker.h"
 #include "base/background.h"
@@ -71,6 +72,7 @@ struct serve {
     struct listeners *listeners;
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
+    struct service_manager manager;
     sigset_t signals;
     atomic_bool drained; /* every worker's loop has ended */
 };
@@ -246,6 +248,7 @@ static void tell_ready(const struct serve *serve, bool json)
     else
         print_ready(serve, url);
     fflush(stdout);
+    service_manager_tell_ready(&serve->manager);
 }
 
 /* Keys also where the configuration is broken, so that a key taken out of the file is refused from
@@ -253,12 +256,14 @@ static void tell_ready(const struct serve *serve, bool json)
 static void reload(struct serve *serve)
 {
     struct td_error err = {0};
+    service_manager_tell_reloading(&serve->manager);
     access_log_reopen(serve->access_log);
     if (runtime_reload(serve->runtime, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
     listeners_reload(serve->listeners);
+    service_manager_tell_ready(&serve->manager);
 }
 
 static void drain_all(struct serve *serve, uint32_t timeout_ms)
@@ -283,6 +288,15 @@ static void *impatience(void *ctx)
     return NULL;
 }
 
+static bool is_alive(void *ctx)
+{
+    struct serve *serve = ctx;
+    bool alive = true;
+    for (uint32_t i = 0; i < serve->worker_count; i++)
+        alive = worker_is_alive(serve->workers[i]) && alive;
+    return alive;
+}
+
 /* The next signal; until it comes this thread does what time asks for. */
 static int next_signal(struct serve *serve)
 {
@@ -293,6 +307,8 @@ static int next_signal(struct serve *serve)
         listeners_tend(serve->listeners);
         uint64_t look_ms = listeners_wait_ms(serve->listeners);
         wait_ms = look_ms < wait_ms ? look_ms : wait_ms;
+        uint64_t sign_ms = service_manager_tend(&serve->manager, is_alive, serve);
+        wait_ms = sign_ms < wait_ms ? sign_ms : wait_ms;
         const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
                                       .tv_nsec = (long)(wait_ms % 1000) * 1000000};
         int number = sigtimedwait(&serve->signals, NULL, &wait);
@@ -307,6 +323,7 @@ static void wait_for_end(struct serve *serve)
     while ((number = next_signal(serve)) == SIGHUP)
         reload(serve);
     uint32_t timeout = runtime_config(serve->runtime)->server.shutdown_timeout_ms;
+    service_manager_tell_stopping(&serve->manager);
     log_event(LOG_LEVEL_INFO, "stopping", "signal=%d timeout_ms=%u", number, timeout);
     drain_all(serve, timeout);
 }
@@ -477,6 +494,7 @@ static int cmd_serve(int argc, char **argv)
         return command_fail("serve", &err);
     }
     block_signals(serve);
+    serve->manager = service_manager_find();
     enum td_status status = serve_run(serve, &values, json, &err);
     otlp_free(serve->otlp);
     access_log_free(serve->access_log);
@@ -491,6 +509,7 @@ static int cmd_serve(int argc, char **argv)
     auth_free(serve->auth);
     runtime_close(serve->runtime);
     crypto_wipe(serve->key, sizeof serve->key);
+    service_manager_close(&serve->manager);
     free(serve);
     return status == TD_OK ? 0 : config_fail("serve", values.config_path, &err);
 }
