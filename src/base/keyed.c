@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <sodium.h>
 #include <string.h>
 
 #define NONCE_BYTES 12 /* as GCM defines it; random nonces are safe for 2^32 files per key */
@@ -52,6 +53,16 @@ void keyed_mac_under(struct td_str key, const void *data, size_t len,
         HMAC(EVP_sha256(), key.data, (int)key.len, (const unsigned char *)data, len, out, &written);
     assert(ok != NULL && written == KEYED_MAC_BYTES); /* fails only when memory is short */
     (void)ok;
+}
+
+_Static_assert(KEYED_SHORT_KEY_BYTES == crypto_shorthash_siphashx24_KEYBYTES &&
+                   KEYED_SHORT_BYTES == crypto_shorthash_siphashx24_BYTES,
+               "the sizes of SipHash-2-4-128");
+
+void keyed_short(const uint8_t key[static KEYED_SHORT_KEY_BYTES], const void *data, size_t len,
+                 uint8_t out[static KEYED_SHORT_BYTES])
+{
+    (void)crypto_shorthash_siphashx24(out, data, len, key);
 }
 
 enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES],

@@ -8,6 +8,7 @@
 #include "privacy/names/tagger.h"
 
 #include "base/error.h"
+#include "privacy/names/tagger_memo.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 struct tagger {
     struct tagger_file file;
     struct chain_steps steps;
+    struct tagger_memo *memo; /* NULL: without memory for it */
 };
 
 static void fill_steps(struct tagger *tagger)
@@ -36,6 +38,7 @@ static enum td_status finish_open(enum td_status status, struct tagger *tagger, 
         return status;
     }
     fill_steps(tagger);
+    tagger->memo = tagger_memo_new();
     *out = tagger;
     return TD_OK;
 }
@@ -62,6 +65,7 @@ void tagger_close(struct tagger *tagger)
     if (tagger == NULL)
         return;
     tagger_file_close(&tagger->file);
+    tagger_memo_free(tagger->memo);
     free(tagger);
 }
 
@@ -139,34 +143,31 @@ static void weigh_labels(const struct tagger_file *file, struct chain *chain)
  * ahead. */
 #define ROWS_AHEAD 4
 
-static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
+/* Fills the chain with what is likely of each word. */
+static void run_island(struct tagger_cursor *cursor, const struct tagger_island *island)
 {
     const struct tagger_chunk *chunk = &cursor->chunk;
     const struct tagger_file *file = chunk->file;
     struct chain *chain = &cursor->chain;
     uint32_t rows[ROWS_AHEAD][TAGGER_FEATURES_MAX];
     size_t counts[ROWS_AHEAD];
-    const struct tagger_island island = {chunk->words, chunk->count,     begin,
-                                         end,          chunk->text_case, chunk->foreign};
-    size_t count = chain->count = end - begin;
+    size_t count = chain->count = island->end - island->begin;
     for (size_t i = 0; i < count + ROWS_AHEAD; i++) {
         size_t turn = i % ROWS_AHEAD;
         if (i >= ROWS_AHEAD)
             score_word(file, rows[turn], counts[turn], chain->score[i - ROWS_AHEAD]);
         if (i >= count)
             continue;
-        counts[turn] = tagger_features(chunk->reader.text, &island, begin + i, rows[turn]);
+        counts[turn] = tagger_features(chunk->reader.text, island, island->begin + i, rows[turn]);
         for (size_t f = 0; f < counts[turn]; f++) {
             rows[turn][f] >>= file->row_shift;
             __builtin_prefetch(file->weights + (size_t)rows[turn][f] * LABEL_COUNT);
         }
-        chain->gap[i] = chunk->words[begin + i].gap;
+        chain->gap[i] = chunk->words[island->begin + i].gap;
     }
-    chain->gap[count] = (uint8_t)chunk_gap_after(chunk, end - 1);
+    chain->gap[count] = (uint8_t)chunk_gap_after(chunk, island->end - 1);
     chain_run(chain, &cursor->tagger->steps);
     weigh_labels(file, chain);
-    cursor->island = begin;
-    cursor->at = 0;
 }
 
 static float calibrated(const struct tagger_file *file, const float marginal[LABEL_COUNT])
@@ -203,19 +204,17 @@ static bool goes_on(const float before[LABEL_COUNT], const float marginal[LABEL_
     return street_before || street ? street_before && street : inside >= begin;
 }
 
-/* The next name of the chain that was run last. */
-static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
+/* The next name of the chain that was run last, from word *at on; words: its first one. */
+static bool next_of_chain(const struct tagger_cursor *cursor, const struct tagger_word *words,
+                          size_t *at, struct tagger_span *out)
 {
     const struct tagger_file *file = &cursor->tagger->file;
     const struct chain *chain = &cursor->chain;
-    const struct tagger_word *words = cursor->chunk.words + cursor->island;
-    size_t begin = cursor->at;
+    size_t begin = *at;
     while (begin < chain->count && 1 - chain->marginal[begin][LABEL_O] < cursor->least)
         begin++;
-    if (begin == chain->count) {
-        cursor->at = begin;
+    if (begin == chain->count)
         return false;
-    }
     float score = calibrated(file, chain->marginal[begin]);
     float sums[TAGGER_TYPE_COUNT] = {0}, total = score;
     add_types(sums, chain->marginal[begin]);
@@ -227,7 +226,7 @@ static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
         total += score;
         add_types(sums, chain->marginal[end]);
     }
-    cursor->at = end;
+    *at = end;
     enum tagger_type type = TAGGER_PERSON;
     for (int t = 1; t < TAGGER_TYPE_COUNT; t++)
         type = sums[t] > sums[type] ? (enum tagger_type)t : type;
@@ -236,6 +235,62 @@ static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
     return true;
 }
 
+/* --- islands that were judged before --- */
+
+static void recall(struct tagger_cursor *cursor, const struct tagger_memo_spans *found,
+                   size_t begin)
+{
+    cursor->span_count = found->count;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct tagger_memo_span *span = &found->span[i];
+        cursor->spans[i] = (struct tagger_span){(enum tagger_type)span->type, begin + span->begin,
+                                                begin + span->end, span->score};
+    }
+}
+
+static void remember(const struct tagger_cursor *cursor, const struct tagger_memo_key *key,
+                     size_t begin)
+{
+    struct tagger_memo_spans kept = {.count = (uint32_t)cursor->span_count};
+    if (cursor->span_count > TAGGER_MEMO_SPANS)
+        return;
+    for (size_t i = 0; i < cursor->span_count; i++) {
+        const struct tagger_span *span = &cursor->spans[i];
+        kept.span[i] = (struct tagger_memo_span){(uint16_t)(span->begin - begin),
+                                                 (uint16_t)(span->end - begin), (uint8_t)span->type,
+                                                 span->score};
+    }
+    tagger_memo_keep(cursor->tagger->memo, key, &kept);
+}
+
+/* Finds the names of words[begin .. end). */
+static void judge_island(struct tagger_cursor *cursor, size_t begin, size_t end)
+{
+    const struct tagger_chunk *chunk = &cursor->chunk;
+    const struct tagger_island island = {chunk->words, chunk->count,     begin,
+                                         end,          chunk->text_case, chunk->foreign};
+    const struct tagger_word *words = chunk->words + begin;
+    const struct tagger_memo_settings settings = {cursor->least, cursor->min_score,
+                                                  (uint8_t)chunk_gap_after(chunk, end - 1)};
+    struct tagger_memo *memo = cursor->tagger->memo;
+    struct tagger_memo_key key;
+    struct tagger_memo_spans found;
+    const bool keyed = tagger_memo_key(memo, chunk->reader.text, &island, &settings, &key);
+    cursor->span_at = 0;
+    if (keyed && tagger_memo_find(memo, &key, &found)) {
+        recall(cursor, &found, words->begin);
+        return;
+    }
+    run_island(cursor, &island);
+    cursor->span_count = 0;
+    for (size_t at = 0; next_of_chain(cursor, words, &at, &cursor->spans[cursor->span_count]);)
+        cursor->span_count++;
+    if (keyed)
+        remember(cursor, &key, words->begin);
+}
+
+/* --- one pass --- */
+
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score)
 {
@@ -243,15 +298,17 @@ void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, str
     cursor->tagger = tagger;
     cursor->least = least_probability(&tagger->file, min_score);
     cursor->min_score = min_score;
-    cursor->chain.count = cursor->at = cursor->island = cursor->judged = 0;
+    cursor->span_count = cursor->span_at = cursor->judged = 0;
     chunk_init(&cursor->chunk, &tagger->file, text);
 }
 
 bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out)
 {
     for (;;) {
-        if (next_of_chain(cursor, out))
+        if (cursor->span_at < cursor->span_count) {
+            *out = cursor->spans[cursor->span_at++];
             return true;
+        }
         size_t begin, end;
         if (!chunk_next(&cursor->chunk, &begin, &end))
             return false;
@@ -259,11 +316,10 @@ bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out)
         cursor->judged += end - begin;
         if (cursor->judged > TAGGER_WORDS_FREE + words[end - 1].end / TAGGER_WORD_BYTES) {
             cursor->judged -= end - begin;
-            cursor->chain.count = cursor->at = 0;
             *out = (struct tagger_span){TAGGER_PERSON, words[begin].begin, words[end - 1].end,
                                         cursor->min_score};
             return true;
         }
-        run_island(cursor, begin, end);
+        judge_island(cursor, begin, end);
     }
 }

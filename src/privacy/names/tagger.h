@@ -36,8 +36,9 @@ struct tagger_cursor {
     float min_score;
     struct tagger_chunk chunk;
     struct chain chain;
-    size_t island, at; /* first word of the chain in the chunk; next word of the chain to look at */
-    size_t judged;     /* words so far */
+    struct tagger_span spans[CHAIN_MAX]; /* of the last island */
+    size_t span_count, span_at;
+    size_t judged; /* words so far */
 };
 
 /* **borrows** both until the last tagger_next. */

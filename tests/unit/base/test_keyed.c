@@ -15,6 +15,21 @@ static void test_hmac_of_rfc_4231(void)
     CHECK(strcmp(hex, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7") == 0);
 }
 
+/* The vectors of the reference implementation: key 00 01 .. 0f, input 00 01 .. */
+static void test_short_hash_is_siphash_2_4_128(void)
+{
+    uint8_t key[KEYED_SHORT_KEY_BYTES], out[KEYED_SHORT_BYTES];
+    char hex[2 * KEYED_SHORT_BYTES + 1];
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)i;
+    keyed_short(key, key, 0, out);
+    crypto_hex(out, sizeof out, hex);
+    CHECK(strcmp(hex, "a3817f04ba25a8e66df67214c7550293") == 0);
+    keyed_short(key, key, 1, out);
+    crypto_hex(out, sizeof out, hex);
+    CHECK(strcmp(hex, "da87c1d86b99af44347659119b22fc45") == 0);
+}
+
 static void test_what_was_sealed_opens_with_its_key_and_label_alone(void)
 {
     uint8_t key[KEYED_KEY_BYTES] = {1, 2, 3}, other[KEYED_KEY_BYTES] = {1, 2, 4};
@@ -75,6 +90,7 @@ static void test_a_key_is_64_hexadecimal_digits_and_never_quoted(void)
 int main(void)
 {
     RUN(test_hmac_of_rfc_4231);
+    RUN(test_short_hash_is_siphash_2_4_128);
     RUN(test_what_was_sealed_opens_with_its_key_and_label_alone);
     RUN(test_the_same_text_is_sealed_differently_each_time);
     RUN(test_a_key_is_64_hexadecimal_digits_and_never_quoted);

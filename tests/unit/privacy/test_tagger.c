@@ -438,6 +438,55 @@ static void test_what_is_too_dense_to_be_judged_counts_as_names(void)
     buf_deinit(&text);
 }
 
+/* All spans of a text, as numbers. */
+static uint64_t digest_of(const struct tagger *tagger, const char *text, float min_score)
+{
+    struct tagger_cursor cursor;
+    struct tagger_span span;
+    uint64_t digest = HASH_FNV1A64_BASIS;
+    tagger_begin(&cursor, tagger, view(text), min_score);
+    while (tagger_next(&cursor, &span)) {
+        digest = hash_fnv1a64(&span.begin, sizeof span.begin, digest);
+        digest = hash_fnv1a64(&span.end, sizeof span.end, digest);
+        digest = hash_fnv1a64(&span.score, sizeof span.score, digest);
+        digest = hash_fnv1a64_byte(digest, (uint8_t)span.type);
+    }
+    return digest;
+}
+
+/* What was remembered of one text is given to another only where it is the same there: each text is
+ * read by a tagger that has read all the others and by one that has read nothing. */
+static void test_what_was_read_before_changes_nothing(void)
+{
+    static const char *const heads[] = {
+        "",    "I met ",        "i met mr ",       "Yes. ",
+        "of ", "The House of ", "qwrt zxcv plmk ", "IT IS SAID THAT "};
+    static const char *const names[] = {
+        "Anna Kowalska", "anna kowalska", "Rose",     "12 Elm Street",
+        "O'Brien",       "Hull",          "Mark May", "Novak Stroje s.r.o."};
+    static const char *const tails[] = {
+        "", ".", " today", "'s house", ", Bergen", " and Sons Ltd", "\n\nNext", " of York"};
+    static const float scores[] = {0.5f, 0.05f};
+    const size_t texts = 8 * 8 * 8;
+    for (size_t i = 0; i < 4 * texts; i++) { /* twice with each score: new, then remembered */
+        char text[200];
+        struct tagger *fresh = NULL;
+        const float score = scores[i / texts % 2];
+        snprintf(text, sizeof text, "%s%s%s", heads[i % 8], names[i / 8 % 8], tails[i / 64 % 8]);
+        if (i >= 2 * texts) { /* a tagger is opened for some only, because that takes long */
+            if (i % 7 != 0)
+                continue;
+            REQUIRE(tagger_open(NAMES_FILE, &fresh, NULL) == TD_OK);
+        }
+        const uint64_t known = digest_of(shipped, text, score);
+        if (fresh && digest_of(fresh, text, score) != known) {
+            fprintf(stderr, "remembered otherwise: %s\n", text);
+            CHECK(false);
+        }
+        tagger_close(fresh);
+    }
+}
+
 int main(void)
 {
     RUN(test_a_damaged_file_is_refused_and_says_why);
@@ -456,6 +505,7 @@ int main(void)
     RUN(test_a_lower_threshold_finds_more);
     RUN(test_seams_of_chunks_lose_nothing);
     RUN(test_a_long_row_of_capitals_ends);
+    RUN(test_what_was_read_before_changes_nothing);
     RUN(test_what_is_too_dense_to_be_judged_counts_as_names);
     RUN(test_a_scan_reports_names_beside_other_kinds);
     RUN(test_what_no_house_number_looks_like_is_no_street);
