@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/shortage.h"
+#include "base/str.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -36,19 +37,8 @@ void buf_clear(struct buf *buf)
         buf->data[0] = '\0';
 }
 
-/* Makes room for `more` bytes and the NUL. */
-static bool buf_reserve(struct buf *buf, size_t more)
+static bool buf_grow(struct buf *buf, size_t needed)
 {
-    assert(buf->len <= buf->bytes_max);
-    if (buf->failed)
-        return false;
-    if (more > buf->bytes_max - buf->len) {
-        buf->failed = true;
-        return false;
-    }
-    size_t needed = buf->len + more + 1;
-    if (needed <= buf->capacity)
-        return true;
     size_t capacity = buf->capacity ? buf->capacity : 64;
     while (capacity < needed)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
@@ -61,6 +51,20 @@ static bool buf_reserve(struct buf *buf, size_t more)
     buf->data = data;
     buf->capacity = capacity;
     return true;
+}
+
+/* Makes room for `more` bytes and the NUL. */
+static inline bool buf_reserve(struct buf *buf, size_t more)
+{
+    assert(buf->len <= buf->bytes_max);
+    if (buf->failed)
+        return false;
+    if (more > buf->bytes_max - buf->len) {
+        buf->failed = true;
+        return false;
+    }
+    size_t needed = buf->len + more + 1;
+    return needed <= buf->capacity || buf_grow(buf, needed);
 }
 
 void buf_append(struct buf *buf, const void *data, size_t len)
@@ -81,7 +85,83 @@ void buf_append_str(struct buf *buf, struct td_str text)
 
 void buf_append_char(struct buf *buf, char c)
 {
-    buf_append(buf, &c, 1);
+    if (!buf_reserve(buf, 1))
+        return;
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = '\0';
+}
+
+static void append_number(struct buf *buf, uint64_t left, bool negative)
+{
+    char digits[24], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (negative)
+        *--at = '-';
+    buf_append(buf, at, (size_t)(digits + sizeof digits - at));
+}
+
+static void append_integer(struct buf *buf, int64_t value)
+{
+    append_number(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+}
+
+/* Appends what the conversion after '%' asks for, and moves behind it; false: it is not plain. */
+static bool append_plain(struct buf *buf, const char **format, va_list *args)
+{
+    const char *at = *format;
+    if (*at == 's') {
+        const char *text = va_arg(*args, const char *);
+        buf_append_str(buf, str_from(text ? text : "(null)"));
+    } else if (*at == 'u') {
+        append_number(buf, va_arg(*args, unsigned), false);
+    } else if (*at == 'd') {
+        append_integer(buf, va_arg(*args, int));
+    } else if (*at == 'c') {
+        buf_append_char(buf, (char)va_arg(*args, int));
+    } else if (*at == 'z' && at[1] == 'u') {
+        append_number(buf, va_arg(*args, size_t), false);
+        at++;
+    } else if (*at == 'l' && at[1] == 'l' && at[2] == 'u') {
+        append_number(buf, va_arg(*args, unsigned long long), false);
+        at += 2;
+    } else if (*at == 'l' && at[1] == 'l' && at[2] == 'd') {
+        append_integer(buf, va_arg(*args, long long));
+        at += 2;
+    } else {
+        return false;
+    }
+    *format = at + 1;
+    return true;
+}
+
+/* Formats whose conversions have neither width nor precision, which are most: vsnprintf takes 500
+ * instructions for each and more for a whole, and would have to run twice, first for the length.
+ * Answers false with the buffer as it was for the others. */
+static bool print_plain(struct buf *buf, const char *format, va_list *args)
+{
+    const size_t before = buf->len;
+    const bool failed = buf->failed;
+    for (;;) {
+        const char *mark = strchrnul(format, '%');
+        buf_append(buf, format, (size_t)(mark - format));
+        if (*mark == '\0')
+            break;
+        format = mark + 1;
+        if (append_plain(buf, &format, args))
+            continue;
+        buf->len = before;
+        buf->failed = failed;
+        if (buf->data)
+            buf->data[before] = '\0';
+        return false;
+    }
+    if (buf->failed && buf->len != before) { /* all of it or nothing */
+        buf->len = before;
+        buf->data[before] = '\0';
+    }
+    return true;
 }
 
 void buf_printf(struct buf *buf, const char *format, ...)
@@ -89,11 +169,14 @@ void buf_printf(struct buf *buf, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
+    bool done = print_plain(buf, format, &args);
+    va_end(args);
+    va_copy(args, again);
+    int len = done ? 0 : vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (len < 0)
         buf->failed = true;
-    else if (buf_reserve(buf, (size_t)len)) {
+    else if (!done && buf_reserve(buf, (size_t)len)) {
         vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
         buf->len += (size_t)len;
     }

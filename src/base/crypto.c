@@ -11,6 +11,8 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
 
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 static EVP_MD *sha256;
@@ -93,12 +95,56 @@ bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
     return true;
 }
 
+/* A request draws several ids, and each call of the generator takes a system call and more than a
+ * microsecond, for few bytes as for many. So a thread draws ahead for what is short. What was handed
+ * out is wiped, and a child process, which would otherwise give out its parent's numbers again,
+ * begins anew. */
+#define POOL_BYTES 512
+#define POOL_PART_BYTES 32
+
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static atomic_uint forks;
+static _Thread_local struct {
+    uint8_t bytes[POOL_BYTES];
+    size_t used;
+    unsigned forks;
+    bool filled;
+} pool;
+
+static void count_fork(void)
+{
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+static bool random_from_pool(uint8_t *out, size_t len)
+{
+    pthread_once(&watched, watch_forks);
+    const unsigned now = atomic_load_explicit(&forks, memory_order_relaxed);
+    if (!pool.filled || pool.forks != now || len > sizeof pool.bytes - pool.used) {
+        pool.filled = RAND_bytes(pool.bytes, sizeof pool.bytes) == 1;
+        pool.forks = now;
+        pool.used = 0;
+    }
+    if (!pool.filled)
+        return false;
+    memcpy(out, pool.bytes + pool.used, len);
+    crypto_wipe(pool.bytes + pool.used, len);
+    pool.used += len;
+    return true;
+}
+
 enum td_status crypto_random(void *out, size_t len, struct td_error *err)
 {
     assert(out != NULL);
-    if (len > INT32_MAX || RAND_bytes(out, (int)len) != 1)
-        return error_set(err, TD_INTERNAL, "the system's random numbers are not available");
-    return TD_OK;
+    const bool ok = len <= POOL_PART_BYTES ? random_from_pool(out, len)
+                                           : len <= INT32_MAX && RAND_bytes(out, (int)len) == 1;
+    return ok ? TD_OK
+              : error_set(err, TD_INTERNAL, "the system's random numbers are not available");
 }
 
 bool crypto_equal(const void *a, const void *b, size_t len)

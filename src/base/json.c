@@ -6,6 +6,8 @@
  * time of a large request. */
 #include "base/json.h"
 
+#include "base/ascii.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/json_fast.h"
 #include "base/shortage.h"
@@ -455,7 +457,7 @@ static void write_string(struct buf *out, struct td_str text)
     buf_append_char(out, '"');
 }
 
-static void write_int(int64_t value, struct buf *out)
+void json_write_int(int64_t value, struct buf *out)
 {
     char digits[24], *at = digits + sizeof digits;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -472,29 +474,45 @@ static void write_int(int64_t value, struct buf *out)
 static bool write_plain_double(double value, struct buf *out)
 {
     char text[40];
-    int len = snprintf(text, sizeof text - 2, "%.15g", value);
-    if (len <= 0 || (size_t)len > sizeof text - 3 || strspn(text, "-0123456789.") != (size_t)len)
-        return false;
-    if (!strchr(text, '.')) {
-        memcpy(text + len, ".0", 3);
-        len += 2;
-    }
-    buf_append(out, text, (size_t)len);
+    size_t len = decimal_write(value, text);
+    if (len == 0)
+        len = (size_t)snprintf(text, sizeof text, "%.15g", value); /* of 22 bytes at most */
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != '-' && text[i] != '.' && !ascii_is_digit(text[i]))
+            return false;
+    buf_append(out, text, len);
+    if (!memchr(text, '.', len))
+        buf_append(out, ".0", 2);
     return true;
+}
+
+static void write_by_library(json_t *value, struct buf *out)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    if (json_dump_callback(value, append_chunk, out, flags) != 0)
+        out->failed = true;
+}
+
+void json_write_double(double value, struct buf *out)
+{
+    assert(isfinite(value));
+    if (write_plain_double(value, out))
+        return;
+    json_t *number = json_real(value);
+    write_by_library(number, out); /* fails with NULL */
+    json_decref(number);
 }
 
 static void write_plain(json_t *value, struct buf *out)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
     if (json_is_integer(value))
-        write_int(json_integer_value(value), out);
+        json_write_int(json_integer_value(value), out);
     else if (json_is_boolean(value))
         buf_append_str(out, json_is_true(value) ? STR("true") : STR("false"));
     else if (json_is_null(value))
         buf_append_str(out, STR("null"));
-    else if (!(json_is_real(value) && write_plain_double(json_real_value(value), out)) &&
-             json_dump_callback(value, append_chunk, out, flags) != 0)
-        out->failed = true;
+    else if (!(json_is_real(value) && write_plain_double(json_real_value(value), out)))
+        write_by_library(value, out);
 }
 
 static void write_value(json_t *value, struct buf *out, int depth_left)

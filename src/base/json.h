@@ -44,6 +44,9 @@ TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind
 /* Whether a text is JSON by its grammar. json_parse may refuse it all the same: for NUL, half a
  * surrogate pair or bytes that are no UTF-8 in a string, for a name that stands twice. */
 bool json_is_grammatical(struct td_str text);
+/* How many bytes there are before the first that a string escapes: a quotation mark, a backslash or
+ * a control character. */
+size_t json_plain_prefix(struct td_str text);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);
@@ -83,6 +86,8 @@ void json_remove(struct json *object, const char *key);
 
 /* Compact, with UTF-8 unescaped. Doubles have 15 significant digits: 0.1 stays "0.1". */
 void json_write(const struct json *value, struct buf *out);
+void json_write_int(int64_t value, struct buf *out);
+void json_write_double(double value, struct buf *out); /* not of infinities and NaN */
 /* Appends `text` as a quoted JSON string, for output that is written by hand for speed. */
 void json_write_text(struct td_str text, struct buf *out);
 

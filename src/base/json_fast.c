@@ -7,6 +7,7 @@
  * stand twice, and every error. */
 #include "base/json_fast.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 #include <jansson.h>

@@ -17,8 +17,4 @@ struct json;
  * reject_duplicates: else the last value of a name counts. **returns new** (json_free). */
 struct json *json_fast_read(struct td_str text, int depth_max, bool reject_duplicates);
 
-/* How many bytes there are before the first that a string escapes: a quotation mark, a backslash or
- * a control character. */
-size_t json_plain_prefix(struct td_str text);
-
 #endif

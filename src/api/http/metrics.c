@@ -106,10 +106,15 @@ void metrics_label(char *labels, const char *name, const char *value)
 {
     size_t len = strlen(labels);
     char piece[METRICS_LABELS_BYTES];
-    int head = snprintf(piece, sizeof piece, "%s%s=\"", len ? "," : "", name);
-    if (head < 0 || (size_t)head + 8 >= sizeof piece)
+    size_t name_len = strlen(name), at = 0;
+    if (name_len + 3 + 8 >= sizeof piece)
         return;
-    size_t at = (size_t)head;
+    if (len)
+        piece[at++] = ',';
+    memcpy(piece + at, name, name_len);
+    at += name_len;
+    piece[at++] = '=';
+    piece[at++] = '"';
     for (const char *c = value ? value : "none"; *c && at + 4 < sizeof piece; c++) {
         if (*c == '"' || *c == '\\')
             piece[at++] = '\\';

@@ -15,6 +15,7 @@
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_sampling.h"
 #include "api/wire/prompt_schema.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_wire.h"
@@ -311,7 +312,9 @@ size_t openai_request_count_values(struct td_str text)
     size_t count = 1;
     bool in_string = false;
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
+        if (in_string) /* most of a body is text, which is passed over in large steps */
+            i += json_plain_prefix(str_slice(text, i, text.len));
+        char c = i < text.len ? text.data[i] : '\0';
         if (c == '"')
             in_string = !in_string;
         else if (c == '\\' && in_string)

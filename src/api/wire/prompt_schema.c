@@ -133,13 +133,12 @@ static void look_at(struct td_str text, struct json **out, size_t *count)
     size_t from = 0; /* the end of the object before */
     if (text.len > TEXT_BYTES_MAX)
         return;
-    for (size_t at = 0; at < text.len; at++) {
-        size_t end = text.data[at] == '{' ? object_end(text, at) : at;
+    for (size_t at = str_find(text, STR("{"), 0); at != SIZE_MAX;
+         at = str_find(text, STR("{"), from)) {
+        size_t end = object_end(text, at);
         struct json *schema = NULL;
         if (end == SIZE_MAX)
             return;
-        if (end == at)
-            continue;
         if (is_wish(str_slice(text, from, at), str_slice(text, end, text.len)) &&
             json_parse(str_slice(text, at, end), &schema, NULL) == TD_OK && is_schema(schema) &&
             (*count)++ == 0) {
@@ -148,7 +147,6 @@ static void look_at(struct td_str text, struct json **out, size_t *count)
         }
         json_free(schema);
         from = end;
-        at = end - 1;
     }
 }
 

@@ -40,13 +40,9 @@ static uint64_t hash_text(struct td_str text, uint64_t basis)
 /* White space says nothing: parts are joined by it, and clients trim. */
 uint64_t conversation_id_hear(uint64_t basis, struct td_str text)
 {
-    for (size_t i = 0, begin = 0; i <= text.len; i++) {
-        if (i < text.len && text.data[i] != ' ' && (text.data[i] < '\t' || text.data[i] > '\r'))
-            continue;
-        if (i > begin)
-            basis = hash_fnv1a64(text.data + begin, i - begin, basis);
-        begin = i + 1;
-    }
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] != ' ' && (text.data[i] < '\t' || text.data[i] > '\r'))
+            basis = hash_fnv1a64_byte(basis, (uint8_t)text.data[i]);
     return basis;
 }
 

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include <stdlib.h>
 
@@ -90,8 +91,10 @@ void reading_say(struct reading *reading, struct td_str name)
 
 void reading_pause(struct reading *reading)
 {
-    for (size_t i = 0; i < PAUSE_BYTES && reading->text.len > 0; i++)
-        buf_append_char(&reading->text, '\n');
+    char lines[PAUSE_BYTES];
+    memset(lines, '\n', sizeof lines);
+    if (reading->text.len > 0)
+        buf_append(&reading->text, lines, sizeof lines);
     reading->pausing = reading->text.len > 0;
     reading->failed |= reading->text.failed;
 }

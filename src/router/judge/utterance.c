@@ -128,7 +128,8 @@ static bool opens(struct line_reader *reader, struct td_str line, struct td_str 
         /* Three quotes inside code are a docstring; a fence of quotes stands alone in its line. */
         bool found = i < 2 ? str_starts_with(trimmed, fence)
                            : str_equal(str_slice(line, 0, trimmed.len), fence);
-        bool closed = i < 2 && str_find(trimmed, fence, 3) != SIZE_MAX; /* ```code``` in one line */
+        bool closed = /* ```code``` in one line */
+            found && i < 2 && str_find(trimmed, fence, 3) != SIZE_MAX;
         if (found && !closed) {
             memcpy(reader->fence, fences[i], 4);
             reader->quoting = QUOTING_FENCE;

@@ -9,46 +9,48 @@
 
 /* --- writing --- */
 
-static void put_number(struct json *object, const char *name, double value)
+static void put_number(struct json_writer *to, const char *name, double value)
 {
     if (value > 0 || value < 0)
-        json_put(object, name, json_new_double(value));
+        json_writer_double(to, name, value);
 }
 
-static void put_count(struct json *object, const char *name, uint64_t value)
+static void put_count(struct json_writer *to, const char *name, uint64_t value)
 {
     if (value > 0)
-        json_put(object, name, json_new_int((int64_t)value));
+        json_writer_int(to, name, (int64_t)value);
 }
 
-static void put_flag(struct json *object, const char *name, bool value)
+static void put_flag(struct json_writer *to, const char *name, bool value)
 {
     if (value)
-        json_put(object, name, json_new_bool(true));
+        json_writer_bool(to, name, true);
 }
 
-static void put_text(struct json *object, const char *name, const char *value)
+static void put_text(struct json_writer *to, const char *name, const char *value)
 {
     if (value)
-        json_put(object, name, json_new_cstr(value));
+        json_writer_text(to, name, value);
 }
 
-static void put_texts(struct json *object, const char *name, const char *const *texts, size_t count)
+static void put_texts(struct json_writer *to, const char *name, const char *const *texts,
+                      size_t count)
 {
-    struct json *list = count ? json_new_array() : NULL;
-    for (size_t i = 0; list && i < count; i++)
-        json_push(list, json_new_cstr(texts[i]));
-    if (list)
-        json_put(object, name, list);
+    if (count == 0)
+        return;
+    json_writer_open(to, name, '[');
+    for (size_t i = 0; i < count; i++)
+        json_writer_text(to, NULL, texts[i]);
+    json_writer_close(to, ']');
 }
 
-static struct json *weights_of(const struct td_weights *weights)
+static void put_weights(struct json_writer *to, const struct td_weights *weights)
 {
-    struct json *object = json_new_object();
-    put_number(object, "latency", weights->latency);
-    put_number(object, "privacy", weights->privacy);
-    put_number(object, "cost", weights->cost);
-    return object;
+    json_writer_open(to, "weights", '{');
+    put_number(to, "latency", weights->latency);
+    put_number(to, "privacy", weights->privacy);
+    put_number(to, "cost", weights->cost);
+    json_writer_close(to, '}');
 }
 
 /* A tier of the program itself has its window and its abilities from its model. */
@@ -57,104 +59,106 @@ static bool is_in_process(const struct tier_facts *facts)
     return facts->place == TD_PLACE_DEVICE && !facts->loopback;
 }
 
-static struct json *thresholds_of(const struct tier_facts *facts)
+static void put_thresholds(struct json_writer *to, const struct tier_facts *facts)
 {
-    struct json *list = json_new_array();
+    json_writer_open(to, "thresholds", '[');
     for (size_t i = 0; i < RISK_LEVEL_COUNT; i++)
-        json_push(list, json_new_double(facts->threshold[i])); /* INFINITY becomes null */
-    return list;
+        json_writer_double(to, NULL, facts->threshold[i]); /* INFINITY becomes null */
+    json_writer_close(to, ']');
 }
 
-static struct json *tier_of(const struct tier_facts *facts, const struct tier_state *state)
+static void put_tier(struct json_writer *to, const struct tier_facts *facts,
+                     const struct tier_state *state)
 {
-    struct json *tier = json_new_object();
-    put_count(tier, "tokens", state->prompt_tokens);
-    put_flag(tier, "loopback", facts->loopback);
-    put_flag(tier, "no_key", !facts->has_key);
-    put_flag(tier, "no_model", facts->model_fault && !facts->model_fault->stands_in);
+    json_writer_open(to, facts->name, '{');
+    put_count(to, "tokens", state->prompt_tokens);
+    put_flag(to, "loopback", facts->loopback);
+    put_flag(to, "no_key", !facts->has_key);
+    put_flag(to, "no_model", facts->model_fault && !facts->model_fault->stands_in);
     if (is_in_process(facts)) {
-        put_count(tier, "context", facts->context_tokens);
-        put_count(tier, "lacks", facts->lacks);
-        put_flag(tier, "adapts", facts->adapts_always);
-        put_flag(tier, "uncalibrated", facts->uncalibrated);
+        put_count(to, "context", facts->context_tokens);
+        put_count(to, "lacks", facts->lacks);
+        put_flag(to, "adapts", facts->adapts_always);
+        put_flag(to, "uncalibrated", facts->uncalibrated);
         if (facts->has_thresholds)
-            json_put(tier, "thresholds", thresholds_of(facts));
+            put_thresholds(to, facts);
     }
-    put_flag(tier, "unreachable", !state->reachable);
-    put_count(tier, "rest", (uint64_t)state->rest);
-    put_count(tier, "rest_ms", state->rest_ms);
-    put_count(tier, "rest_http", (uint64_t)(state->rest_http > 0 ? state->rest_http : 0));
-    put_number(tier, "ttft_p95_ms", state->ttft_p95_ms);
-    put_number(tier, "total_p50_ms", state->total_p50_ms);
-    put_number(tier, "total_p95_ms", state->total_p95_ms);
-    put_flag(tier, "unloaded", state->unloaded);
-    put_count(tier, "load_ms", state->load_ms);
-    put_number(tier, "wait_ms", state->wait_ms);
-    put_number(tier, "first_ms", state->forecast_ttft_ms);
-    put_number(tier, "whole_ms", state->forecast_total_ms);
-    return tier;
+    put_flag(to, "unreachable", !state->reachable);
+    put_count(to, "rest", (uint64_t)state->rest);
+    put_count(to, "rest_ms", state->rest_ms);
+    put_count(to, "rest_http", (uint64_t)(state->rest_http > 0 ? state->rest_http : 0));
+    put_number(to, "ttft_p95_ms", state->ttft_p95_ms);
+    put_number(to, "total_p50_ms", state->total_p50_ms);
+    put_number(to, "total_p95_ms", state->total_p95_ms);
+    put_flag(to, "unloaded", state->unloaded);
+    put_count(to, "load_ms", state->load_ms);
+    put_number(to, "wait_ms", state->wait_ms);
+    put_number(to, "first_ms", state->forecast_ttft_ms);
+    put_number(to, "whole_ms", state->forecast_total_ms);
+    json_writer_close(to, '}');
 }
 
-static struct json *ramp_of(const struct ramp_signal *ramp)
+static void put_ramp(struct json_writer *to, const struct ramp_signal *ramp)
 {
-    struct json *object = json_new_object();
-    put_flag(object, "stopped", ramp->stopped);
-    put_flag(object, "taken", ramp->taken);
-    put_number(object, "percent", ramp->percent);
-    return object;
+    json_writer_open(to, "draw", '{');
+    put_flag(to, "stopped", ramp->stopped);
+    put_flag(to, "taken", ramp->taken);
+    put_number(to, "percent", ramp->percent);
+    json_writer_close(to, '}');
 }
 
-static struct json *remembered_of(const struct remembered *remembered, const char *tier)
+static void put_remembered(struct json_writer *to, const struct remembered *remembered,
+                           const char *tier)
 {
-    struct json *object = json_new_object();
-    put_count(object, "by", (uint64_t)remembered->by);
-    put_text(object, "tier", tier);
-    put_number(object, "margin", remembered->margin);
-    put_flag(object, "no_money", remembered->no_money);
-    put_flag(object, "no_loss", remembered->no_loss);
-    return object;
+    json_writer_open(to, "remembered", '{');
+    put_count(to, "by", (uint64_t)remembered->by);
+    put_text(to, "tier", tier);
+    put_number(to, "margin", remembered->margin);
+    put_flag(to, "no_money", remembered->no_money);
+    put_flag(to, "no_loss", remembered->no_loss);
+    json_writer_close(to, '}');
 }
 
-static void put_limits(struct json *root, const struct signals *signals)
+static void put_limits(struct json_writer *to, const struct signals *signals)
 {
-    put_text(root, "budget", signals->budget);
-    put_number(root, "budget_left_usd", signals->budget ? signals->budget_left_usd : 0);
-    put_count(root, "capped_at", signals->capped_at);
-    put_text(root, "consent", signals->consent_missing);
+    put_text(to, "budget", signals->budget);
+    put_number(to, "budget_left_usd", signals->budget ? signals->budget_left_usd : 0);
+    put_count(to, "capped_at", signals->capped_at);
+    put_text(to, "consent", signals->consent_missing);
     if (signals->masked)
-        json_put(root, "masked", json_new_cstr(names_class(signals->masked_class)));
+        json_writer_text(to, "masked", names_class(signals->masked_class));
 }
 
-struct json *plan_record_write(const struct plan_record_input *in)
+void plan_record_write(const struct plan_record_input *in, const char *name, struct json_writer *to)
 {
     const struct signals *signals = in->signals;
-    struct json *root = json_new_object(), *tiers = json_new_object();
     size_t regions = 0;
-    json_put(root, "class", json_new_cstr(names_class(signals->class_found)));
-    json_put(root, "mode", json_new_cstr(names_mode(in->mode)));
+    json_writer_open(to, name, '{');
+    json_writer_text(to, "class", names_class(signals->class_found));
+    json_writer_text(to, "mode", names_mode(in->mode));
     if (in->weights->set)
-        json_put(root, "weights", weights_of(in->weights));
-    put_count(root, "needs", signals->needs);
-    put_flag(root, "prompt_only", signals->prompt_only);
-    put_text(root, "sampling", signals->sampling);
-    put_count(root, "prompt_tokens", signals->prompt_tokens);
-    put_flag(root, "on_battery", signals->moment.on_battery);
-    put_flag(root, "battery_low", signals->moment.battery_low);
-    put_limits(root, signals);
+        put_weights(to, in->weights);
+    put_count(to, "needs", signals->needs);
+    put_flag(to, "prompt_only", signals->prompt_only);
+    put_text(to, "sampling", signals->sampling);
+    put_count(to, "prompt_tokens", signals->prompt_tokens);
+    put_flag(to, "on_battery", signals->moment.on_battery);
+    put_flag(to, "battery_low", signals->moment.battery_low);
+    put_limits(to, signals);
     while (signals->regions && signals->regions[regions])
         regions++;
-    put_texts(root, "regions", signals->regions, regions);
+    put_texts(to, "regions", signals->regions, regions);
     if (!in->keep_nothing)
-        put_texts(root, "tags", signals->tags, signals->tag_count);
+        put_texts(to, "tags", signals->tags, signals->tag_count);
     if (signals->ramp.on)
-        json_put(root, "draw", ramp_of(&signals->ramp));
+        put_ramp(to, &signals->ramp);
     if (signals->remembered.by != REMEMBERED_NOTHING && signals->remembered.tier < in->tier_count)
-        json_put(root, "remembered",
-                 remembered_of(&signals->remembered, in->facts[signals->remembered.tier].name));
+        put_remembered(to, &signals->remembered, in->facts[signals->remembered.tier].name);
+    json_writer_open(to, "tiers", '{');
     for (size_t i = 0; i < in->tier_count; i++)
-        json_put(tiers, in->facts[i].name, tier_of(&in->facts[i], &in->states[i]));
-    json_put(root, "tiers", tiers);
-    return root;
+        put_tier(to, &in->facts[i], &in->states[i]);
+    json_writer_close(to, '}');
+    json_writer_close(to, '}');
 }
 
 /* --- reading --- */

@@ -6,6 +6,7 @@
 #ifndef ROUTER_PLAN_RECORD_H
 #define ROUTER_PLAN_RECORD_H
 
+#include "base/json_writer.h"
 #include "router/plan/policy.h"
 
 struct plan_record_input {
@@ -18,8 +19,9 @@ struct plan_record_input {
     bool keep_nothing; /* no words of the request */
 };
 
-/* **returns new** (json_free), or NULL without memory. */
-struct json *plan_record_write(const struct plan_record_input *input);
+/* As the member `name` of what is being written. */
+void plan_record_write(const struct plan_record_input *input, const char *name,
+                       struct json_writer *to);
 
 /* What the lists of the signals point to. */
 struct plan_record_lists {

@@ -1,7 +1,11 @@
 /* Strict reading: what two parsers could read differently is refused. */
-#include "base/json.h"
+#include "base/decimal.h"
+#include "base/json_writer.h"
+#include "base/rng.h"
 #include "base/str.h"
 #include "test.h"
+
+#include <math.h>
 
 static bool accepts(struct td_str text)
 {
@@ -276,8 +280,95 @@ static void test_the_grammar_is_told_from_what_strings_hold(void)
     }
 }
 
+/* Against printf, which the library uses: numbers of all sizes, short decimals, and what lies beside
+ * powers of ten and halves. */
+static void test_doubles_are_written_as_printf_writes_them(void)
+{
+    struct rng rng;
+    size_t quick = 0, all = 0;
+    rng_init(&rng, 3);
+    for (int i = 0; i < 300000; i++) {
+        uint64_t bits = rng_u64(&rng);
+        double value = 0;
+        switch (i % 5) {
+        case 0:
+            memcpy(&value, &bits, sizeof value);
+            break;
+        case 1: /* short decimals */
+            value = (double)(bits % 2000001) / pow(10, (double)(bits >> 32 & 7)) - 1000;
+            break;
+        case 2:
+            value = nextafter(pow(10, (int)(bits % 22) - 6), bits & 1 << 20 ? 0 : 1e30);
+            break;
+        case 3:
+            value = (double)(bits % 1000000) + 0.5 * (double)(bits >> 40 & 1);
+            break;
+        default:
+            value = rng_double(&rng) * pow(10, (int)(bits % 20) - 5);
+        }
+        char expected[64], out[DECIMAL_BYTES];
+        if (!isfinite(value))
+            continue;
+        int len = snprintf(expected, sizeof expected, "%.15g", value);
+        size_t got = decimal_write(value, out);
+        all++;
+        quick += got > 0;
+        if (got > 0 && ((int)got != len || memcmp(out, expected, got) != 0)) {
+            fprintf(stderr, "%s became %.*s\n", expected, (int)got, out);
+            CHECK(false);
+        }
+    }
+    CHECK(quick > all / 2);
+}
+
+static void test_what_is_written_by_member_is_what_a_tree_gives(void)
+{
+    struct buf by_member, by_tree;
+    struct json_writer writer;
+    struct json *root = json_new_object(), *list = json_new_array(), *object = json_new_object();
+    buf_init(&by_member, 4096);
+    buf_init(&by_tree, 4096);
+    json_writer_begin(&writer, &by_member);
+    json_writer_open(&writer, NULL, '{');
+    json_writer_text(&writer, "text", "a \"b\"\n\x01 \xc3\xa9 \xff");
+    json_writer_text(&writer, "none", NULL);
+    json_writer_open(&writer, "list", '[');
+    json_writer_int(&writer, NULL, INT64_MIN);
+    json_writer_double(&writer, NULL, 0.1);
+    json_writer_double(&writer, NULL, 1e300);
+    json_writer_double(&writer, NULL, (double)INFINITY);
+    json_writer_double(&writer, NULL, -0.0);
+    json_writer_double(&writer, NULL, 3);
+    json_writer_close(&writer, ']');
+    json_writer_open(&writer, "empty", '{');
+    json_writer_close(&writer, '}');
+    json_writer_bool(&writer, "yes", true);
+    json_writer_tree(&writer, "left out", NULL);
+    json_writer_tree(&writer, "tree", json_new_int(7));
+    json_writer_close(&writer, '}');
+    json_put(root, "text", json_new_cstr("a \"b\"\n\x01 \xc3\xa9 \xff"));
+    json_put(root, "none", json_new_null());
+    json_push(list, json_new_int(INT64_MIN));
+    json_push(list, json_new_double(0.1));
+    json_push(list, json_new_double(1e300));
+    json_push(list, json_new_double((double)INFINITY));
+    json_push(list, json_new_double(-0.0));
+    json_push(list, json_new_double(3));
+    json_put(root, "list", list);
+    json_put(root, "empty", object);
+    json_put(root, "yes", json_new_bool(true));
+    json_put(root, "tree", json_new_int(7));
+    json_write(root, &by_tree);
+    CHECK(str_equal(buf_view(&by_member), buf_view(&by_tree)));
+    json_free(root);
+    buf_deinit(&by_member);
+    buf_deinit(&by_tree);
+}
+
 int main(void)
 {
+    RUN(test_doubles_are_written_as_printf_writes_them);
+    RUN(test_what_is_written_by_member_is_what_a_tree_gives);
     RUN(test_the_grammar_is_told_from_what_strings_hold);
     RUN(test_malformed_texts_are_refused);
     RUN(test_well_formed_texts_are_read);

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "test.h"
 
+#include <limits.h>
+
 #include <unistd.h>
 
 static void test_arena_memory_is_zeroed_aligned_and_limited(void)
@@ -62,6 +64,36 @@ static void test_buffer_failure_sticks_until_cleared(void)
     buf_deinit(&buf);
 }
 
+/* What has no width is written without the library, and all of a format or nothing of it. */
+static void test_formats_are_written_as_the_library_writes_them(void)
+{
+    struct buf buf;
+    char expected[256];
+    buf_init(&buf, 200);
+#define SAME(...)                                                                     \
+    do {                                                                              \
+        buf_clear(&buf);                                                              \
+        buf_printf(&buf, __VA_ARGS__);                                                \
+        snprintf(expected, sizeof expected, __VA_ARGS__);                             \
+        CHECK(!buf.failed && buf.len == strlen(expected) && buf.data[buf.len] == 0 && \
+              strcmp(buf.data, expected) == 0);                                       \
+    } while (0)
+    SAME("no conversion");
+    SAME("%s", "");
+    SAME("[%s] %d %d %d %u", "text", INT_MIN, 0, INT_MAX, UINT_MAX);
+    SAME("%zu %llu %lld %lld %c", SIZE_MAX, ULLONG_MAX, LLONG_MIN, LLONG_MAX, 'x');
+    SAME("%s %5d %d", "first", 12, 13); /* the library's after one that is not */
+    SAME("%s%%%.2f%x%.*s", "a", 1.5, 255u, 2, "bcd");
+    SAME("%ld %hhu", -5L, (unsigned char)200);
+#undef SAME
+    buf_clear(&buf);
+    buf_append(&buf, "kept", 4);
+    buf_printf(&buf, "%d %s", 1, expected);
+    buf_printf(&buf, "%d%0200d", 1, 2);
+    CHECK(buf.failed && buf.len >= 4 && memcmp(buf.data, "kept", 4) == 0);
+    buf_deinit(&buf);
+}
+
 static void test_buffer_grows_to_any_size_below_the_limit(void)
 {
     struct buf buf;
@@ -104,6 +136,7 @@ static void test_secret_gives_its_bytes_only_by_reveal(void)
 
 int main(void)
 {
+    RUN(test_formats_are_written_as_the_library_writes_them);
     RUN(test_arena_memory_is_zeroed_aligned_and_limited);
     RUN(test_arena_texts_end_with_nul);
     RUN(test_buffer_failure_sticks_until_cleared);

@@ -4,6 +4,9 @@
 #include "base/rng.h"
 #include "test.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void test_fnv1a64_known_answers(void)
 {
     CHECK(hash_fnv1a64("", 0, HASH_FNV1A64_BASIS) == UINT64_C(0xcbf29ce484222325));
@@ -11,6 +14,36 @@ static void test_fnv1a64_known_answers(void)
     CHECK(hash_fnv1a64("foobar", 6, HASH_FNV1A64_BASIS) == UINT64_C(0x85944171f73967e8));
     CHECK(hash_fnv1a64("bar", 3, hash_fnv1a64("foo", 3, HASH_FNV1A64_BASIS)) ==
           UINT64_C(0x85944171f73967e8));
+}
+
+/* Also while numbers are drawn ahead, and in a child process, which has its parent's memory. */
+static void test_random_numbers_do_not_come_twice(void)
+{
+    enum { DRAWS = 300 };
+    uint64_t drawn[2 * DRAWS];
+    int ends[2];
+    for (size_t i = 0; i < DRAWS; i++)
+        REQUIRE(crypto_random(&drawn[i], sizeof drawn[i], NULL) == TD_OK);
+    REQUIRE(pipe(ends) == 0);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        uint64_t own[DRAWS / 2];
+        for (size_t i = 0; i < DRAWS / 2; i++)
+            if (crypto_random(&own[i], sizeof own[i], NULL) != TD_OK)
+                _exit(1);
+        _exit(write(ends[1], own, sizeof own) == (ssize_t)sizeof own ? 0 : 1);
+    }
+    for (size_t i = DRAWS; i < DRAWS + DRAWS / 2; i++)
+        CHECK(crypto_random(&drawn[i], sizeof drawn[i], NULL) == TD_OK);
+    ssize_t bytes = (ssize_t)(DRAWS / 2 * sizeof drawn[0]);
+    REQUIRE(read(ends[0], drawn + DRAWS + DRAWS / 2, (size_t)bytes) == bytes);
+    REQUIRE(waitpid(child, NULL, 0) == child);
+    close(ends[0]);
+    close(ends[1]);
+    for (size_t i = 0; i < 2 * DRAWS; i++)
+        for (size_t j = 0; j < i; j++)
+            CHECK(drawn[i] != drawn[j]);
 }
 
 /* xoshiro256** from the state {1, 2, 3, 4}: the authors' reference output. */
@@ -94,6 +127,7 @@ static void test_draws_by_an_id_are_even_and_know_nothing_of_one_another(void)
 int main(void)
 {
     RUN(test_fnv1a64_known_answers);
+    RUN(test_random_numbers_do_not_come_twice);
     RUN(test_rng_known_answer);
     RUN(test_rng_repeats_from_its_seed_and_stays_in_bounds);
     RUN(test_sha256_known_answer);

@@ -42,6 +42,26 @@ static void test_find_and_next_cover_the_ends(void)
     CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* it does not keep the last part */
 }
 
+/* Few and many places where the needle might begin: they are looked for in two ways. */
+static void test_a_needle_is_found_after_many_that_begin_like_it(void)
+{
+    for (size_t begun = 0; begun < 200; begun++) {
+        char text[1024];
+        size_t len = 0;
+        for (size_t i = 0; i < begun; i++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "ab.");
+        const struct td_str before = {text, len};
+        CHECK(str_find(before, STR("abc"), 0) == SIZE_MAX);
+        CHECK(str_find(before, STR("z"), 0) == SIZE_MAX);
+        memcpy(text + len, "abc", 4);
+        const struct td_str whole = {text, len + 3};
+        CHECK(str_find(whole, STR("abc"), 0) == len);
+        CHECK(str_find(whole, STR("c"), 0) == len + 2);
+        CHECK(str_find(whole, STR("abcd"), 0) == SIZE_MAX);
+        CHECK(str_find(whole, STR("abc"), len + 1) == SIZE_MAX);
+    }
+}
+
 static void test_numbers_refuse_overflow_and_rubbish(void)
 {
     uint64_t u;
@@ -340,6 +360,7 @@ int main(void)
 {
     RUN(test_views_compare_by_bytes);
     RUN(test_find_and_next_cover_the_ends);
+    RUN(test_a_needle_is_found_after_many_that_begin_like_it);
     RUN(test_numbers_refuse_overflow_and_rubbish);
     RUN(test_nearest_name_is_found_only_when_near);
     RUN(test_a_difference_at_any_place_is_a_difference);
