@@ -54,7 +54,7 @@ struct client {
     struct event *timer;
     struct client_watches watches;
     struct client_transfer *transfers;
-    bool inside; /* libcurl is on the stack now */
+    bool inside, timed; /* libcurl is on the stack now; because its timer fired */
 };
 
 struct client_transfer {
@@ -571,8 +571,7 @@ enum td_status client_start(struct client *client, const struct client_request *
     }
     transfer->request = *request;
     transfer->request.method = transfer->request.url = NULL;
-    transfer->request.ca_file = transfer->request.pinned_key = NULL;
-    transfer->request.unix_path = NULL;
+    transfer->request.ca_file = transfer->request.pinned_key = transfer->request.unix_path = NULL;
     transfer->request.headers = NULL;
     transfer->request.body = (struct td_str){0};
     transfer->start_ns = clock_monotonic_ns(NULL);
@@ -627,16 +626,24 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    act(ctx, CURL_SOCKET_TIMEOUT, 0);
+    struct client *client = ctx;
+    client->timed = true;
+    act(client, CURL_SOCKET_TIMEOUT, 0);
+    client->timed = false;
 }
 
-/* libcurl may not be called from here, so even "at once" goes through the loop. */
+/* libcurl may not be called from here, so even "at once" goes through the loop: in this turn, but
+ * not again and again before the sockets had theirs. */
 static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
 {
     (void)multi;
     struct client *client = ctx;
     if (timeout_ms < 0)
         return evtimer_del(client->timer);
+    if (timeout_ms == 0 && !client->timed) {
+        event_active(client->timer, EV_TIMEOUT, 1);
+        return 0;
+    }
     struct timeval delay = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
     return evtimer_add(client->timer, &delay);
 }

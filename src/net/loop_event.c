@@ -53,6 +53,7 @@ struct loop_event {
     struct event *wake;
     int wake_fd;
     struct client *client;
+    bool firing; /* a timer's function is running */
 
     pthread_mutex_t mutex;
     struct post *posts; /* a ring of POSTS_MAX posts */
@@ -61,6 +62,7 @@ struct loop_event {
 };
 
 struct loop_timer {
+    struct loop_event *owner;
     struct event *event;
     loop_fn *fn;
     void *ctx;
@@ -89,7 +91,10 @@ static void timer_fire(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     struct loop_timer *timer = ctx;
+    struct loop_event *self = timer->owner; /* the function may free the timer */
+    self->firing = true;
     timer->fn(timer->ctx);
+    self->firing = false;
 }
 
 static struct loop_timer *timer_new(struct loop *loop, loop_fn *fn, void *ctx)
@@ -97,8 +102,8 @@ static struct loop_timer *timer_new(struct loop *loop, loop_fn *fn, void *ctx)
     struct loop_timer *timer = malloc(sizeof *timer);
     if (timer == NULL)
         return NULL;
-    *timer = (struct loop_timer){.fn = fn, .ctx = ctx};
-    timer->event = evtimer_new(from_loop(loop)->base, timer_fire, timer);
+    *timer = (struct loop_timer){.owner = from_loop(loop), .fn = fn, .ctx = ctx};
+    timer->event = evtimer_new(timer->owner->base, timer_fire, timer);
     if (timer->event == NULL) {
         free(timer);
         return NULL;
@@ -106,8 +111,15 @@ static struct loop_timer *timer_new(struct loop *loop, loop_fn *fn, void *ctx)
     return timer;
 }
 
+/* What is to run at once runs in this turn of the loop: a turn asks the kernel for events. What a
+ * timer starts waits for the next turn all the same, so that no chain of timers keeps the sockets
+ * waiting. */
 static void timer_start(struct loop_timer *timer, uint64_t delay_ms)
 {
+    if (delay_ms == 0 && !timer->owner->firing) {
+        event_active(timer->event, EV_TIMEOUT, 1);
+        return;
+    }
     struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000),
                             .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
     evtimer_add(timer->event, &delay);

@@ -1,9 +1,8 @@
 /* The bytes of a connection on their way from and to its socket, encrypted or not.
  *
- * What is not encrypted goes by libevent's own calls. TLS hands over records of up to 16 KiB, of
- * which one turn takes as much as it would of a plain socket. The rest lies where no event of the
- * socket tells of it, so the next turn is asked for; a connection that is not read for a while asks
- * when it is read on. */
+ * TLS hands over records of up to 16 KiB, of which one turn takes as much as it would of a plain
+ * socket. The rest lies where no event of the socket tells of it, so the next turn is asked for; a
+ * connection that is not read for a while asks when it is read on. */
 #include "net/server_internal.h"
 
 #include "net/transport/tls.h"
@@ -12,8 +11,9 @@
 #include <event2/buffer.h>
 #include <sys/socket.h>
 
-#define READ_BYTES 4096          /* in one turn: none starves the others */
-#define RECORD_BYTES (16 * 1024) /* the most that one record of TLS holds */
+#define READ_BYTES 4096             /* in one turn: none starves the others */
+#define BODY_READ_BYTES (16 * 1024) /* of a body: fewer turns for a large one */
+#define RECORD_BYTES (16 * 1024)    /* the most that one record of TLS holds */
 
 void conn_receive_soon(struct conn *conn)
 {
@@ -42,9 +42,27 @@ static int receive_tls(struct conn *conn)
     return (int)got;
 }
 
+/* Not evbuffer_read, which asks the kernel for how much there is before it reads it. */
+static int receive_plain(struct conn *conn)
+{
+    struct evbuffer_iovec space;
+    const size_t wanted = conn->state == CONN_BODY ? BODY_READ_BYTES : READ_BYTES;
+    errno = ENOMEM;
+    if (evbuffer_reserve_space(conn->in, (ev_ssize_t)wanted, &space, 1) != 1)
+        return -1;
+    ssize_t got =
+        recv(conn->fd, space.iov_base, space.iov_len < wanted ? space.iov_len : wanted, 0);
+    int code = errno;
+    space.iov_len = got > 0 ? (size_t)got : 0;
+    if (evbuffer_commit_space(conn->in, &space, 1) != 0)
+        return -1;
+    errno = code;
+    return (int)got;
+}
+
 int conn_receive(struct conn *conn)
 {
-    return conn->tls ? receive_tls(conn) : evbuffer_read(conn->in, conn->fd, -1);
+    return conn->tls ? receive_tls(conn) : receive_plain(conn);
 }
 
 /* A record is filled from several small pieces, and a large piece is not copied. */
