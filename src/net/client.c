@@ -632,8 +632,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
     client->timed = false;
 }
 
-/* libcurl may not be called from here, so even "at once" goes through the loop: in this turn, but
- * not again and again before the sockets had theirs. */
+/* Even "at once" goes through the loop, in this turn, but once before the sockets had theirs. */
 static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
 {
     (void)multi;
