@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,40 @@ enum td_status file_check_regular(const char *path, struct td_error *err)
     if (fd >= 0)
         close(fd);
     return status;
+}
+
+enum td_status file_map(const char *path, size_t bytes_max, struct td_str *out,
+                        struct td_error *err)
+{
+    int fd;
+    uint64_t bytes;
+    enum td_status status = file_open_regular(path, 0, &fd, &bytes, err);
+    if (status != TD_OK)
+        return status;
+    if (bytes == 0 || bytes > bytes_max) {
+        close(fd);
+        return error_set(err, TD_LIMIT, "%s: %llu bytes; it may have 1 to %zu", path,
+                         (unsigned long long)bytes, bytes_max);
+    }
+    void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    int code = errno;
+    close(fd);
+    if (data == MAP_FAILED)
+        return error_set(err, TD_IO, "%s: cannot be mapped: %s", path, strerror(code));
+    *out = (struct td_str){data, bytes};
+    return TD_OK;
+}
+
+void file_unmap(struct td_str file)
+{
+    if (file.len > 0)
+        munmap((void *)(uintptr_t)file.data, file.len);
+}
+
+void file_rest(struct td_str file)
+{
+    if (file.len > 0)
+        (void)madvise((void *)(uintptr_t)file.data, file.len, MADV_DONTNEED);
 }
 
 bool file_write_at(int fd, struct td_str text, off_t at)

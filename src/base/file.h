@@ -34,6 +34,13 @@ TD_MUST_CHECK enum td_status file_remove(const char *path, struct td_error *err)
 void file_sync_folder(const char *path);
 /* All of the text, at this offset. False with errno. */
 bool file_write_at(int fd, struct td_str text, off_t at);
+/* Maps a regular file of 1 to bytes_max bytes to read it. **returns new** (file_unmap).
+ * TD_NOT_FOUND, TD_IO; TD_LIMIT says its size. */
+TD_MUST_CHECK enum td_status file_map(const char *path, size_t bytes_max, struct td_str *out,
+                                      struct td_error *err);
+void file_unmap(struct td_str file); /* no bytes: does nothing */
+/* What was read of it does not stay in this process: it comes back as it is read again. */
+void file_rest(struct td_str file);
 /* The next line, without its end; what does not fit is passed over, and `line` has failed then.
  * False at the end of the file and after an error (ferror). */
 bool file_read_line(FILE *file, struct buf *line);

@@ -35,9 +35,11 @@ struct consistency {
     int fd; /* -1 = memory alone */
     bool write_failed;
     struct consistency_slot *slots; /* [slot_max] */
-    uint32_t *next;                 /* [slot_max]: of the same head, or of the free ones */
-    uint32_t *heads;                /* [head_mask + 1] */
+    /* Links are complements of slots' numbers, so that 0, which untouched memory holds, is NONE. */
+    uint32_t *next;  /* [slot_max]: of the same head, or of the free ones */
+    uint32_t *heads; /* [head_mask + 1] */
     uint32_t slot_max, head_mask, free_first, swept, evicted;
+    uint32_t used_end; /* slots from here on were never used, and are not among the free ones */
     struct consistency_day day;
     struct consistency_numbers numbers;
 };
@@ -64,7 +66,7 @@ static void link_locked(struct consistency *c, uint32_t number)
 {
     uint32_t *head = head_of(c, c->slots[number].whose);
     c->next[number] = *head;
-    *head = number;
+    *head = ~number;
     c->numbers.entries++;
 }
 
@@ -78,16 +80,32 @@ static void save_locked(struct consistency *c, uint32_t number)
     c->write_failed = true;
 }
 
+static void give_slot_locked(struct consistency *c, uint32_t number)
+{
+    c->next[number] = ~c->free_first;
+    c->free_first = number;
+}
+
+/* NONE when all are taken. */
+static uint32_t take_slot_locked(struct consistency *c)
+{
+    uint32_t number = c->free_first;
+    if (number != NONE)
+        c->free_first = ~c->next[number];
+    else if (c->used_end < c->slot_max)
+        number = c->used_end++;
+    return number;
+}
+
 static void drop_locked(struct consistency *c, uint32_t number)
 {
     assert(number < c->slot_max && c->slots[number].whose);
     uint32_t *at = head_of(c, c->slots[number].whose);
-    while (*at != number)
-        at = &c->next[*at];
+    while (*at != ~number)
+        at = &c->next[~*at];
     *at = c->next[number];
     c->slots[number] = (struct consistency_slot){0};
-    c->next[number] = c->free_first;
-    c->free_first = number;
+    give_slot_locked(c, number);
     c->numbers.entries--;
     save_locked(c, number);
 }
@@ -116,12 +134,13 @@ static void make_room_locked(struct consistency *c)
 
 static void add_locked(struct consistency *c, const struct consistency_slot *slot)
 {
-    if (c->free_first == NONE)
+    uint32_t number = take_slot_locked(c);
+    if (number == NONE) {
         make_room_locked(c);
-    uint32_t number = c->free_first;
+        number = take_slot_locked(c);
+    }
     if (number == NONE)
         return;
-    c->free_first = c->next[number];
     c->slots[number] = *slot;
     link_locked(c, number);
     save_locked(c, number);
@@ -138,10 +157,9 @@ static enum td_status allocate(struct consistency *c, uint32_t entries_max, stru
     c->head_mask = heads - 1;
     c->slots = calloc(entries_max, sizeof *c->slots);
     c->next = calloc(entries_max, sizeof *c->next);
-    c->heads = malloc(heads * sizeof *c->heads);
+    c->heads = calloc(heads, sizeof *c->heads);
     if (!c->slots || !c->next || !c->heads)
         return error_set(err, TD_NO_MEMORY, "no memory to remember %u questions", entries_max);
-    memset(c->heads, 0xFF, heads * sizeof *c->heads); /* NONE */
     return TD_OK;
 }
 
@@ -150,15 +168,17 @@ static void index_all(struct consistency *c)
 {
     uint64_t now = now_s(c);
     c->free_first = NONE;
-    for (uint32_t i = c->slot_max; i-- > 0;) {
+    c->used_end = c->slot_max;
+    while (c->used_end > 0 && !c->slots[c->used_end - 1].whose)
+        c->used_end--;
+    for (uint32_t i = c->used_end; i-- > 0;) {
         struct consistency_slot *slot = &c->slots[i];
         bool expired = slot->whose && is_expired(c, slot, now);
         if (slot->whose && !expired) {
             link_locked(c, i);
             continue;
         }
-        c->next[i] = c->free_first;
-        c->free_first = i;
+        give_slot_locked(c, i);
         if (expired) {
             *slot = (struct consistency_slot){0};
             save_locked(c, i);
@@ -291,7 +311,7 @@ bool consistency_find(struct consistency *consistency, const struct consistency_
     unsigned nearest = distance + 1;
     uint64_t now = now_s(c);
     pthread_mutex_lock(&c->lock);
-    for (uint32_t i = *head_of(c, person->whose); i != NONE; i = c->next[i]) {
+    for (uint32_t i = ~*head_of(c, person->whose); i != NONE; i = ~c->next[i]) {
         const struct consistency_slot *slot = &c->slots[i];
         unsigned here = similarity_distance(slot->bits, masked);
         if (slot->whose == person->whose && here < nearest && !is_expired(c, slot, now)) {
@@ -312,7 +332,7 @@ static uint32_t retarget_locked(struct consistency *c, const struct consistency_
     *known = false;
     *oldest = NONE;
     unsigned same = distance < SAME_DISTANCE ? distance : SAME_DISTANCE;
-    for (uint32_t i = *head_of(c, wanted->whose); i != NONE; i = c->next[i]) {
+    for (uint32_t i = ~*head_of(c, wanted->whose); i != NONE; i = ~c->next[i]) {
         struct consistency_slot *slot = &c->slots[i];
         if (slot->whose != wanted->whose)
             continue;

@@ -3,8 +3,8 @@
  * text could be pushed anywhere by saying one word often. */
 #include "router/judge/similarity.h"
 
-#include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -43,7 +43,8 @@ struct similarity {
     uint32_t slot_mask, words;
     const struct slot *slots; /* [slot_mask + 1]; NULL = no words */
     const int8_t *rows;       /* [words][SIMILARITY_BITS] */
-    void *memory;
+    void *memory;             /* a copy of the file's contents, or NULL */
+    struct td_str mapping;    /* of the file; or no bytes */
 };
 
 const struct similarity similarity_plain = {.unknown = 1};
@@ -88,7 +89,9 @@ static bool slots_are_good(const struct similarity *table)
     return used <= table->slot_mask;
 }
 
-enum td_status similarity_read(struct td_str file, struct similarity **out, struct td_error *err)
+/* The table **borrows** the file, which is aligned as memory of malloc is. */
+static enum td_status read_in_place(struct td_str file, struct similarity **out,
+                                    struct td_error *err)
 {
     struct header header;
     if (file.len < sizeof header || file.len > SIMILARITY_BYTES_MAX)
@@ -104,21 +107,16 @@ enum td_status similarity_read(struct td_str file, struct similarity **out, stru
             err, TD_INVALID,
             "similarity table is damaged: its contents do not have the hash in its header");
     struct similarity *table = calloc(1, sizeof *table);
-    char *memory = malloc(file.len - sizeof header);
-    if (!table || !memory) {
-        free(table);
-        free(memory);
+    if (!table)
         return error_set(err, TD_NO_MEMORY, "no memory for a similarity table");
-    }
-    memcpy(memory, file.data + sizeof header, file.len - sizeof header);
+    const char *contents = file.data + sizeof header;
     *table = (struct similarity){
         .hash = header.hash,
         .unknown = (int8_t)header.unknown,
         .slot_mask = header.slots - 1,
         .words = header.words,
-        .slots = (const struct slot *)(void *)memory,
-        .rows = (const int8_t *)memory + (size_t)header.slots * sizeof(struct slot),
-        .memory = memory,
+        .slots = (const struct slot *)(const void *)contents,
+        .rows = (const int8_t *)contents + (size_t)header.slots * sizeof(struct slot),
     };
     if (!slots_are_good(table)) {
         similarity_close(table);
@@ -129,18 +127,37 @@ enum td_status similarity_read(struct td_str file, struct similarity **out, stru
     return TD_OK;
 }
 
+enum td_status similarity_read(struct td_str file, struct similarity **out, struct td_error *err)
+{
+    char *memory = malloc(file.len + 1);
+    if (!memory)
+        return error_set(err, TD_NO_MEMORY, "no memory for a similarity table");
+    if (file.len > 0)
+        memcpy(memory, file.data, file.len);
+    enum td_status status = read_in_place((struct td_str){memory, file.len}, out, err);
+    if (status == TD_OK)
+        (*out)->memory = memory;
+    else
+        free(memory);
+    return status;
+}
+
+/* Mapped, so that only what questions ask for takes memory. */
 enum td_status similarity_open(const char *path, struct similarity **out, struct td_error *err)
 {
-    struct buf file;
-    buf_init(&file, SIMILARITY_BYTES_MAX);
-    enum td_status status = buf_read_file(&file, path, err);
-    if (status == TD_OK) {
-        status = similarity_read(buf_view(&file), out, err);
-        if (status != TD_OK)
-            error_prefix(err, "%s", path);
+    struct td_str file;
+    enum td_status status = file_map(path, SIMILARITY_BYTES_MAX, &file, err);
+    if (status != TD_OK)
+        return status;
+    status = read_in_place(file, out, err);
+    if (status != TD_OK) {
+        file_unmap(file);
+        return error_prefix(err, "%s", path), status;
     }
-    buf_deinit(&file);
-    return status;
+    /* The check has read all of it. */
+    file_rest(file);
+    (*out)->mapping = file;
+    return TD_OK;
 }
 
 void similarity_close(struct similarity *similarity)
@@ -148,6 +165,7 @@ void similarity_close(struct similarity *similarity)
     if (!similarity)
         return;
     free(similarity->memory);
+    file_unmap(similarity->mapping);
     free(similarity);
 }
 

@@ -22,6 +22,7 @@
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/key_keeper.h"
 #include "app/setup/process/listeners.h"
+#include "app/setup/process/memory_rest.h"
 #include "app/setup/process/otlp_setup.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/service_manager.h"
@@ -51,9 +52,14 @@
 #define WORKERS_MAX 256
 #define BACKGROUND_THREADS 2
 #define DESCRIPTORS_KEPT 64 /* files, loops and listeners */
+/* Larger blocks get pages of their own: while the server starts, and while it serves, when the
+ * bodies of requests come and go. */
+#define TABLE_BYTES (32 * 1024)
+#define BLOCK_BYTES (512 * 1024)
 
 struct serve {
     struct runtime *runtime;
+    struct memory_rest rest;
     struct api_host host;
     struct metrics *metrics;
     struct access_log *access_log;   /* NULL = requests are not logged */
@@ -304,6 +310,8 @@ static int next_signal(struct serve *serve)
         uint64_t wait_ms = runtime_tend(serve->runtime);
         uint64_t kept_ms = serve->history ? history_sweep(serve->history) : wait_ms;
         wait_ms = kept_ms < wait_ms ? kept_ms : wait_ms;
+        uint64_t rest_ms = memory_rest_look(&serve->rest);
+        wait_ms = rest_ms < wait_ms ? rest_ms : wait_ms;
         listeners_tend(serve->listeners);
         uint64_t look_ms = listeners_wait_ms(serve->listeners);
         wait_ms = look_ms < wait_ms ? look_ms : wait_ms;
@@ -436,8 +444,9 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status == TD_OK)
         status = start_workers(serve, err);
     if (status == TD_OK) {
-        malloc_trim(0); /* what reading files and the configuration took */
+        mallopt(M_MMAP_THRESHOLD, BLOCK_BYTES);
         tell_ready(serve, json);
+        memory_rest_now(&serve->rest);
         wait_for_end(serve);
     } else {
         drain_all(serve, 0);
@@ -484,8 +493,10 @@ static int cmd_serve(int argc, char **argv)
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
     mallopt(M_ARENA_MAX, 2);
-    /* Otherwise glibc raises both with the largest body that it has freed, and keeps as much. */
-    mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+    /* Otherwise glibc raises these with the largest body that it has freed, and keeps as much. What
+     * the start makes are tables that stay, of which little is used at first: each gets pages of its
+     * own, and the kernel gives those that are used. */
+    mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     struct serve *serve = calloc(1, sizeof *serve);
     struct td_error err = {0};
