@@ -117,6 +117,7 @@ static size_t decide(struct consistency *consistency, const struct route *route,
         consistency_put(consistency, &person, signals.sketch.bits, likes, user,
                         consistency_tier_hash(facts[plan.rungs[0]].name));
     }
+    plan_deinit(&plan);
     return plan.rungs[0];
 }
 

@@ -189,6 +189,7 @@ static void decide(const struct parts *parts, const struct policy *policy,
     plan_make(&route, SIZE_MAX, &signals, facts, states, TIERS, &plan);
     if (plan.rung_count == 0)
         abort();
+    plan_deinit(&plan);
 }
 
 static void measure(const struct parts *parts, const char *when)

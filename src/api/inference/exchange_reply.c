@@ -120,7 +120,7 @@ static void count_attempts(struct api *api, const struct exchange_summary *summa
 {
     struct metrics *metrics = api->host->metrics;
     for (uint32_t i = 0; summary->attempts && i < summary->attempt_count; i++) {
-        const struct attempt *attempt = &summary->attempts[i];
+        const struct attempt *attempt = summary->attempts[i];
         const char *tier = summary->facts[attempt->tier].name;
         char labels[METRICS_LABELS_BYTES] = "", with[METRICS_LABELS_BYTES];
         if (attempt->cache == TIER_CACHE_HIT)

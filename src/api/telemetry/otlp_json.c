@@ -236,7 +236,7 @@ uint32_t otlp_json_spans(const struct exchange_summary *summary, uint64_t wall_m
     write_exchange(summary, begun_ms, out);
     for (uint32_t i = 0; summary->attempts && i < summary->attempt_count; i++) {
         buf_append_char(out, ',');
-        write_attempt(summary, &summary->attempts[i], begun_ms, out);
+        write_attempt(summary, summary->attempts[i], begun_ms, out);
     }
     return 1 + (summary->attempts ? summary->attempt_count : 0);
 }
@@ -276,8 +276,8 @@ void otlp_json_measure(const struct exchange_summary *summary, struct otlp_histo
 {
     struct buf attributes;
     for (uint32_t i = 0; summary->attempts && i < summary->attempt_count; i++)
-        if (summary->attempts[i].cache != TIER_CACHE_HIT) /* nobody was asked */
-            measure_attempt(summary, &summary->attempts[i], histograms);
+        if (summary->attempts[i]->cache != TIER_CACHE_HIT) /* nobody was asked */
+            measure_attempt(summary, summary->attempts[i], histograms);
     if (!(summary->ttft_ms > 0))
         return;
     buf_init(&attributes, ATTRIBUTES_BYTES_MAX);

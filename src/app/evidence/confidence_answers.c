@@ -94,6 +94,7 @@ static enum td_status answer_prompt(struct reading *reading, struct td_str text,
     enum td_finish finish = TD_FINISH_STOP;
     struct tier_answers *server = reading->source->server;
     buf_clear(&reading->text);
+    confidence_deinit(&reading->confidence);
     confidence_init(&reading->confidence, 0, 0);
     enum td_status status = server ? tier_answers_ask(server, line, reading->options->tokens_max,
                                                       on_token, reading, &finish, err)
@@ -177,6 +178,7 @@ enum td_status confidence_answers_read(const struct confidence_source *source,
     }
     td_session_free(reading->session);
     buf_deinit(&reading->text);
+    confidence_deinit(&reading->confidence);
     free(reading);
     return status;
 }

@@ -338,21 +338,17 @@ static bool judge_start(const struct replay *replay, const struct json *root,
     return out->start < replay->tier_count;
 }
 
-static enum td_status replay_record(struct replay *replay, const struct json *root,
-                                    const struct ledger_history *row, struct td_error *err)
+static enum td_status judge_record(struct replay *replay, const struct json *root,
+                                   const struct ledger_history *row, const struct replanned *again,
+                                   struct td_error *err)
 {
-    struct replanned again;
-    if (!plan_again(replay, root, row, &again)) {
-        replay->skipped++;
-        return TD_OK;
-    }
     void *starts = grow(replay->starts, replay->start_count, &replay->start_capacity,
                         sizeof *replay->starts, err);
     if (!starts)
         return TD_LIMIT;
     replay->starts = starts;
     replay->start_count +=
-        judge_start(replay, root, row, &again, &replay->starts[replay->start_count]);
+        judge_start(replay, root, row, again, &replay->starts[replay->start_count]);
     if (row->status != ENDED_OK) {
         replay->skipped++;
         return TD_OK;
@@ -361,8 +357,21 @@ static enum td_status replay_record(struct replay *replay, const struct json *ro
     if (!rows)
         return TD_LIMIT;
     replay->rows = rows;
-    judge_answer(replay, row, &again, &replay->rows[replay->count++]);
+    judge_answer(replay, row, again, &replay->rows[replay->count++]);
     return TD_OK;
+}
+
+static enum td_status replay_record(struct replay *replay, const struct json *root,
+                                    const struct ledger_history *row, struct td_error *err)
+{
+    struct replanned again;
+    if (!plan_again(replay, root, row, &again)) {
+        replay->skipped++;
+        return TD_OK;
+    }
+    enum td_status status = judge_record(replay, root, row, &again, err);
+    plan_deinit(&again.plan);
+    return status;
 }
 
 enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td_error *err)

@@ -1,5 +1,5 @@
-/* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX. Nothing is
- * allocated while tokens come. Numbers of a tier's server are not trusted: one that cannot be a
+/* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX, or of few where
+ * there is no memory for them. Numbers of a tier's server are not trusted: one that cannot be a
  * log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 
@@ -20,6 +20,31 @@ void confidence_init(struct confidence *confidence, double temperature, double b
     confidence->temperature = temperature;
     confidence->bias = bias;
     confidence->call = confidence->label = (struct confidence_scale){temperature, bias};
+}
+
+void confidence_deinit(struct confidence *confidence)
+{
+    free(confidence->more);
+    confidence->more = NULL;
+}
+
+static void keep(struct confidence *confidence, float logprob)
+{
+    if (confidence->count == CONFIDENCE_TOKENS_FEW && !confidence->more) {
+        confidence->more = malloc(CONFIDENCE_TOKENS_MAX * sizeof *confidence->more);
+        if (!confidence->more)
+            return;
+        memcpy(confidence->more, confidence->few, sizeof confidence->few);
+    }
+    if (confidence->more && confidence->count < CONFIDENCE_TOKENS_MAX)
+        confidence->more[confidence->count++] = logprob;
+    else if (!confidence->more)
+        confidence->few[confidence->count++] = logprob;
+}
+
+static const float *kept(const struct confidence *confidence)
+{
+    return confidence->more ? confidence->more : confidence->few;
 }
 
 void confidence_add_call(struct confidence *confidence)
@@ -67,8 +92,7 @@ void confidence_add(struct confidence *confidence, const struct td_token_stats *
     confidence->begun = true;
     if (confidence->calls && stats->forced)
         return;
-    if (confidence->count < CONFIDENCE_TOKENS_MAX)
-        confidence->logprobs[confidence->count++] = logprob;
+    keep(confidence, logprob);
     confidence->token_count++;
     confidence->logprob_sum += fmax((double)logprob, LOGPROB_LEAST);
     confidence->margin_sum += stats->margin > 0 && stats->margin <= 1 ? (double)stats->margin : 0;
@@ -93,7 +117,7 @@ void confidence_end(struct confidence *confidence, bool by_itself)
 static uint32_t sort_logprobs(const struct confidence *confidence,
                               float sorted[static CONFIDENCE_TOKENS_MAX])
 {
-    memcpy(sorted, confidence->logprobs, confidence->count * sizeof *sorted);
+    memcpy(sorted, kept(confidence), confidence->count * sizeof *sorted);
     qsort(sorted, confidence->count, sizeof *sorted, ascending);
     return confidence->count;
 }
@@ -119,7 +143,7 @@ void confidence_features(const struct confidence *confidence, struct confidence_
             fmax((double)sorted[rank > 0 ? rank - 1 : 0], LOGPROB_LEAST);
     }
     value[CONFIDENCE_MEAN_LOGPROB] = confidence->logprob_sum / tokens;
-    value[CONFIDENCE_FIRST_LOGPROB] = fmax((double)confidence->logprobs[0], LOGPROB_LEAST);
+    value[CONFIDENCE_FIRST_LOGPROB] = fmax((double)kept(confidence)[0], LOGPROB_LEAST);
     value[CONFIDENCE_MEAN_MARGIN] = confidence->margin_sum / tokens;
     value[CONFIDENCE_MIN_MARGIN] = confidence->margin_min > 0 ? (double)confidence->margin_min : 0;
     value[CONFIDENCE_MEAN_ENTROPY] = confidence->entropy_sum / tokens;

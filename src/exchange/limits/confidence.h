@@ -25,6 +25,7 @@
 #include "tandem/engine.h"
 
 #define CONFIDENCE_TOKENS_MAX 512
+#define CONFIDENCE_TOKENS_FEW 16
 
 enum confidence_kind {
     CONFIDENCE_ANSWER,
@@ -33,7 +34,9 @@ enum confidence_kind {
 };
 
 struct confidence {
-    float logprobs[CONFIDENCE_TOKENS_MAX]; /* reservoir: the first that fit */
+    /* Reservoir: the first that fit. Most tiers give none, and streams are many. */
+    float few[CONFIDENCE_TOKENS_FEW];
+    float *more; /* [CONFIDENCE_TOKENS_MAX] with the few, or NULL */
     uint32_t count;
     float not_mine; /* at the first token */
     float probe;    /* the same; 0 = the model has none */
@@ -52,6 +55,8 @@ struct confidence {
 
 /* The scales of the other kinds are the same until the caller sets them. */
 void confidence_init(struct confidence *confidence, double temperature, double bias);
+/* Of one that is all zero, too. */
+void confidence_deinit(struct confidence *confidence);
 void confidence_add(struct confidence *confidence, const struct td_token_stats *stats);
 /* The next token, and what follows, belongs to a call. */
 void confidence_add_call(struct confidence *confidence);

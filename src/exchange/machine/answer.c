@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* A second-best answer: after a failure, below the bar, of several tiers, cut at the deadline,
  * because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model
@@ -71,9 +72,9 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
         .attempt_count = (uint32_t)ex->attempt_count,
     };
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        summary->cost_usd += ex->attempts[i].cost_usd;
-        summary->cache_saved_usd += ex->attempts[i].saved_usd;
-        summary->egress_bytes += ex->attempts[i].egress_bytes;
+        summary->cost_usd += ex->attempts[i]->cost_usd;
+        summary->cache_saved_usd += ex->attempts[i]->saved_usd;
+        summary->egress_bytes += ex->attempts[i]->egress_bytes;
     }
     if (!by)
         return;
@@ -218,20 +219,22 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 static void summarize_steps(struct exchange *ex)
 {
     struct exchange_summary *summary = &ex->answer.summary;
-    for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i], *next = attempt + 1;
+    free(ex->answer.steps);
+    ex->answer.steps = calloc(ex->attempt_count + 1, sizeof *ex->answer.steps);
+    for (size_t i = 0; i < ex->attempt_count && ex->answer.steps; i++) {
+        const struct attempt *attempt = ex->attempts[i];
         bool last = i + 1 == ex->attempt_count;
         struct exchange_step *step = &ex->answer.steps[i];
         *step = (struct exchange_step){.tier = ex->facts[attempt->tier].name,
                                        .why_left = attempt->why_left,
                                        .retry_count = attempt->retry_count};
         if (attempt->why_left)
-            step->next = !last                      ? ex->facts[next->tier].name
+            step->next = !last                      ? ex->facts[ex->attempts[i + 1]->tier].name
                          : summary->end == ENDED_OK ? summary->tier
                                                     : NULL;
     }
     summary->steps = ex->answer.steps;
-    summary->attempts = ex->attempts;
+    summary->attempts = (const struct attempt *const *)ex->attempts;
     summary->facts = ex->facts;
     summary->trace = ex->request.keep_nothing ? NULL : &ex->trace;
     summary->completes = ex->request.completion != NULL;
@@ -438,14 +441,17 @@ void answer_fail(struct exchange *ex)
         buf_clear(&ex->answer.text);
     }
     answer_summarize(ex, ex->answer.shown);
-    enum td_status status = disclosure_failure(ex, ex->answer.message, &param);
+    char short_of[MESSAGE_BYTES];
+    ex->answer.message = malloc(MESSAGE_BYTES); /* once: an exchange ends once */
+    char *message = ex->answer.message;
+    enum td_status status = disclosure_failure(ex, message ? message : short_of, &param);
     const struct exchange_event last = {
         .kind = EXCHANGE_FAILED,
         .summary = &ex->answer.summary,
         .status = status,
         .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
         .retry_after_s = disclosure_retry_after_s(ex),
-        .message = ex->answer.message,
+        .message = message ? message : "no memory to say what failed",
         .refusal = ex->plan.rung_count ? disclosure_refusal(ex, status) : NULL,
         .param = param,
     };

@@ -22,9 +22,9 @@ struct answer {
     struct buf text;       /* what was shown, where it is kept */
     uint64_t heard;        /* a hash of what was shown (conversation_id_hear) */
     struct exchange_summary summary;
-    struct exchange_step steps[LEDGER_ATTEMPTS_MAX];
+    struct exchange_step *steps; /* [attempt_count] at the end, or NULL */
     char disclosure[DISCLOSURE_BYTES];
-    char message[MESSAGE_BYTES];
+    char *message;               /* [MESSAGE_BYTES] of a failure, or NULL */
     bool rejected;               /* by whoever writes it for the client */
     bool held;                   /* by the same, until others are there */
     struct exchange_event last;  /* DONE or FAILED */

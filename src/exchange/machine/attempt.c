@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A higher rung is better. Rungs below the start come after all others, the nearest first. */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other)
@@ -30,8 +31,8 @@ bool attempt_is_above(const struct attempt *attempt, const struct attempt *other
 const struct attempt *attempt_refused(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->attempt_count; i++)
-        if (ex->attempts[i].status != TD_OK && ex->attempts[i].refusal.of_request)
-            return &ex->attempts[i];
+        if (ex->attempts[i]->status != TD_OK && ex->attempts[i]->refusal.of_request)
+            return ex->attempts[i];
     return NULL;
 }
 
@@ -53,6 +54,12 @@ struct lane *lane_beside(const struct exchange *ex)
 static struct tier *asked_tier(const struct exchange *ex, size_t tier)
 {
     return (ex->services->asked ? ex->services->asked : ex->services->tiers)[tier];
+}
+
+void lane_deinit(struct lane *lane)
+{
+    hold_deinit(&lane->hold);
+    confidence_deinit(&lane->confidence);
 }
 
 void lane_stop(struct lane *lane, enum attempt_outcome outcome)
@@ -338,6 +345,7 @@ static void reset_attempt_state(struct exchange *ex)
     /* With an adapter the model is another one than what was calibrated. */
     bool adapted = policy_uses_adapter(facts, &ex->request);
     tier_gates_of(&ex->plan.gates, facts, adapted, &ex->lane->gates);
+    confidence_deinit(&ex->lane->confidence);
     confidence_init(&ex->lane->confidence, adapted ? 0 : facts->confidence_temperature,
                     adapted ? 0 : facts->confidence_bias);
     ex->lane->confidence.model = adapted ? NULL : facts->confidence_model;
@@ -366,13 +374,26 @@ static bool wants_values(const struct td_request *request)
     return request->format == TD_FORMAT_JSON || request->tool_named.len > 0;
 }
 
+/* Most exchanges make one. */
+static struct attempt *attempt_new(struct exchange *ex)
+{
+    struct attempt *attempt = ex->attempt_count == 0 ? &ex->first_attempt : malloc(sizeof *attempt);
+    if (attempt)
+        ex->attempts[ex->attempt_count++] = attempt;
+    else
+        shortage_note();
+    return attempt;
+}
+
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
     assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];
     struct tier_result failure = {.status = TD_OK, .unbilled = true};
-    struct attempt *attempt = &ex->attempts[ex->attempt_count++];
+    struct attempt *attempt = attempt_new(ex);
+    if (!attempt)
+        return false;
     struct lane *lane = &ex->lanes[ex->lanes[0].running ? 1 : 0];
     *attempt = (struct attempt){
         .tier = tier,

@@ -82,7 +82,8 @@ struct lane {
 };
 
 /* Asks the tier of that rung in the free lane, which becomes the current one. False when the tier
- * failed at once; the attempt's record then says why. */
+ * failed at once; the attempt's record then says why. Without memory for a record nothing is asked,
+ * and the attempt before stays the current one. */
 bool attempt_start(struct exchange *exchange, size_t rung, bool fallback,
                    enum egress_purpose purpose);
 /* Writes the end of the lane's attempt into its record. result NULL: it was left before it
@@ -105,6 +106,7 @@ const struct attempt *attempt_refused(const struct exchange *exchange);
 /* Is this attempt's answer preferred to the other's? */
 bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);
 
+void lane_deinit(struct lane *lane);
 /* Cancels what runs in the lane; nothing when nothing does. */
 void lane_stop(struct lane *lane, enum attempt_outcome outcome);
 /* The lane and its attempt become the current ones. */

@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void forget_request(struct continuation *own)
 {
@@ -33,6 +34,9 @@ static void forget_request(struct continuation *own)
 void continuation_deinit(struct continuation *own)
 {
     forget_request(own);
+    free(own->request);
+    for (size_t i = 0; i < own->seam_count; i++)
+        free(own->whys[i]);
     overlap_deinit(&own->overlap);
     buf_deinit(&own->fresh);
 }
@@ -107,7 +111,7 @@ static bool copy_members(struct continuation *own, const struct td_request *from
         if (own->members[i].kind == REQUEST_MESSAGES || own->members[i].kind == REQUEST_PROMPT)
             own->members[i].value = own->said;
     }
-    own->request.members = own->members;
+    own->request->members = own->members;
     return own->members && own->said;
 }
 
@@ -127,15 +131,15 @@ static bool copy_messages(struct continuation *own, const struct td_request *fro
     if (from->completion) {
         own->completion = *from->completion;
         own->completion.text = own->messages[0].content = json_text(own->said);
-        own->request.completion = &own->completion;
+        own->request->completion = &own->completion;
     } else {
         struct td_str text = openai_add_message(own->said, TD_ROLE_ASSISTANT, shown);
         own->messages[count] = (struct td_message){TD_ROLE_ASSISTANT, text};
-        own->request.message_count = count + 1;
+        own->request->message_count = count + 1;
     }
-    own->request.messages = own->messages;
-    own->request.parts = from->parts ? own->parts : NULL;
-    return own->messages[own->request.message_count - 1].content.data != NULL;
+    own->request->messages = own->messages;
+    own->request->parts = from->parts ? own->parts : NULL;
+    return own->messages[own->request->message_count - 1].content.data != NULL;
 }
 
 static uint32_t tokens_left(const struct exchange *ex)
@@ -157,12 +161,14 @@ bool continuation_begin(struct exchange *ex, const struct tier_facts *facts)
     overlap_init(&own->overlap, shown, facts->prefill != PREFILL_NONE || completion);
     if (shown.len == 0)
         return true; /* only thoughts were shown: it is asked as the first tier was */
-    own->request = ex->request;
-    own->request.continues = true;
-    own->request.tokens_max = tokens_left(ex);
+    if (!own->request && !(own->request = malloc(sizeof *own->request)))
+        return false;
+    *own->request = ex->request;
+    own->request->continues = true;
+    own->request->tokens_max = tokens_left(ex);
     if (!copy_members(own, &ex->request, shown) || !copy_messages(own, &ex->request, shown))
         return false;
-    outgoing_continue(ex, &own->request);
+    outgoing_continue(ex, own->request);
     size_t tier = ex->current->tier; /* it reads, and may charge for, what was shown as well */
     ex->states[tier].prompt_tokens =
         tier_count_prompt(ex->services->tiers[tier], outgoing_plain(ex, facts));
@@ -228,13 +234,15 @@ void continuation_add_seam(struct exchange *ex, const struct attempt *from)
     if (own->seam_count == 0)
         own->first = from;
     struct exchange_seam *seam = &own->seams[own->seam_count];
-    char *why = own->whys[own->seam_count++];
-    disclosure_cause(ex, from, why, REASON_TEXT_BYTES);
+    char why[REASON_TEXT_BYTES];
+    disclosure_cause(ex, from, why, sizeof why);
+    char *kept = strdup(why);
+    own->whys[own->seam_count++] = kept;
     *seam = (struct exchange_seam){
         .at_chars = characters(buf_view(&ex->answer.text)),
         .from = ex->facts[from->tier].name,
         .to = to,
-        .why = why,
+        .why = kept ? kept : "no memory",
         .usage = from->usage,
     };
     plan_add_reason(&ex->plan, REASON_CONTINUED, to,

@@ -14,7 +14,7 @@ struct attempt;
 
 struct continuation {
     bool sealed; /* the client has something beside text that no other tier can go on with */
-    struct td_request request; /* asks to go on; valid when messages is not NULL */
+    struct td_request *request; /* asks to go on; valid when messages is not NULL */
     struct td_message *messages;
     struct request_parts *parts;
     struct request_member *members;
@@ -25,7 +25,7 @@ struct continuation {
     const struct attempt *first; /* that began an answer of several; NULL = there is no seam */
     struct exchange_seam seams[SEAMS_MAX];
     size_t seam_count;
-    char whys[SEAMS_MAX][REASON_TEXT_BYTES];
+    char *whys[SEAMS_MAX];
 };
 void continuation_deinit(struct continuation *continuation);
 

@@ -76,7 +76,7 @@ static void add_failures(const struct exchange *ex, char *out, size_t size)
 {
     char cause[REASON_TEXT_BYTES];
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i];
+        const struct attempt *attempt = ex->attempts[i];
         if (attempt->status == TD_OK || attempt->tier == ex->current->tier)
             continue;
         disclosure_cause(ex, attempt, cause, sizeof cause);
@@ -88,9 +88,9 @@ static void add_failures(const struct exchange *ex, char *out, size_t size)
 static void add_outrun(const struct exchange *ex, char *out, size_t size)
 {
     for (size_t i = 0; i < ex->attempt_count; i++)
-        if (ex->attempts[i].outrun)
+        if (ex->attempts[i]->outrun)
             add(out, size, "tier %s had not answered after %.0f ms",
-                ex->facts[ex->attempts[i].tier].name, ex->attempts[i].total_ms);
+                ex->facts[ex->attempts[i]->tier].name, ex->attempts[i]->total_ms);
 }
 
 static const struct tier_facts *facts_of(const struct exchange *ex, const char *tier)
@@ -363,7 +363,7 @@ static enum td_status common_status(const struct exchange *ex)
     if (attempt_refused(ex))
         return TD_INVALID;
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        enum td_status other = ex->attempts[i].status;
+        enum td_status other = ex->attempts[i]->status;
         if (other == TD_OK)
             continue;
         if (status != TD_OK && other != status)
@@ -379,15 +379,15 @@ const struct tier_refusal *disclosure_refusal(const struct exchange *ex, enum td
 {
     const struct attempt *attempt = attempt_refused(ex);
     for (size_t i = ex->attempt_count; !attempt && i > 0; i--)
-        if (ex->attempts[i - 1].status == status && ex->attempts[i - 1].refusal.code)
-            attempt = &ex->attempts[i - 1];
+        if (ex->attempts[i - 1]->status == status && ex->attempts[i - 1]->refusal.code)
+            attempt = ex->attempts[i - 1];
     return ex->deadline.passed || !attempt ? NULL : &attempt->refusal;
 }
 
 bool disclosure_upstream_denied(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->attempt_count; i++)
-        if (ex->attempts[i].status == TD_DENIED && ex->attempts[i].http_status)
+        if (ex->attempts[i]->status == TD_DENIED && ex->attempts[i]->http_status)
             return true;
     return false;
 }
@@ -413,8 +413,8 @@ uint32_t disclosure_retry_after_s(const struct exchange *ex)
 {
     double wait_ms = INFINITY;
     for (size_t i = 0; i < ex->attempt_count; i++)
-        if (ex->attempts[i].status != TD_OK)
-            wait_ms = fmin(wait_ms, wait_after(&ex->attempts[i]));
+        if (ex->attempts[i]->status != TD_OK)
+            wait_ms = fmin(wait_ms, wait_after(ex->attempts[i]));
     for (size_t i = 0; i < ex->plan.reason_count; i++) {
         const struct reason *reason = &ex->plan.reasons[i];
         const struct tier_facts *facts = facts_of(ex, reason->tier);
@@ -446,7 +446,7 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
                              : "no tier could answer: ");
     bool first = true;
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i];
+        const struct attempt *attempt = ex->attempts[i];
         if (attempt->status == TD_OK)
             continue;
         add(message, MESSAGE_BYTES, "%s%s: %s", first ? "" : "; ", ex->facts[attempt->tier].name,

@@ -49,12 +49,19 @@ static void exchange_free(struct exchange *ex)
     deadline_release(ex);
     parts_release(ex);
     for (size_t i = 0; i < LANES_MAX; i++)
-        hold_deinit(&ex->lanes[i].hold);
+        lane_deinit(&ex->lanes[i]);
     hold_deinit(&ex->kept_hold);
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i] != &ex->first_attempt)
+            free(ex->attempts[i]);
+    plan_deinit(&ex->plan);
     buf_deinit(&ex->answer.text);
+    free(ex->answer.steps);
+    free(ex->answer.message);
     continuation_deinit(&ex->continuation);
     outgoing_deinit(&ex->outgoing);
     free(ex->signatures);
+    free(ex->findings);
     free(ex->facts);
     free(ex->states);
     free(ex);

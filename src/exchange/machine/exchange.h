@@ -196,11 +196,11 @@ struct exchange_summary {
     size_t reason_count;
     uint32_t attempt_count;
     /* Known at the end: */
-    const struct exchange_step *steps; /* [attempt_count], or NULL */
-    const struct attempt *attempts;    /* [attempt_count] the same in full (attempt.h), or NULL */
-    const struct tier_facts *facts;    /* of the tiers that they name */
-    const struct trace *trace;         /* NULL: nobody may know who called */
-    bool completes;                    /* it goes on with a text, and is no chat */
+    const struct exchange_step *steps;     /* [attempt_count], or NULL */
+    const struct attempt *const *attempts; /* [attempt_count] in full (attempt.h), or NULL */
+    const struct tier_facts *facts;        /* of the tiers that they name */
+    const struct trace *trace;             /* NULL: nobody may know who called */
+    bool completes;                        /* it goes on with a text, and is no chat */
     enum exchange_end end;
     enum objective_result objective_ttft, objective_total;
 };

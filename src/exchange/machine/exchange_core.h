@@ -40,15 +40,16 @@ struct exchange {
     size_t named;                /* tier that the request names; SIZE_MAX none */
     struct signals signals;
     struct conversation_keys conversation; /* that the request continues */
-    struct privacy_tally findings;
-    struct tier_facts *facts; /* of services->tiers, in order */
+    struct privacy_tally *findings;        /* NULL = there are none */
+    struct tier_facts *facts;              /* of services->tiers, in order */
     struct tier_state *states;
 
     /* Where it is asked (climb.c, attempt.c). */
     struct plan plan;
-    size_t rung_next; /* in plan.rungs */
-    struct attempt attempts[ATTEMPTS_MAX];
+    size_t rung_next;                       /* in plan.rungs */
+    struct attempt *attempts[ATTEMPTS_MAX]; /* the first is first_attempt */
     size_t attempt_count;
+    struct attempt first_attempt;
     struct lane lanes[LANES_MAX];
     struct lane *lane;       /* whose turn it is, or was last; never NULL */
     struct attempt *current; /* lane->attempt; at the end the one whose answer it is */

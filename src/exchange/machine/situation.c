@@ -4,6 +4,7 @@
 #include "exchange/machine/situation.h"
 
 #include "base/device.h"
+#include "base/shortage.h"
 #include "base/str.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"
@@ -14,6 +15,7 @@
 #include "router/plan/signals.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,6 +28,19 @@ static void read_trace_state(struct exchange *ex)
         ex->request.trace_state = NULL;
 }
 
+/* Most requests have none, and streams hold for long what their exchange holds. */
+static void keep_findings(struct exchange *ex, const struct privacy_tally *found)
+{
+    if (!privacy_tally_has_any(found))
+        return;
+    size_t bytes = privacy_tally_bytes(found);
+    ex->findings = malloc(bytes);
+    if (ex->findings)
+        memcpy(ex->findings, found, bytes);
+    else
+        shortage_note();
+}
+
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     read_trace_state(ex);
@@ -33,11 +48,13 @@ static void read_signals(struct exchange *ex, const struct route *route)
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
     ex->conversation = conversation_id_keys(&ex->request);
+    struct privacy_tally found = {0};
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
     if (ex->request.media.kinds)
         declared = classify_higher(declared, ex->services->media_class);
-    enum td_data_class data_class = classify_higher(
-        declared, classify_request(ex->services->scanner, &ex->request, &ex->findings));
+    enum td_data_class data_class =
+        classify_higher(declared, classify_request(ex->services->scanner, &ex->request, &found));
+    keep_findings(ex, &found);
     ex->signals.data_class =
         conversation_id_raise(ex->services->classes, &ex->request, &ex->conversation, false,
                               classify_higher(data_class, ex->request.class_before));

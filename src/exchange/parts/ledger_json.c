@@ -27,7 +27,7 @@ static char *text_of(struct buf *text)
 static void put_findings(const struct exchange *ex, struct json_writer *to)
 {
     struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX];
-    size_t count = privacy_tally_rows(&ex->findings, rows);
+    size_t count = ex->findings ? privacy_tally_rows(ex->findings, rows) : 0;
     json_writer_open(to, "findings", '{');
     for (size_t i = 0; i < count; i++)
         json_writer_int(to, rows[i].name, rows[i].count);
@@ -164,12 +164,12 @@ static void put_kinds(const struct exchange *ex, struct json_writer *to)
 {
     bool calls = false;
     for (size_t i = 0; i < ex->attempt_count; i++)
-        calls |= ex->attempts[i].kind == CONFIDENCE_CALL;
+        calls |= ex->attempts[i]->kind == CONFIDENCE_CALL;
     if (!calls)
         return;
     json_writer_open(to, "kinds", '[');
     for (size_t i = 0; i < ex->attempt_count; i++)
-        json_writer_text(to, NULL, confidence_kind_name(ex->attempts[i].kind));
+        json_writer_text(to, NULL, confidence_kind_name(ex->attempts[i]->kind));
     json_writer_close(to, ']');
 }
 

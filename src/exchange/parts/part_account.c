@@ -36,7 +36,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .standing = summary->standing,
     };
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i];
+        const struct attempt *attempt = ex->attempts[i];
         learn(ex, attempt);
         if (attempt->estimated)
             entry.estimated_usd += attempt->cost_usd;

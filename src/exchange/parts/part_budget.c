@@ -144,7 +144,7 @@ static bool may_go_on(struct exchange *ex, void *state, size_t tier)
     const struct budget_state *own = state;
     double missing = part_budget_answer_usd(ex, tier) - own->promised_usd;
     for (size_t i = 0; i < ex->attempt_count; i++)
-        missing += ex->attempts[i].cost_usd;
+        missing += ex->attempts[i]->cost_usd;
     if (!(missing > 0))
         return true;
     if (!part_budget_has_room(ex, missing)) {
@@ -167,8 +167,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     if (!spending)
         return;
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct tier_usage *usage = &ex->attempts[i].usage;
-        cost += ex->attempts[i].cost_usd;
+        const struct tier_usage *usage = &ex->attempts[i]->usage;
+        cost += ex->attempts[i]->cost_usd;
         tokens += (uint64_t)usage->prompt_tokens + usage->completion_tokens;
     }
     for (size_t i = 0; i < BUDGETS_MAX; i++)

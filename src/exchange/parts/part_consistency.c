@@ -106,7 +106,7 @@ static void count(struct exchange *ex, struct consistency_state *own)
         .result = (enum consistency_result)(decision->keeping - KEEPING_SAME),
     };
     if (decision->keeping == KEEPING_KEPT && ex->attempt_count > 0) {
-        const struct tier_usage *usage = &ex->attempts[0].usage;
+        const struct tier_usage *usage = &ex->attempts[0]->usage;
         counted.usd = cost_usd(&ex->facts[decision->start], usage) -
                       cost_usd(&ex->facts[decision->fresh], usage);
         counted.dearer = counted.usd > 0;

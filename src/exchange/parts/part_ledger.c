@@ -32,7 +32,7 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
                           char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES])
 {
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i];
+        const struct attempt *attempt = ex->attempts[i];
         const struct tier_facts *facts = &ex->facts[attempt->tier];
         if (attempt->status != TD_OK)
             disclosure_cause(ex, attempt, causes[i], REASON_TEXT_BYTES);

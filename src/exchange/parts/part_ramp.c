@@ -27,7 +27,7 @@ static bool was_late(const struct exchange *ex)
 /* Another tier may have answered in its place. */
 static bool start_failed(const struct exchange *ex)
 {
-    return ex->attempt_count && ex->attempts[0].outcome == ATTEMPT_FAILED;
+    return ex->attempt_count && ex->attempts[0]->outcome == ATTEMPT_FAILED;
 }
 
 /* A client that went away says nothing of the tier, unless it had waited for too long: otherwise a

@@ -62,8 +62,8 @@ static void tell_limits(const struct exchange *ex, struct watch *watch)
     if (ex->plan.spent && ex->signals.budget && !ex->signals.budget_period) /* no key's own */
         watch_budget_spent(watch, ex->signals.budget);
     for (size_t i = 0; i < ex->attempt_count; i++)
-        if (ex->attempts[i].outcome == ATTEMPT_ANSWERED)
-            watch_tier_answered(watch, ex->facts[ex->attempts[i].tier].name);
+        if (ex->attempts[i]->outcome == ATTEMPT_ANSWERED)
+            watch_tier_answered(watch, ex->facts[ex->attempts[i]->tier].name);
 }
 
 static void ended(struct exchange *ex, void *state, enum exchange_end how)
@@ -77,7 +77,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     struct watch_exchange seen = {
         .caller = caller_of(ex), .could_stay = could_stay(ex), .confidence = NAN};
     for (size_t i = 0; i < ex->attempt_count; i++) {
-        const struct attempt *attempt = &ex->attempts[i];
+        const struct attempt *attempt = ex->attempts[i];
         seen.escalated = seen.escalated || !is_on_device(ex, attempt->tier);
         if (i == 0 && is_on_device(ex, attempt->tier))
             seen.confidence = attempt->confidence;

@@ -4,6 +4,7 @@
 #include "privacy/scan/tally.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,4 +67,17 @@ size_t privacy_tally_rows(const struct privacy_tally *tally,
     for (size_t i = 0; i < tally->rule_count; i++)
         add_row(rows, &count, tally->rules[i].name, tally->rules[i].count);
     return count;
+}
+
+bool privacy_tally_has_any(const struct privacy_tally *tally)
+{
+    for (size_t i = 0; i < PRIVACY_KIND_COUNT; i++)
+        if (tally->kinds[i])
+            return true;
+    return tally->rule_count > 0;
+}
+
+size_t privacy_tally_bytes(const struct privacy_tally *tally)
+{
+    return offsetof(struct privacy_tally, rules) + tally->rule_count * sizeof tally->rules[0];
 }

@@ -17,12 +17,15 @@ struct privacy_tally_row {
 
 struct privacy_tally {
     uint32_t kinds[PRIVACY_KIND_COUNT]; /* [PRIVACY_CUSTOM]: of all rules together */
-    struct privacy_tally_row rules[PRIVACY_TALLY_RULES];
     size_t rule_count;
+    struct privacy_tally_row rules[PRIVACY_TALLY_RULES]; /* last: privacy_tally_bytes */
 };
 
 void privacy_tally_add(struct privacy_tally *tally, const struct privacy_span *span);
 
+/* Of a copy that has only the rules that it names. */
+size_t privacy_tally_bytes(const struct privacy_tally *tally);
+bool privacy_tally_has_any(const struct privacy_tally *tally);
 /* What there is of anything, kinds first. How many rows were written. */
 size_t privacy_tally_rows(const struct privacy_tally *tally,
                           struct privacy_tally_row rows[static PRIVACY_TALLY_ROWS_MAX]);

@@ -199,7 +199,7 @@ enum reason_code {
 struct reason {
     enum reason_code code;
     const char *tier; /* borrowed from the facts */
-    char text[REASON_TEXT_BYTES];
+    const char *text; /* the plan's */
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
 
@@ -287,6 +287,9 @@ struct decision {
 /* The probability with which the policy starts such an exchange on the tier. */
 double decision_propensity(const struct decision *decision, size_t tier);
 
+#define PLAN_WORDS_BYTES 640 /* holds what is said of most requests */
+
+/* Its reasons point into it, so it is not copied. */
 struct plan {
     const struct route *route;
     size_t rungs[RUNGS_MAX]; /* indices into the facts, in climbing order from the start */
@@ -297,6 +300,8 @@ struct plan {
     struct gate_settings gates;
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
+    char words[PLAN_WORDS_BYTES]; /* of the reasons; those without room here lie alone */
+    size_t word_bytes;
     /* a tier that the request would have been allowed is unreachable or has no key: an
      * answer that it could have bettered is disclosed as reduced capability */
     bool reduced;
@@ -436,6 +441,8 @@ void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_
  * (INFINITY = no limit). False, and nothing is written, when it fits or there is none. */
 bool plan_explain_slow(const struct tier_facts *facts, const struct tier_state *state,
                        double first_ms, double whole_ms, char why[static REASON_TEXT_BYTES]);
+/* Frees what reasons took that had no room. */
+void plan_deinit(struct plan *plan);
 void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
                      ...) TD_PRINTF(4, 5);
 

@@ -47,6 +47,7 @@ struct world {
     uint32_t retry_after_s;
     struct exchange_summary summary; /* its pointers are dead after the end */
     struct reason reasons[REASONS_MAX];
+    char reason_texts[REASONS_MAX][REASON_TEXT_BYTES];
     size_t reason_count;
     bool rejects;          /* the answer cannot be given */
     size_t cancel_at_text; /* cancels when this many texts were seen; 0 = never */
@@ -152,6 +153,10 @@ static void world_keep_end(struct world *world, const struct exchange_event *eve
     world->retry_after_s = event->retry_after_s;
     world->reason_count = summary->reason_count;
     memcpy(world->reasons, summary->reasons, summary->reason_count * sizeof *world->reasons);
+    for (size_t i = 0; i < summary->reason_count; i++) { /* the texts end with the exchange */
+        world_copy(world->reason_texts[i], REASON_TEXT_BYTES, summary->reasons[i].text);
+        world->reasons[i].text = world->reason_texts[i];
+    }
     world_copy(world->id, sizeof world->id, summary->id);
     world_copy(world->tier, sizeof world->tier, summary->tier);
     world_copy(world->disclosure, sizeof world->disclosure, summary->disclosure);

@@ -382,6 +382,9 @@ static void test_reasons_beyond_the_maximum_are_dropped_not_written(void)
         plan_add_reason(&plan, REASON_LEFT_ERROR, "local", "%0*d", 400, i);
     CHECK(plan.reason_count == REASONS_MAX);
     CHECK(strlen(plan.reasons[REASONS_MAX - 1].text) == REASON_TEXT_BYTES - 1);
+    CHECK(strncmp(plan.reasons[0].text, "0000", 4) == 0);
+    plan_deinit(&plan);
+    CHECK(plan.reason_count == 0);
 }
 
 /* --- the property: no plan holds a tier that breaks a hard constraint, whatever the rest --- */

@@ -302,6 +302,8 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         moved += !same_plan(&then, &now);
         empty += then.rung_count == 0;
         drawn += then.decision.by == DECIDED_BY_DRAW;
+        plan_deinit(&then);
+        plan_deinit(&now);
         json_free(record);
     }
     CHECK(moved == 0);

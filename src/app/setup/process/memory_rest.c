@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define LOOK_MS 3000
-#define REST_MS 30000 /* between two times, and while there is nothing to give back */
+#define REST_MS 30000 /* between two times */
+#define WATCH_MS 5000 /* while there is nothing to give back */
 #define WORKED_NS UINT64_C(20000000)
 #define QUIET_SHARE 50 /* one part of that many of one core */
 
@@ -83,7 +84,7 @@ uint64_t memory_rest_look(struct memory_rest *rest)
         memory_rest_now(rest);
     rest->looked_ns = now_ns;
     rest->looked_cpu_ns = used_ns;
-    uint64_t wait_ms = worked && !quiet ? LOOK_MS : REST_MS;
+    uint64_t wait_ms = !worked ? WATCH_MS : quiet ? REST_MS : LOOK_MS;
     rest->next_ms = now_ms + wait_ms;
     return wait_ms;
 }

@@ -63,6 +63,7 @@ static enum td_status run_cases(const struct policy_opened *opened,
             json_push(tally->results, outcome_json(&cases->cases[i], &outcome));
         else if (*outcome.mismatch)
             print_mismatch(tally->label, &cases->cases[i], &outcome);
+        plan_deinit(&outcome.plan);
     }
     return TD_OK;
 }
