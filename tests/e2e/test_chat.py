@@ -28,7 +28,7 @@ def test_the_banner_says_what_answers_and_what_to_type():
         shown = screen.text()
         for words in (
             "local: tandem-nano, on this device",
-            "openai: gpt-4o-mini, in the cloud; off: OPENAI_API_KEY is not set",
+            "openai: gpt-6-luna, in the cloud; off: OPENAI_API_KEY is not set",
             "Nothing that you type leaves this device.",
             "/help",
             "Ctrl-C",
@@ -36,7 +36,7 @@ def test_the_banner_says_what_answers_and_what_to_type():
             assert words in shown, shown
     with chat(ScriptedCloud()) as screen:
         shown = screen.text()
-        assert "openai: gpt-4o-mini, in the cloud\n" in shown, shown
+        assert "openai: gpt-6-luna, in the cloud\n" in shown, shown
         assert "hard ones may leave it" in shown, shown
 
 
@@ -51,7 +51,7 @@ def test_the_line_after_an_answer_says_what_left_the_device():
         shown = screen.wait("bytes left the device]")
         sent = len(cloud.requests[-1]["body"])
         assert f"USD, {sent} bytes left the device]" in flat(shown), (sent, shown)
-        assert "[openai (gpt-4o-mini, cloud), " in shown, shown
+        assert "[openai (gpt-6-luna, cloud), " in shown, shown
 
 
 @case
@@ -156,7 +156,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_conversation():
         screen.say("Tell me a lot.")
         screen.wait("word word word")
         screen.keys("C-c")
-        shown = screen.wait("[stopped; openai (gpt-4o-mini, cloud), ")
+        shown = screen.wait("[stopped; openai (gpt-6-luna, cloud), ")
         assert "bytes left" in shown, shown
         screen.wait_prompt()
         cloud.script = Script(text="And this is the end.")

@@ -354,7 +354,7 @@ def test_every_line_of_a_pipe_is_a_question_and_commands_work():
         code, out, err = run("chat", stdin=lines, env=environment(folder, cloud))
         equal(code, 1, err)  # of the unknown command
         assert "There is no command '/nonsense'" in err, err
-        equal(out.count(b"[openai (gpt-4o-mini, cloud), "), 2, out)
+        equal(out.count(b"[openai (gpt-6-luna, cloud), "), 2, out)
         said = [[m["content"] for m in r["json"]["messages"]] for r in cloud.requests]
         equal(said, [["One?"], ["Two?\\"]])
         assert b"\033" not in out and b"ex_" in out, out

@@ -151,16 +151,16 @@ routes:
     assert {"tools", "image", "reasoning"} <= set(sonnet["abilities"]), sonnet
     equal((rows["mine"]["source"], rows["mine"]["input_usd_per_mtok"]), ("configuration", 7.0))
     equal(
-        (rows["gpt-4o-mini"]["source"], rows["gpt-4o-mini"]["input_usd_per_mtok"]),
+        (rows["gpt-6-luna"]["source"], rows["gpt-6-luna"]["input_usd_per_mtok"]),
         ("configuration", 9.0),
     )
-    assert any("0.15 / 0.6" in text for text in rows["gpt-4o-mini"]["notes"]), rows
+    assert any("0.1 / 0.5" in text for text in rows["gpt-6-luna"]["notes"]), rows
     equal((rows["own"]["source"], rows["own"]["notes"]), ("none", []))  # a machine of one's own
     # At an address of somebody else the table knows nothing, and no price is a mistake.
-    elsewhere = tier("openai", base_url="https://llm.example.com/v1", model="gpt-4o-mini")
+    elsewhere = tier("openai", base_url="https://llm.example.com/v1", model="gpt-6-luna")
     code, rows, _ = prices(elsewhere)
-    equal((code, rows["gpt-4o-mini"]["source"]), (1, "none"))
-    assert "counts as free" in rows["gpt-4o-mini"]["notes"][0], rows
+    equal((code, rows["gpt-6-luna"]["source"]), (1, "none"))
+    assert "counts as free" in rows["gpt-6-luna"]["notes"][0], rows
 
 
 @case
@@ -244,11 +244,53 @@ routes:
 
 @case
 def test_the_doctor_tries_each_key():
-    cloud = ScriptedCloud(Script(refused_keys={"Bearer key-bbbbbb": 401}, models=["gpt-4o-mini"]))
+    cloud = ScriptedCloud(Script(refused_keys={"Bearer key-bbbbbb": 401}, models=["gpt-6-luna"]))
     config = tier("openai", base_url=cloud.base_url, keys=KEYS)
     _, out, _ = tool("doctor", "--json", config=config, KEY_A="key-aaaaaa", KEY_B="key-bbbbbb")
     found = {row["name"]: row["status"] for row in json.loads(out)["checks"]}
     equal((found["tier cloud"], found["tier cloud key b"]), ("ok", "fail"), str(found))
+
+
+@case
+def test_a_model_that_ends_is_told_by_doctor_and_in_the_log():
+    ends = "models: [{name: gpt-4o-mini, price: {input_usd_per_mtok: 1, output_usd_per_mtok: 2}}]"
+    config = f"""
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: own, kind: openai, {ends}}}
+  - {{name: elsewhere, kind: openai, base_url: "https://llm.example.com/v1", {ends}}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [local, own, elsewhere]}}
+"""
+    _, out, _ = tool("doctor", "--offline", "--json", config=config, OPENAI_API_KEY="key-aaaaaa")
+    rows = [row for row in json.loads(out)["checks"] if "retire" in row["text"]]
+    equal([(row["name"], row["status"]) for row in rows], [("tier own", "warn")], out)
+    assert "gpt-4o-mini" in rows[0]["text"] and "2027-01-14" in rows[0]["text"], rows
+    with Tandem(config) as tandem:
+        (told,) = [line for line in tandem.log if "model_retires" in line]
+        assert "tier=own model=gpt-4o-mini" in told and "2027-01-14" in told, told
+
+
+@case
+def test_a_model_that_takes_no_temperature_is_asked_without():
+    message = "Unsupported value: 'temperature' does not support 0.2 with this model."
+    script = Script(text="Hello.", refuses="temperature", refuse_message=message)
+    cloud = ScriptedCloud(script)
+    config = tier("openai", base_url=cloud.base_url)
+    with Tandem(config) as tandem:
+        for _ in range(2):
+            equal(tandem.chat("Hi", temperature=0.2, max_tokens=9).text, "Hello.")
+        asked = [
+            ("temperature" in call["json"], "max_tokens" in call["json"]) for call in cloud.calls()
+        ]
+        equal(asked, [(True, True), (False, True), (False, True)])  # it is kept
+        cloud.script = Script(
+            text="Hello.",
+            refuses="max_tokens",
+            refuse_message="Unsupported parameter: use 'max_completion_tokens' instead.",
+        )
+        equal(tandem.chat("Hi", max_tokens=9).text, "Hello.")
+        equal(cloud.calls()[-1]["json"]["max_completion_tokens"], 9)
 
 
 @case

@@ -21,10 +21,10 @@ static const struct {
     const char *key_env, *tier;
     bool otherwise; /* also where no key is there */
 } default_clouds[] = {
-    /* Its prices are those of gpt-4o-mini (2026-01); the model's own win (tier/cards/). */
+    /* Its prices are those of gpt-6-luna (2026-11); the model's own win (tier/cards/). */
     {"OPENAI_API_KEY",
-     "  - {name: openai, kind: openai, place: cloud, context_tokens: 128000,"
-     " price: {input_usd_per_mtok: 0.15, output_usd_per_mtok: 0.60}}\n",
+     "  - {name: openai, kind: openai, place: cloud, context_tokens: 922000,"
+     " price: {input_usd_per_mtok: 0.10, output_usd_per_mtok: 0.50}}\n",
      true},
     {"ANTHROPIC_API_KEY", "  - {name: anthropic, kind: anthropic, place: cloud}\n", false},
 };
@@ -121,9 +121,7 @@ static unsigned takes_of(const struct model_card *card)
            (card->abilities & CARD_FILE ? CAPABILITY_FILE : 0u);
 }
 
-/* What is known of the model at the provider. A server that the configuration puts elsewhere may
- * run anything under that name. */
-static const struct model_card *card_of(const struct config_tier *tier, const char *model)
+const struct model_card *config_model_card(const struct config_tier *tier, const char *model)
 {
     if (tier->kind == CONFIG_TIER_LOCAL) /* also one that is refused later for having models */
         return NULL;
@@ -149,7 +147,7 @@ static void take_prices(const struct model_card *card, struct config_tier *to)
 /* A price that somebody has written down always wins. */
 static void fill_facts(struct config_tier *tier)
 {
-    const struct model_card *card = card_of(tier, tier->model);
+    const struct model_card *card = config_model_card(tier, tier->model);
     if (card && !isnan(card->input_usd) && !isnan(card->output_usd) &&
         (!is_priced(tier) || tier->assumed))
         take_prices(card, tier);
@@ -167,7 +165,7 @@ static void fill_facts(struct config_tier *tier)
 static void fill_abilities(struct config_tier *tier)
 {
     const struct tier_server *kind = config_tier_server(tier);
-    const struct model_card *card = card_of(tier, tier->model);
+    const struct model_card *card = config_model_card(tier, tier->model);
     bool own = kind->base_url && strcmp(tier->base_url, kind->base_url) == 0;
     if (!tier->modalities)
         tier->modalities = modalities_of(card && card->abilities ? takes_of(card)
@@ -256,7 +254,7 @@ static enum td_status fill_models(struct config *config, struct config_tier *tie
         return no_memory(err);
     for (size_t i = 0; i < tier->model_count; i++) {
         struct config_tier *model = &tier->models[i];
-        const struct model_card *card = priced ? NULL : card_of(tier, model->name);
+        const struct model_card *card = priced ? NULL : config_model_card(tier, model->name);
         if (card && !is_priced(model) && !isnan(card->input_usd) && !isnan(card->output_usd))
             take_prices(card, model);
         if (card && !model->context_tokens)

@@ -19,4 +19,9 @@ TD_MUST_CHECK enum td_status config_defaults_fill(struct config *config,
                                                   const struct config_environment *env,
                                                   struct td_error *err);
 
+/* What is known of the model at the tier's provider, or NULL. A server that the configuration puts
+ * elsewhere may run anything under that name. */
+struct model_card;
+const struct model_card *config_model_card(const struct config_tier *tier, const char *model);
+
 #endif

@@ -130,7 +130,7 @@ static const struct config_key tier_keys[] = {
              "the device"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
      .help = "model name at that server; default: the kind's, of openai TANDEM_OPENAI_MODEL or "
-             "gpt-4o-mini. Of a local tier: a GGUF file or downloaded model; default: "
+             "gpt-6-luna. Of a local tier: a GGUF file or downloaded model; default: "
              "engine.model"},
     {"models", CONFIG_KEY_SECTIONS, AT(models), NULL, 0, CONFIG_NAMES_MAX,
      .section = &model_section, .count_offset = AT(model_count),

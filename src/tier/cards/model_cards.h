@@ -4,6 +4,7 @@
 #ifndef TIER_MODEL_CARDS_H
 #define TIER_MODEL_CARDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,12 @@ const struct model_card *model_card_find(const char *kind, const char *model);
 const char *model_cards_day(void);
 const char *model_cards_source(void);
 size_t model_cards_count(void);
+
+/* How long before it a retirement is told: who pins models needs some weeks to try the next. */
+#define MODEL_CARD_SOON_DAYS 90
+#define MODEL_CARD_END_BYTES 96
+/* Whether the provider has retired the model or will within those days, and the words for it. */
+bool model_card_ends(const struct model_card *card, uint64_t wall_ms,
+                     char words[static MODEL_CARD_END_BYTES]);
 
 #endif

@@ -143,13 +143,16 @@ static void learn_logprobs(const struct tier_attempt *attempt)
 static void learn_extras(const struct tier_attempt *attempt)
 {
     const struct tier_facts *facts = &attempt->facts;
-    if (!attempt->extras_refused)
+    unsigned refused = attempt->extras_refused;
+    unsigned kept = openai_is_tiers_model(attempt) ? refused : refused & ~EXTRAS_OF_MODEL;
+    if (!refused)
         return;
-    extra_support_learn(&attempt->tier->tier.extras, attempt->extras_refused, now_ms());
-    log_event(LOG_LEVEL_INFO, "not_taken", "tier=%s model=%s stream_options=%d stream=%d hints=%d",
-              facts->name, facts->model, (attempt->extras_refused & EXTRA_USAGE) != 0,
-              (attempt->extras_refused & EXTRA_STREAM) != 0,
-              (attempt->extras_refused & EXTRA_HINTS) != 0);
+    extra_support_learn(&attempt->tier->tier.extras, kept, now_ms());
+    log_event(LOG_LEVEL_INFO, "not_taken",
+              "tier=%s model=%s stream_options=%d stream=%d hints=%d sampling=%d max_tokens=%d",
+              facts->name, facts->model, (refused & EXTRA_USAGE) != 0,
+              (refused & EXTRA_STREAM) != 0, (refused & EXTRA_HINTS) != 0,
+              (refused & EXTRA_SAMPLING) != 0, (refused & EXTRA_LIMIT) != 0);
 }
 
 /* Reports the result. The attempt is gone afterwards. */

@@ -52,6 +52,8 @@ struct tier_attempt {
 /* Makes the body and the address of a request. */
 TD_MUST_CHECK enum td_status openai_prepare(struct tier_attempt *attempt,
                                             const struct td_request *request, struct td_error *err);
+/* Not one of the tier's further models. */
+bool openai_is_tiers_model(const struct tier_attempt *attempt);
 /* Of enum openai_extra, those that the server has refused the request for; 0 = none. */
 unsigned openai_prepare_refused(const struct tier_attempt *attempt);
 /* Makes the request a step more what the client made it; false when it cannot be. */

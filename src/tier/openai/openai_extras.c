@@ -14,14 +14,23 @@
  * to stream this model", others "streaming is not supported". */
 static const struct {
     const char *members[8], *words[10];
+    const char *also; /* a word that the refusal must have, too */
 } rows[EXTRA_COUNT] = {
-    {{"logprobs", "top_logprobs"}, {"logprob"}},
-    {{"stream_options"}, {"stream_options", "include_usage"}},
-    {{"stream", "stream_options"}, {"stream"}},
+    {{"logprobs", "top_logprobs"}, {"logprob"}, NULL},
+    {{"stream_options"}, {"stream_options", "include_usage"}, NULL},
+    {{"stream", "stream_options"}, {"stream"}, NULL},
     {{"reasoning_effort", "verbosity", "prompt_cache_key", "prompt_cache_retention",
       "safety_identifier", "service_tier"},
      {"reasoning_effort", "reasoning effort", "verbosity", "prompt_cache", "safety_identifier",
-      "service_tier", "extra inputs", "extra_forbidden", "unrecognized", "unknown"}},
+      "service_tier", "extra inputs", "extra_forbidden", "unrecognized", "unknown"},
+     NULL},
+    /* "Unsupported value: 'temperature' does not support 0.2 with this model". A number out of its
+     * range is the client's mistake, and is said otherwise. */
+    {{"temperature", "top_p", "presence_penalty", "frequency_penalty"},
+     {"temperature", "top_p", "presence_penalty", "frequency_penalty"},
+     "unsupported"},
+    /* "Use 'max_completion_tokens' instead": it is renamed. */
+    {{"max_tokens"}, {"max_completion_tokens"}, "unsupported"},
 };
 
 static bool holds(struct td_str text, const char *word)
@@ -36,6 +45,8 @@ static bool holds(struct td_str text, const char *word)
 static bool names(struct td_str refusal, size_t row)
 {
     size_t count = sizeof rows->words / sizeof *rows->words;
+    if (rows[row].also && !holds(refusal, rows[row].also))
+        return false;
     for (size_t i = 0; i < count && rows[row].words[i]; i++)
         if (holds(refusal, rows[row].words[i]))
             return true;
@@ -92,6 +103,9 @@ enum td_status openai_drop_extras(struct buf *body, unsigned extras, struct td_e
     enum td_status status = json_parse(buf_view(body), &root, err);
     if (status != TD_OK)
         return status;
+    const struct json *limit = extras & EXTRA_LIMIT ? json_get(root, "max_tokens") : NULL;
+    if (!json_absent(limit) && json_absent(json_get(root, "max_completion_tokens")))
+        json_put(root, "max_completion_tokens", json_clone(limit));
     for (unsigned i = 0; i < EXTRA_COUNT; i++)
         for (size_t m = 0; extras >> i & 1 && rows[i].members[m]; m++)
             json_remove(root, rows[i].members[m]);

@@ -14,9 +14,15 @@ enum openai_extra {
     EXTRA_USAGE = 2,    /* stream_options */
     EXTRA_STREAM = 4,   /* stream and stream_options */
     EXTRA_HINTS = 8,    /* reasoning_effort, verbosity, prompt_cache_key, ... */
+    /* Of the client's own: models that think refuse these, and a client that asks for `auto` cannot
+     * know which model it gets. */
+    EXTRA_SAMPLING = 16, /* temperature, top_p, penalties */
+    EXTRA_LIMIT = 32,    /* max_tokens by its old name */
 };
 
-#define EXTRA_COUNT 4
+#define EXTRA_COUNT 6
+/* What depends on the model more than on the server. */
+#define EXTRAS_OF_MODEL ((unsigned)EXTRA_SAMPLING | EXTRA_LIMIT)
 
 /* Of a tier; begins as {0}. Thread-safe. */
 struct extra_support {

@@ -23,6 +23,11 @@ static struct buf *text_of(struct tier_attempt *attempt)
     return tier_of(attempt)->dialect ? &attempt->chat : &attempt->body;
 }
 
+bool openai_is_tiers_model(const struct tier_attempt *attempt)
+{
+    return attempt->facts.model == attempt->tier->tier.facts.model;
+}
+
 static enum td_status drop_extras(struct tier_attempt *attempt, unsigned extras,
                                   struct td_error *err)
 {
@@ -60,8 +65,11 @@ static enum td_status write_chat(struct tier_attempt *attempt, const struct td_r
 {
     const struct tier *tier = &attempt->tier->tier;
     unsigned hints = request->translated ? EXTRA_HINTS : 0u;
-    unsigned own = tier_of(attempt)->dialect ? hints : EXTRA_USAGE | EXTRA_STREAM | hints;
+    unsigned own =
+        tier_of(attempt)->dialect ? hints : EXTRA_USAGE | EXTRA_STREAM | EXTRAS_OF_MODEL | hints;
     unsigned not_asked = extra_support_refused(&tier->extras, own, now_ms());
+    if (!openai_is_tiers_model(attempt))
+        not_asked &= ~EXTRAS_OF_MODEL;
     if (own & EXTRA_STREAM && tier->facts.streams_as_asked && !request->streamed)
         not_asked |= EXTRA_STREAM;
     if (not_asked & EXTRA_STREAM)
@@ -75,7 +83,7 @@ static enum td_status write_chat(struct tier_attempt *attempt, const struct td_r
 static enum td_status make_url(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct openai *tier = attempt->tier;
-    if (!tier->server->write_url || attempt->facts.model == tier->tier.facts.model)
+    if (!tier->server->write_url || openai_is_tiers_model(attempt))
         return TD_OK;
     const struct server_address address = {.base_url = tier->base_url,
                                            .api_version = tier->api_version,

@@ -9,13 +9,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 
+/* The cheapest model of OpenAI's in the table of cards (tier/cards/, 2026-11) that calls tools,
+ * reads images and has no day of retirement; gpt-4o-mini, which it follows, ends on 2027-01-14. */
 const struct tier_server server_openai = {
     .name = "openai",
     .base_url_env = "OPENAI_BASE_URL",
     .base_url = "https://api.openai.com/v1",
     .key_env = "OPENAI_API_KEY",
     .model_env = "TANDEM_OPENAI_MODEL",
-    .model = "gpt-4o-mini",
+    .model = "gpt-6-luna",
     .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
     .open = tier_openai_new,
 };

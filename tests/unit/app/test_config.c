@@ -50,9 +50,9 @@ static void test_defaults_serve_the_embedded_model_and_openai(void)
     CHECK(config->tiers[0].place == TD_PLACE_DEVICE);
     CHECK(config->tiers[1].place == TD_PLACE_CLOUD);
     CHECK(strcmp(config->tiers[1].base_url, "https://api.openai.com/v1") == 0);
-    CHECK(strcmp(config->tiers[1].model, "gpt-4o-mini") == 0);
+    CHECK(strcmp(config->tiers[1].model, "gpt-6-luna") == 0);
     CHECK(strcmp(config->tiers[1].api_key_env, "OPENAI_API_KEY") == 0);
-    CHECK(config->tiers[1].input_usd_per_mtok == 0.15);
+    CHECK(config->tiers[1].input_usd_per_mtok == 0.1);
     REQUIRE(config->route_count == 1);
     const struct config_route *route = &config->routes[0];
     CHECK(strcmp(route->name, "auto") == 0 && route->kind == ROUTE_HYBRID);

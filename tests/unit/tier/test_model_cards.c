@@ -6,6 +6,7 @@
 #include "tier/servers.h"
 
 #include <math.h>
+#include <time.h>
 
 static void test_models_are_found_by_kind_and_name(void)
 {
@@ -17,6 +18,31 @@ static void test_models_are_found_by_kind_and_name(void)
     CHECK(!model_card_find("groq", "gpt-4o-mini") && !model_card_find("openai", ""));
     CHECK(!model_card_find("zzz", "gpt-4o-mini") && !model_card_find("", ""));
     CHECK(model_cards_count() > 500 && strlen(model_cards_day()) == 10);
+}
+
+static void test_a_retirement_is_told_ninety_days_before(void)
+{
+    char words[MODEL_CARD_END_BYTES] = "";
+    const uint64_t day_ms = 24 * 60 * 60 * UINT64_C(1000), end_ms = UINT64_C(1799884800000);
+    const struct model_card ends = {.until = "2027-01-14"}, never = {0}, odd = {.until = "soon"};
+    CHECK(!model_card_ends(&ends, end_ms - 91 * day_ms, words));
+    CHECK(model_card_ends(&ends, end_ms - 90 * day_ms, words) && strstr(words, "in 90 days"));
+    CHECK(model_card_ends(&ends, end_ms - 1, words) && strstr(words, "in 1 days (2027-01-14)"));
+    CHECK(model_card_ends(&ends, end_ms, words) && strstr(words, "has retired it"));
+    CHECK(!model_card_ends(&never, end_ms, words) && !model_card_ends(&odd, end_ms, words));
+    CHECK(!model_card_ends(NULL, end_ms, words));
+}
+
+static void test_no_default_model_is_retired_soon_after_the_day_of_the_table(void)
+{
+    struct tm date = {0};
+    char words[MODEL_CARD_END_BYTES];
+    CHECK(strptime(model_cards_day(), "%Y-%m-%d", &date) != NULL);
+#define ONE(name, text) +1
+    for (size_t i = 0; i < 0 TIER_SERVERS(ONE); i++)
+        if (tier_servers[i]->model)
+            CHECK(!model_card_ends(model_card_find(tier_servers[i]->name, tier_servers[i]->model),
+                                   (uint64_t)timegm(&date) * 1000, words));
 }
 
 static void test_each_default_model_is_known_with_its_price(void)
@@ -91,6 +117,8 @@ static void test_what_cannot_be_is_not_said(void)
 int main(void)
 {
     RUN(test_models_are_found_by_kind_and_name);
+    RUN(test_a_retirement_is_told_ninety_days_before);
+    RUN(test_no_default_model_is_retired_soon_after_the_day_of_the_table);
     RUN(test_each_default_model_is_known_with_its_price);
     RUN(test_lists_of_providers);
     RUN(test_what_cannot_be_is_not_said);

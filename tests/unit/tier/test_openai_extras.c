@@ -22,6 +22,16 @@ static void test_refusals_name_one_extra_the_smaller_loss_first(void)
         {ALL, 400, "Unsupported parameter: 'reasoning_effort'", EXTRA_HINTS},
         {ALL, 422, "extra_forbidden", EXTRA_HINTS},
         {EXTRA_USAGE | EXTRA_STREAM, 400, "Unsupported parameter: 'reasoning_effort'", 0},
+        {EXTRAS_OF_MODEL, 400,
+         "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default "
+         "(1) value is supported.",
+         EXTRA_SAMPLING},
+        {EXTRAS_OF_MODEL, 400,
+         "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+         "'max_completion_tokens' instead.",
+         EXTRA_LIMIT},
+        {EXTRAS_OF_MODEL, 400,
+         "Invalid 'temperature': decimal above maximum value. Expected a value <= 2", 0},
         {ALL, 400, "logprobs are not supported", 0},
         {ALL, 400, "the prompt is too long", 0},
         {ALL, 400, "", 0},
@@ -69,10 +79,22 @@ static void test_extras_are_taken_out_of_a_body(void)
     }
 }
 
+static void test_the_limit_gets_its_new_name(void)
+{
+    struct buf body;
+    struct td_error err = {0};
+    buf_init(&body, 1000);
+    buf_append_str(&body, STR("{\"max_tokens\":7,\"temperature\":0.2,\"top_p\":0.5,\"x\":1}"));
+    CHECK(openai_drop_extras(&body, EXTRAS_OF_MODEL, &err) == TD_OK);
+    CHECK(str_equal(buf_view(&body), STR("{\"x\":1,\"max_completion_tokens\":7}")));
+    buf_deinit(&body);
+}
+
 int main(void)
 {
     RUN(test_refusals_name_one_extra_the_smaller_loss_first);
     RUN(test_a_refusal_is_kept_for_an_hour);
     RUN(test_extras_are_taken_out_of_a_body);
+    RUN(test_the_limit_gets_its_new_name);
     return test_finish();
 }

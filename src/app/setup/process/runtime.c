@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "api/cache/answer_cache.h"
 #include "app/config/config_listen.h"
+#include "app/setup/model/retirement.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/retention.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -202,8 +203,10 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
     if (status != TD_OK)
         return status;
     snapshot_record_policy(runtime->current, NULL);
-    if (runtime->options.serves)
+    if (runtime->options.serves) {
         vault_keep_clear(runtime->first);
+        retirement_log(runtime->first);
+    }
     if (runtime->services.base.ramp_table)
         ramp_table_set_policy(runtime->services.base.ramp_table,
                               snapshot_services(runtime->current)->policy);
@@ -515,6 +518,7 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         log_set_level((enum log_level)held->log.level);
         log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
                   snapshot_services(runtime->current)->policy->version, held->label);
+        retirement_log(held);
         load_models(runtime, same ? NULL : held);
     }
     config_free(held);

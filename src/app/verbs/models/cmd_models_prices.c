@@ -25,7 +25,6 @@
 
 /* Providers change prices some times a year. */
 #define OLD_DAYS 120
-#define SOON_DAYS 60
 /* Prices are written with few digits. */
 #define SAME_SHARE 0.01
 
@@ -94,11 +93,9 @@ static void compare_card(struct asked *asked, const struct config_tier *model,
          differs(model->output_usd_per_mtok, card->output_usd)))
         note(asked, notes, "the table of %s says %g / %g", model_cards_day(), card->input_usd,
              card->output_usd);
-    long left = day_number(card->until) - day_number(asked->today);
-    if (card->until && left <= 0)
-        note(asked, notes, "the provider has retired it (%s)", card->until);
-    else if (card->until && left <= SOON_DAYS)
-        note(asked, notes, "the provider retires it in %ld days (%s)", left, card->until);
+    char words[MODEL_CARD_END_BYTES];
+    if (model_card_ends(card, clock_wall_ms(NULL), words))
+        note(asked, notes, "%s", words);
 }
 
 static void compare_list(struct asked *asked, const struct config_tier *model,

@@ -11,12 +11,14 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/model/model_record.h"
+#include "app/setup/model/retirement.h"
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/listeners.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
@@ -511,6 +513,21 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     server_secrets_close(&secrets);
 }
 
+static void add_retirement(void *ctx, const struct config_tier *tier, const char *model,
+                           const char *words)
+{
+    char name[64], advice[160];
+    snprintf(name, sizeof name, "tier %.50s", tier->name);
+    snprintf(advice, sizeof advice,
+             "name another model; 'tandem models prices' shows what is known of one");
+    add(ctx, name, HEALTH_WARN, advice, "model %.100s: %s", model, words);
+}
+
+static void check_retirement(struct doctor *doctor)
+{
+    retirement_each(doctor->config, clock_wall_ms(NULL), add_retirement, doctor);
+}
+
 /* By which names clients come to the route beside its own. */
 static void check_names(struct doctor *doctor, const struct config_route *route)
 {
@@ -550,8 +567,9 @@ static void check_routes(struct doctor *doctor)
 static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu,         check_cores,     check_models, check_state,
-        check_ledger, check_confinement, check_retention, check_port,   check_tls};
+        check_routes, check_cpu,    check_cores,       check_models,
+        check_state,  check_ledger, check_confinement, check_retention,
+        check_port,   check_tls,    check_retirement};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)
