@@ -3,11 +3,13 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Longer lines are cut: a log line is for facts, not for payloads. */
@@ -26,6 +28,18 @@ void log_set_level(enum log_level level)
 void log_set_fd(int fd)
 {
     atomic_store_explicit(&log_output, fd, memory_order_relaxed);
+}
+
+/* C0, DEL, and C1 (U+0080 to U+009F), which terminals obey as well: U+009B begins a command as
+ * ESC [ does. Where no UTF-8 stands, a terminal may read such a byte alone. */
+static void neutralise(char *line, size_t len)
+{
+    for (size_t at = 0, begin = 0; at < len; begin = at) {
+        uint32_t point = utf8_next((struct td_str){line, len}, &at);
+        bool invalid = point == 0xfffd && at - begin == 1;
+        if (point < 0x20 || (point >= 0x7f && point < 0xa0) || invalid)
+            memset(line + begin, '?', at - begin);
+    }
 }
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
@@ -48,9 +62,7 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     size_t total = (size_t)len + (size_t)more;
     if (total > sizeof line - 2)
         total = sizeof line - 2;
-    for (size_t i = 0; i < total; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-            line[i] = '?';
+    neutralise(line, total);
     line[total++] = '\n';
     ssize_t written = write(atomic_load_explicit(&log_output, memory_order_relaxed), line, total);
     (void)written; /* there is nowhere to report it */

@@ -276,6 +276,16 @@ bool tier_health_enter(struct tier_health *health, size_t tier, const struct tie
     return inside;
 }
 
+bool tier_health_is_limited(struct tier_health *health, size_t tier)
+{
+    struct record *record = health_lock(health, tier);
+    if (!record)
+        return false;
+    bool limited = tier_limits_any(&record->limits) || record->ceiling > 0;
+    health_unlock(record);
+    return limited;
+}
+
 bool tier_health_may_retry(struct tier_health *health, size_t tier, uint64_t now_ms)
 {
     struct record *record = health_lock(health, tier);

@@ -70,6 +70,8 @@ struct tier_ticket {
 /* False when the tier may not be asked; *why then says it as tier_health_look does. */
 bool tier_health_enter(struct tier_health *health, size_t tier, const struct tier_entry *entry,
                        uint64_t now_ms, struct tier_ticket *ticket, struct tier_state *why);
+/* Whether anything limits how much the tier is asked. */
+bool tier_health_is_limited(struct tier_health *health, size_t tier);
 /* The first of an answer has come: whoever tried the tier alone need not end before others may. */
 void tier_health_answered(struct tier_health *health, size_t tier, struct tier_ticket *ticket,
                           uint64_t now_ms);

@@ -136,6 +136,9 @@ struct tier_ops {
                      struct tier_state *out);
     /* tier_result.unbilled of an attempt that is about to be cancelled; NULL = false. */
     bool (*unbilled)(const struct tier_attempt *attempt);
+    /* Whether it has the answer already, so that starting asks nobody; NULL = false. */
+    bool (*has_answer)(struct tier *tier, const struct td_request *request,
+                       const struct tier_sink *sink);
     bool estimates; /* count_prompt is the estimate */
 };
 
@@ -152,6 +155,12 @@ static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
                                         struct td_error *err)
 {
     return tier->ops->start(tier, loop, request, sink, out, err);
+}
+
+static inline bool tier_has_answer(struct tier *tier, const struct td_request *request,
+                                   const struct tier_sink *sink)
+{
+    return tier->ops->has_answer && tier->ops->has_answer(tier, request, sink);
 }
 
 /* Stops the attempt; no callback comes after it returns. `tier` is the attempt's own tier. Allowed

@@ -61,6 +61,18 @@ def test_the_same_request_is_sent_once():
 
 
 @case
+def test_a_hit_takes_nothing_of_the_tiers_limits():
+    cloud = ScriptedCloud(Script(text="Because of the moon."))
+    limited = edge_first(cloud.base_url, "    limits: {requests_per_minute: 2}\n") + ON
+    with Tandem(limited, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        equal([verdict(ask(tandem)) for _ in range(5)], ["miss", *["hit"] * 4])
+        equal(verdict(ask(tandem, "And why two a day?")), "miss")  # the second that is asked for
+        answer = tandem.chat("And the sun?", CLOUD, temperature=0)
+        assert answer.status in (429, 503), answer.body.decode()
+        equal(len(cloud.calls()), 2)
+
+
+@case
 def test_without_the_key_nothing_is_kept():
     cloud = ScriptedCloud()
     with server(cloud, "") as tandem:

@@ -280,6 +280,8 @@ def test_what_is_wrong_in_a_request_for_a_key_is_named():
                 ("keys", {"name": "x", "usd_per_day": "1"}, "usd_per_day"),
                 ("keys", {"name": "x", "models": {"a": 1}}, "models"),
                 ("keys", {"name": "x", "colour": 1}, "colour"),
+                ("keys", {"name": "x", "tiers": ["locla"]}, "tiers"),
+                ("keys/boss", {"tiers": ["local", "locla"]}, "tiers"),
                 ("keys/boss", {"name": "y"}, "name"),
                 ("keys/boss/rotate", {"overlap_s": -1}, "overlap_s"),
                 ("tenants/t", {"weight": 2}, "weight"),
@@ -293,6 +295,53 @@ def test_what_is_wrong_in_a_request_for_a_key_is_named():
                 equal(answer.status, 400, text)
             equal(tandem.get("/tandem/v1/keys/" + "x" * 500, headers=bearer(boss)).status, 404)
         equal(len(store.keys("list")["data"]), 1)
+
+
+@case
+def test_a_tier_that_is_not_there_is_refused_with_the_nearest_name():
+    with Store() as store:
+        store.add("shop", "--tiers", "local")
+        error = store.keys("limit", "shop", "--tiers", "local,opnai", code=1)["error"]
+        equal(error, "tiers: there is no tier 'opnai'; did you mean 'openai'?")
+        error = store.keys("add", "other", "--tiers", "zzzzzz", code=1)["error"]
+        equal(error, "tiers: there is no tier 'zzzzzz'")
+        (key,) = store.keys("list")["data"]
+        equal(key["tiers"], ["local"])
+
+
+@case
+def test_terms_hold_where_no_plan_is_made():
+    texts = {"public": "The sea is wide.", "private": "My card is 4111 1111 1111 1111."}
+    paths = {
+        "/v1/embeddings": lambda text: {"model": "auto", "input": text},
+        "/v1/moderations": lambda text: {"input": text},
+        "/tandem/v1/classify": lambda text: {"text": text, "labels": ["sea", "land"]},
+    }
+    with Store() as store:
+        store.add("boss", "--operator")
+        narrow = {
+            store.add("elsewhere", "--tiers", "openai"): "may not use local",
+            store.add("private", "--classes", "restricted"): "may not send public data",
+            store.add("public", "--classes", "public"): None,
+            store.add("here", "--tiers", "local", "--classes", "public,sensitive,restricted"): None,
+        }
+        with store.serve() as tandem:
+            for path, body in paths.items():
+                for key, refused in narrow.items():
+                    answer = tandem.request("POST", path, body(texts["public"]), bearer(key))
+                    if refused:
+                        equal(answer.status, 403, f"{path} {answer.body.decode()}")
+                        equal(answer.json["error"]["code"], "refused_by_policy")
+                        assert refused in answer.json["error"]["message"], answer.json
+                    else:
+                        assert answer.status != 403, f"{path} {answer.body.decode()}"
+                public, here = list(narrow)[2:]
+                answer = tandem.request("POST", path, body(texts["private"]), bearer(public))
+                equal(answer.status, 403, f"{path} {answer.body.decode()}")
+                assert "may not send " in answer.json["error"]["message"], answer.json
+                assert "4111" not in answer.body.decode()
+                answer = tandem.request("POST", path, body(texts["private"]), bearer(here))
+                assert answer.status != 403, f"{path} {answer.body.decode()}"
 
 
 @case

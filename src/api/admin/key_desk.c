@@ -72,8 +72,26 @@ static enum td_status read_member(const char *name, const struct json *value, bo
     return TD_OK;
 }
 
-static enum td_status read_wish(const struct json *wish, bool fresh, struct stored_key *key,
-                                const char **param, struct td_error *err)
+/* A name that no tier has would leave the key nothing, and nobody would see why. What a key has
+ * from before, when there was such a tier, stays. */
+static enum td_status check_tiers(const struct key_desk *desk, const struct json *names,
+                                  struct td_error *err)
+{
+    for (size_t i = 0; i < json_count(names); i++) {
+        struct td_str name = json_text(json_at(names, i));
+        size_t at = 0;
+        while (at < desk->tier_count && !str_equal(name, str_from(desk->tiers[at])))
+            at++;
+        if (at == desk->tier_count)
+            return error_set(err, TD_INVALID, "tiers: there is no tier '%.*s'%s",
+                             (int)(name.len < 60 ? name.len : 60), name.data,
+                             error_suggest(name, desk->tiers, desk->tier_count).text);
+    }
+    return TD_OK;
+}
+
+static enum td_status read_wish(const struct key_desk *desk, const struct json *wish, bool fresh,
+                                struct stored_key *key, const char **param, struct td_error *err)
 {
     void *iterator = NULL;
     const char *name;
@@ -92,6 +110,10 @@ static enum td_status read_wish(const struct json *wish, bool fresh, struct stor
         for (iterator = NULL; status != TD_OK && json_next(wish, &iterator, &name, &value);)
             if (member && strcmp(name, member) == 0)
                 *param = name;
+    }
+    if (status == TD_OK) {
+        *param = "tiers";
+        status = check_tiers(desk, json_get(terms, "tiers"), err);
     }
     json_free(terms);
     return status;
@@ -114,7 +136,7 @@ enum td_status key_desk_add(const struct key_desk *desk, const struct json *wish
 {
     *out = (struct stored_key){.terms = key_terms_none};
     *param = NULL;
-    enum td_status status = read_wish(wish, true, out, param, err);
+    enum td_status status = read_wish(desk, wish, true, out, param, err);
     if (status != TD_OK)
         return status;
     *param = "name";
@@ -140,7 +162,7 @@ enum td_status key_desk_change(const struct key_desk *desk, const char *key,
     *param = NULL;
     enum td_status status = find_live(desk, key, out, err);
     if (status == TD_OK)
-        status = read_wish(wish, false, out, param, err);
+        status = read_wish(desk, wish, false, out, param, err);
     return status == TD_OK ? key_store_change(desk->store, out, err) : status;
 }
 

@@ -17,6 +17,9 @@ struct json;
 struct key_desk {
     struct key_store *store;
     struct auth *auth; /* whose secret marks are made with */
+    /* [tier_count] names of the tiers there are: a key cannot be limited to another one. */
+    const char *const *tiers;
+    size_t tier_count;
 };
 
 /* Makes a key. text: the key itself, which nobody can find again; the caller wipes it. *param: the

@@ -30,6 +30,8 @@ struct desk_call {
     struct json *body; /* NULL = none came */
     char subject[STORED_KEY_NAME_BYTES];
     bool fresh; /* this server has no store yet */
+    struct exchange_services *services;
+    const char *tiers[RUNGS_MAX]; /* their names */
 };
 
 static void reply_error(struct desk_call *call, enum td_status status, const struct td_error *err,
@@ -42,6 +44,15 @@ static void close_call(struct desk_call *call)
 {
     key_store_close(call->desk.store);
     json_free(call->body);
+    call->api->host->release(call->api->host->ctx, call->services);
+}
+
+static void name_tiers(struct desk_call *call)
+{
+    call->services = call->api->host->acquire(call->api->host->ctx);
+    call->desk.tiers = call->tiers;
+    for (size_t i = 0; i < call->services->tier_count && i < RUNGS_MAX; i++)
+        call->tiers[call->desk.tier_count++] = call->services->tiers[i]->facts.name;
 }
 
 /* What stands in the path where the pattern has "*". A longer name is none of ours. */
@@ -78,6 +89,7 @@ static bool open_call(struct desk_call *call, struct api *api, struct http_reque
     struct td_error err = {0};
     const struct api_host *host = api->host;
     *call = (struct desk_call){.api = api, .request = request, .desk.auth = host->auth};
+    name_tiers(call);
     if (!read_body(call)) {
         close_call(call);
         return false;

@@ -149,20 +149,41 @@ static struct kept *find_locked(struct answer_cache *cache, const uint8_t key[st
     return kept;
 }
 
+static uint64_t age_of(const struct kept *kept, uint64_t now_ms)
+{
+    return now_ms > kept->kept_ms ? now_ms - kept->kept_ms : 0;
+}
+
+/* Nobody may have it any more. */
+static bool is_over_locked(const struct answer_cache *cache, const struct kept *kept,
+                           uint64_t server_identity, uint64_t now_ms)
+{
+    return age_of(kept, now_ms) > cache->limits.ttl_ms ||
+           (server_identity && kept->server_identity && kept->server_identity != server_identity);
+}
+
+bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
+                      uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms)
+{
+    pthread_mutex_lock(&cache->lock);
+    const struct kept *kept = find_locked(cache, key);
+    bool has = kept && !is_over_locked(cache, kept, server_identity, now_ms) &&
+               !(age_max_ms && age_of(kept, now_ms) > age_max_ms);
+    pthread_mutex_unlock(&cache->lock);
+    return has;
+}
+
 struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[static 32],
                                uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms)
 {
     pthread_mutex_lock(&cache->lock);
     struct kept *kept = find_locked(cache, key);
-    uint64_t age_ms = kept && now_ms > kept->kept_ms ? now_ms - kept->kept_ms : 0;
-    bool other_server = kept && server_identity && kept->server_identity &&
-                        kept->server_identity != server_identity;
-    if (kept && (age_ms > cache->limits.ttl_ms || other_server)) {
+    if (kept && is_over_locked(cache, kept, server_identity, now_ms)) {
         remove_locked(cache, kept);
         cache->counts.expired++;
         kept = NULL;
     }
-    if (kept && age_max_ms && age_ms > age_max_ms)
+    if (kept && age_max_ms && age_of(kept, now_ms) > age_max_ms)
         kept = NULL; /* others may want it */
     if (kept) {
         cache->counts.hits++;

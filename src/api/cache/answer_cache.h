@@ -61,6 +61,9 @@ size_t answer_cache_entry_max(struct answer_cache *cache);
  * = nothing. An answer of another one is dropped. **returns new** (kept_drop); NULL = none. */
 struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[static 32],
                                uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms);
+/* Whether answer_cache_find would find one now; nothing is counted. */
+bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
+                      uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms);
 /* In the place of one with the same key. **takes** it. */
 void answer_cache_put(struct answer_cache *cache, struct kept *kept, uint64_t now_ms);
 /* What a hit would have cost. */

@@ -179,6 +179,27 @@ static bool find(struct tier_attempt *attempt, const struct td_request *request,
     return attempt->timer != NULL;
 }
 
+static bool make_key(struct cached_tier *owner, const struct td_request *request,
+                     const struct tier_sink *sink, uint8_t key[static CRYPTO_SHA256_BYTES])
+{
+    const struct cache_question question = {.request = request,
+                                            .pass = sink->pass,
+                                            .facts = &owner->inner->facts,
+                                            .identity = owner->identity,
+                                            .judged = sink->judged};
+    return cache_key_may(&question, owner->which) && cache_key_of(&question, key);
+}
+
+static bool cached_has_answer(struct tier *tier, const struct td_request *request,
+                              const struct tier_sink *sink)
+{
+    struct cached_tier *owner = (struct cached_tier *)tier;
+    uint8_t key[CRYPTO_SHA256_BYTES];
+    return request->cache != CACHE_REFRESH && make_key(owner, request, sink, key) &&
+           answer_cache_has(owner->cache, key, atomic_load(&owner->server_identity),
+                            (uint64_t)request->cache_age_max_s * 1000, now_ms());
+}
+
 static enum td_status cached_start(struct tier *tier, struct loop *loop,
                                    const struct td_request *request, const struct tier_sink *sink,
                                    struct tier_attempt **out, struct td_error *err)
@@ -191,12 +212,7 @@ static enum td_status cached_start(struct tier *tier, struct loop *loop,
     attempt->owner = owner;
     attempt->sink = *sink;
     attempt->loop = loop;
-    const struct cache_question question = {.request = request,
-                                            .pass = sink->pass,
-                                            .facts = &owner->inner->facts,
-                                            .identity = owner->identity,
-                                            .judged = sink->judged};
-    if (cache_key_may(&question, owner->which) && cache_key_of(&question, key)) {
+    if (make_key(owner, request, sink, key)) {
         if (find(attempt, request, key)) {
             *out = attempt;
             return TD_OK;
@@ -246,6 +262,7 @@ static const struct tier_ops cached_ops = {.start = cached_start,
                                            .count_prompt = cached_count_prompt,
                                            .egress_bytes = cached_egress_bytes,
                                            .unbilled = cached_unbilled,
+                                           .has_answer = cached_has_answer,
                                            .free = cached_free};
 
 struct tier *cached_tier_new(const struct cached_tier_options *options)

@@ -29,11 +29,16 @@ enum td_status local_record_begin(struct local_record *record, struct api *api, 
     return status;
 }
 
+bool local_record_may(const struct local_record *record, struct api *api, struct fault *fault)
+{
+    return quota_may_use(api, record->tier, record->data_class, fault);
+}
+
 bool local_record_enter(struct local_record *record, struct api *api, struct http_request *http,
                         const char *model, struct fault *fault)
 {
     record->api = api;
-    return quota_may_name(api, model, fault) &&
+    return quota_may_name(api, model, fault) && local_record_may(record, api, fault) &&
            quota_enter(api, http, quota_guess_tokens(http_request_body(http).len), 0,
                        &record->meters, fault);
 }

@@ -27,10 +27,13 @@ struct local_record {
 TD_MUST_CHECK enum td_status local_record_begin(struct local_record *record, struct api *api,
                                                 const char *route, const char *prefix,
                                                 struct td_error *err);
-/* Lets the request in by the limits of its key (quota.h), which local_record_end settles; false
- * with the fault. model: that it names, or NULL. */
+/* Lets the request in by the terms and limits of its key (quota.h), of which local_record_end
+ * settles the limits; false with the fault. The record has the tier and the class that are known.
+ * model: that the request names, or NULL. */
 bool local_record_enter(struct local_record *record, struct api *api, struct http_request *http,
                         const char *model, struct fault *fault);
+/* The terms again, for a class that is found later. */
+bool local_record_may(const struct local_record *record, struct api *api, struct fault *fault);
 /* For a call that ends without local_record_end. */
 void local_record_leave(struct local_record *record);
 void local_record_raise(struct local_record *record, enum td_data_class data_class);

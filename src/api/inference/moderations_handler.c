@@ -235,6 +235,7 @@ static void judge_all(struct call *call, struct buf *out)
 static bool begin(struct call *call, struct http_request *request, struct fault *fault)
 {
     struct td_error err = {0};
+    snprintf(call->record.tier, sizeof call->record.tier, "local");
     if (!openai_request_read_object(http_request_body(request), &call->body, fault) ||
         !check_input(json_get(call->body, "input"), fault) ||
         !check_name(call->body, "model", fault) || !check_name(call->body, "user", fault) ||
@@ -255,7 +256,7 @@ static bool begin(struct call *call, struct http_request *request, struct fault 
 static void reply(struct call *call, struct http_request *request)
 {
     struct buf body;
-    snprintf(call->record.tier, sizeof call->record.tier, "local");
+    struct fault fault = {0};
     call->record.model = JUDGE;
     call->record.requested_model = json_cstr(json_get(call->body, "model"));
     call->record.user = json_cstr(json_get(call->body, "user"));
@@ -264,9 +265,17 @@ static void reply(struct call *call, struct http_request *request)
                call->record.id + 3);
     judge_all(call, &body);
     buf_append_str(&body, STR("]}"));
-    local_record_end(&call->record, body.failed ? TD_LIMIT : TD_OK, 0, NULL);
+    bool may = local_record_may(&call->record, call->api, &fault);
+    local_record_end(&call->record,
+                     !may          ? TD_DENIED
+                     : body.failed ? TD_LIMIT
+                                   : TD_OK,
+                     0, may ? NULL : fault.message);
     local_record_headers(&call->record, request);
-    api_reply_json(call->api, request, 200, &body);
+    if (may)
+        api_reply_json(call->api, request, 200, &body);
+    else
+        api_reply_fault(call->api, request, &fault);
     buf_deinit(&body);
 }
 

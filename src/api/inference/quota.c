@@ -7,6 +7,7 @@
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
 #include "base/clock.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "router/plan/model_names.h"
 
@@ -184,4 +185,22 @@ bool quota_may_name(struct api *api, const char *model, struct fault *fault)
               "nothing that this key may ask for is named '%.100s'; see /v1/models", model);
     snprintf(fault->param, sizeof fault->param, "model");
     return false;
+}
+
+static bool refuse_terms(struct fault *fault, const char *format, const char *what)
+{
+    fault_set(fault, 403, "permission_error", "refused_by_policy", format, what);
+    return false;
+}
+
+bool quota_may_use(struct api *api, const char *tier, enum td_data_class data_class,
+                   struct fault *fault)
+{
+    struct key_terms terms;
+    if (!api->who.stored || !auth_terms(api->host->auth, api->who.key_id, &terms))
+        return true;
+    if (terms.classes && !(terms.classes >> data_class & 1))
+        return refuse_terms(fault, "the API key may not send %s data", names_class(data_class));
+    return key_list_has(terms.tiers, str_from(tier)) ||
+           refuse_terms(fault, "the API key may not use %.64s", tier);
 }

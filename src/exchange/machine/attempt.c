@@ -385,6 +385,23 @@ static struct attempt *attempt_new(struct exchange *ex)
     return attempt;
 }
 
+/* An answer that was kept asks nobody, so it takes nothing of what the tier may be asked. Only where
+ * something is limited is it looked for twice. */
+static bool needs_no_place(struct exchange *ex, size_t tier, const struct td_request *request,
+                           const struct tier_sink *sink)
+{
+    return ex->services->asked && tier_health_is_limited(ex->services->health, tier) &&
+           tier_has_answer(asked_tier(ex, tier), request, sink);
+}
+
+static enum td_status start_on_tier(struct exchange *ex, const struct td_request *request,
+                                    struct tier_sink sink, struct td_error *err)
+{
+    sink.once = ex->current->ticket.alone;
+    return tier_start(asked_tier(ex, ex->current->tier), ex->loop, request, &sink,
+                      &ex->lane->running, err);
+}
+
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
     assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
@@ -415,30 +432,26 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
                        attempt->gated && wants_values(&ex->request) ? &ex->request : NULL);
     bool ready = purpose != EGRESS_CONTINUATION || continuation_begin(ex, facts);
     const struct td_request *request = outgoing_request(ex, facts);
+    const struct tier_sink sink = {
+        .on_piece = on_piece,
+        .on_done = on_done,
+        .ctx = lane,
+        .judged = attempt->gated || (lane->gates.human_under > 0 && can_be_judged(&ex->request)),
+        .pass = &lane->pass,
+        .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
+        .left_ms = deadline_left_for_attempt(ex),
+    };
     attempt->prompt_estimate = tier_estimate_prompt(request);
     if (!ready) {
         failure.status = error_set(&failure.err, TD_NO_MEMORY, "no memory to go on with an answer");
     } else if (!egress_allowed(lane->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(lane->pass.data_class));
-    } else {
+    } else if (!needs_no_place(ex, tier, request, &sink)) {
         failure.status = enter_tier(ex, attempt, &failure.err);
     }
-    if (failure.status == TD_OK) {
-        struct tier_sink sink = {
-            .on_piece = on_piece,
-            .on_done = on_done,
-            .ctx = lane,
-            .judged =
-                attempt->gated || (lane->gates.human_under > 0 && can_be_judged(&ex->request)),
-            .pass = &lane->pass,
-            .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
-            .once = attempt->ticket.alone,
-            .left_ms = deadline_left_for_attempt(ex),
-        };
-        failure.status = tier_start(asked_tier(ex, tier), ex->loop, request, &sink, &lane->running,
-                                    &failure.err);
-    }
+    if (failure.status == TD_OK)
+        failure.status = start_on_tier(ex, request, sink, &failure.err);
     if (failure.status == TD_OK)
         return true;
     attempt_fail(ex, &failure);

@@ -309,9 +309,11 @@ static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
 {
     size_t len = text.len < PEER_TEXT_BYTES - 1 ? text.len : PEER_TEXT_BYTES - 1;
     len = utf8_complete_len(str_slice(text, 0, len));
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        out[i] = c < ' ' || c == 0x7f ? ' ' : (char)c;
+    for (size_t at = 0, begin = 0; at < len; begin = at) {
+        uint32_t point = utf8_next(str_slice(text, 0, len), &at);
+        bool control = point < ' ' || (point >= 0x7f && point < 0xa0); /* C0, DEL, C1 */
+        for (size_t i = begin; i < at; i++)
+            out[i] = control ? ' ' : text.data[i];
     }
     out[len] = '\0';
 }

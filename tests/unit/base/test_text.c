@@ -356,6 +356,22 @@ static void test_a_log_line_cannot_be_forged(void)
     close(fds[1]);
 }
 
+static void test_a_log_line_commands_no_terminal(void)
+{
+    int fds[2];
+    REQUIRE(pipe(fds) == 0);
+    log_set_fd(fds[1]);
+    log_event(LOG_LEVEL_INFO, "test.event", "name=%s",
+              "\x1b[2J \xc2\x9b"
+              "31m \x9b \xc3\xa9 \xe6\xb5\xb7 \xc2");
+    log_set_fd(2);
+    char line[512] = "";
+    CHECK(read(fds[0], line, sizeof line - 1) > 0);
+    CHECK(strstr(line, "name=?[2J ??31m ? \xc3\xa9 \xe6\xb5\xb7 ?\n"));
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     RUN(test_views_compare_by_bytes);
@@ -377,5 +393,6 @@ int main(void)
     RUN(test_first_failure_wins);
     RUN(test_iso8601);
     RUN(test_a_log_line_cannot_be_forged);
+    RUN(test_a_log_line_commands_no_terminal);
     return test_finish();
 }

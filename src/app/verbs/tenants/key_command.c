@@ -11,12 +11,27 @@
 
 #include <stdio.h>
 
+static enum td_status name_tiers(struct key_command *command, struct td_error *err)
+{
+    const struct config *config = command->config;
+    const char **names = arena_alloc_array(config->arena, config->tier_count, sizeof *names);
+    if (!names)
+        return error_set(err, TD_NO_MEMORY, "no memory for the names of tiers");
+    for (size_t i = 0; i < config->tier_count; i++)
+        names[i] = config->tiers[i].name;
+    command->desk.tiers = names;
+    command->desk.tier_count = config->tier_count;
+    return TD_OK;
+}
+
 enum td_status key_command_open(const char *config_path, bool create, struct key_command *out,
                                 struct td_error *err)
 {
     uint8_t secret[KEYED_KEY_BYTES];
     *out = (struct key_command){.config = NULL};
     enum td_status status = config_load(config_path, &out->config, err);
+    if (status == TD_OK)
+        status = name_tiers(out, err);
     if (status == TD_OK)
         status = key_file_open(out->config, create, &out->desk.store, err);
     if (status == TD_OK)
