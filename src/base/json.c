@@ -290,6 +290,12 @@ const struct json *json_at(const struct json *array, size_t index)
     return array ? wrap(json_array_get(raw(array), index)) : NULL;
 }
 
+struct json *json_last(struct json *array)
+{
+    size_t count = json_count(array);
+    return count > 0 ? wrap(json_array_get(raw(array), count - 1)) : NULL;
+}
+
 struct td_str json_text(const struct json *value)
 {
     if (value == NULL || !json_is_string(raw(value)))

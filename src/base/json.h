@@ -55,6 +55,8 @@ const char *json_kind_name(enum json_kind kind); /* "string", "object", ... as J
 const struct json *json_get(const struct json *object, const char *key); /* NULL when absent */
 size_t json_count(const struct json *value); /* elements or members; 0 for anything else */
 const struct json *json_at(const struct json *array, size_t index);
+/* The last value of a list, to be built further; NULL when there is none. **borrows** */
+struct json *json_last(struct json *array);
 struct td_str json_text(const struct json *value); /* {NULL, 0} unless a string */
 const char *json_cstr(const struct json *value);   /* NUL-terminated; NULL unless a string */
 int64_t json_int(const struct json *value, int64_t otherwise);

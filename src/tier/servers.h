@@ -49,8 +49,11 @@ struct tier_server {
     bool has_api_version; /* `api_version` may be given */
     bool completions;     /* has /completions */
     enum prefill prefill;
-    unsigned takes;           /* of CAPABILITY_MEDIA, at the kind's own address */
-    const char *const *fixed; /* headers that every request has, NULL-terminated; NULL = none */
+    bool
+        takes_marks; /* `cache_control` and `reasoning_details`, for Anthropic's models behind it */
+    unsigned takes;  /* of CAPABILITY_MEDIA, at the kind's own address */
+    double cache_write_factor; /* what a token that is put into its cache costs; 0 = as others */
+    const char *const *fixed;  /* headers that every request has, NULL-terminated; NULL = none */
     /* Writes an address; NULL = OpenAI's paths below base_url. */
     void (*write_url)(const struct server_address *address, struct buf *out);
     const struct tier_dialect *dialect; /* NULL = OpenAI's */

@@ -51,8 +51,9 @@ struct tier_piece {
 
 struct tier_usage {
     uint32_t prompt_tokens, completion_tokens, cached_tokens;
-    bool exact;          /* false: the tier sent none, this is our estimate */
-    const char *refused; /* the tier sent one that cannot be true, because ...; else NULL */
+    uint32_t cache_written; /* of the prompt's, put into the server's cache: some ask more for it */
+    bool exact;             /* false: the tier sent none, this is our estimate */
+    const char *refused;    /* the tier sent one that cannot be true, because ...; else NULL */
     uint32_t most; /* completion tokens that the tier was told to write at most; 0 = any number */
 };
 

@@ -120,7 +120,7 @@ def test_claude_code_calls_a_tool_and_goes_on():
     cloud = ScriptedCloud(calling("Bash", {"command": "ls"}))
     with server(cloud) as tandem:
         answer, events = ask(tandem, "/v1/messages?beta=true", CLAUDE_CODE)
-        left_out = "web_search_20250305, context_management, cache_control"
+        left_out = "web_search_20250305, context_management"
         equal(answer.headers["x-tandem-not-run"], left_out)
         equal(events[0]["message"]["tandem"]["not_run"], left_out)
         starts = [event for event in events if event["type"] == "content_block_start"]

@@ -236,6 +236,135 @@ def test_a_client_of_anthropics_own():
         equal(delta["delta"]["stop_reason"], "tool_use")
 
 
+def message_of(events):
+    """The message that the events of a stream make, as Anthropic's own clients put it together."""
+    blocks = {}
+    for event in events:
+        if event["type"] == "content_block_start":
+            blocks[event["index"]] = dict(event["content_block"])
+        elif event["type"] == "content_block_delta":
+            block, delta = blocks[event["index"]], event["delta"]
+            kind = delta["type"]
+            name = {
+                "input_json_delta": "input",
+                "thinking_delta": "thinking",
+                "signature_delta": "signature",
+                "text_delta": "text",
+            }[kind]
+            had = "" if block[name] == {} else block[name]
+            block[name] = had + delta["partial_json" if name == "input" else name]
+    for block in blocks.values():
+        if block["type"] == "tool_use":
+            block["input"] = json.loads(block["input"] or "{}")
+    return [blocks[index] for index in sorted(blocks)]
+
+
+@case
+def test_a_client_of_anthropics_own_gets_and_sends_back_what_proves_a_thought():
+    tools = [{"name": "weather", "input_schema": {"type": "object"}}]
+    for stream, display in ((False, None), (True, None), (False, "omitted"), (True, "omitted")):
+        cloud = ScriptedAnthropic(Script(text="I look."))
+        cloud.thought, cloud.cipher = "Two and two.", "Y2lwaGVy" * 6
+        cloud.tool_calls = [("weather", '{"city": "Oslo"}')]
+        thinking = {"type": "enabled", "budget_tokens": 2000}
+        if display:
+            thinking["display"] = display
+        asked = {"role": "user", "content": "Weather?"}
+        body = {"model": "auto", "max_tokens": 9000, "tools": tools, "thinking": thinking}
+        with serve(cloud) as tandem:
+            answer = tandem.request(
+                "POST", "/v1/messages", {**body, "messages": [asked], "stream": stream}
+            )
+            content = message_of(parse_events(answer.body)) if stream else answer.json["content"]
+            equal(
+                [block["type"] for block in content],
+                ["thinking", "redacted_thinking", "text", "tool_use"],
+                str(answer.body),
+            )
+            equal(content[0]["signature"], cloud.signature)
+            equal(content[0]["thinking"], "" if display else "Two and two.")
+            equal(content[1]["data"], cloud.cipher)
+            cloud.tool_calls = []
+            result = {"type": "tool_result", "tool_use_id": content[3]["id"], "content": "Rain."}
+            history = [asked, {"role": "assistant", "content": content}]
+            history.append({"role": "user", "content": [result]})
+            answer = tandem.request("POST", "/v1/messages", {**body, "messages": history})
+            equal(answer.status, 200, str(answer.body))
+            equal(sent(cloud)["messages"][1]["content"], content)
+            assert "thinking" in sent(cloud)
+
+
+@case
+def test_marks_of_what_may_be_cached_reach_it():
+    mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    cloud = ScriptedAnthropic(Script(text="Salut."))
+    cloud.cached, cloud.written = 30, 20
+    call = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {}, **mark}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Rain.", **mark}
+    body = {
+        "model": "auto",
+        "max_tokens": 99,
+        "system": [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Yes.", **mark}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Hello", **mark}]},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ],
+        "tools": [{"name": "weather", "input_schema": {"type": "object"}, **mark}],
+        **mark,
+    }
+    price = "{input_usd_per_mtok: 1, output_usd_per_mtok: 5, cached_input_usd_per_mtok: 0.1}"
+    with serve(cloud, more=f"    price: {price}") as tandem:
+        answer = tandem.request("POST", "/v1/messages", body)
+        equal(answer.status, 200, str(answer.body))
+        told = sent(cloud)
+        equal(told["cache_control"], mark["cache_control"])
+        equal(["cache_control" in block for block in told["system"]], [False, True])
+        marked = [told["messages"][i]["content"][0]["cache_control"] for i in range(3)]
+        equal(marked, [mark["cache_control"]] * 3)
+        equal(told["tools"][0]["cache_control"], mark["cache_control"])
+        usage = answer.json["usage"]
+        equal((usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]), (30, 20))
+        whole = tandem.get("/tandem/v1/exchanges/" + answer.json["tandem"]["exchange"]).json
+        (attempt,) = whole["attempts"]
+        equal(attempt["cached_tokens"], 30)
+        # What is put into its cache costs 1.25 times as much.
+        plain = usage["input_tokens"]
+        expected = (plain * 1 + 30 * 0.1 + 20 * 1.25 + usage["output_tokens"] * 5) / 1e6
+        assert abs(answer.json["tandem"]["cost_usd"] - expected) < 1e-9, (answer.json, expected)
+
+
+@case
+def test_servers_of_chats_get_neither_marks_nor_proofs():
+    mark = {"cache_control": {"type": "ephemeral"}}
+    cloud = ScriptedCloud(Script(text="Salut."))
+    result = {"type": "tool_result", "tool_use_id": "toolu_1"}
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl" * 4}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {}, **mark}
+    body = {
+        "model": "auto",
+        "max_tokens": 99,
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Hello", **mark}]},
+            {"role": "assistant", "content": [thought, call]},
+            {
+                "role": "user",
+                "content": [{**result, **mark}],
+            },
+        ],
+        "tools": [{"name": "weather", "input_schema": {"type": "object"}, **mark}],
+        **mark,
+    }
+    cloud.root = cloud.base_url
+    plain = config(cloud).replace("kind: anthropic", "kind: openai")
+    with Tandem(plain, env={"ANTHROPIC_API_KEY": "k"}) as tandem:
+        answer = tandem.request("POST", "/v1/messages", body)
+        equal(answer.status, 200, str(answer.body))
+        told = json.dumps(sent(cloud))
+        assert "cache_control" not in told and "c2lnb" not in told, told
+        equal(sent(cloud)["messages"][0]["content"], "Hello")
+
+
 @case
 def test_refusals_mean_what_they_mean():
     cloud = ScriptedAnthropic()

@@ -139,6 +139,8 @@ class ScriptedAnthropic(ScriptedProvider):
 
     key = "sk-ant-secret"
     cached = 0  # input tokens that come from its cache
+    written = 0  # and that it puts there
+    cipher = ""  # of a thought that it does not show
     forced_thinking = False
 
     def check(self, request: Object) -> None:
@@ -163,7 +165,7 @@ class ScriptedAnthropic(ScriptedProvider):
                 "top_k",
             ),
             *("stop_sequences", "tools", "tool_choice", "thinking", "output_config", "metadata"),
-            "service_tier",
+            *("service_tier", "cache_control"),
         }
         for name in wants:
             demand(name in known, f"{name}: Extra inputs are not permitted")
@@ -235,6 +237,8 @@ class ScriptedAnthropic(ScriptedProvider):
                 demand("/" in source["media_type"], "media_type: unknown")
         elif kind == "thinking":
             demand(block["signature"] == self.signature, "Invalid `signature` in `thinking` block")
+        elif kind == "redacted_thinking":
+            demand(block["data"] == self.cipher, "Invalid `data` in `redacted_thinking` block")
         elif kind == "tool_use":
             demand(isinstance(block["input"], dict), "tool_use.input: must be an object")
         else:
@@ -258,7 +262,7 @@ class ScriptedAnthropic(ScriptedProvider):
         usage = self._usage(script, wants)
         start = {
             "input_tokens": usage["prompt_tokens"],
-            "cache_creation_input_tokens": 0,
+            "cache_creation_input_tokens": self.written,
             "cache_read_input_tokens": self.cached,
             "output_tokens": 1,
         }
@@ -280,6 +284,10 @@ class ScriptedAnthropic(ScriptedProvider):
             block = {"type": "thinking", "thinking": "", "signature": ""}
             yield from self._block(index, block, deltas)
             index += 1
+            if self.cipher:
+                hidden = {"type": "redacted_thinking", "data": self.cipher}
+                yield from self._block(index, hidden, [])
+                index += 1
         pieces = [{"type": "text_delta", "text": piece} for piece in self._pieces(script) if piece]
         if pieces:
             yield from self._block(index, {"type": "text", "text": ""}, pieces)

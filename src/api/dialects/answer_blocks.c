@@ -12,9 +12,10 @@
 
 #include <assert.h>
 
-void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning)
+void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning, bool hides_signatures)
 {
-    *blocks = (struct answer_blocks){.call_index = -1, .hides_reasoning = hides_reasoning};
+    *blocks = (struct answer_blocks){
+        .call_index = -1, .hides_reasoning = hides_reasoning, .hides_signatures = hides_signatures};
 }
 
 void answer_blocks_end(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
@@ -25,7 +26,7 @@ void answer_blocks_end(struct answer_blocks *blocks, const struct block_ops *ops
     if (blocks->open != BLOCK_NONE)
         ops->end(ctx, blocks, out);
     blocks->open = BLOCK_NONE;
-    blocks->custom = false;
+    blocks->custom = blocks->is_signed = false;
 }
 
 /* What a call of a custom tool has in place of a function; NULL = it is one of a function. */
@@ -57,9 +58,43 @@ static void add_text(struct answer_blocks *blocks, const struct block_ops *ops, 
 {
     if (text.len == 0)
         return;
-    if (blocks->open != kind)
+    if (blocks->open != kind || blocks->is_signed)
         begin(blocks, ops, ctx, kind, NULL, out);
     ops->add(ctx, blocks, text, out);
+}
+
+static void add_cipher(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
+                       struct td_str data, struct buf *out)
+{
+    answer_blocks_end(blocks, ops, ctx, out);
+    blocks->open = BLOCK_REDACTED;
+    blocks->count++;
+    ops->begin(ctx, blocks, data, STR(""), out);
+    answer_blocks_end(blocks, ops, ctx, out);
+}
+
+/* Signatures, and thoughts in cipher, as OpenRouter and our own clouds write them
+ * (tier/clouds/cloud_parts.h). */
+static void add_proofs(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
+                       const struct json *details, struct buf *out)
+{
+    size_t count = json_kind_of(details) == JSON_KIND_ARRAY ? json_count(details) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct json *detail = json_at(details, i);
+        struct td_str signature = json_text(json_get(detail, "signature"));
+        struct td_str data = json_text(json_get(detail, "data"));
+        int64_t index = json_int(json_get(detail, "index"), 0);
+        bool goes_on = blocks->is_signed && blocks->signed_index == index;
+        if (str_equal(json_text(json_get(detail, "type")), STR("reasoning.encrypted")) && data.len)
+            add_cipher(blocks, ops, ctx, data, out);
+        if (signature.len == 0)
+            continue;
+        if (blocks->open != BLOCK_REASONING || (blocks->is_signed && !goes_on))
+            begin(blocks, ops, ctx, BLOCK_REASONING, NULL, out);
+        ops->sign(ctx, blocks, signature, out);
+        blocks->is_signed = true;
+        blocks->signed_index = index;
+    }
 }
 
 static void add_arguments(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
@@ -103,6 +138,8 @@ bool answer_blocks_feed(struct answer_blocks *blocks, const struct block_ops *op
     const struct json *calls = json_get(message, "tool_calls");
     if (!blocks->hides_reasoning)
         add_text(blocks, ops, ctx, BLOCK_REASONING, answer_members_reasoning(message), out);
+    if (ops->sign && !blocks->hides_signatures)
+        add_proofs(blocks, ops, ctx, json_get(message, "reasoning_details"), out);
     add_text(blocks, ops, ctx, BLOCK_TEXT, piece->text, out);
     add_text(blocks, ops, ctx, BLOCK_REFUSAL, json_text(json_get(message, "refusal")), out);
     for (size_t i = 0; i < json_count(calls); i++) {

@@ -12,7 +12,14 @@
 struct grown;
 struct tool_calls;
 
-enum block_kind { BLOCK_NONE, BLOCK_REASONING, BLOCK_TEXT, BLOCK_REFUSAL, BLOCK_CALL };
+enum block_kind {
+    BLOCK_NONE,
+    BLOCK_REASONING,
+    BLOCK_REDACTED, /* reasoning in cipher; only where `sign` is there */
+    BLOCK_TEXT,
+    BLOCK_REFUSAL,
+    BLOCK_CALL
+};
 
 struct answer_blocks {
     enum block_kind open;
@@ -22,18 +29,25 @@ struct answer_blocks {
     bool refused;       /* one was a refusal */
     bool custom;        /* the open one is a call of a custom tool, whose arguments are made here */
     bool hides_reasoning;
+    bool hides_signatures;
+    bool is_signed; /* the open one is reasoning that is proved: more of it is another block */
+    int64_t signed_index; /* as its tier counts */
 };
 
 /* How a dialect writes them; each appends whole events. */
 struct block_ops {
-    /* id and name: of a call, else empty. */
+    /* id and name: of a call; of reasoning in cipher id is the cipher; else empty. */
     void (*begin)(void *ctx, const struct answer_blocks *blocks, struct td_str id,
                   struct td_str name, struct buf *out);
     void (*add)(void *ctx, const struct answer_blocks *blocks, struct td_str text, struct buf *out);
     void (*end)(void *ctx, const struct answer_blocks *blocks, struct buf *out);
+    /* What proves the reasoning of the open block. NULL: the dialect has no place for it. */
+    void (*sign)(void *ctx, const struct answer_blocks *blocks, struct td_str text,
+                 struct buf *out);
 };
 
-void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning);
+/* hides_signatures: also what proves the reasoning. */
+void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning, bool hides_signatures);
 /* False with *fault. */
 bool answer_blocks_feed(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
                         const struct tier_piece *piece, struct buf *out, struct fault *fault);

@@ -53,11 +53,13 @@ static void close_object(const char *name, size_t mark, struct buf *out)
 void answer_members_write(const struct response_answer *answer, const struct answer_shown *shown,
                           struct buf *out)
 {
-    const char *in_message[3] = {NULL}, *beside[2] = {NULL};
+    const char *in_message[4] = {NULL}, *beside[2] = {NULL};
     size_t count = 0, begin = out->len;
     if (shown->reasoning)
         in_message[count] = reasoning_name(answer);
     count += in_message[count] != NULL;
+    if (shown->thoughts)
+        in_message[count++] = "reasoning_details";
     if (shown->annotations)
         in_message[count] = "annotations";
     if (shown->service_tier)

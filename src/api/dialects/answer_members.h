@@ -16,6 +16,7 @@ struct json *answer_members_reasoning_whole(const struct response_answer *answer
 /* What the dialect shows in forms of its own. */
 struct answer_shown {
     bool reasoning, annotations, service_tier;
+    bool thoughts; /* reasoning_details */
 };
 /* Appends `chat` after a comma, or nothing. */
 void answer_members_write(const struct response_answer *answer, const struct answer_shown *shown,

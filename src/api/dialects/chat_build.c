@@ -251,6 +251,8 @@ static struct json *read_parts(const struct json *content, const char *place,
         while (type && known->type && strcmp(known->type, type) != 0)
             known++;
         ok = type && (known->type ? known->read : chat_build_new_part)(part, at, parts, fault);
+        if (ok)
+            chat_build_mark(json_last(parts), part);
     }
     if (ok)
         return chat_build_content(parts);
@@ -274,10 +276,18 @@ struct json *chat_build_plain(const struct json *content, const char *place,
     return plain;
 }
 
+void chat_build_mark(struct json *to, const struct json *from)
+{
+    const struct json *mark = json_get(from, "cache_control");
+    if (to && json_kind_of(mark) == JSON_KIND_OBJECT)
+        json_put(to, "cache_control", json_clone(mark)); /* without memory it is only a hint less */
+}
+
 struct json *chat_build_content(struct json *parts)
 {
     const struct json *said = json_get(json_at(parts, 0), "text");
-    if (json_count(parts) > 1 || (json_count(parts) == 1 && json_absent(said)))
+    bool marked = !json_absent(json_get(json_at(parts, 0), "cache_control"));
+    if (json_count(parts) > 1 || (json_count(parts) == 1 && (json_absent(said) || marked)))
         return parts;
     struct td_str only = json_text(said);
     struct json *text = json_new_text(only);
@@ -335,10 +345,11 @@ void chat_build_call_extra(struct chat_build *build, struct json *call, const st
         chat_build_put(build, call, "extra_content", json_clone(extra));
 }
 
-void chat_build_result(struct chat_build *build, struct td_str id, struct json *content)
+struct json *chat_build_result(struct chat_build *build, struct td_str id, struct json *content)
 {
     struct json *message = chat_build_message(build, "tool", content);
     chat_build_put(build, message, "tool_call_id", json_new_text(id));
+    return message;
 }
 
 struct json *chat_build_tool(struct td_str name, struct td_str description,

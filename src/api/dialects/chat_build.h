@@ -69,7 +69,10 @@ void chat_build_take_media(struct chat_build *build, struct json **content, stru
 bool chat_build_push_text(struct json *parts, struct td_str text, struct fault *fault);
 /* **takes** part, which may be NULL without memory. */
 bool chat_build_push(struct json *parts, struct json *part, struct fault *fault);
-/* Parts as they come; a text alone as a plain string. **takes** parts. */
+/* A mark of Anthropic's, that what ends here may be cached, goes on with what it stands on: clouds
+ * that know it get it, others do not. */
+void chat_build_mark(struct json *to, const struct json *from);
+/* Parts as they come; a text alone and without a mark as a plain string. **takes** parts. */
 struct json *chat_build_content(struct json *parts);
 
 /* **takes** content. What it returns is the build's; NULL without memory. */
@@ -81,8 +84,9 @@ struct json *chat_build_call(struct chat_build *build, struct json *calls, struc
 /* The extra_content of a call in the dialect goes on with the chat's: Gemini's thought signature,
  * without which it refuses the next turn. */
 void chat_build_call_extra(struct chat_build *build, struct json *call, const struct json *from);
-/* A tool's answer to a call. **takes** content. */
-void chat_build_result(struct chat_build *build, struct td_str id, struct json *content);
+/* A tool's answer to a call. **takes** content. What it returns is the build's; NULL without
+ * memory. */
+struct json *chat_build_result(struct chat_build *build, struct td_str id, struct json *content);
 /* **returns new**; what is NULL is left out. **borrows** parameters and strict. */
 struct json *chat_build_tool(struct td_str name, struct td_str description,
                              const struct json *parameters, const struct json *strict);

@@ -36,6 +36,7 @@ struct chat_request {
     bool include_usage;       /* stream_options.include_usage */
     bool include_obfuscation; /* stream_options.include_obfuscation */
     bool hides_reasoning;     /* the answer's is not shown, in dialects that show it */
+    bool keeps_signatures;    /* what proves the reasoning is given all the same */
     bool asks_nothing;        /* there is nothing to answer: `asked` alone is filled */
 };
 

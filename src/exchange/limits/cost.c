@@ -16,8 +16,11 @@ static double priced(const struct tier_facts *facts, double prompt, double cache
 double cost_usd(const struct tier_facts *facts, const struct tier_usage *usage)
 {
     assert(facts && usage);
-    return priced(facts, usage->prompt_tokens, fmin(usage->cached_tokens, usage->prompt_tokens),
-                  usage->completion_tokens);
+    double cached = fmin(usage->cached_tokens, usage->prompt_tokens);
+    double written = fmin(usage->cache_written, usage->prompt_tokens - cached);
+    double more = facts->cache_write_factor > 0 ? facts->cache_write_factor - 1 : 0;
+    return priced(facts, usage->prompt_tokens, cached, usage->completion_tokens) +
+           written * more * facts->input_usd_per_mtok / 1e6;
 }
 
 double cost_tokens_of(uint64_t bytes)

@@ -77,14 +77,16 @@ struct tier_facts {
     double input_usd_per_mtok;
     double output_usd_per_mtok;
     double cached_input_usd_per_mtok; /* of prompt tokens in the server's cache */
-    bool has_key;                     /* false: configured without credentials -> not usable */
-    const char *region;               /* "eu-central-1"; NULL = not said */
-    const char *const *certified;     /* "hipaa", "no-retention"; NULL-terminated, NULL = none */
-    bool ruled;                       /* `sees` holds; else its place decides (reach.h) */
-    unsigned sees;                    /* bit n: enum td_data_class n */
-    bool pseudonyms;                  /* may be sent surrogates of what it may not be sent */
-    unsigned lacks;                   /* of enum capability */
-    bool loopback;                    /* its server is on this machine: no network is needed */
+    double
+        cache_write_factor; /* what a token that is put there costs, of the input's; 0 = as much */
+    bool has_key;           /* false: configured without credentials -> not usable */
+    const char *region;     /* "eu-central-1"; NULL = not said */
+    const char *const *certified; /* "hipaa", "no-retention"; NULL-terminated, NULL = none */
+    bool ruled;                   /* `sees` holds; else its place decides (reach.h) */
+    unsigned sees;                /* bit n: enum td_data_class n */
+    bool pseudonyms;              /* may be sent surrogates of what it may not be sent */
+    unsigned lacks;               /* of enum capability */
+    bool loopback;                /* its server is on this machine: no network is needed */
     enum prefill prefill;
     bool streams_as_asked;       /* its server streams only what the client wants streamed */
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */

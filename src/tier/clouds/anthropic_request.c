@@ -144,6 +144,7 @@ static void add_call(struct writing *writing, const struct json *call)
     dialect_copy(call, "id", block, "id");
     dialect_copy(function, "name", block, "name");
     json_put(block, "input", dialect_arguments(json_text(json_get(function, "arguments"))));
+    dialect_copy(call, "cache_control", block, "cache_control");
     turns_add(&writing->turns, "assistant", block);
 }
 
@@ -364,6 +365,7 @@ enum td_status anthropic_write_body(const struct json *chat, const struct dialec
     put_tools(&writing, body);
     put_choice(&writing, body);
     put_user(chat, body);
+    dialect_copy(chat, "cache_control", body, "cache_control");
     cloud_put_list(body, "system", writing.system);
     json_put(body, "messages", writing.turns.list);
     if (status == TD_OK)

@@ -92,9 +92,14 @@ static enum td_status part_block(const struct json *part, struct json **out, str
     return dialect_refuse_part(part, err);
 }
 
-static struct json *cache_point(void)
+/* Models of others refuse it. NULL: nothing is marked. **returns new** */
+static struct json *cache_point(const struct writing *writing, const struct json *marked)
 {
-    return cloud_object("cachePoint", cloud_object("type", json_new_cstr("default")));
+    const char *model = writing->ask->model;
+    bool caches = strstr(model, "anthropic.") || strstr(model, "amazon.nova");
+    return caches && !json_absent(json_get(marked, "cache_control"))
+               ? cloud_object("cachePoint", cloud_object("type", json_new_cstr("default")))
+               : NULL;
 }
 
 /* The blocks of a content into a list, which may be NULL: then into the message. A hint to cache is
@@ -116,8 +121,8 @@ static enum td_status add_content(struct writing *writing, const char *role, str
         if (i == count)
             break;
         status = part_block(json_at(content, i), &block, writing->err);
-        if (block && !json_absent(json_get(json_at(content, i), "cache_control")))
-            point = cache_point();
+        if (block)
+            point = cache_point(writing, json_at(content, i));
     }
     return status;
 }
@@ -168,6 +173,7 @@ static enum td_status add_result(struct writing *writing, const struct json *mes
     dialect_copy(message, "tool_call_id", result, "toolUseId");
     json_put(result, "content", list);
     turns_add(&writing->turns, "user", cloud_object("toolResult", result));
+    turns_add(&writing->turns, "user", cache_point(writing, message));
     writing->has_calls = true;
     return status;
 }
@@ -195,9 +201,9 @@ static enum td_status add_message(struct writing *writing, const struct json *me
 
 /* --- the rest --- */
 
-static struct json *tools_of(const struct json *chat)
+static struct json *tools_of(const struct writing *writing)
 {
-    const struct json *tools = json_get(chat, "tools");
+    const struct json *tools = json_get(writing->chat, "tools");
     struct json *list = json_new_array();
     for (size_t i = 0; i < json_count(tools); i++) {
         const struct json *tool = json_at(tools, i), *function = json_get(tool, "function");
@@ -206,8 +212,9 @@ static struct json *tools_of(const struct json *chat)
         dialect_copy(function, "description", spec, "description");
         json_put(spec, "inputSchema", cloud_object("json", dialect_parameters(function)));
         json_push(list, cloud_object("toolSpec", spec));
-        if (!json_absent(json_get(tool, "cache_control")))
-            json_push(list, cache_point());
+        struct json *point = cache_point(writing, tool);
+        if (point)
+            json_push(list, point);
     }
     return list;
 }
@@ -225,7 +232,7 @@ static void put_tools(const struct writing *writing, struct json *body)
 {
     const struct json *choice = json_get(writing->chat, "tool_choice");
     bool none = str_equal(json_text(choice), STR("none"));
-    struct json *list = tools_of(writing->chat);
+    struct json *list = tools_of(writing);
     if (json_count(list) == 0 || (none && !writing->has_calls)) {
         json_free(list);
         return;

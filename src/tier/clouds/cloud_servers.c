@@ -33,6 +33,10 @@ static void write_anthropic_url(const struct server_address *address, struct buf
                address->path == SERVER_MODELS ? "models" : "messages");
 }
 
+/* Of the input's price, for five minutes, at Anthropic and for its models on Bedrock (2026-11). An
+ * hour costs twice, which the usage does not tell apart. */
+#define CACHE_WRITE_FACTOR 1.25
+
 static const char *const anthropic_headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct tier_server server_anthropic = {
@@ -44,6 +48,7 @@ const struct tier_server server_anthropic = {
     .model = "claude-haiku-5-5",
     .key_header = "x-api-key",
     .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
+    .cache_write_factor = CACHE_WRITE_FACTOR,
     .fixed = anthropic_headers,
     .write_url = write_anthropic_url,
     .dialect = &anthropic_dialect,
@@ -145,6 +150,7 @@ const struct tier_server server_bedrock = {
     .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
     .write_url = write_bedrock_url,
     .sign = aws_sign_bedrock,
+    .cache_write_factor = CACHE_WRITE_FACTOR,
     .dialect = &bedrock_dialect,
     .open = tier_openai_new,
 };

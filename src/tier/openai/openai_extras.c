@@ -94,6 +94,64 @@ unsigned openai_extras_refused(unsigned extras, int http, struct td_str refusal)
     return 0;
 }
 
+/* The whole body again. **takes** root. */
+static enum td_status write_again(struct json *root, uint32_t shortages, struct buf *body,
+                                  struct td_error *err)
+{
+    buf_clear(body);
+    json_write(root, body);
+    json_free(root);
+    enum td_status status =
+        body->failed
+            ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
+            : TD_OK;
+    return shortage_judge(shortages, status, err);
+}
+
+#define MARK "cache_control"
+#define THOUGHTS "reasoning_details"
+
+/* Copies of the objects without these members; what else stands in a list comes as it is. A content
+ * whose only part is a text is a string again, because some servers take nothing else. */
+static struct json *list_without_marks(const struct json *list)
+{
+    struct json *out = json_new_array();
+    for (size_t i = 0; i < json_count(list); i++) {
+        struct json *item = json_clone(json_at(list, i));
+        const struct json *content = json_get(item, "content");
+        json_remove(item, MARK);
+        json_remove(item, THOUGHTS);
+        if (json_kind_of(content) == JSON_KIND_ARRAY) {
+            const struct json *text = json_get(json_at(content, 0), "text");
+            bool only = json_count(content) == 1 && json_kind_of(text) == JSON_KIND_TEXT;
+            json_put(item, "content", only ? json_clone(text) : list_without_marks(content));
+        }
+        const struct json *calls = json_get(item, "tool_calls");
+        if (json_kind_of(calls) == JSON_KIND_ARRAY)
+            json_put(item, "tool_calls", list_without_marks(calls));
+        json_push(out, item);
+    }
+    return out;
+}
+
+enum td_status openai_drop_marks(struct buf *body, struct td_error *err)
+{
+    static const char *const lists[] = {"messages", "tools"};
+    struct json *root = NULL;
+    uint32_t shortages = shortage_count();
+    if (str_find(buf_view(body), STR("\"" MARK "\""), 0) == SIZE_MAX &&
+        str_find(buf_view(body), STR("\"" THOUGHTS "\""), 0) == SIZE_MAX)
+        return TD_OK;
+    enum td_status status = json_parse(buf_view(body), &root, err);
+    if (status != TD_OK)
+        return status;
+    json_remove(root, MARK);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (json_kind_of(json_get(root, lists[i])) == JSON_KIND_ARRAY)
+            json_put(root, lists[i], list_without_marks(json_get(root, lists[i])));
+    return write_again(root, shortages, body, err);
+}
+
 enum td_status openai_drop_extras(struct buf *body, unsigned extras, struct td_error *err)
 {
     struct json *root = NULL;
@@ -109,11 +167,5 @@ enum td_status openai_drop_extras(struct buf *body, unsigned extras, struct td_e
     for (unsigned i = 0; i < EXTRA_COUNT; i++)
         for (size_t m = 0; extras >> i & 1 && rows[i].members[m]; m++)
             json_remove(root, rows[i].members[m]);
-    buf_clear(body);
-    json_write(root, body);
-    json_free(root);
-    status = body->failed
-                 ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
-                 : TD_OK;
-    return shortage_judge(shortages, status, err);
+    return write_again(root, shortages, body, err);
 }

@@ -40,6 +40,9 @@ bool openai_names_logprobs(struct td_str refusal);
 /* Of the extras that a body has, those that a refusal names; 0 = none. EXTRA_LOGPROBS is not among
  * them. http: its status. */
 unsigned openai_extras_refused(unsigned extras, int http, struct td_str refusal);
+/* Takes out of a chat that was translated what only Anthropic's models and who asks them know:
+ * marks of what may be cached, and thoughts with their signatures. OpenAI refuses such members. */
+TD_MUST_CHECK enum td_status openai_drop_marks(struct buf *body, struct td_error *err);
 /* Takes extras out of a body. */
 TD_MUST_CHECK enum td_status openai_drop_extras(struct buf *body, unsigned extras,
                                                 struct td_error *err);

@@ -76,6 +76,9 @@ static enum td_status write_chat(struct tier_attempt *attempt, const struct td_r
         not_asked |= EXTRA_USAGE;
     enum td_status status =
         openai_write_body(request, &attempt->facts, attempt->asks_logprobs, text_of(attempt), err);
+    if (status == TD_OK && request->translated && !tier_of(attempt)->dialect &&
+        !tier_of(attempt)->takes_marks)
+        status = openai_drop_marks(text_of(attempt), err);
     attempt->extras = own & ~not_asked;
     return status == TD_OK ? drop_extras(attempt, not_asked, err) : status;
 }

@@ -27,6 +27,7 @@ const struct tier_server server_openrouter = {
     .base_url = "https://openrouter.ai/api/v1",
     .key_env = "OPENROUTER_API_KEY",
     .model = "openrouter/auto",
+    .takes_marks = true,
     .completions = true,
     .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
     .open = tier_openai_new,

@@ -53,13 +53,16 @@ struct tier_usage openai_usage_read(const struct json *usage)
 {
     struct tier_usage told = {.exact = true};
     const struct json *details = json_get(usage, "completion_tokens_details");
+    const struct json *prompt = json_get(usage, "prompt_tokens_details");
     uint32_t reasoning, total;
     if (!read_count(json_get(usage, "prompt_tokens"), &told.prompt_tokens) ||
         !read_count(json_get(usage, "completion_tokens"), &told.completion_tokens) ||
         !read_count_or_none(cached_of(usage), &told.cached_tokens) ||
+        !read_count_or_none(json_get(prompt, "cache_write_tokens"), &told.cache_written) ||
         !read_count_or_none(json_get(details, "reasoning_tokens"), &reasoning))
         return refused("a count that is no number of tokens");
-    if (told.cached_tokens > told.prompt_tokens)
+    if (told.cached_tokens > told.prompt_tokens ||
+        told.cache_written > told.prompt_tokens - told.cached_tokens)
         return refused("more cached tokens than the prompt has");
     if (reasoning <= told.completion_tokens)
         return told;

@@ -46,8 +46,8 @@ static void test_a_request_becomes_the_chat_that_asks_the_same(void)
         "{\"max_tokens\":9,\"system\":[{\"type\":\"text\",\"text\":\"a\",\"cache_control\":{}},"
         "{\"type\":\"text\",\"text\":\"b\"}]," HI "}",
         "{\"max_completion_tokens\":9,\"messages\":[{\"role\":\"system\",\"content\":[{\"type\":"
-        "\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]},{\"role\":\"user\","
-        "\"content\":\"hi\"}]}"));
+        "\"text\",\"text\":\"a\",\"cache_control\":{}},{\"type\":\"text\",\"text\":\"b\"}]},"
+        "{\"role\":\"user\",\"content\":\"hi\"}]}"));
     CHECK(becomes(ASK(",\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":{}}}"),
                   "{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":"
                   "\"answer\",\"schema\":{}}},\"max_completion_tokens\":9," HI "}"));
@@ -112,6 +112,7 @@ static void test_tools_calls_and_results_become_the_chats(void)
         "{\"max_completion_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},"
         "{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[{\"id\":\"i\",\"type\":"
         "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"q\\\":\\\"\\\\\\\"\\\"}\"}}"
+        "],\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"t\",\"signature\":\"s\"}"
         "]},"
         "{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"i\"},{\"role\":\"tool\","
         "\"content\":\"r\",\"tool_call_id\":\"j\"},{\"role\":\"user\",\"content\":\"so\"}]}"));

@@ -29,8 +29,9 @@ static const struct chat_build_kind media_kinds[] = {{"text", chat_build_text_pa
 struct reading {
     struct chat_build *build;
     const char *role;
-    struct json *parts; /* text that is not yet in a message; NULL = none */
-    struct json *calls; /* of an assistant; NULL = none */
+    struct json *parts;    /* text that is not yet in a message; NULL = none */
+    struct json *calls;    /* of an assistant; NULL = none */
+    struct json *thoughts; /* the same, as a chat's `reasoning_details` */
     struct json *shown; /* what tools answered beside text; the user's next words have it first */
 };
 
@@ -47,20 +48,60 @@ static void begin_parts(struct reading *reading)
 /* What has been read becomes a message. */
 static void flush(struct reading *reading)
 {
-    if (!reading->parts && !reading->calls)
+    if (!reading->parts && !reading->calls && !reading->thoughts)
         return;
-    struct json *content = reading->parts ? chat_build_content(reading->parts) : json_new_null();
+    struct json *content = reading->parts   ? chat_build_content(reading->parts)
+                           : reading->calls ? json_new_null()
+                                            : json_new_cstr("");
     struct json *message = chat_build_message(reading->build, reading->role, content);
     if (reading->calls)
         chat_build_put(reading->build, message, "tool_calls", reading->calls);
-    reading->parts = reading->calls = NULL;
+    if (reading->thoughts)
+        chat_build_put(reading->build, message, "reasoning_details", reading->thoughts);
+    reading->parts = reading->calls = reading->thoughts = NULL;
 }
 
 static bool read_part(struct reading *reading, const struct json *block, const char *place,
                       chat_build_part_fn *read)
 {
     begin_parts(reading);
-    return read(block, place, reading->parts, reading->build->fault);
+    if (!read(block, place, reading->parts, reading->build->fault))
+        return false;
+    chat_build_mark(json_last(reading->parts), block);
+    return true;
+}
+
+/* A thought goes back to Anthropic's models with what proves that it is theirs: they refuse to go on
+ * after a call without it. What this program has made of another server's thoughts has no proof, and
+ * no model needs it. */
+static bool read_thought(struct reading *reading, const struct json *block, const char *place,
+                         bool hidden)
+{
+    static const struct body_kind kinds[] = {{"thinking", BODY_KIND(TEXT), "a string"},
+                                             {"signature", BODY_KIND(TEXT), "a string"},
+                                             {"data", BODY_KIND(TEXT), "a string"},
+                                             {NULL, 0, NULL}};
+    char at[CHAT_BUILD_PLACE_BYTES];
+    const struct json *proof = json_get(block, hidden ? "data" : "signature");
+    chat_build_place(at, "%s.", place);
+    if (!body_forms_check_kinds(block, at, kinds, reading->build->fault))
+        return false;
+    if (json_text(proof).len == 0)
+        return true;
+    struct json *thought = json_new_object();
+    struct chat_build *build = reading->build;
+    chat_build_put(build, thought, "type",
+                   json_new_cstr(hidden ? "reasoning.encrypted" : "reasoning.text"));
+    if (!hidden)
+        chat_build_put(build, thought, "text",
+                       json_new_text(json_text(json_get(block, "thinking"))));
+    chat_build_put(build, thought, hidden ? "data" : "signature", json_clone(proof));
+    if (!reading->thoughts)
+        reading->thoughts = json_new_array();
+    size_t before = json_count(reading->thoughts);
+    json_push(reading->thoughts, thought);
+    build->failed |= json_count(reading->thoughts) == before;
+    return true;
 }
 
 static bool read_call(struct reading *reading, const struct json *block, const char *place)
@@ -86,6 +127,7 @@ static bool read_call(struct reading *reading, const struct json *block, const c
     struct json *call =
         chat_build_call(reading->build, reading->calls, id, name, json_new_text(buf_view(&text)));
     chat_build_call_extra(reading->build, call, block);
+    chat_build_mark(call, block);
     buf_deinit(&text);
     return true;
 }
@@ -133,7 +175,7 @@ static bool read_result(struct reading *reading, const struct json *block, const
     if (json_bool(json_get(block, "is_error"), false))
         say_it_failed(reading->build, &plain);
     flush(reading);
-    chat_build_result(reading->build, id, plain);
+    chat_build_mark(chat_build_result(reading->build, id, plain), block);
     return true;
 }
 
@@ -164,7 +206,10 @@ static bool read_block(struct reading *reading, const struct json *block, const 
         return read_result(reading, block, place);
     if (is_chat_block(type)) /* in a message where it cannot stand */
         return chat_build_refuse_part(type, place, reading->build->fault);
-    if (assistant) /* thinking, and what Anthropic's servers have run and found */
+    bool hidden = strcmp(type, "redacted_thinking") == 0;
+    if (assistant && (hidden || strcmp(type, "thinking") == 0))
+        return read_thought(reading, block, place, hidden);
+    if (assistant) /* what Anthropic's servers have run and found */
         return true;
     return read_part(reading, block, place, chat_build_new_part);
 }
@@ -191,7 +236,7 @@ static bool read_content(struct chat_build *build, const char *role, const struc
         begin_parts(&reading);
     json_free(reading.shown);
     flush(&reading);
-    if (build->message_count == before) /* nothing, or nothing but thinking */
+    if (build->message_count == before) /* nothing, or nothing that can be sent */
         chat_build_message(build, role, json_new_cstr(""));
     return ok;
 }
@@ -293,10 +338,10 @@ static bool read_tool(const struct json *tool, size_t index, struct json *tools,
         return fault_request(fault, place, "%s must be an object (a JSON schema), not %s", place,
                              json_kind_name(json_kind_of(schema)));
     }
-    return chat_build_push(tools,
-                           chat_build_tool(name, json_text(json_get(tool, "description")), schema,
-                                           json_get(tool, "strict")),
-                           fault);
+    struct json *made = chat_build_tool(name, json_text(json_get(tool, "description")), schema,
+                                        json_get(tool, "strict"));
+    chat_build_mark(made, tool);
+    return chat_build_push(tools, made, fault);
 }
 
 static bool read_tool_choice(struct chat_build *build, const struct json *choice)
@@ -384,11 +429,15 @@ static bool is_thinking_said(const struct json *thinking)
     return str_equal(type, STR("enabled")) || str_equal(type, STR("adaptive"));
 }
 
+bool messages_request_thinks(const struct json *body)
+{
+    return is_thinking_said(json_get(body, "thinking"));
+}
+
 bool messages_request_shows_thinking(const struct json *body)
 {
-    const struct json *thinking = json_get(body, "thinking");
-    return is_thinking_said(thinking) &&
-           !str_equal(json_text(json_get(thinking, "display")), STR("omitted"));
+    const struct json *display = json_get(json_get(body, "thinking"), "display");
+    return messages_request_thinks(body) && !str_equal(json_text(display), STR("omitted"));
 }
 
 static void read_hints(struct chat_build *build, const struct json *body)
@@ -433,27 +482,10 @@ static bool check_kinds(const struct json *body, struct fault *fault)
 }
 
 /* What this file reads. */
-static const char *const known[] = {"max_tokens",    "messages",     "metadata", "output_config",
-                                    "output_format", "service_tier", "system",   "stop_sequences",
-                                    "thinking",      "tool_choice",  "tools",    NULL};
-
-static bool has_cache_control(const struct json *list)
-{
-    size_t count = json_kind_of(list) == JSON_KIND_ARRAY ? json_count(list) : 0, i = 0;
-    while (i < count && json_absent(json_get(json_at(list, i), "cache_control")))
-        i++;
-    return i < count;
-}
-
-static bool caches(const struct json *body)
-{
-    const struct json *messages = json_get(body, "messages");
-    bool found =
-        has_cache_control(json_get(body, "system")) || has_cache_control(json_get(body, "tools"));
-    for (size_t i = 0; !found && i < json_count(messages); i++)
-        found = has_cache_control(json_get(json_at(messages, i), "content"));
-    return found;
-}
+static const char *const known[] = {
+    "cache_control", "max_tokens",   "messages", "metadata",       "output_config",
+    "output_format", "service_tier", "system",   "stop_sequences", "thinking",
+    "tool_choice",   "tools",        NULL};
 
 /* Members of metadata, beside the user. */
 static bool has_metadata(const struct json *metadata)
@@ -472,8 +504,6 @@ void messages_request_list_left_out(const struct json *body, struct buf *out)
         chat_build_note(out, "thinking");
     if (has_metadata(json_get(body, "metadata")))
         chat_build_note(out, "metadata");
-    if (caches(body))
-        chat_build_note(out, "cache_control");
 }
 
 static struct json *translate(const struct json *body, bool counts, struct fault *fault)
@@ -482,6 +512,7 @@ static struct json *translate(const struct json *body, bool counts, struct fault
     if (!chat_build_begin(&build, fault))
         return NULL;
     chat_build_common(&build, body);
+    chat_build_mark(build.body, body);
     read_hints(&build, body);
     bool ok = check_kinds(body, fault) && read_messages(&build, body, counts) &&
               chat_build_tools(&build, json_get(body, "tools"), read_tool) &&

@@ -9,8 +9,9 @@
  *   service_tier                                                          service_tier
  *   is_error of a tool's result                                           "Error: " before it
  *
- * A message of the role system stays where it is. Blocks of a model's own thinking are left out,
- * because no other model can use them, and so are blocks of what Anthropic's servers ran. Tools of
+ * A message of the role system stays where it is. Thoughts that are signed stand beside
+ * the message, for Anthropic's models; others are left out, and so are blocks of what Anthropic's
+ * servers ran. cache_control stays at what it marks. Tools of
  * Anthropic's types are left out, and the answer says so. Other new blocks are texts of JSON. A
  * prefilled answer is refused, because the answer without it would be another one. Other members
  * are left out, and the answer names them. No thread state. */
@@ -26,7 +27,8 @@ struct json *messages_request_translate(const struct json *body, struct fault *f
 /* Appends the members, and the types of tools, that the chat does not have, for the client to
  * know. */
 void messages_request_list_left_out(const struct json *body, struct buf *out);
-/* Whether the client wants to see the model's thinking as blocks. */
+/* Whether the model may think, and whether the client wants to see the model's thinking as blocks. */
+bool messages_request_thinks(const struct json *body);
 bool messages_request_shows_thinking(const struct json *body);
 /* The same for /v1/messages/count_tokens, which has no max_tokens. */
 struct json *messages_request_translate_count(const struct json *body, struct fault *fault);

@@ -91,16 +91,18 @@ static void write_stop(const struct dialect_reply *reply, const struct exchange_
         buf_append_str(out, STR("null"));
 }
 
-/* Anthropic does not count cached tokens as input but beside it. */
+/* Anthropic does not count cached tokens as input but beside it, and so what it has put there. */
 static void write_usage(const struct response_answer *answer, const struct tier_usage *usage,
                         struct buf *out)
 {
     uint32_t cached =
         usage->cached_tokens < usage->prompt_tokens ? usage->cached_tokens : usage->prompt_tokens;
+    uint32_t rest = usage->prompt_tokens - cached;
+    uint32_t written = usage->cache_written < rest ? usage->cache_written : rest;
     buf_printf(out,
-               "{\"input_tokens\":%u,\"cache_creation_input_tokens\":0,"
+               "{\"input_tokens\":%u,\"cache_creation_input_tokens\":%u,"
                "\"cache_read_input_tokens\":%u,\"output_tokens\":%u",
-               usage->prompt_tokens - cached, cached, usage->completion_tokens);
+               rest - written, written, cached, usage->completion_tokens);
     answer_members_write_usage(answer, usage, out);
     buf_append_char(out, '}');
 }
@@ -115,10 +117,28 @@ static void write_head(const struct dialect_reply *reply, const struct exchange_
     buf_append_str(out, STR(",\"content\":["));
 }
 
+/* Thoughts of Anthropic's models, each with what proves it, or in cipher. NULL = none is proved, or
+ * the client does not want them. **returns new** (json_free) */
+static struct json *proved_thoughts(const struct dialect_reply *reply)
+{
+    struct json *details = reply->request->keeps_signatures
+                               ? grown_value(reply->answer.members, "reasoning_details")
+                               : NULL;
+    for (size_t i = 0; json_kind_of(details) == JSON_KIND_ARRAY && i < json_count(details); i++)
+        if (json_text(json_get(json_at(details, i), "signature")).len > 0 ||
+            json_text(json_get(json_at(details, i), "data")).len > 0)
+            return details;
+    json_free(details);
+    return NULL;
+}
+
 /* What a message has no form for. */
 static void write_rest(const struct dialect_reply *reply, struct buf *out)
 {
-    const struct answer_shown shown = {.reasoning = !reply->request->hides_reasoning};
+    struct json *thoughts = proved_thoughts(reply);
+    const struct answer_shown shown = {.reasoning = !reply->request->hides_reasoning,
+                                       .thoughts = thoughts != NULL};
+    json_free(thoughts);
     answer_members_write(&reply->answer, &shown, out);
 }
 
@@ -191,20 +211,56 @@ static void write_text_block(struct td_str text, struct buf *out)
     buf_append_char(out, '}');
 }
 
-/* No server of chats signs it. */
-static void write_thinking_block(struct td_str text, struct buf *out)
+/* Anthropic's models sign what they think; others have no signature. */
+static void write_thinking_block(struct td_str text, struct td_str signature, struct buf *out)
 {
     buf_append_str(out, STR("{\"type\":\"thinking\",\"thinking\":"));
     json_write_text(text, out);
-    buf_append_str(out, STR(",\"signature\":\"\"}"));
+    buf_append_str(out, STR(",\"signature\":"));
+    json_write_text(signature, out);
+    buf_append_char(out, '}');
+}
+
+static void write_cipher_block(struct td_str data, struct buf *out)
+{
+    buf_append_str(out, STR("{\"type\":\"redacted_thinking\",\"data\":"));
+    json_write_text(data, out);
+    buf_append_char(out, '}');
+}
+
+static size_t write_thoughts(const struct dialect_reply *reply, const struct json *details,
+                             struct buf *out)
+{
+    size_t written = 0;
+    for (size_t i = 0; i < json_count(details); i++) {
+        const struct json *detail = json_at(details, i);
+        struct td_str text = json_text(json_get(detail, "text"));
+        struct td_str signature = json_text(json_get(detail, "signature"));
+        struct td_str data = json_text(json_get(detail, "data"));
+        if (signature.len == 0 && data.len == 0)
+            continue;
+        if (written++ > 0)
+            buf_append_char(out, ',');
+        if (signature.len > 0)
+            write_thinking_block(reply->request->hides_reasoning ? STR("") : text, signature, out);
+        else
+            write_cipher_block(data, out);
+    }
+    return written;
 }
 
 static bool write_thinking(const struct dialect_reply *reply, struct buf *out)
 {
+    struct json *thoughts = proved_thoughts(reply);
+    if (thoughts) {
+        write_thoughts(reply, thoughts, out);
+        json_free(thoughts);
+        return true;
+    }
     struct json *reasoning =
         reply->request->hides_reasoning ? NULL : answer_members_reasoning_whole(&reply->answer);
     if (reasoning)
-        write_thinking_block(json_text(reasoning), out);
+        write_thinking_block(json_text(reasoning), STR(""), out);
     json_free(reasoning);
     return reasoning != NULL;
 }
@@ -238,7 +294,8 @@ static bool write_answer(const struct dialect_reply *reply, const struct exchang
 static void write_start(struct dialect_reply *reply, const struct exchange_summary *summary,
                         struct buf *out)
 {
-    answer_blocks_init(reply->state, reply->request->hides_reasoning);
+    answer_blocks_init(reply->state, reply->request->hides_reasoning,
+                       !reply->request->keeps_signatures);
     sse_begin(out, "message_start");
     buf_append_str(out, STR("{\"type\":\"message_start\",\"message\":"));
     write_head(reply, summary, out);
@@ -270,11 +327,33 @@ static void begin_block(void *ctx, const struct answer_blocks *blocks, struct td
         write_call_rest(answer_blocks_call_rest(blocks, reply->answer.tool_calls), out);
         buf_append_char(out, '}');
     } else if (blocks->open == BLOCK_REASONING) {
-        write_thinking_block(STR(""), out);
+        write_thinking_block(STR(""), STR(""), out);
+    } else if (blocks->open == BLOCK_REDACTED) {
+        write_cipher_block(id, out);
     } else {
         write_text_block(STR(""), out);
     }
     end_event(out);
+}
+
+static void write_delta(const struct answer_blocks *blocks, const char *type, const char *name,
+                        struct td_str text, struct buf *out)
+{
+    sse_begin(out, "content_block_delta");
+    buf_printf(out,
+               "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":{\"type\":\"%s\","
+               "\"%s\":",
+               blocks->count - 1, type, name);
+    json_write_text(text, out);
+    buf_append_char(out, '}');
+    end_event(out);
+}
+
+static void sign_block(void *ctx, const struct answer_blocks *blocks, struct td_str text,
+                       struct buf *out)
+{
+    (void)ctx;
+    write_delta(blocks, "signature_delta", "signature", text, out);
 }
 
 static void add_to_block(void *ctx, const struct answer_blocks *blocks, struct td_str text,
@@ -283,17 +362,11 @@ static void add_to_block(void *ctx, const struct answer_blocks *blocks, struct t
     (void)ctx;
     static const char *const names[][2] = {[BLOCK_NONE] = {"", ""},
                                            [BLOCK_REASONING] = {"thinking_delta", "thinking"},
+                                           [BLOCK_REDACTED] = {"", ""},
                                            [BLOCK_TEXT] = {"text_delta", "text"},
                                            [BLOCK_REFUSAL] = {"text_delta", "text"},
                                            [BLOCK_CALL] = {"input_json_delta", "partial_json"}};
-    sse_begin(out, "content_block_delta");
-    buf_printf(out,
-               "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":{\"type\":\"%s\","
-               "\"%s\":",
-               blocks->count - 1, names[blocks->open][0], names[blocks->open][1]);
-    json_write_text(text, out);
-    buf_append_char(out, '}');
-    end_event(out);
+    write_delta(blocks, names[blocks->open][0], names[blocks->open][1], text, out);
 }
 
 static void end_block(void *ctx, const struct answer_blocks *blocks, struct buf *out)
@@ -304,7 +377,7 @@ static void end_block(void *ctx, const struct answer_blocks *blocks, struct buf 
     end_event(out);
 }
 
-static const struct block_ops block_ops = {begin_block, add_to_block, end_block};
+static const struct block_ops block_ops = {begin_block, add_to_block, end_block, sign_block};
 
 static bool write_piece(struct dialect_reply *reply, const struct exchange_summary *summary,
                         const struct tier_piece *piece, struct buf *out, struct fault *fault)
@@ -346,6 +419,7 @@ static bool finish_request(const struct json *asked, struct arena *arena, struct
     (void)arena;
     (void)fault;
     out->hides_reasoning = !messages_request_shows_thinking(asked);
+    out->keeps_signatures = messages_request_thinks(asked);
     return true;
 }
 

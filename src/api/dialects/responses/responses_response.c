@@ -530,7 +530,7 @@ static bool is_cited(const struct dialect_reply *reply)
     return same;
 }
 
-static const struct block_ops item_ops = {begin_item, add_to_item, end_item};
+static const struct block_ops item_ops = {begin_item, add_to_item, end_item, NULL};
 
 static void write_response_event(const struct dialect_reply *reply, const char *name,
                                  const struct response *response, struct buf *out)
@@ -546,7 +546,7 @@ static void write_start(struct dialect_reply *reply, const struct exchange_summa
 {
     struct stream *stream = reply->state;
     size_t bytes_max = reply->answer.content.bytes_max;
-    answer_blocks_init(&stream->blocks, false);
+    answer_blocks_init(&stream->blocks, false, true);
     buf_init(&stream->call_id, bytes_max);
     buf_init(&stream->name, bytes_max);
     buf_init(&stream->text, bytes_max);

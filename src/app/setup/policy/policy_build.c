@@ -18,6 +18,8 @@
 #include "router/judge/classifier.h"
 #include "router/plan/model_names.h"
 
+#include "tier/servers.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -403,6 +405,8 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                                             : POLICY_CONTEXT_TOKENS,
         .input_usd_per_mtok = tier->input_usd_per_mtok,
         .output_usd_per_mtok = tier->output_usd_per_mtok,
+        .cache_write_factor =
+            tier->kind == CONFIG_TIER_LOCAL ? 0 : config_tier_server(tier)->cache_write_factor,
         .cached_input_usd_per_mtok = isnan(tier->cached_input_usd_per_mtok)
                                          ? tier->input_usd_per_mtok
                                          : tier->cached_input_usd_per_mtok,
