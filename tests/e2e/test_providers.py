@@ -264,7 +264,7 @@ routes:
 """
     _, out, _ = tool("doctor", "--offline", "--json", config=config, OPENAI_API_KEY="key-aaaaaa")
     rows = [row for row in json.loads(out)["checks"] if "retire" in row["text"]]
-    equal([(row["name"], row["status"]) for row in rows], [("tier own", "warn")], out)
+    equal([(row["name"], row["status"]) for row in rows], [("model of own", "warn")], out)
     assert "gpt-4o-mini" in rows[0]["text"] and "2027-01-14" in rows[0]["text"], rows
     with Tandem(config) as tandem:
         (told,) = [line for line in tandem.log if "model_retires" in line]

@@ -58,7 +58,7 @@ PARTS = {
         "admin",
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "verbs"],
-    "app/setup": ["files", "model", "policy", "privacy", "process"],
+    "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "evidence"],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.
@@ -280,6 +280,7 @@ SENDERS = {
         "src/tier/door.c": "the door",
         "src/app/setup/process/watch_keeper.c": "tells the operator's webhook of alarms",
         "src/api/telemetry/otlp.c": "tells the operator's collector of times, tokens and costs",
+        "src/app/setup/credentials/fetch.c": "asks for a tier's credentials, where they end",
         "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)",
     },
     "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
@@ -310,7 +311,9 @@ STARTERS = {
     "execve": {},
     "execvp": {},
     "execl": {},
-    "posix_spawnp": {},
+    "posix_spawnp": {
+        "src/app/setup/credentials/command_token.c": "a tier's token_command, with chosen variables"
+    },
     "popen": {},
 }
 
@@ -353,6 +356,7 @@ def objects_beside_the_door():
     if objects and sorted(senders) != [
         "cli_remote.c.o",
         "door.c.o",
+        "setup_credentials_fetch.c.o",
         "setup_process_watch_keeper.c.o",
         "telemetry_otlp.c.o",
     ]:

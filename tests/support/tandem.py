@@ -34,6 +34,7 @@ def clean_environment(**extra: object) -> dict[str, str]:
         for key, value in os.environ.items()
         if not key.startswith(("TANDEM_", "OTEL_", *PROVIDERS)) and "proxy" not in key.lower()
     }
+    env["AWS_EC2_METADATA_DISABLED"] = "true"  # a machine of AWS's may run the tests
     env.update({key: str(value) for key, value in extra.items() if value is not None})
     return env
 

@@ -1,7 +1,7 @@
 /* A check is a request or two, and a table that says what each status means. */
 #include "app/cli/server_check.h"
 
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"

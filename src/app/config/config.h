@@ -17,6 +17,8 @@
 #include <stdatomic.h>
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
+/* Of a token_command, with its arguments. */
+#define CONFIG_COMMAND_WORDS_MAX 16
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
 #define CONFIG_LISTENS_MAX 16
@@ -90,6 +92,7 @@ struct config_tier {
     struct tier_model *served;              /* [model_count] */
     uint32_t idle_s;                        /* of a local tier with a model of its own */
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    struct config_texts token_command;      /* in their place: prints a token */
     struct config_tier_key *keys; /* [key_count] in place of api_key_env and api_key_file */
     size_t key_count;
     const char *api_version;

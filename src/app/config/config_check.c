@@ -106,7 +106,7 @@ static enum td_status check_local(const struct config *config, const struct conf
                       "a local tier is always on the device: remove place from tier '%.60s'",
                       tier->name);
     if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key ||
-        tier->api_version || tier->header_count || tier->key_count)
+        tier->api_version || tier->header_count || tier->key_count || tier->token_command.count)
         return refuse(config, tier->line, err,
                       "a local tier has no server: remove base_url, api_version, headers, keys and "
                       "pinned_key from tier '%.60s'",
@@ -207,6 +207,10 @@ static enum td_status check_headers(const struct config *config, const struct co
 static enum td_status check_server(const struct config *config, const struct config_tier *tier,
                                    struct td_error *err)
 {
+    if (tier->token_command.count && (tier->api_key_env || tier->api_key_file || tier->key_count))
+        return refuse(config, tier->line, err,
+                      "tier '%.60s' has token_command beside another key: give one of them",
+                      tier->name);
     if (tier->api_key_env && tier->api_key_file)
         return refuse(config, tier->line, err,
                       "tier '%.60s' has api_key_env and api_key_file: give one of them, not both",

@@ -80,8 +80,8 @@ static void fill_key(struct config_tier *tier, bool addressed, bool by_environme
     const struct tier_server *kind = config_tier_server(tier);
     bool always_own = !kind->base_url; /* each account has its address */
     bool needed = !kind->of_ones_own && (!by_environment || always_own);
-    if (tier->api_key_env || tier->api_key_file || tier->key_count || !kind->key_env ||
-        (addressed && !always_own))
+    if (tier->api_key_env || tier->api_key_file || tier->key_count || tier->token_command.count ||
+        !kind->key_env || (addressed && !always_own))
         return;
     if (needed || config_environment_get(env, kind->key_env))
         tier->api_key_env = kind->key_env;

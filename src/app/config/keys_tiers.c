@@ -158,6 +158,9 @@ static const struct config_key tier_keys[] = {
          "there is no base_url, and always of azure"},
     {"api_key_file", CONFIG_KEY_TEXT, AT(api_key_file), NULL,
      .help = "file that holds the key and nothing else"},
+    {"token_command", CONFIG_KEY_TEXTS, AT(token_command), NULL, 0, CONFIG_COMMAND_WORDS_MAX,
+     .help = "program with its arguments that prints the key, as in [gcloud, auth, "
+             "print-access-token]; it is run again before the key ends"},
     {"keys", CONFIG_KEY_SECTIONS, AT(keys), NULL, 0, TIER_KEYS_MAX, .section = &key_section,
      .count_offset = AT(key_count),
      .help = "several keys in place of one, as in [{name: a, env: KEY_A, weight: 3}, {name: b, "

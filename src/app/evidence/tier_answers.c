@@ -5,7 +5,7 @@
 #include "app/evidence/tier_answers.h"
 
 #include "app/config/config.h"
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/privacy_setup.h"

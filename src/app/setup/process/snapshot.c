@@ -4,7 +4,7 @@
 #include "app/setup/process/snapshot.h"
 
 #include "api/cache/cached_tier.h"
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/adapter_table.h"
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"

@@ -4,7 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/model_file.h"
 #include "base/json.h"
 #include "base/names.h"

@@ -6,7 +6,7 @@
 #include "app/cli/server_check.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "base/clock.h"

@@ -6,7 +6,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/mistakes.h"
-#include "app/setup/files/server_secrets.h"
+#include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -496,9 +496,15 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
                 ? "write the API key into that file"
                 : "docs/providers.md says where credentials are looked for",
             "%s", err.message);
+    } else if (secrets.missing.status != TD_OK) {
+        add(doctor, name, HEALTH_FAIL,
+            "docs/providers.md says where credentials are looked for; a server goes on trying",
+            "no credentials: %.400s", secrets.missing.message);
     } else if (!server_secrets_suffice(&secrets, tier)) {
         snprintf(advice, sizeof advice, "set %.200s; until then only the other tiers answer",
-                 tier->key_count ? "the variable of one of its keys" : tier->api_key_env);
+                 tier->key_count     ? "the variable of one of its keys"
+                 : tier->api_key_env ? tier->api_key_env
+                                     : "its key");
         /* The default configuration has a cloud for those who give a key. */
         add(doctor, name, tier->model_assumed ? HEALTH_WARN : HEALTH_FAIL, advice,
             "no API key: the tier is not used");
@@ -517,7 +523,7 @@ static void add_retirement(void *ctx, const struct config_tier *tier, const char
                            const char *words)
 {
     char name[64], advice[160];
-    snprintf(name, sizeof name, "tier %.50s", tier->name);
+    snprintf(name, sizeof name, "model of %.50s", tier->name);
     snprintf(advice, sizeof advice,
              "name another model; 'tandem models prices' shows what is known of one");
     add(ctx, name, HEALTH_WARN, advice, "model %.100s: %s", model, words);

@@ -1,5 +1,5 @@
 /* The file is INI: [profile] lines, name = value lines, # and ; begin comments. */
-#include "app/setup/files/aws_credentials.h"
+#include "app/setup/credentials/aws_credentials.h"
 
 #include "app/setup/files/secret_source.h"
 #include "base/buf.h"

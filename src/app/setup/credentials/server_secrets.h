@@ -16,6 +16,7 @@ struct server_secrets {
     struct tier_header headers[TIER_HEADERS_MAX];
     struct secret *values[TIER_HEADERS_MAX];
     size_t header_count;
+    struct td_error missing; /* why a key that ends (credential.h) could not be had yet */
 };
 
 /* Reads what the configuration names. It is to be closed also after a failure. **borrows** the

@@ -1,0 +1,69 @@
+#include "app/setup/credentials/fetch.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "net/client.h"
+#include "net/loop_event.h"
+#include "net/loopback.h"
+
+struct waiting {
+    struct loop *loop;
+    struct buf *answer;
+    enum td_status status;
+    int code;
+    struct td_error err;
+};
+
+static void on_body(void *ctx, struct td_str bytes)
+{
+    buf_append_str(((struct waiting *)ctx)->answer, bytes);
+}
+
+static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
+{
+    struct waiting *waiting = ctx;
+    waiting->status = status;
+    waiting->code = code;
+    if (status != TD_OK && err)
+        waiting->err = *err;
+    loop_event_stop(waiting->loop);
+}
+
+enum td_status fetch_now(const struct fetch_ask *ask, struct buf *answer, int *code,
+                         struct td_error *err)
+{
+    static const char *const none[] = {NULL};
+    struct waiting waiting = {.answer = answer};
+    struct client *client = NULL;
+    struct client_transfer *transfer;
+    const struct client_request request = {
+        .method = ask->method,
+        .url = ask->url,
+        .headers = ask->headers ? ask->headers : none,
+        .body = ask->body,
+        .allow_http = ask->direct || loopback_is_url(str_from(ask->url)),
+        .direct = ask->direct || loopback_is_url(str_from(ask->url)),
+        .connect_timeout_ms = ask->connect_ms,
+        .total_timeout_ms = ask->total_ms,
+        .response_bytes_max = answer->bytes_max,
+        .on_body = on_body,
+        .on_done = on_done,
+        .ctx = &waiting,
+    };
+    enum td_status status = loop_event_new(&waiting.loop, err);
+    if (status != TD_OK)
+        return status;
+    status = client_new(waiting.loop, &client, err);
+    if (status == TD_OK)
+        status = client_start(client, &request, &transfer, err);
+    if (status == TD_OK) {
+        loop_event_run(waiting.loop);
+        status = waiting.status;
+        if (status != TD_OK)
+            error_set(err, status, "%s", waiting.err.message);
+    }
+    client_free(client);
+    loop_event_free(waiting.loop);
+    *code = waiting.code;
+    return status;
+}
