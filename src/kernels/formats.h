@@ -118,7 +118,37 @@ enum {
     Q6_K_BYTES = 210,
     Q6_K_HIGH_AT = 128,
     Q6_K_SCALES_AT = 192,
-    Q6_K_SCALE_AT = 208
+    Q6_K_SCALE_AT = 208,
+    /* blocks_low.h has the layouts of these */
+    IQ1_S_BYTES = 50,
+    IQ1_S_HIGH_AT = 34,
+    IQ1_M_BYTES = 56,
+    IQ1_M_HIGH_AT = 32,
+    IQ1_M_SCALES_AT = 48,
+    IQ2_XXS_BYTES = 66,
+    IQ2_XS_BYTES = 74,
+    IQ2_XS_SCALES_AT = 66,
+    IQ2_S_BYTES = 82,
+    IQ2_S_SIGNS_AT = 34,
+    IQ2_S_HIGH_AT = 66,
+    IQ2_S_SCALES_AT = 74,
+    IQ3_XXS_BYTES = 98,
+    IQ3_XXS_SIGNS_AT = 66,
+    IQ3_S_BYTES = 110,
+    IQ3_S_HIGH_AT = 66,
+    IQ3_S_SIGNS_AT = 74,
+    IQ3_S_SCALES_AT = 106,
+    TQ1_0_BYTES = 54,
+    TQ1_0_SCALE_AT = 52,
+    TQ2_0_BYTES = 66,
+    TQ2_0_SCALE_AT = 64,
+    NVFP4_BLOCK = 64,
+    NVFP4_BYTES = 36,
+    NVFP4_QUANTS_AT = 4,
+    Q1_0_BLOCK = 128,
+    Q1_0_BYTES = 18,
+    Q2_0_BLOCK = 64,
+    Q2_0_BYTES = 18
 };
 
 /* The values of the nibbles of IQ4_NL and IQ4_XS. The steps are finer near zero. */

@@ -14,36 +14,49 @@
 #include "tandem/engine.h"
 
 /* One row a type that is read: GGUF's number of it, its name, and the weights and bytes of a block
- * (formats.h). The reference only needs a function in blocks_ref.c that takes a block apart. Each
- * variant has a table of its own functions. */
+ * (formats.h, blocks_low.h). The reference only needs a function in blocks_ref.c or blocks_low.c
+ * that takes a block apart. Each variant has a table of its own functions, except for the types of
+ * blocks_low.h, which all multiply by matmul_plain_body.h. */
 /* clang-format off */
 #define TENSOR_TYPES(x) \
-    x(TENSOR_F32, 0, "F32", 1, 4)                             \
-    x(TENSOR_F16, 1, "F16", 1, 2)                             \
-    x(TENSOR_Q4_0, 2, "Q4_0", BLOCK_32, Q4_0_BYTES)           \
-    x(TENSOR_Q4_1, 3, "Q4_1", BLOCK_32, Q4_1_BYTES)           \
-    x(TENSOR_Q5_0, 6, "Q5_0", BLOCK_32, Q5_0_BYTES)           \
-    x(TENSOR_Q5_1, 7, "Q5_1", BLOCK_32, Q5_1_BYTES)           \
-    x(TENSOR_Q8_0, 8, "Q8_0", BLOCK_32, Q8_0_BYTES)           \
-    x(TENSOR_Q2_K, 10, "Q2_K", SUPER_BLOCK, Q2_K_BYTES)       \
-    x(TENSOR_Q3_K, 11, "Q3_K", SUPER_BLOCK, Q3_K_BYTES)       \
-    x(TENSOR_Q4_K, 12, "Q4_K", SUPER_BLOCK, Q4_K_BYTES)       \
-    x(TENSOR_Q5_K, 13, "Q5_K", SUPER_BLOCK, Q5_K_BYTES)       \
-    x(TENSOR_Q6_K, 14, "Q6_K", SUPER_BLOCK, Q6_K_BYTES)       \
-    x(TENSOR_IQ4_NL, 20, "IQ4_NL", BLOCK_32, IQ4_NL_BYTES)    \
-    x(TENSOR_IQ4_XS, 23, "IQ4_XS", SUPER_BLOCK, IQ4_XS_BYTES) \
-    x(TENSOR_BF16, 30, "BF16", 1, 2)                          \
-    x(TENSOR_MXFP4, 39, "MXFP4", BLOCK_32, MXFP4_BYTES)
+    x(TENSOR_F32, 0, "F32", 1, 4)                                \
+    x(TENSOR_F16, 1, "F16", 1, 2)                                \
+    x(TENSOR_Q4_0, 2, "Q4_0", BLOCK_32, Q4_0_BYTES)              \
+    x(TENSOR_Q4_1, 3, "Q4_1", BLOCK_32, Q4_1_BYTES)              \
+    x(TENSOR_Q5_0, 6, "Q5_0", BLOCK_32, Q5_0_BYTES)              \
+    x(TENSOR_Q5_1, 7, "Q5_1", BLOCK_32, Q5_1_BYTES)              \
+    x(TENSOR_Q8_0, 8, "Q8_0", BLOCK_32, Q8_0_BYTES)              \
+    x(TENSOR_Q2_K, 10, "Q2_K", SUPER_BLOCK, Q2_K_BYTES)          \
+    x(TENSOR_Q3_K, 11, "Q3_K", SUPER_BLOCK, Q3_K_BYTES)          \
+    x(TENSOR_Q4_K, 12, "Q4_K", SUPER_BLOCK, Q4_K_BYTES)          \
+    x(TENSOR_Q5_K, 13, "Q5_K", SUPER_BLOCK, Q5_K_BYTES)          \
+    x(TENSOR_Q6_K, 14, "Q6_K", SUPER_BLOCK, Q6_K_BYTES)          \
+    x(TENSOR_IQ2_XXS, 16, "IQ2_XXS", SUPER_BLOCK, IQ2_XXS_BYTES) \
+    x(TENSOR_IQ2_XS, 17, "IQ2_XS", SUPER_BLOCK, IQ2_XS_BYTES)    \
+    x(TENSOR_IQ3_XXS, 18, "IQ3_XXS", SUPER_BLOCK, IQ3_XXS_BYTES) \
+    x(TENSOR_IQ1_S, 19, "IQ1_S", SUPER_BLOCK, IQ1_S_BYTES)       \
+    x(TENSOR_IQ4_NL, 20, "IQ4_NL", BLOCK_32, IQ4_NL_BYTES)       \
+    x(TENSOR_IQ3_S, 21, "IQ3_S", SUPER_BLOCK, IQ3_S_BYTES)       \
+    x(TENSOR_IQ2_S, 22, "IQ2_S", SUPER_BLOCK, IQ2_S_BYTES)       \
+    x(TENSOR_IQ4_XS, 23, "IQ4_XS", SUPER_BLOCK, IQ4_XS_BYTES)    \
+    x(TENSOR_IQ1_M, 29, "IQ1_M", SUPER_BLOCK, IQ1_M_BYTES)       \
+    x(TENSOR_BF16, 30, "BF16", 1, 2)                             \
+    x(TENSOR_TQ1_0, 34, "TQ1_0", SUPER_BLOCK, TQ1_0_BYTES)       \
+    x(TENSOR_TQ2_0, 35, "TQ2_0", SUPER_BLOCK, TQ2_0_BYTES)       \
+    x(TENSOR_MXFP4, 39, "MXFP4", BLOCK_32, MXFP4_BYTES)          \
+    x(TENSOR_NVFP4, 40, "NVFP4", NVFP4_BLOCK, NVFP4_BYTES)       \
+    x(TENSOR_Q1_0, 41, "Q1_0", Q1_0_BLOCK, Q1_0_BYTES)           \
+    x(TENSOR_Q2_0, 42, "Q2_0", Q2_0_BLOCK, Q2_0_BYTES)
 /* clang-format on */
 
 #define TENSOR_TYPE_VALUE(type, number, name, elements, bytes) type = number,
 enum tensor_type {
-    TENSOR_TYPES(TENSOR_TYPE_VALUE) TENSOR_TYPE_COUNT = 40 /* more than the highest number */
+    TENSOR_TYPES(TENSOR_TYPE_VALUE) TENSOR_TYPE_COUNT = 43 /* more than the highest number */
 };
 
 struct tensor_traits {
     const char *name;        /* "Q4_0"; NULL = not supported */
-    uint32_t block_elements; /* 1, 32 or 256 */
+    uint32_t block_elements; /* 1, 32, 64, 128 or 256 */
     uint32_t block_bytes;
 };
 
@@ -52,9 +65,10 @@ const struct tensor_traits *tensor_traits_get(uint32_t type);
 
 /* Forms that an activation row [cols] takes before a product. */
 enum activation_form {
-    ACTIVATION_F32,    /* for F32, F16, BF16 weights */
-    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
-    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in blocks of 256 */
+    ACTIVATION_F32,      /* for F32, F16, BF16 weights */
+    ACTIVATION_Q8_32,    /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
+    ACTIVATION_Q8_256,   /* int8 blocks of 256 with scale and 16-sums, for types in blocks of 256 */
+    ACTIVATION_Q8_PLAIN, /* int8 blocks of 32 in order, for the types of blocks_low.h */
     ACTIVATION_FORM_COUNT
 };
 

@@ -9,6 +9,7 @@
 #include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
+#include "kernels/matmul_plain.h"
 #include "kernels/simd_avx2.h"
 #include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
@@ -269,7 +270,7 @@ void matmul_avx2(enum tensor_type type, const void *weights, size_t row_bytes, s
                  size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                  size_t tokens, float *y, size_t y_stride)
 {
-    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
     struct tile whole = {
         .rows = (const uint8_t *)weights + row_begin * row_bytes,
         .row_bytes = row_bytes,
@@ -279,5 +280,10 @@ void matmul_avx2(enum tensor_type type, const void *weights, size_t row_bytes, s
         .y = y + row_begin,
         .y_stride = y_stride,
     };
+    if (activation_form_of(type) == ACTIVATION_Q8_PLAIN) {
+        matmul_plain_avx2(type, &whole, row_end - row_begin, tokens);
+        return;
+    }
+    ASSERT(tile_sets[type].wide[0] != NULL);
     tiles_run(&tile_sets[type], &whole, row_end - row_begin, tokens);
 }

@@ -12,6 +12,7 @@
 #include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
+#include "kernels/matmul_plain.h"
 #include "kernels/simd_neon.h"
 #include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
@@ -268,7 +269,7 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
                     size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                     size_t tokens, float *y, size_t y_stride)
 {
-    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
     struct tile whole = {
         .rows = (const uint8_t *)weights + row_begin * row_bytes,
         .row_bytes = row_bytes,
@@ -278,6 +279,11 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
         .y = y + row_begin,
         .y_stride = y_stride,
     };
+    if (activation_form_of(type) == ACTIVATION_Q8_PLAIN) {
+        matmul_plain_neon(type, &whole, row_end - row_begin, tokens);
+        return;
+    }
+    ASSERT(tile_sets[type].wide[0] != NULL);
     tiles_run(&tile_sets[type], &whole, row_end - row_begin, tokens);
 }
 

@@ -110,6 +110,19 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
     }
 }
 
+static void prepare_plain(const float *x, size_t cols, uint8_t *out)
+{
+    memset(out, 0, activation_form_bytes(ACTIVATION_Q8_PLAIN, cols));
+    for (size_t c = 0; c < cols; c += BLOCK_32) {
+        uint8_t *span = out + c / SUPER_BLOCK * ACT_PLAIN_BYTES;
+        size_t block = c % SUPER_BLOCK / BLOCK_32;
+        int8_t quants[BLOCK_32];
+        float scale = quantize_block(x + c, BLOCK_32, quants);
+        memcpy(span + BLOCK_32 * block, quants, sizeof quants);
+        memcpy(span + ACT_PLAIN_SCALE_AT + 4 * block, &scale, sizeof scale);
+    }
+}
+
 void activation_prepare_ref(enum activation_form form, const float *x, size_t cols, void *out)
 {
     switch (form) {
@@ -118,6 +131,9 @@ void activation_prepare_ref(enum activation_form form, const float *x, size_t co
         return;
     case ACTIVATION_Q8_256:
         prepare_256(x, cols, out);
+        return;
+    case ACTIVATION_Q8_PLAIN:
+        prepare_plain(x, cols, out);
         return;
     default:
         memset(out, 0, activation_form_bytes(form, cols));
@@ -174,10 +190,37 @@ static double dot_blocks(enum tensor_type type, const uint8_t *row, size_t cols,
     return sum;
 }
 
+/* Of a type of blocks_low.h: activations have a scale for each 32. */
+static double dot_plain(enum tensor_type type, const uint8_t *row, size_t cols, const uint8_t *act)
+{
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    struct block_ref block;
+    double sum = 0;
+    for (size_t c = 0; c < cols; c += 16) {
+        const uint8_t *span = act + c / SUPER_BLOCK * ACT_PLAIN_BYTES;
+        const int8_t *quants = (const void *)(span + c % SUPER_BLOCK);
+        size_t at = c % traits->block_elements;
+        if (at == 0)
+            block_ref_unpack(type, row + c / traits->block_elements * traits->block_bytes, &block);
+        int dot = 0;
+        for (size_t i = 0; i < 16; i++)
+            dot += block.quants[at + i] * quants[i];
+        sum += (double)block.d * block.factors[at / 16] * dot *
+               (double)load_f32(span + ACT_PLAIN_SCALE_AT + c % SUPER_BLOCK / BLOCK_32 * 4);
+    }
+    return sum;
+}
+
 static double dot_row(enum tensor_type type, const uint8_t *row, size_t cols, const void *act)
 {
-    return activation_form_of(type) == ACTIVATION_F32 ? dot_float(type, row, cols, act)
-                                                      : dot_blocks(type, row, cols, act);
+    switch (activation_form_of(type)) {
+    case ACTIVATION_F32:
+        return dot_float(type, row, cols, act);
+    case ACTIVATION_Q8_PLAIN:
+        return dot_plain(type, row, cols, act);
+    default:
+        return dot_blocks(type, row, cols, act);
+    }
 }
 
 void matmul_ref(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,

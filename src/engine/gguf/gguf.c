@@ -281,10 +281,8 @@ static enum td_status read_alignment(struct reader *reader, struct gguf *gguf)
 static const char *type_name_known(uint32_t type)
 {
     static const char *const names[TENSOR_TYPE_COUNT] = {
-        [9] = "Q8_1",     [15] = "Q8_K",  [16] = "IQ2_XXS", [17] = "IQ2_XS",
-        [18] = "IQ3_XXS", [19] = "IQ1_S", [21] = "IQ3_S",   [22] = "IQ2_S",
-        [24] = "I8",      [25] = "I16",   [26] = "I32",     [27] = "I64",
-        [28] = "F64",     [29] = "IQ1_M", [34] = "TQ1_0",   [35] = "TQ2_0"};
+        [9] = "Q8_1", [15] = "Q8_K", [24] = "I8", [25] = "I16",
+        [26] = "I32", [27] = "I64",  [28] = "F64"};
     return type < TENSOR_TYPE_COUNT && names[type] ? names[type] : "unknown";
 }
 

@@ -16,10 +16,12 @@
 
 enum { ROWS = 9, TOKENS = 33 };
 
-static const enum tensor_type types[] = {TENSOR_F32,    TENSOR_F16,   TENSOR_BF16, TENSOR_Q8_0,
-                                         TENSOR_Q4_0,   TENSOR_Q4_1,  TENSOR_Q5_0, TENSOR_Q5_1,
-                                         TENSOR_IQ4_NL, TENSOR_MXFP4, TENSOR_Q2_K, TENSOR_Q3_K,
-                                         TENSOR_Q4_K,   TENSOR_Q5_K,  TENSOR_Q6_K, TENSOR_IQ4_XS};
+static const enum tensor_type types[] = {
+    TENSOR_F32,     TENSOR_F16,    TENSOR_BF16,   TENSOR_Q8_0,    TENSOR_Q4_0,  TENSOR_Q4_1,
+    TENSOR_Q5_0,    TENSOR_Q5_1,   TENSOR_IQ4_NL, TENSOR_MXFP4,   TENSOR_Q2_K,  TENSOR_Q3_K,
+    TENSOR_Q4_K,    TENSOR_Q5_K,   TENSOR_Q6_K,   TENSOR_IQ4_XS,  TENSOR_IQ1_S, TENSOR_IQ1_M,
+    TENSOR_IQ2_XXS, TENSOR_IQ2_XS, TENSOR_IQ2_S,  TENSOR_IQ3_XXS, TENSOR_IQ3_S, TENSOR_TQ1_0,
+    TENSOR_TQ2_0,   TENSOR_NVFP4,  TENSOR_Q1_0,   TENSOR_Q2_0};
 enum { TYPES = sizeof types / sizeof *types };
 
 static void *exact(size_t bytes)
@@ -70,10 +72,12 @@ static void fill_element(enum tensor_type type, enum fill fill, uint8_t *at)
 /* Where a type's halves are; a minimum at 0 is none. */
 static size_t scale_at(enum tensor_type type)
 {
-    return type == TENSOR_Q2_K   ? Q2_K_SCALE_AT
-           : type == TENSOR_Q3_K ? Q3_K_SCALE_AT
-           : type == TENSOR_Q6_K ? Q6_K_SCALE_AT
-                                 : 0;
+    return type == TENSOR_Q2_K    ? Q2_K_SCALE_AT
+           : type == TENSOR_Q3_K  ? Q3_K_SCALE_AT
+           : type == TENSOR_Q6_K  ? Q6_K_SCALE_AT
+           : type == TENSOR_TQ1_0 ? TQ1_0_SCALE_AT
+           : type == TENSOR_TQ2_0 ? TQ2_0_SCALE_AT
+                                  : 0;
 }
 
 static size_t minimum_at(enum tensor_type type)
@@ -98,6 +102,13 @@ static uint8_t fill_exponent(enum fill fill)
     return fill == FILL_ZERO || fill == FILL_SUBNORMAL ? (uint8_t)(random_u32() % 3)
            : fill == FILL_RANDOM                       ? (uint8_t)(120 + random_u32() % 8)
                                                        : 200;
+}
+
+/* The half of an IQ1_M block is in the upper nibbles of four words. */
+static void fill_scale_in_nibbles(uint16_t half, uint8_t *words)
+{
+    for (size_t i = 0; i < 4; i++)
+        words[2 * i + 1] = (uint8_t)((words[2 * i + 1] & 15) | (half >> 4 * i & 15) << 4);
 }
 
 /* Sets the fields that make the weights smallest, unless that is a block of zeros. */
@@ -129,7 +140,9 @@ static void fill_block(enum tensor_type type, enum fill fill, uint8_t *block)
         fill_lowest(type, block);
     if (type == TENSOR_MXFP4)
         block[0] = fill_exponent(fill);
-    else
+    else if (type == TENSOR_IQ1_M)
+        fill_scale_in_nibbles(fill_scale(fill), block + IQ1_M_SCALES_AT);
+    else if (type != TENSOR_NVFP4) /* any byte is a scale */
         put_u16(block + scale_at(type), fill_scale(fill));
     if (minimum_at(type) != 0)
         put_u16(block + minimum_at(type), fill_scale(fill));
@@ -192,6 +205,11 @@ static double activation_value(const struct matrix *m, const uint8_t *act, size_
         act += c / SUPER_BLOCK * ACT256_BYTES;
         return (double)load_f32(act + ACT256_SCALE_AT) * (int8_t)act[c % SUPER_BLOCK];
     }
+    if (m->form == ACTIVATION_Q8_PLAIN) {
+        act += c / SUPER_BLOCK * ACT_PLAIN_BYTES;
+        return (double)load_f32(act + ACT_PLAIN_SCALE_AT + c % SUPER_BLOCK / BLOCK_32 * 4) *
+               (int8_t)act[c % SUPER_BLOCK];
+    }
     act += c / ACT32_GROUP * ACT32_BYTES;
     size_t at = c % ACT32_GROUP / BLOCK_32 * 16, i = c % BLOCK_32;
     return (double)load_f32(act + ACT32_SCALE_AT + at) *
@@ -241,6 +259,8 @@ static size_t additions(const struct kernels *kernels, const struct matrix *m)
     const size_t lanes = variant_lanes(kernels);
     const bool avx2 = lanes == 8;
     switch (m->form) {
+    case ACTIVATION_Q8_PLAIN:
+        return 2 * (m->cols / 16); /* sixteen lanes; a product and an addition */
     case ACTIVATION_Q8_256:
         return (avx2 ? 3 : 2) * (m->cols / 256);
     case ACTIVATION_Q8_32:
@@ -361,7 +381,7 @@ static void check_lengths(const struct kernels *kernels)
     static const size_t of_blocks[] = {1, 2, 3, 4, 5, 7, 9, 18};
     for (size_t i = 0; i < TYPES; i++) {
         size_t block = tensor_traits_get(types[i])->block_elements;
-        size_t lengths = block == 1 ? 11 : block == 32 ? 8 : 4;
+        size_t lengths = block == 1 ? 11 : block < 256 ? 8 : 4;
         for (size_t j = 0; j < lengths; j++) {
             struct matrix m =
                 matrix_new(types[i], ROWS, block == 1 ? of_1[j] : block * of_blocks[j], TOKENS,
@@ -382,7 +402,8 @@ static void check_extremes(const struct kernels *kernels)
     for (size_t i = 0; i < TYPES; i++)
         for (int weights = 0; weights < FILLS; weights++)
             for (int activations = 0; activations < FILLS; activations++) {
-                size_t cols = tensor_traits_get(types[i])->block_elements == 256 ? 512 : 160;
+                size_t block = tensor_traits_get(types[i])->block_elements;
+                size_t cols = block == 256 ? 512 : block <= 32 ? 160 : 3 * block;
                 struct matrix m =
                     matrix_new(types[i], ROWS, cols, 5, (enum fill)weights, (enum fill)activations);
                 check_matrix(kernels, &m);
@@ -440,9 +461,9 @@ static void test_results_do_not_depend_on_row_blocks(void)
 static void check_prepare(const struct kernels *kernels)
 {
     static const enum activation_form forms[] = {ACTIVATION_F32, ACTIVATION_Q8_32,
-                                                 ACTIVATION_Q8_256};
+                                                 ACTIVATION_Q8_256, ACTIVATION_Q8_PLAIN};
     static const size_t lengths[] = {256, 512, 768, 1024 + 256};
-    for (size_t f = 0; f < 3; f++)
+    for (size_t f = 0; f < 4; f++)
         for (size_t j = 0; j < 4; j++)
             for (int fill = 0; fill <= FILLS; fill++) {
                 size_t cols =
