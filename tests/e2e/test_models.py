@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from certificates import certificate
 from check import Skip, case, equal, main
-from gguf import write_adapter
+from gguf import split, write_adapter
 from model_hub import Blob, Folder, Hub
 from tandem import NANO, ROOT, Tandem, clean_environment, run, wait_until
 
@@ -528,6 +528,61 @@ def test_list_info_rm_and_use_by_name():
         assert code == 1 and "no model" in err, err
         code, _, err = run("models", "rm", "../x", env=folder.env)
         assert code == 2 and "'../x' is not a model's name" in err, err
+
+
+@case
+def test_a_model_in_several_files_is_one_model():
+    with Folder() as folder:
+        source = folder.path.parent
+        files = split(NANO, source, "big", 3)
+        # Any of the files stands for the whole.
+        code, events, err = folder.pull(files[1])
+        equal(code, 0, err)
+        equal(
+            [event["name"] for event in events if event["event"] == "pulled"],
+            [f"big-0000{i}-of-00003" for i in (1, 2, 3)],
+        )
+        _, out, _ = run("models", "list", "--json", env=folder.env)
+        listed = json.loads(out)["models"]
+        equal(
+            [(model["name"], model["usable"]) for model in listed], [("big-00001-of-00003", True)]
+        )
+        equal(listed[0]["bytes"], sum(file.stat().st_size for file in files))
+        code, out, err = run("models", "info", "big-00002-of-00003", "--json", env=folder.env)
+        equal(code, 0, err)
+        types = json.loads(out)["types"]
+        _, out, _ = run("models", "info", NANO, "--json", env=folder.env)
+        equal(types, json.loads(out)["types"])
+        arguments = ("-p", "hello", "-n", 8, "--temp", 0, "--json")
+        whole = run("generate", "-m", NANO, *arguments, env=folder.env)[1]
+        parts = run("generate", "-m", "big-00003-of-00003", *arguments, env=folder.env)[1]
+        equal(json.loads(parts)["text"], json.loads(whole)["text"])
+        # Named and refused: a part that is missing, one that is another, one under a wrong name.
+        (folder.path / files[1].name).rename(source / "away.gguf")
+        code, _, err = run("generate", "-m", "big-00001-of-00003", "-p", "x", env=folder.env)
+        assert code == 1 and "part 2 of 3" in err and "is missing" in err, err
+        _, out, _ = run("models", "list", "--json", env=folder.env)
+        equal([model["usable"] for model in json.loads(out)["models"]], [False])
+        (folder.path / files[1].name).write_bytes(files[2].read_bytes())
+        code, _, err = run("generate", "-m", "big-00001-of-00003", "-p", "x", env=folder.env)
+        assert code == 1 and "says part 3 of 3" in err, err
+        (source / "away.gguf").rename(folder.path / "alone.gguf")
+        code, _, err = run("generate", "-m", "alone", "-p", "x", env=folder.env)
+        assert code == 1 and "NAME-00001-of-00003.gguf" in err, err
+        code, out, err = run("models", "rm", "big-00003-of-00003", env=folder.env)
+        equal((code, folder.models()), (0, ["alone.gguf"]), err)
+
+
+@case
+def test_the_files_of_a_model_are_pulled_from_a_hub_under_one_name():
+    with Folder() as folder:
+        files = split(NANO, folder.path.parent, "big", 2)
+        with Hub({f"/{file.name}": Blob(file.read_bytes()) for file in files}) as hub:
+            code, _, err = folder.pull(f"{hub.url}/{files[0].name}?download=true", "--name", "mine")
+            equal(code, 0, err)
+        equal(folder.models(), ["mine-00001-of-00002.gguf", "mine-00002-of-00002.gguf"])
+        err = folder.pull(files[0], "--name", "other", "--sha256", "1" * 64)[2]
+        assert "--sha256 is of one file" in err, err
 
 
 @case

@@ -1,6 +1,7 @@
 /* Any bytes as a GGUF file. It is refused with words, or everything in it can be read. A file that
- * opens is also given to the tokenizer as a vocabulary. */
-#include "engine/gguf/gguf.h"
+ * opens is also given to the tokenizer as a vocabulary. The bytes are also read as the two files of
+ * a model, the second beginning at the last "GGUF" in them. */
+#include "engine/gguf/gguf_split.h"
 #include "engine/tokenizer/tokenizer.h"
 
 #include <stdlib.h>
@@ -30,9 +31,38 @@ static unsigned walk(const struct gguf *gguf)
     return sum;
 }
 
+/* Where the last "GGUF" begins, or 0. */
+static size_t second_file(const uint8_t *data, size_t size)
+{
+    for (size_t at = size > 4 ? size - 4 : 0; at > 0; at--)
+        if (memcmp(data + at, "GGUF", 4) == 0)
+            return at;
+    return 0;
+}
+
+static unsigned join(const uint8_t *data, size_t size)
+{
+    struct gguf *parts[2] = {NULL, NULL}, *whole = NULL;
+    struct td_error err = {0};
+    size_t cut = second_file(data, size);
+    if (cut == 0 || gguf_open_memory(data, cut, "a", false, &parts[0], NULL) != TD_OK)
+        return 0;
+    if (gguf_open_memory(data + cut, size - cut, "b", false, &parts[1], NULL) != TD_OK) {
+        gguf_close(parts[0]);
+        return 0;
+    }
+    enum td_status status = gguf_join(parts, 2, &whole, &err);
+    if ((status == TD_OK) != (whole != NULL) || (status != TD_OK && err.message[0] == '\0'))
+        abort();
+    unsigned sum = whole ? walk(whole) : 0;
+    gguf_close(whole);
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static volatile unsigned sink;
+    sink = sink + join(data, size);
     for (int vocab_only = 0; vocab_only < 2; vocab_only++) {
         struct gguf *gguf;
         struct td_error err = {0};

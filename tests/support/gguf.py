@@ -74,6 +74,46 @@ def add_metadata(
     target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32 :])
 
 
+def split(source: Path, folder: Path, stem: str, count: int) -> list[Path]:
+    """The same model in several files, as public repositories have the large ones."""
+    data = source.read_bytes()
+    tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
+    at = 24
+    for _ in range(pair_count):
+        at = skip_value(data, at, STRING)
+        at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
+    pairs_end, entries = at, []
+    for _ in range(tensor_count):
+        begin, at = at, skip_value(data, at, STRING)
+        at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 4
+        entries.append((data[begin:at], struct.unpack_from("<Q", data, at)[0]))
+        at += 8
+    data_begin = at + -at % 32
+    ends = sorted([offset for _, offset in entries] + [len(data) - data_begin])
+    files = []
+    for number in range(count):
+        mine = entries[len(entries) * number // count : len(entries) * (number + 1) // count]
+        pairs = data[24:pairs_end] if number == 0 else b""
+        for key, value in (
+            ("split.no", number),
+            ("split.count", count),
+            ("split.tensors.count", len(entries)),
+        ):
+            pairs += pair(key, value)
+        directory = body = b""
+        for entry, offset in mine:
+            directory += entry + struct.pack("<Q", len(body))
+            end = ends[ends.index(offset) + 1]
+            body += data[data_begin + offset : data_begin + end]
+            body += b"\0" * (-len(body) % 32)
+        head = b"GGUF" + struct.pack("<IQQ", 3, len(mine), (pair_count if number == 0 else 0) + 3)
+        head += pairs + directory
+        path = folder / f"{stem}-{number + 1:05}-of-{count:05}.gguf"
+        path.write_bytes(head + b"\0" * (-len(head) % 32) + body)
+        files.append(path)
+    return files
+
+
 def write(
     path: Path,
     pairs: Sequence[tuple[str, Any]],

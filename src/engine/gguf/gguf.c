@@ -38,7 +38,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* Real files have fewer than 100 pairs and, with 60 layers of 128 experts, fewer than 25000
  * tensors. The limits bound what a hostile file can make us allocate and hash. */
 #define PAIRS_MAX 16384
-#define TENSORS_MAX 65536
 #define KEY_BYTES_MAX 256    /* the format allows 65535; the longest key in use has 60 */
 #define NAME_BYTES_MAX 64    /* the format's limit */
 #define ALIGNMENT_DEFAULT 32 /* the format's default */
@@ -288,7 +287,7 @@ static const char *type_name_known(uint32_t type)
 
 static enum td_status unsupported_type(struct reader *reader, const struct gguf_tensor *tensor)
 {
-    char list[128] = "";
+    char list[256] = "";
     size_t used = 0;
     for (uint32_t type = 0; type < TENSOR_TYPE_COUNT; type++) {
         const struct tensor_traits *traits = tensor_traits_get(type);
@@ -480,7 +479,7 @@ static enum td_status read_header(struct reader *reader, struct gguf *gguf)
         status = read_u64(reader, "the metadata count", &pair_count);
     if (status != TD_OK)
         return status;
-    if (tensor_count > TENSORS_MAX || tensor_count > bytes_left(reader) / TENSOR_BYTES_MIN)
+    if (tensor_count > GGUF_TENSORS_MAX || tensor_count > bytes_left(reader) / TENSOR_BYTES_MIN)
         return error_set(reader->err, TD_CORRUPT,
                          "%s: claims %llu tensors, which the file cannot hold", gguf->path,
                          (unsigned long long)tensor_count);
@@ -532,7 +531,8 @@ enum td_status gguf_open_memory(const void *data, size_t len, const char *label,
     return parse(data, len, false, label, vocab_only, out, err);
 }
 
-enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, struct td_error *err)
+enum td_status gguf_open_file(const char *path, bool vocab_only, struct gguf **out,
+                              struct td_error *err)
 {
     ASSERT(path != NULL && out != NULL);
     *out = NULL;
@@ -559,6 +559,8 @@ void gguf_advise(const struct gguf *gguf, int advice)
 {
     if (gguf->mapped)
         (void)madvise((void *)(uintptr_t)gguf->data, gguf->file_bytes, advice);
+    for (size_t i = 0; i < gguf->part_count; i++)
+        gguf_advise(gguf->parts[i], advice);
 }
 
 void gguf_close(struct gguf *gguf)
@@ -567,6 +569,9 @@ void gguf_close(struct gguf *gguf)
         return;
     if (gguf->mapped)
         munmap((void *)(uintptr_t)gguf->data, gguf->file_bytes);
+    for (size_t i = 0; i < gguf->part_count; i++)
+        gguf_close(gguf->parts[i]); /* parts have no parts */
+    free(gguf->parts);
     free(gguf->pairs);
     free(gguf->pair_index.slots);
     free(gguf->tensors);

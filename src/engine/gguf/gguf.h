@@ -35,9 +35,13 @@ struct gguf_tensor {
 };
 
 /* vocab_only: the tensor directory is parsed, but the tensors' types and data are not checked.
- * **returns new** (gguf_close). */
+ * `path` may be any part of a model in several files (gguf_split.h): all are opened, and are one
+ * here. **returns new** (gguf_close). */
 TD_MUST_CHECK enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out,
                                        struct td_error *err);
+/* One file alone, though it may be a part of a model. **returns new** (gguf_close). */
+TD_MUST_CHECK enum td_status gguf_open_file(const char *path, bool vocab_only, struct gguf **out,
+                                            struct td_error *err);
 /* The same over memory of the caller, which must outlive it (for fuzzing and tests). */
 TD_MUST_CHECK enum td_status gguf_open_memory(const void *data, size_t len, const char *label,
                                               bool vocab_only, struct gguf **out,

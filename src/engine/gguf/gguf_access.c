@@ -18,7 +18,10 @@ const char *gguf_path(const struct gguf *gguf)
 
 uint64_t gguf_file_bytes(const struct gguf *gguf)
 {
-    return gguf->file_bytes;
+    uint64_t bytes = gguf->file_bytes;
+    for (size_t i = 0; i < gguf->part_count; i++)
+        bytes += gguf->parts[i]->file_bytes;
+    return bytes;
 }
 
 static const struct gguf_pair *find(const struct gguf *gguf, const char *key)
@@ -202,7 +205,10 @@ const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, size_t index)
 
 uint64_t gguf_fingerprint(const struct gguf *gguf)
 {
-    return hash_words64(gguf->data, gguf->directory_end);
+    uint64_t hash = hash_words64(gguf->data, gguf->directory_end);
+    for (size_t i = 0; i < gguf->part_count; i++)
+        hash = hash * 0x9e3779b97f4a7c15u ^ gguf_fingerprint(gguf->parts[i]); /* order counts */
+    return hash;
 }
 
 /* A string may be long and hold any byte: it is cut, and control characters become spaces. */

@@ -140,6 +140,10 @@ enum td_status gguf_copy(const struct gguf *gguf, const char *prefix, const stru
 {
     ASSERT(prefix != NULL && path != NULL);
     ASSERT(pairs->failed || (pairs->len == 0) == (pair_count == 0));
+    if (gguf->part_count)
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: a model in %zu files cannot be written; make one file of it first",
+                         gguf->path, gguf->part_count + 1);
     size_t rest = gguf->directory_end % gguf->alignment;
     size_t data_at = gguf->directory_end + (rest ? gguf->alignment - rest : 0);
     struct buf head, beside;

@@ -1,5 +1,5 @@
-/* What gguf.c (opens and checks), gguf_access.c (answers) and gguf_copy.c (writes) share. Nobody
- * else includes this. */
+/* What gguf.c (opens and checks), gguf_split.c (joins), gguf_access.c (answers) and gguf_copy.c
+ * (writes) share. Nobody else includes this. */
 #ifndef ENGINE_GGUF_FORMAT_H
 #define ENGINE_GGUF_FORMAT_H
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define GGUF_TYPE_COUNT 13
+#define GGUF_TENSORS_MAX 65536u
 
 /* One metadata pair. All pointers lie inside the file. */
 struct gguf_pair {
@@ -38,6 +39,9 @@ struct gguf {
     struct gguf_tensor *tensors;
     size_t tensor_count;
     struct gguf_index tensor_index;
+    /* Of a model in several files: the others. Their tensors are in the tables above as well. */
+    struct gguf **parts;
+    size_t part_count;
 };
 
 /* The slot of `name`: *slot holds index + 1. 0 = the name is absent and may be put there. The first

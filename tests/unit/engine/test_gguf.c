@@ -1,5 +1,5 @@
 /* The GGUF reader against whole, damaged and absurd files. */
-#include "engine/gguf/gguf.h"
+#include "engine/gguf/gguf_split.h"
 
 #include "gguf_builder.h"
 #include "shared_data.h"
@@ -203,8 +203,8 @@ static void test_bad_tensors_are_refused_with_name_and_reason(void)
     expect_refused_tensor("t", TENSOR_F32, 0, fine, 0, "0 dimensions");
     expect_refused_tensor("t", TENSOR_F32, 5, (const uint64_t[]){1, 1, 1, 1, 1}, 0, "5 dimensions");
     expect_refused_tensor("t", TENSOR_Q8_0, 2, odd, 0, "multiple of 32");
-    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "IQ2_XXS");
-    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "supported types: F32");
+    expect_refused_tensor("t", 15, 1, (const uint64_t[]){256}, 0, "Q8_K");
+    expect_refused_tensor("t", 15, 1, (const uint64_t[]){256}, 0, "supported types: F32");
     expect_refused_tensor("t", 4000000000u, 1, fine, 0, "unknown");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 8, "alignment");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "after the file");
@@ -357,6 +357,100 @@ static void test_damaged_real_file_is_refused_or_harmless(void)
     munmap(data, (size_t)info.st_size);
 }
 
+/* ---- models in several files ---- */
+
+static struct gguf *open_part(struct buf *file, uint32_t number, uint32_t count, uint32_t tensors,
+                              const char *name)
+{
+    struct gguf_builder builder;
+    struct gguf *gguf = NULL;
+    struct td_error err;
+    builder_init(&builder);
+    builder_u32(&builder, "split.no", number);
+    builder_u32(&builder, "split.count", count);
+    builder_u32(&builder, "split.tensors.count", tensors);
+    builder_tensor(&builder, name, 0, 8, 1.0f + (float)number, NULL);
+    builder_finish(&builder, file);
+    builder_deinit(&builder);
+    CHECK(open_bytes(file->data, file->len, &gguf, &err) == TD_OK);
+    return gguf;
+}
+
+/* Joins two parts; **returns new** or NULL, and then *err says why. */
+static struct gguf *join_two(struct buf files[2], const uint32_t numbers[2], uint32_t count,
+                             uint32_t tensors, const char *const names[2], struct td_error *err)
+{
+    struct gguf *parts[2], *whole = NULL;
+    *err = (struct td_error){0};
+    for (size_t i = 0; i < 2; i++)
+        parts[i] = open_part(&files[i], numbers[i], count, tensors, names[i]);
+    CHECK((gguf_join(parts, 2, &whole, err) == TD_OK) == (whole != NULL));
+    return whole;
+}
+
+static void test_parts_become_one_model(void)
+{
+    struct buf files[2];
+    struct td_error err;
+    struct gguf *whole =
+        join_two(files, (const uint32_t[]){0, 1}, 2, 2, (const char *const[]){"a", "b"}, &err);
+    REQUIRE(whole != NULL);
+    const struct gguf_tensor *a = gguf_find_tensor(whole, "a"), *b = gguf_find_tensor(whole, "b");
+    CHECK(gguf_tensor_count(whole) == 2 && gguf_file_bytes(whole) == files[0].len + files[1].len);
+    CHECK(a && b && *(const float *)a->data == 1.0f && *(const float *)b->data == 2.0f);
+    gguf_close(whole);
+    buf_deinit(&files[0]);
+    buf_deinit(&files[1]);
+}
+
+static void test_parts_that_do_not_belong_together_are_refused(void)
+{
+    static const struct {
+        uint32_t numbers[2], count, tensors;
+        const char *names[2], *words;
+    } cases[] = {
+        {{0, 1}, 2, 2, {"a", "a"}, "tensor 'a' is in memory as well"},
+        {{0, 1}, 2, 3, {"a", "b"}, "the model has 3 tensors, but its 2 parts have 2"},
+        {{1, 0}, 2, 2, {"a", "b"}, "is to be part 1 of 2 of a model, but its metadata says part 2"},
+        {{0, 0}, 2, 2, {"a", "b"}, "is to be part 2 of 2 of a model, but its metadata says part 1"},
+        {{0, 1}, 3, 2, {"a", "b"}, "says part 1 of 3"},
+        {{0, UINT32_MAX}, 2, 2, {"a", "b"}, "says part 4294967296 of 2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf files[2];
+        struct td_error err;
+        struct gguf *whole = join_two(files, cases[i].numbers, cases[i].count, cases[i].tensors,
+                                      cases[i].names, &err);
+        CHECK(whole == NULL && strstr(err.message, cases[i].words) != NULL);
+        gguf_close(whole);
+        buf_deinit(&files[0]);
+        buf_deinit(&files[1]);
+    }
+}
+
+static void test_names_of_parts_are_read_and_written(void)
+{
+    static const char *const others[] = {
+        "a.gguf",
+        "-00001-of-00002.gguf",
+        "a-00000-of-00002.gguf",
+        "a-00003-of-00002.gguf",
+        "a-0001-of-00002.gguf",
+        "a-00001-of-00002.gguf.part",
+        "a-00001_of-00002.gguf",
+        "a-00001-of-02000.gguf",
+    };
+    struct gguf_part_name part;
+    char name[40];
+    REQUIRE(gguf_part_parse("x/a-b-00002-of-00013.gguf", &part));
+    CHECK(part.number == 2 && part.count == 13 && part.stem_len == 5);
+    CHECK(gguf_part_format(name, sizeof name, "x/a-b-00002-of-00013.gguf", &part, 13) &&
+          strcmp(name, "x/a-b-00013-of-00013.gguf") == 0);
+    CHECK(!gguf_part_format(name, 25, "x/a-b-00002-of-00013.gguf", &part, 13));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK(!gguf_part_parse(others[i], &part));
+}
+
 int main(void)
 {
     RUN(test_whole_file_is_read);
@@ -369,5 +463,8 @@ int main(void)
     RUN(test_bad_headers_are_refused);
     RUN(test_vocab_only_ignores_tensor_data);
     RUN(test_damaged_real_file_is_refused_or_harmless);
+    RUN(test_parts_become_one_model);
+    RUN(test_parts_that_do_not_belong_together_are_refused);
+    RUN(test_names_of_parts_are_read_and_written);
     return test_finish();
 }

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "engine/gguf/gguf.h"
+#include "engine/gguf/gguf_split.h"
 #include "net/download_part.h"
 
 #include <assert.h>
@@ -204,7 +204,7 @@ static enum td_status check_contents(const struct model_check *check, const char
             err, TD_CORRUPT,
             "the file's SHA-256 is %s, but %s says %s; the file was removed, download it again",
             sha256, check->sha256_from, check->sha256_wanted);
-    enum td_status status = gguf_open(part, false, &gguf, &cause);
+    enum td_status status = gguf_open_file(part, false, &gguf, &cause);
     if (status == TD_UNSUPPORTED)
         return error_set(err, status, "%s (kept as .part)", cause.message);
     if (status == TD_CORRUPT || status == TD_LIMIT || status == TD_INVALID)
@@ -293,15 +293,14 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
 
 /* --- the folder --- */
 
-enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
-                                  struct td_error *err)
+static enum td_status remove_one(const char *dir, const char *name, uint64_t *bytes,
+                                 struct td_error *err)
 {
     /* The part first: while somebody is writing it, nothing is removed. */
     static const char *const endings[] = {".part",      ".part.json",      "",      ".json",
                                           ".gguf.part", ".gguf.part.json", ".gguf", ".gguf.json"};
     char path[PATH_BYTES];
     bool found = false;
-    *bytes = 0;
     if (!model_name_is_plain(name))
         return error_set(err, TD_INVALID, "'%.100s' is not a model's name", name);
     bool whole_name = str_ends_with(str_from(name), STR(".gguf"));
@@ -327,6 +326,30 @@ enum td_status model_store_remove(const char *dir, const char *name, uint64_t *b
                          "there is no model '%.100s' in %.300s; 'tandem models list' shows them",
                          name, dir);
     return TD_OK;
+}
+
+enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
+                                  struct td_error *err)
+{
+    char file[MODEL_NAME_BYTES], other[MODEL_NAME_BYTES];
+    struct gguf_part_name part;
+    bool whole_name = str_ends_with(str_from(name), STR(".gguf"));
+    *bytes = 0;
+    enum td_status status = remove_one(dir, name, bytes, err);
+    int len = snprintf(file, sizeof file, "%s%s", name, whole_name ? "" : ".gguf");
+    if (status != TD_OK || len < 0 || (size_t)len >= sizeof file || !gguf_part_parse(file, &part))
+        return status;
+    for (uint32_t i = 1; status == TD_OK && i <= part.count; i++) {
+        struct td_error absent = {0};
+        if (i == part.number || !gguf_part_format(other, sizeof other, file, &part, i))
+            continue;
+        status = remove_one(dir, other, bytes, &absent);
+        if (status == TD_NOT_FOUND)
+            status = TD_OK;
+        else if (status != TD_OK)
+            status = error_set(err, status, "%s", absent.message);
+    }
+    return status;
 }
 
 enum td_status model_store_walk(const char *dir, model_store_fn *visit, void *ctx,

@@ -46,8 +46,9 @@ TD_MUST_CHECK enum td_status model_store_copy(const char *from, const char *path
                                               const atomic_bool *cancel, int *part_fd,
                                               struct td_error *err);
 
-/* Removes a model with its record and parts; *bytes is the space that became free. TD_NOT_FOUND;
- * TD_BUSY while it is being downloaded. */
+/* Removes a model with its record and parts, and all files of a model in several, whichever is
+ * named; *bytes is the space that became free. TD_NOT_FOUND; TD_BUSY while it is being
+ * downloaded. */
 TD_MUST_CHECK enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
                                                 struct td_error *err);
 

@@ -8,6 +8,7 @@
 #include "app/setup/model/model_store.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "engine/gguf/gguf_split.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -78,18 +79,38 @@ static void print_row(const struct json *object)
                (double)json_int(json_get(object, "parameter_count"), 0) / 1e6);
 }
 
+/* A model in several files is one row, that of its first file. *more: the bytes of the others. */
+static bool stands_for_model(const char *path, uint64_t *more)
+{
+    char other[4400];
+    struct gguf_part_name part;
+    struct stat file;
+    *more = 0;
+    if (!gguf_part_parse(path, &part))
+        return true;
+    if (part.number > 1)
+        return !gguf_part_format(other, sizeof other, path, &part, 1) || stat(other, &file) != 0;
+    for (uint32_t i = 2; i <= part.count; i++)
+        if (gguf_part_format(other, sizeof other, path, &part, i) && stat(other, &file) == 0)
+            *more += (uint64_t)file.st_size;
+    return true;
+}
+
 static bool visit(void *ctx, const char *name, const char *path, bool part)
 {
     struct listing *listing = ctx;
     struct stat file;
     struct model_origin origin;
+    uint64_t more = 0;
+    if (!part && !stands_for_model(path, &more))
+        return true;
     struct json *object = json_new_object();
     json_put(object, "name", json_new_text(str_slice(str_from(name), 0, strlen(name) - 5)));
     json_put(object, "path", json_new_cstr(path));
     /* Of a part, what it takes on the disk: there may be holes. */
     if (stat(path, &file) == 0)
         json_put(object, "bytes",
-                 json_new_int(part ? (int64_t)file.st_blocks * 512 : file.st_size));
+                 json_new_int(part ? (int64_t)file.st_blocks * 512 : file.st_size + (int64_t)more));
     json_put(object, "partial", json_new_bool(part));
     if (!part) {
         model_origin_read(path, &origin);

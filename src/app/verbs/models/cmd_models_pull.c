@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "engine/gguf/gguf_split.h"
 #include "net/download.h"
 #include "net/download_url.h"
 
@@ -326,6 +327,66 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
     return status;
 }
 
+/* Finds the part's name in a source that names one of the files of a model: a revision or a query
+ * may follow it. *end: after ".gguf". */
+static bool find_part(const char *text, struct gguf_part_name *part, size_t *end)
+{
+    for (const char *at = text; (at = strstr(at, ".gguf")); at++) {
+        *end = (size_t)(at - text) + 5;
+        char *head = strndup(text, *end);
+        bool found = head && gguf_part_parse(head, part);
+        free(head);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* All files of a model, each as if it had been named. The first one's path stands for the model. */
+static enum td_status run_parts(struct pull *pull, const char *text,
+                                const struct gguf_part_name *part, size_t end, bool *printed,
+                                struct td_error *err)
+{
+    const struct pull asked = *pull;
+    char source[4400], head[4400], name[MODEL_NAME_BYTES];
+    enum td_status status = TD_OK;
+    if (*pull->digest)
+        return error_set(err, TD_INVALID,
+                         "--sha256 is of one file, but the model has %u; each is compared with the "
+                         "hash that the server says",
+                         part->count);
+    for (uint32_t i = 1; status == TD_OK && i <= part->count; i++) {
+        struct pull one = asked;
+        struct gguf_part_name named = {i, part->count, asked.name ? strlen(asked.name) : 0};
+        if (!gguf_part_format(head, sizeof head, text, part, i) ||
+            path_format(source, sizeof source, NULL, "%s%s", head, text + end) != TD_OK ||
+            (asked.name && !gguf_part_format(name, sizeof name, asked.name, &named, i)))
+            return error_set(err, TD_INVALID, "the name of part %u is too long", i);
+        one.name = asked.name ? name : NULL;
+        status = run(&one, source, printed, err);
+        one.name = asked.name;
+        if (i == 1)
+            *pull = one;
+        else
+            config_free(one.config);
+    }
+    struct gguf *gguf = NULL;
+    if (status == TD_OK)
+        status = gguf_open(pull->path, false, &gguf, err);
+    gguf_close(gguf);
+    return status;
+}
+
+static enum td_status run_all(struct pull *pull, const char *text, bool *printed,
+                              struct td_error *err)
+{
+    struct gguf_part_name part;
+    size_t end;
+    if (find_part(text, &part, &end) && part.count > 1)
+        return run_parts(pull, text, &part, end, printed, err);
+    return run(pull, text, printed, err);
+}
+
 /* An adapter is no model: what it is worth is not known without the model that it changes. */
 static enum td_status calibrate(const struct pull *pull, bool *printed, struct td_error *err)
 {
@@ -368,12 +429,14 @@ static int cmd_models_pull(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models pull",
         .arguments = "SOURCE",
-        .summary = "Downloads a model into the model folder. SOURCE is hf:ORG/REPO:FILE.gguf "
-                   "(with @REVISION after it for another revision than main), an http(s) address, "
-                   "or a file. An interrupted download continues where it stopped.\n"
-                   "The SHA-256 of the file is printed, and compared with --sha256 or with what "
-                   "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
-                   "gives access to gated models.",
+        .summary =
+            "Downloads a model into the model folder. SOURCE is hf:ORG/REPO:FILE.gguf "
+            "(with @REVISION after it for another revision than main), an http(s) address, "
+            "or a file. Of a model in several files (NAME-00001-of-00003.gguf) name any: all "
+            "are fetched. An interrupted download continues where it stopped.\n"
+            "The SHA-256 of the file is printed, and compared with --sha256 or with what "
+            "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
+            "gives access to gated models.",
         .json = "One event a line.",
         .example = "  tandem models pull --name qwen --calibrate \\\n"
                    "    hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:qwen2.5-0.5b-instruct-q4_0.gguf\n"
@@ -393,7 +456,7 @@ static int cmd_models_pull(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     struct td_error err = {0};
     bool printed = true;
-    enum td_status status = run(&pull, source[0], &printed, &err);
+    enum td_status status = run_all(&pull, source[0], &printed, &err);
     if (status == TD_OK && printed && pull.calibrate)
         status = calibrate(&pull, &printed, &err);
     config_free(pull.config);
