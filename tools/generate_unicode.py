@@ -28,6 +28,7 @@ LETTER, NUMBER, SPACE, PUNCTUATION, DEEPSEEK_WORD, MARK, CONTROL = (
     32,
     64,
 )  # enum unicode_class
+UPPER, LOWER, SYMBOL, ANY_MARK = 128, 256, 512, 1024
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
 
 # Property White_Space: unicodedata does not carry it.
@@ -139,14 +140,16 @@ def mark(classes: Any, ranges: Any, bit: Any) -> None:
             classes[code_point] |= bit
 
 
-def class_bytes() -> bytes:
-    by_category = {"L": LETTER, "N": NUMBER, "P": PUNCTUATION}
-    whole = {"Mn": MARK, "Cc": CONTROL, "Cf": CONTROL, "Co": CONTROL}
+def class_sets() -> list[int]:
+    by_category = {"L": LETTER, "N": NUMBER, "P": PUNCTUATION, "S": SYMBOL, "M": ANY_MARK}
+    whole = {"Cc": CONTROL, "Cf": CONTROL, "Co": CONTROL}
+    whole |= {"Mn": MARK | ANY_MARK, "Ll": LETTER | LOWER, "Lu": LETTER | UPPER}
+    whole["Lt"] = LETTER | UPPER
     categories = (unicodedata.category(chr(c)) for c in range(CODE_POINTS))
-    classes = bytearray(whole.get(name, by_category.get(name[0], 0)) for name in categories)
+    classes = [whole.get(name, by_category.get(name[0], 0)) for name in categories]
     mark(classes, WHITE_SPACE, SPACE)
     mark(classes, DEEPSEEK_WORDS, DEEPSEEK_WORD)
-    return bytes(classes)
+    return classes
 
 
 def write_decompositions(out: TextIO) -> None:
@@ -205,21 +208,25 @@ def write_lower(out: TextIO) -> None:
     out.write("};\n")
 
 
-def write_bytes(out: TextIO, name: str, rows: Any, columns: str = "") -> None:
-    """A table of bytes, of one row or of rows that `columns` says the length of."""
+def write_numbers(out: TextIO, kind: str, name: str, rows: Any, columns: str = "") -> None:
+    """A table of one row, or of rows that `columns` says the length of."""
     rows = list(rows)
     count = len(rows) if columns else len(rows[0])
-    out.write(f"static const uint8_t unicode_{name}[{count}]{columns} = {{\n")
+    out.write(f"static const {kind} unicode_{name}[{count}]{columns} = {{\n")
     for row in rows:
         text = "".join(f"{value}," for value in row)
         out.write("    {" + text + "},\n" if columns else text + "\n")
     out.write("};\n")
 
 
+def write_bytes(out: TextIO, name: str, rows: Any, columns: str = "") -> None:
+    write_numbers(out, "uint8_t", name, rows, columns)
+
+
 def main() -> None:
-    classes = class_bytes()
+    classes = class_sets()
     sets = sorted(set(classes))
-    assert len(sets) <= 16, "a set's number takes four bits"
+    assert len(sets) <= 16, f"{len(sets)}: a set's number takes four bits"
     number = {bits: at for at, bits in enumerate(sets)}
     index, blocks, groups, group_of = [], {}, {}, []
     for begin in range(0, CODE_POINTS, BLOCK):
@@ -227,15 +234,15 @@ def main() -> None:
         packed = bytes(low | high << 4 for low, high in zip(numbers[::2], numbers[1::2]))
         index.append(blocks.setdefault(packed, len(blocks)))
     for begin in range(0, len(index), GROUP):
-        group_of.append(groups.setdefault(bytes(index[begin : begin + GROUP]), len(groups)))
+        group_of.append(groups.setdefault(tuple(index[begin : begin + GROUP]), len(groups)))
     with open(sys.argv[1], "w", encoding="ascii") as out:
         out.write(
             f"/* Made by tools/generate_unicode.py from Unicode {unicodedata.unidata_version}. */\n"
         )
         out.write(f"#define UNICODE_BLOCK {BLOCK}\n#define UNICODE_GROUP {GROUP}\n")
-        write_bytes(out, "sets", [sets])
+        write_numbers(out, "uint16_t", "sets", [sets])
         write_bytes(out, "group_of", [group_of])
-        write_bytes(out, "groups", groups, "[UNICODE_GROUP]")
+        write_numbers(out, "uint16_t", "groups", groups, "[UNICODE_GROUP]")
         write_bytes(out, "blocks", blocks, "[UNICODE_BLOCK / 2]")
         write_decompositions(out)
         write_lower(out)

@@ -24,7 +24,7 @@ struct unicode_lower_run {
 #define HANGUL_VOWEL_COUNT 21u
 #define HANGUL_TAIL_COUNT 28u
 
-uint8_t unicode_class_of(uint32_t code_point)
+uint16_t unicode_class_of(uint32_t code_point)
 {
     if (code_point > 0x10FFFF)
         return 0;

@@ -22,11 +22,15 @@ enum unicode_class {
     UNICODE_PUNCTUATION = 8,    /* categories P* */
     UNICODE_DEEPSEEK_WORD = 16, /* the word characters listed by DeepSeek-LLM's tokenizer */
     UNICODE_MARK = 32,          /* category Mn: accents and other marks without width */
-    UNICODE_CONTROL = 64        /* categories Cc, Cf and Co */
+    UNICODE_CONTROL = 64,       /* categories Cc, Cf and Co */
+    UNICODE_UPPER = 128,        /* categories Lu and Lt */
+    UNICODE_LOWER = 256,        /* category Ll */
+    UNICODE_SYMBOL = 512,       /* categories S* */
+    UNICODE_ANY_MARK = 1024     /* categories M* */
 };
 
 /* Bits of enum unicode_class; 0 for everything else, also beyond U+10FFFF. */
-uint8_t unicode_class_of(uint32_t code_point);
+uint16_t unicode_class_of(uint32_t code_point);
 
 /* No canonical decomposition has more characters. */
 #define UNICODE_PARTS_MAX 4

@@ -12,16 +12,11 @@
  * The other stages have their expressions beside the function. */
 #include "engine/tokenizer/pretokenizer.h"
 
-#include "base/ascii.h"
 #include "base/assertion.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "engine/tokenizer/pretokenizer_characters.h"
+#include "engine/tokenizer/pretokenizer_stages.h"
 
 #define STAGES_MAX 6
-
-/* Returns where the piece that begins at `begin` ends: begin < text.len, begin < the result. */
-typedef size_t (*stage_function)(struct td_str text, size_t begin);
 
 struct pretokenizer {
     const char *names; /* comma-separated */
@@ -29,86 +24,6 @@ struct pretokenizer {
     bool add_bos;
     stage_function stages[STAGES_MAX + 1]; /* ended by NULL */
 };
-
-struct character {
-    uint32_t code_point;
-    uint32_t len; /* bytes; 0 = past the end */
-    uint8_t classes;
-};
-
-static struct character character_at(struct td_str text, size_t at)
-{
-    if (at >= text.len)
-        return (struct character){0};
-    unsigned char first = (unsigned char)text.data[at];
-    if (first < 0x80)
-        return (struct character){first, 1, unicode_class_of(first)};
-    size_t end = at;
-    uint32_t code_point = utf8_next(text, &end);
-    return (struct character){code_point, (uint32_t)(end - at), unicode_class_of(code_point)};
-}
-
-static size_t run_of(struct td_str text, size_t at, uint8_t classes)
-{
-    for (;;) {
-        struct character c = character_at(text, at);
-        if (!(c.classes & classes))
-            return at;
-        at += c.len;
-    }
-}
-
-#define WORD_CLASSES (UNICODE_SPACE | UNICODE_LETTER | UNICODE_NUMBER)
-
-/* [^\s\p{L}\p{N}] */
-static bool is_symbol(struct character c)
-{
-    return c.len != 0 && !(c.classes & WORD_CLASSES);
-}
-
-static size_t run_of_symbols(struct td_str text, size_t at)
-{
-    for (;;) {
-        struct character c = character_at(text, at);
-        if (!is_symbol(c))
-            return at;
-        at += c.len;
-    }
-}
-
-/* Length of 's 't 'm 'd 're 've 'll at `at`, or 0. */
-static size_t contraction_len(struct td_str text, size_t at, bool any_case)
-{
-    if (text.data[at] != '\'')
-        return 0;
-    char c[2] = {0};
-    for (size_t i = 0; i < 2 && at + 1 + i < text.len; i++) {
-        c[i] = text.data[at + 1 + i];
-        if (any_case)
-            c[i] = (char)ascii_lower(c[i]);
-    }
-    if (c[0] == 's' || c[0] == 't' || c[0] == 'm' || c[0] == 'd')
-        return 2;
-    if ((c[0] == 'r' && c[1] == 'e') || (c[0] == 'v' && c[1] == 'e') ||
-        (c[0] == 'l' && c[1] == 'l'))
-        return 3;
-    return 0;
-}
-
-/* \s+(?!\S)|\s+ : a run of white space, without its last character when a word follows it. `begin`
- * is at white space. */
-static size_t end_of_white_space(struct td_str text, size_t begin)
-{
-    size_t end = begin, last = begin;
-    for (;;) {
-        struct character c = character_at(text, end);
-        if (!(c.classes & UNICODE_SPACE))
-            break;
-        last = end;
-        end += c.len;
-    }
-    return end < text.len && last > begin ? last : end;
-}
 
 static size_t stage_gpt2(struct td_str text, size_t begin)
 {
@@ -129,20 +44,6 @@ static size_t stage_gpt2(struct td_str text, size_t begin)
     if (is_symbol(c))
         return run_of_symbols(text, at);
     return end_of_white_space(text, begin); /* nothing else is left */
-}
-
-/* \s*[\r\n]+ : the end of the last line break in the run of white space, or `begin`. */
-static size_t end_of_line_breaks(struct td_str text, size_t begin)
-{
-    size_t end = begin;
-    for (size_t at = begin;;) {
-        struct character c = character_at(text, at);
-        if (!(c.classes & UNICODE_SPACE))
-            return end;
-        at += c.len;
-        if (c.code_point == '\r' || c.code_point == '\n')
-            end = at;
-    }
 }
 
 static size_t stage_llama3_numbers(struct td_str text, size_t begin, int digits_max)
@@ -181,21 +82,6 @@ static size_t stage_llama3(struct td_str text, size_t begin)
 static size_t stage_qwen2(struct td_str text, size_t begin)
 {
     return stage_llama3_numbers(text, begin, 1);
-}
-
-/* The stages below make a piece of each match and of each gap between matches. `length` gives the
- * bytes of a match at `at`, or 0. */
-static inline size_t end_of_match_or_gap(struct td_str text, size_t begin,
-                                         size_t (*length)(struct td_str text, size_t at))
-{
-    size_t match = length(text, begin);
-    if (match)
-        return begin + match;
-    size_t at = begin;
-    do
-        at += character_at(text, at).len;
-    while (at < text.len && length(text, at) == 0);
-    return at;
 }
 
 /* \p{N} */
@@ -279,21 +165,6 @@ static size_t stage_line_break(struct td_str text, size_t begin)
     return end_of_match_or_gap(text, begin, line_break_len);
 }
 
-/* \s?X+ for the class of character that `is_x` knows */
-static size_t spaced_run_len(struct td_str text, size_t begin, bool (*is_x)(struct character c))
-{
-    struct character first = character_at(text, begin);
-    size_t at = first.classes & UNICODE_SPACE ? begin + first.len : begin;
-    size_t end = at;
-    for (;;) {
-        struct character c = character_at(text, end);
-        if (c.len == 0 || !is_x(c))
-            break;
-        end += c.len;
-    }
-    return end > at ? end - begin : 0;
-}
-
 static bool is_deepseek_word(struct character c)
 {
     return c.classes & UNICODE_DEEPSEEK_WORD;
@@ -361,15 +232,25 @@ static size_t stage_deepseek_ideographs(struct td_str text, size_t begin)
     return end_of_match_or_gap(text, begin, deepseek_ideographs_len);
 }
 
+/* Names as convert scripts write them into tokenizer.ggml.pre. */
 static const struct pretokenizer pretokenizers[] = {
-    {.names = "gpt-2,phi-2,mpt,olmo,jais", .stages = {stage_gpt2}},
-    {.names = "llama-bpe,llama3,llama-v3,falcon3,pixtral",
+    {.names = "gpt-2,phi-2,mpt,olmo,jais,jina-es,jina-de,jina-v2-es,jina-v2-de,gigachat,a.x-4.0,"
+              "mellum,modern-bert,exaone4,trillion,granite-docling",
+     .stages = {stage_gpt2}},
+    {.names = "llama-bpe,llama3,llama-v3,falcon3,falcon-h1,pixtral,midm-2.0,lfm2",
      .ignore_merges = true,
      .add_bos = true,
      .stages = {stage_llama3}},
-    {.names = "dbrx,smaug-bpe", .stages = {stage_llama3}},
-    {.names = "qwen2,deepseek-r1-qwen,stablelm2", .stages = {stage_qwen2}},
-    {.names = "smollm,starcoder,refact,command-r,codeshell,exaone,minerva-7b",
+    {.names = "dbrx,smaug-bpe,glm4,chatglm-bpe", .stages = {stage_llama3}},
+    {.names = "qwen2,deepseek-r1-qwen,stablelm2,hunyuan,megrez,kormo,f2llmv2,solar-open,grok-2,"
+              "bailingmoe,bailingmoe2,llada-moe",
+     .stages = {stage_qwen2}},
+    {.names = "qwen35", .stages = {stage_qwen35}},
+    {.names = "seed-coder", .stages = {stage_seed_coder}},
+    {.names = "gpt-4o,llama4,kanana2,minimax-m2", .stages = {stage_gpt4o}},
+    {.names = "tekken", .ignore_merges = true, .add_bos = true, .stages = {stage_tekken}},
+    {.names = "kimi-k2", .stages = {stage_kimi}},
+    {.names = "smollm,starcoder,refact,command-r,codeshell,exaone,minerva-7b,mellum2",
      .stages = {stage_each_number, stage_gpt2}},
     {.names = "default",
      .stages = {stage_punctuation, stage_gpt2, stage_numbers, stage_three_digits}},
@@ -377,6 +258,14 @@ static const struct pretokenizer pretokenizers[] = {
     {.names = "deepseek-llm",
      .stages = {stage_line_break, stage_deepseek_word, stage_deepseek_mark, stage_trailing_space,
                 stage_deepseek_ideographs, stage_numbers}},
+    {.names = "deepseek-coder",
+     .stages = {stage_line_break, stage_spaced_letters, stage_spaced_punctuation,
+                stage_deepseek_ideographs, stage_each_number}},
+    {.names = "deepseek-v3,hunyuan-dense,joyai-llm",
+     .stages = {stage_three_numbers, stage_kana_and_ideographs, stage_deepseek_v3}},
+    {.names = "bloom,poro-chat,gpt3-finnish", .stages = {stage_bloom}},
+    {.names = "viking", .stages = {stage_bloom, stage_each_number}},
+    {.names = "superbpe", .stages = {stage_numbers, stage_thousands}},
 };
 #define PRETOKENIZER_COUNT (sizeof(pretokenizers) / sizeof(pretokenizers[0]))
 

@@ -147,7 +147,7 @@ bool wordpiece_encode(const struct tokenizer *tokenizer, struct td_str text, str
     struct word word = {.tokenizer = tokenizer, .ids = ids};
     for (size_t at = 0; at < text.len && !ids->failed;) {
         uint32_t c = utf8_next(text, &at); /* U+FFFD for a byte that is not UTF-8 */
-        uint8_t classes = unicode_class_of(c);
+        uint16_t classes = unicode_class_of(c);
         bool line_space = c == '\t' || c == '\n' || c == '\r';
         if (c == 0xFFFD || (classes & UNICODE_CONTROL && !line_space))
             continue;

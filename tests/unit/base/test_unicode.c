@@ -18,8 +18,12 @@ static void test_classes_of_well_known_characters(void)
     CHECK(unicode_class_of(0x3000) == UNICODE_SPACE);
     CHECK(unicode_class_of(0x85) == (UNICODE_SPACE | UNICODE_CONTROL));
     CHECK(unicode_class_of(0x200B) == UNICODE_CONTROL); /* zero width space is no white space */
-    CHECK(unicode_class_of(0x0301) == UNICODE_MARK);    /* a combining mark is no letter */
-    CHECK(unicode_class_of(0x1F600) == 0);
+    /* A combining mark is no letter. */
+    CHECK(unicode_class_of(0x0301) == (UNICODE_MARK | UNICODE_ANY_MARK));
+    CHECK(unicode_class_of(0x0940) == UNICODE_ANY_MARK); /* a vowel sign that takes room */
+    CHECK(unicode_class_of(0x1F600) == UNICODE_SYMBOL);
+    CHECK(unicode_class_of(0x01C5) == (UNICODE_LETTER | UNICODE_UPPER | UNICODE_DEEPSEEK_WORD));
+    CHECK(unicode_class_of('a') & UNICODE_LOWER && !(unicode_class_of('a') & UNICODE_UPPER));
 }
 
 static void test_code_points_at_and_beyond_the_ends_have_a_class(void)

@@ -1,6 +1,8 @@
 /* The cuts of each pre-tokenizer where it differs from the others. */
 #include "engine/tokenizer/pretokenizer.h"
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "test.h"
 
@@ -95,6 +97,56 @@ static void test_names_are_found_whole(void)
     CHECK(strlen(tiny) < sizeof(tiny));
 }
 
+/* ---- against the regular expressions (tests/golden/make_pretokens.py) ---- */
+
+struct expected_cuts {
+    const char *at; /* lengths, decimal, spaces between them */
+    bool equal;
+};
+
+static bool compare_length(void *context, struct td_str piece)
+{
+    struct expected_cuts *cuts = context;
+    char *end;
+    unsigned long length = strtoul(cuts->at, &end, 10);
+    cuts->equal = end != cuts->at && length == piece.len;
+    cuts->at = end;
+    return cuts->equal;
+}
+
+static void check_golden(const char *name, struct td_str text, const char *lengths)
+{
+    struct expected_cuts cuts = {lengths, text.len == 0};
+    const struct pretokenizer *pretokenizer = pretokenizer_find(str_from(name));
+    REQUIRE(pretokenizer != NULL);
+    pretokenizer_split(pretokenizer, text, compare_length, &cuts);
+    CHECK(cuts.equal && *cuts.at == '\0');
+    if (!cuts.equal || *cuts.at)
+        fprintf(stderr, "%s: %.*s\n  expected %s\n", name, (int)text.len, text.data, lengths);
+}
+
+static void test_cuts_are_those_of_the_published_expressions(void)
+{
+    const char *other = getenv("TANDEM_PRETOKENS"); /* a larger set */
+    struct json *golden = NULL;
+    struct buf file;
+    buf_init(&file, (size_t)1 << 30);
+    REQUIRE(buf_read_file(&file, other ? other : TANDEM_GOLDEN_DIR "/pretokens.json", NULL) ==
+            TD_OK);
+    CHECK(json_parse(buf_view(&file), &golden, NULL) == TD_OK);
+    const struct json *texts = json_get(golden, "texts"), *all = json_get(golden, "cuts");
+    CHECK(json_count(texts) >= 60 && json_count(all) >= 15);
+    const char *name;
+    const struct json *cuts;
+    for (void *iterator = NULL; json_next(all, &iterator, &name, &cuts);) {
+        CHECK(json_count(cuts) == json_count(texts));
+        for (size_t j = 0; j < json_count(cuts); j++)
+            check_golden(name, json_text(json_at(texts, j)), json_cstr(json_at(cuts, j)));
+    }
+    json_free(golden);
+    buf_deinit(&file);
+}
+
 int main(void)
 {
     RUN(test_gpt_2_cuts);
@@ -105,5 +157,6 @@ int main(void)
     RUN(test_bytes_that_are_not_utf8_are_symbols);
     RUN(test_splitting_stops_when_asked);
     RUN(test_names_are_found_whole);
+    RUN(test_cuts_are_those_of_the_published_expressions);
     return test_finish();
 }
