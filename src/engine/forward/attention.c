@@ -162,14 +162,19 @@ static void give_out(const struct tile *tile, const struct softmax *softmax)
     const struct workspace *workspace = tile->batch->workspace;
     const struct td_model *model = workspace->model;
     size_t columns = columns_of(model), size = model->head_size;
+    const float *sinks = tile->batch->layer->sinks;
     for (size_t token = 0; token < tile->span->count; token++)
         for (size_t g = 0; g < tile->group; g++) {
             size_t row = token * tile->group + g;
             size_t head = (tile->span->row + token) * model->head_count +
                           (size_t)tile->kv_head * tile->group + g;
             float *out = workspace->attended + head * size;
+            float total = softmax->states[row].total;
+            /* A sink is a score without a value (Xiao et al. 2023, section 3.3). */
+            if (sinks)
+                total += expf(sinks[head % model->head_count] - softmax->states[row].maximum);
             memcpy(out, softmax->sums + row * columns, size * sizeof *out);
-            model->kernels->scale(out, 1.0f / softmax->states[row].total, size);
+            model->kernels->scale(out, 1.0f / total, size);
         }
 }
 

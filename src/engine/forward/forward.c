@@ -53,6 +53,20 @@ static void rotate_heads(const struct td_model *model, float *heads, uint32_t co
     }
 }
 
+/* The queries or keys of a row. Where the norm stands is a matter of the architecture. */
+static void place_heads(const struct td_model *model, float *heads, uint32_t count,
+                        const float *norm, const float *cos_sin)
+{
+    const struct architecture *traits = model->architecture;
+    if (norm && traits->qk_norm_whole)
+        model->kernels->rms_norm(heads, norm, (size_t)count * model->head_size, model->norm_epsilon,
+                                 heads);
+    bool each = norm && !traits->qk_norm_whole;
+    rotate_heads(model, heads, count, each && !traits->qk_norm_late ? norm : NULL, cos_sin);
+    if (each && traits->qk_norm_late)
+        rotate_heads(model, heads, count, norm, NULL);
+}
+
 /* Applies biases, norms and rope to one row. */
 static void place_row(const struct batch *batch, uint32_t index)
 {
@@ -73,8 +87,8 @@ static void place_row(const struct batch *batch, uint32_t index)
     if (layer->v_bias)
         model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
     if (!forward_all_left(batch))
-        rotate_heads(model, q, model->head_count, layer->q_norm, cos_sin);
-    rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
+        place_heads(model, q, model->head_count, layer->q_norm, cos_sin);
+    place_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
 }
 
 /* Gives a run of rows their positions, and stores their keys and values in the cache. */
@@ -161,6 +175,16 @@ static void keys_block(struct batch *batch)
     step_run(&place, 2 * kv_size * sizeof(float) * batch->row_count);
 }
 
+/* The bias of the attention's output, for one row. */
+static void bias_item(struct step *step, uint32_t index)
+{
+    const struct workspace *workspace = step->batch->workspace;
+    const struct td_model *model = workspace->model;
+    if (!workspace->rows[index].left)
+        forward_add(model, workspace->hidden + (size_t)index * model->embedding_size,
+                    step->batch->layer->o_bias, model->embedding_size);
+}
+
 static void attention_block(struct batch *batch)
 {
     const struct workspace *workspace = batch->workspace;
@@ -185,6 +209,10 @@ static void attention_block(struct batch *batch)
     attention_run(batch);
     forward_prepare(batch, workspace->attended, q_size, rows, NULL, NULL, form_bit(&layer->o));
     project(batch, &layer->o, layer->attention_output_norm);
+    if (layer->o_bias) {
+        struct step bias = {.batch = batch, .item = bias_item, .item_count = rows};
+        step_run(&bias, (size_t)rows * model->embedding_size * sizeof(float));
+    }
 }
 
 /* SwiGLU or GeGLU (Shazeer 2020): down(activation(gate(x)) * up(x)). */

@@ -17,10 +17,12 @@ static void route_item(struct step *step, uint32_t index)
     const struct td_model *model = step->batch->workspace->model;
     struct workspace_experts *experts = &step->batch->workspace->experts;
     uint32_t used = model->expert_used_count;
-    const float *scores = experts->scores + (size_t)index * model->expert_count;
+    float *scores = experts->scores + (size_t)index * model->expert_count;
     uint32_t *chosen = experts->chosen + (size_t)index * used;
     float *weights = experts->weights + (size_t)index * used;
     double sum = 0;
+    if (step->batch->layer->router_bias)
+        model->kernels->add(scores, step->batch->layer->router_bias, model->expert_count);
     for (uint32_t rank = 0; rank < used; rank++) {
         uint32_t best = model->expert_count;
         for (uint32_t e = 0; e < model->expert_count; e++) {
@@ -88,9 +90,17 @@ static void expert_item(struct step *step, uint32_t index)
     for (uint32_t i = 0; step->batch->adapted && i < step->product_count; i++)
         forward_add_adapters(step, i, begin, end, (uint32_t)first, (uint32_t)(first + count),
                              expert);
-    for (size_t place = first; step->gated && place < first + count; place++)
-        forward_gate(model, step->products[0].y + place * step->products[0].y_stride + begin,
-                     step->products[1].y + place * step->products[1].y_stride + begin, end - begin);
+    const struct layer *layer = step->batch->layer;
+    for (size_t place = first; step->gated && place < first + count; place++) {
+        float *gate = step->products[0].y + place * step->products[0].y_stride + begin;
+        float *up = step->products[1].y + place * step->products[1].y_stride + begin;
+        if (layer->gate_bias) {
+            size_t at = (size_t)expert * rows + begin;
+            model->kernels->add(gate, layer->gate_bias + at, end - begin);
+            model->kernels->add(up, layer->up_bias + at, end - begin);
+        }
+        forward_gate(model, gate, up, end - begin);
+    }
 }
 
 static void run_experts(struct step *step)
@@ -114,9 +124,14 @@ static void combine_item(struct step *step, uint32_t index)
     size_t wide = model->embedding_size, used = model->expert_used_count;
     float *sum = workspace->normed + index * wide;
     memset(sum, 0, wide * sizeof *sum);
-    for (size_t pair = index * used; pair < (index + 1) * used; pair++)
-        model->kernels->add_scaled(sum, experts->output + experts->place_of[pair] * wide,
-                                   experts->weights[pair], wide);
+    for (size_t pair = index * used; pair < (index + 1) * used; pair++) {
+        float weight = experts->weights[pair];
+        model->kernels->add_scaled(sum, experts->output + experts->place_of[pair] * wide, weight,
+                                   wide);
+        if (step->batch->layer->down_bias)
+            model->kernels->add_scaled(
+                sum, step->batch->layer->down_bias + experts->chosen[pair] * wide, weight, wide);
+    }
 }
 
 void forward_experts(struct batch *batch)

@@ -5,6 +5,8 @@
 
 #include "base/assertion.h"
 
+#include <math.h>
+
 /* A step of fewer weight bytes (times tokens) runs on the calling thread alone: at 10 GB/s it takes
  * 3 us, as long as waking another thread. */
 #define SERIAL_BYTES (32u << 10)
@@ -51,9 +53,21 @@ static void multiply_rows(const struct step *step, uint32_t product_index, uint3
         forward_add_adapters(step, product_index, row_begin, row_end, 0, step->input_count, 0);
 }
 
+/* gpt-oss (OpenAI 2025, section 2.2): (up + 1) gate sigmoid(1.702 gate), gate at most 7, up in
+ * [-7, 7]. */
+static void gate_clamped(float *gate, const float *up, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float g = fminf(gate[i], 7.0f), u = fmaxf(-7.0f, fminf(up[i], 7.0f));
+        gate[i] = (u + 1.0f) * g / (1.0f + expf(-1.702f * g));
+    }
+}
+
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count)
 {
-    if (model->architecture->gelu)
+    if (model->architecture->clamped_gate)
+        gate_clamped(gate, up, count);
+    else if (model->architecture->gelu)
         model->kernels->gelu_multiply(gate, up, count);
     else
         model->kernels->silu_multiply(gate, up, count);

@@ -1,7 +1,8 @@
 /* The table of architectures: one row each, and no other code knows their names.
  *
  * Rope pairing: the converter permutes the q and k rows of llama, granite and smollm3 so that
- * neighbouring elements are pairs. The other files keep the two halves of the original code.
+ * neighbouring elements are pairs; glm4 and ernie4_5 have them so. The other files keep the two
+ * halves of the original code.
  * Mistral's files say llama. Files of phi3 name a sliding window, which neither llama.cpp (the
  * goldens) nor this engine applies. */
 #include "engine/model/architecture.h"
@@ -9,13 +10,18 @@
 #include "base/str.h"
 
 static const struct architecture architectures[] = {
-    {.name = "llama", .rope_interleaved = true, .qkv_bias = PRESENCE_OPTIONAL},
+    {.name = "llama",
+     .rope_interleaved = true,
+     .qkv_bias = PRESENCE_OPTIONAL,
+     .experts = PRESENCE_OPTIONAL}, /* Mixtral */
     {.name = "qwen2", .qkv_bias = PRESENCE_REQUIRED},
     {.name = "qwen3", .qkv_bias = PRESENCE_OPTIONAL, .qk_norm = PRESENCE_REQUIRED},
     {.name = "qwen3moe",
      .qkv_bias = PRESENCE_OPTIONAL,
      .qk_norm = PRESENCE_REQUIRED,
-     .experts = true},
+     .experts = PRESENCE_REQUIRED,
+     .ffn_of_all_experts = true},
+    {.name = "gemma", .gelu = true, .embedding_times_root = true},
     /* Gemma team 2024, Gemma 2, table 1 and section 2; the 27B has 46 layers */
     {.name = "gemma2",
      .post_norm = PRESENCE_REQUIRED,
@@ -48,6 +54,45 @@ static const struct architecture architectures[] = {
      .qkv_bias = PRESENCE_OPTIONAL,
      .rope_switch = true,
      .scales = true},
+    {.name = "granitemoe",
+     .rope_interleaved = true,
+     .rope_switch = true,
+     .scales = true,
+     .experts = PRESENCE_REQUIRED},
+    /* OLMo team 2024, 2 OLMo 2 Furious, section 3.2; OLMo 3's files say olmo2 and have windows */
+    {.name = "olmo2",
+     .qk_norm = PRESENCE_REQUIRED,
+     .qk_norm_whole = true,
+     .post_norm = PRESENCE_REQUIRED,
+     .no_pre_norms = true,
+     .local_rope_unscaled = true,
+     .window_period = 4},
+    /* LG AI Research 2025, EXAONE 4.0, section 2 */
+    {.name = "exaone4",
+     .qk_norm = PRESENCE_REQUIRED,
+     .post_norm = PRESENCE_REQUIRED,
+     .no_pre_norms = true,
+     .global_without_rope = true,
+     .window_period = 4},
+    {.name = "hunyuan-dense", .qk_norm = PRESENCE_REQUIRED, .qk_norm_late = true},
+    {.name = "glm4",
+     .rope_interleaved = true,
+     .qkv_bias = PRESENCE_OPTIONAL,
+     .post_norm = PRESENCE_REQUIRED,
+     .fused = true},
+    {.name = "ernie4_5", .rope_interleaved = true},
+    {.name = "seed_oss", .qkv_bias = PRESENCE_OPTIONAL, .ffn_norm_renamed = true},
+    /* OpenAI 2025, gpt-oss model card, section 2 */
+    {.name = "gpt-oss",
+     .qkv_bias = PRESENCE_REQUIRED,
+     .ffn_norm_renamed = true,
+     .sinks = true,
+     .all_biases = true,
+     .experts = PRESENCE_REQUIRED,
+     .yarn_unrounded = true,
+     .window_period = 2,
+     .window_default = 128,
+     .clamped_gate = true},
     {.name = "bert", .encoder = true, .learned_positions = true},
     {.name = "nomic-bert", .encoder = true, .encoder_gated = true},
 };
@@ -62,6 +107,7 @@ const struct architecture *architecture_find(struct td_str name)
 
 const char *architecture_list(void)
 {
-    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite, bert, "
+    return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, smollm3, granite, "
+           "granitemoe, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, seed_oss, gpt-oss, bert, "
            "nomic-bert";
 }

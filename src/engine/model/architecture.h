@@ -14,9 +14,17 @@ struct architecture {
     /* tensors */
     enum presence qkv_bias;  /* attn_{q,k,v}.bias */
     enum presence qk_norm;   /* attn_{q,k}_norm.weight: RMSNorm of each head before rope */
+    bool qk_norm_whole;      /* it is one of all heads together, [heads * head_size] */
+    bool qk_norm_late;       /* it comes after rope */
     enum presence post_norm; /* post_{attention,ffw}_norm.weight: RMSNorm of a block's output */
+    bool no_pre_norms;       /* no attn_norm and ffn_norm.weight: blocks read the stream as it is */
+    bool ffn_norm_renamed;   /* post_attention_norm.weight is what others call ffn_norm.weight */
+    bool sinks;              /* attn_sinks.weight: a score that each head's softmax has besides */
+    bool all_biases; /* attn_output, ffn_gate_inp and ffn_{gate,up,down}_exps have biases too */
     bool fused; /* attn_qkv.weight holds the rows of q, k, v, and ffn_up.weight those of gate, up */
-    bool experts; /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight */
+    enum presence experts;   /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight;
+                              optional: those files that have an expert_count */
+    bool ffn_of_all_experts; /* feed_forward_length is that of all used experts together */
 
     /* A bidirectional encoder without cache or next token (bert.c). Only these three apply to
      * it. */
@@ -28,6 +36,8 @@ struct architecture {
     bool rope_interleaved;    /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
     bool rope_switch;         /* rope.scaling.finetuned = false turns rope off */
     bool local_rope_unscaled; /* layers with a window ignore rope.scaling */
+    bool global_without_rope; /* where some layers have a window, the others have no rope */
+    bool yarn_unrounded;      /* the bounds of YaRN's ramp are not rounded to whole pairs */
     float local_rope_base;   /* rope base of layers with a window when rope.freq_base_swa is absent;
                                  0 = rope.freq_base */
     uint32_t no_rope_period; /* n: every n-th layer has no rope; 0 = all layers have rope */
@@ -38,6 +48,7 @@ struct architecture {
 
     /* arithmetic */
     bool gelu;                     /* GELU (tanh form) instead of SiLU */
+    bool clamped_gate;             /* gpt-oss's SwiGLU, see forward_gate */
     bool embedding_times_root;     /* embeddings are multiplied by sqrt(embedding_length) */
     bool scales;                   /* embedding_, residual_, logit_scale and attention.scale */
     bool soft_caps;                /* attn_logit_ and final_logit_softcapping */

@@ -231,7 +231,8 @@ static enum td_status init_local_rope(struct td_model *model, struct rope_option
 static enum td_status load_rope(struct td_model *model, struct td_error *err)
 {
     struct rope_options options = {.dimension_count = model->head_size,
-                                   .original_context = model->context_size};
+                                   .original_context = model->context_size,
+                                   .unrounded = model->architecture->yarn_unrounded};
     enum td_status status = load_u32(model, "rope.dimension_count", false, model->head_size,
                                      &options.dimension_count, err);
     if (status == TD_OK && options.dimension_count % 2 != 0)
@@ -258,7 +259,8 @@ static enum td_status refuse_experts(const struct td_model *model, struct td_err
     char key[96];
     uint32_t experts = 0;
     key_of(model, "expert_count", key);
-    if (!model->architecture->experts && gguf_get_u32(model->gguf, key, &experts) && experts != 0)
+    if (model->architecture->experts == PRESENCE_NEVER &&
+        gguf_get_u32(model->gguf, key, &experts) && experts != 0)
         return error_set(err, TD_UNSUPPORTED, "%s: %s = %u: no experts in this architecture",
                          gguf_path(model->gguf), key, experts);
     return TD_OK;
@@ -267,7 +269,14 @@ static enum td_status refuse_experts(const struct td_model *model, struct td_err
 /* Reads the size of the feed-forward block, or of one expert's block. */
 static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *err)
 {
-    bool experts = model->architecture->experts;
+    const struct architecture *traits = model->architecture;
+    char key[96];
+    uint32_t count = 0;
+    key_of(model, "expert_count", key);
+    bool experts =
+        traits->experts == PRESENCE_REQUIRED ||
+        (traits->experts == PRESENCE_OPTIONAL &&
+         !(gguf_get_u32(model->gguf, key, &count) && count == 0) && gguf_has(model->gguf, key));
     enum td_status status =
         load_u32(model, "feed_forward_length", !experts, FFN_MAX, &model->ffn_size, err);
     if (status != TD_OK || !experts)
@@ -280,7 +289,8 @@ static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *er
             load_u32(model, "expert_used_count", true, used_max, &model->expert_used_count, err);
     if (status != TD_OK)
         return status;
-    model->ffn_size /= model->expert_used_count; /* old files have the size of all used experts */
+    if (traits->ffn_of_all_experts)
+        model->ffn_size /= model->expert_used_count;
     return load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
                     &model->ffn_size, err);
 }
@@ -358,6 +368,8 @@ static enum td_status load_windows(struct td_model *model, struct td_error *err)
         bool local = listed ? ((const uint8_t *)data)[i] != 0 : i % period != period - 1;
         model->layers[i].window = local ? model->window : 0;
         model->layers[i].rope = local ? ROPE_LOCAL : ROPE_GLOBAL;
+        if (!local && model->architecture->global_without_rope)
+            model->layers[i].rope = ROPE_NONE;
     }
     return TD_OK;
 }

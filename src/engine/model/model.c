@@ -96,8 +96,8 @@ static void take_attention(struct lookup *lookup, uint32_t index)
     uint32_t wide = model->embedding_size, head = model->head_size;
     uint32_t q_rows = model->head_count * head, kv_rows = model->kv_head_count * head;
     char name[64];
-    layer->attention_norm =
-        take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide, PRESENCE_REQUIRED);
+    layer->attention_norm = take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide,
+                                        traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     if (traits->fused && has_tensor(lookup, block_name(name, index, "attn_qkv.weight"))) {
         const struct part parts[] = {
             {q_rows, &layer->q}, {kv_rows, &layer->k}, {kv_rows, &layer->v}};
@@ -112,10 +112,56 @@ static void take_attention(struct lookup *lookup, uint32_t index)
     layer->q_bias = take_vector(lookup, block_name(name, index, "attn_q.bias"), q_rows, bias);
     layer->k_bias = take_vector(lookup, block_name(name, index, "attn_k.bias"), kv_rows, bias);
     layer->v_bias = take_vector(lookup, block_name(name, index, "attn_v.bias"), kv_rows, bias);
-    layer->q_norm = take_vector(lookup, block_name(name, index, "attn_q_norm.weight"), head, norm);
-    layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"), head, norm);
+    bool whole = traits->qk_norm_whole, required = traits->all_biases;
+    layer->q_norm = take_vector(lookup, block_name(name, index, "attn_q_norm.weight"),
+                                whole ? q_rows : head, norm);
+    layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"),
+                                whole ? kv_rows : head, norm);
+    layer->o_bias = take_vector(lookup, block_name(name, index, "attn_output.bias"), wide,
+                                required ? PRESENCE_REQUIRED : PRESENCE_NEVER);
+    layer->sinks =
+        take_vector(lookup, block_name(name, index, "attn_sinks.weight"), model->head_count,
+                    traits->sinks ? PRESENCE_REQUIRED : PRESENCE_NEVER);
     layer->attention_output_norm = take_vector(
         lookup, block_name(name, index, "post_attention_norm.weight"), wide, traits->post_norm);
+}
+
+/* The biases of all experts: F32 [experts, len]. */
+static const float *take_expert_biases(struct lookup *lookup, const char *name, uint32_t len)
+{
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor == NULL ||
+        !tensor_has_shape(&lookup->tensors, tensor, len, lookup->model->expert_count, 1))
+        return NULL;
+    if (tensor->type != TENSOR_F32) {
+        lookup->tensors.status =
+            error_set(lookup->tensors.err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32",
+                      gguf_path(lookup->model->gguf), name);
+        return NULL;
+    }
+    return tensor->data;
+}
+
+static void take_layer_experts(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, ffn = model->ffn_size, count = model->expert_count;
+    char name[64];
+    take_matrix(lookup, block_name(name, index, "ffn_gate_inp.weight"), count, wide,
+                &layer->router);
+    take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide, &layer->gate);
+    take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
+    take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn, &layer->down);
+    if (!model->architecture->all_biases)
+        return;
+    layer->router_bias =
+        take_vector(lookup, block_name(name, index, "ffn_gate_inp.bias"), count, PRESENCE_REQUIRED);
+    layer->gate_bias =
+        take_expert_biases(lookup, block_name(name, index, "ffn_gate_exps.bias"), ffn);
+    layer->up_bias = take_expert_biases(lookup, block_name(name, index, "ffn_up_exps.bias"), ffn);
+    layer->down_bias =
+        take_expert_biases(lookup, block_name(name, index, "ffn_down_exps.bias"), wide);
 }
 
 static void take_ffn(struct lookup *lookup, uint32_t index)
@@ -125,18 +171,13 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
     struct layer *layer = &model->layers[index];
     uint32_t wide = model->embedding_size, ffn = model->ffn_size;
     char name[64];
-    layer->ffn_norm =
-        take_vector(lookup, block_name(name, index, "ffn_norm.weight"), wide, PRESENCE_REQUIRED);
+    const char *norm = traits->ffn_norm_renamed ? "post_attention_norm.weight" : "ffn_norm.weight";
+    layer->ffn_norm = take_vector(lookup, block_name(name, index, norm), wide,
+                                  traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),
                                          wide, traits->post_norm);
-    if (traits->experts) {
-        take_matrix(lookup, block_name(name, index, "ffn_gate_inp.weight"), model->expert_count,
-                    wide, &layer->router);
-        take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide,
-                     &layer->gate);
-        take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
-        take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn,
-                     &layer->down);
+    if (model->expert_count != 0) {
+        take_layer_experts(lookup, index);
         return;
     }
     if (traits->fused && !has_tensor(lookup, block_name(name, index, "ffn_gate.weight"))) {

@@ -43,11 +43,15 @@ struct layer {
     struct weight q;             /* [heads * head_size, embedding] */
     struct weight k, v;          /* [kv_heads * head_size, embedding] */
     struct weight o;             /* [embedding, heads * head_size] */
-    const float *q_bias, *k_bias, *v_bias;
-    const float *q_norm, *k_norm;       /* [head_size] */
+    const float *q_bias, *k_bias, *v_bias, *o_bias;
+    const float *q_norm, *k_norm;       /* [head_size], or of all heads together */
+    const float *sinks;                 /* [heads] */
     const float *attention_output_norm; /* [embedding] */
     const float *ffn_norm;              /* [embedding] */
     struct weight router;               /* [experts, embedding]; rows 0 = no experts */
+    const float *router_bias;           /* [experts] */
+    const float *gate_bias, *up_bias;   /* [experts, ffn] */
+    const float *down_bias;             /* [experts, embedding] */
     struct weight gate, up;             /* [ffn, embedding], of one expert */
     struct weight down;                 /* [embedding, ffn], of one expert */
     const float *ffn_output_norm;       /* [embedding] */

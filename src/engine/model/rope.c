@@ -26,9 +26,10 @@ void rope_init(struct rope *rope, const struct rope_options *options)
     rope->pair_count = options->dimension_count / 2;
     rope->magnitude = options->attention_factor;
     if (options->scaling == ROPE_SCALING_YARN) {
-        low = fmax(0.0, floor(yarn_pair_of(options, options->turns_fast)));
-        high =
-            fmin(options->dimension_count - 1.0, ceil(yarn_pair_of(options, options->turns_slow)));
+        low = yarn_pair_of(options, options->turns_fast);
+        high = yarn_pair_of(options, options->turns_slow);
+        low = fmax(0.0, options->unrounded ? low : floor(low));
+        high = fmin(options->dimension_count - 1.0, options->unrounded ? high : ceil(high));
         rope->magnitude *= 1.0 + 0.1 * log(options->factor); /* YaRN, eq. 22 */
     }
     for (uint32_t i = 0; i < rope->pair_count; i++) {

@@ -20,6 +20,7 @@ struct rope_options {
      * than turns_fast within the original context keep their frequency. Those that turn less often
      * than turns_slow are interpolated. turns_fast > turns_slow > 0. */
     double turns_fast, turns_slow;
+    bool unrounded;                 /* the ramp's bounds are not rounded to whole pairs */
     double attention_factor;        /* extra factor on cos and sin; 1 = none */
     const float *frequency_factors; /* [dimension_count / 2] divisors (rope_freqs.weight) or NULL */
 };

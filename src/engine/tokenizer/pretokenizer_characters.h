@@ -105,8 +105,8 @@ static inline size_t end_of_line_breaks(struct td_str text, size_t begin)
     }
 }
 
-/* Stages that call this make a piece of each match and of each gap between matches. `length` gives the
- * bytes of a match at `at`, or 0. */
+/* Stages that call this make a piece of each match and of each gap between matches. `length` gives
+ * the bytes of a match at `at`, or 0. */
 static inline size_t end_of_match_or_gap(struct td_str text, size_t begin,
                                          size_t (*length)(struct td_str text, size_t at))
 {

@@ -1,7 +1,7 @@
-/* The expressions of vocabularies since 2024. Their alternatives are tried in the order in which they
- * stand, as a regular expression does. Where one would backtrack, the comment says how the same end
- * is found without. U is an upper-case, title-case, modifier or other letter or a mark, W the same
- * with lower case for the first two:
+/* The expressions of vocabularies since 2024. Their alternatives are tried in the order in which
+ * they stand, as a regular expression does. Where one would backtrack, the comment says how the
+ * same end is found without. U is an upper-case, title-case, modifier or other letter or a mark, W
+ * the same with lower case for the first two:
  *
  *   gpt-4o   [^\r\n\p{L}\p{N}]?U*W+C?|[^\r\n\p{L}\p{N}]?U+W*C?|\p{N}{1,3}|
  *             ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+    C: (?i:'s|'t|'re|'ve|'m|'ll|'d)

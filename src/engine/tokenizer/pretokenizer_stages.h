@@ -1,5 +1,5 @@
-/* Stages of the newer vocabularies, for the table in pretokenizer.c: struct td_str and the byte where
- * a piece begins, to where it ends. The expressions stand beside the functions. Pure; any thread. */
+/* Stages of the newer vocabularies, for the table in pretokenizer.c: they tell where the piece that
+ * begins at `begin` ends. The expressions stand beside the functions. Pure; any thread. */
 #ifndef ENGINE_PRETOKENIZER_STAGES_H
 #define ENGINE_PRETOKENIZER_STAGES_H
 

@@ -11,8 +11,10 @@
 
 enum { IDS = 90, LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINAL_CONTEXT = 128 };
 
-static const char *const names[] = {"llama",  "qwen2", "qwen3",   "qwen3moe", "gemma2",
-                                    "gemma3", "phi3",  "smollm3", "granite"};
+static const char *const names[] = {"llama",      "qwen2",    "qwen3",   "qwen3moe",      "gemma",
+                                    "gemma2",     "gemma3",   "phi3",    "smollm3",       "granite",
+                                    "granitemoe", "olmo2",    "exaone4", "hunyuan-dense", "glm4",
+                                    "ernie4_5",   "seed_oss", "gpt-oss"};
 
 /* One change of the architecture's usual model. */
 struct spec {
@@ -117,7 +119,7 @@ static void put_keys(struct gguf_builder *builder, const struct spec *spec,
         put_real(builder, spec, "attention.scale", 0.3f);
         put_real(builder, spec, "logit_scale", 0.5f);
     }
-    if (traits->experts) {
+    if (traits->experts == PRESENCE_REQUIRED) {
         put_number(builder, spec, "expert_count", EXPERTS);
         put_number(builder, spec, "expert_used_count", EXPERTS_USED);
         put_number(builder, spec, "expert_feed_forward_length", TINY_FFN);
@@ -173,10 +175,19 @@ static void put_experts(struct maker *maker, const char *part, uint64_t rows, ui
     }
 }
 
+static void put_biases(struct maker *maker, const char *part, uint64_t len)
+{
+    char name[64];
+    snprintf(name, sizeof name, "blk.%u.%s", maker->layer, part);
+    if (!dropped(maker->spec, name))
+        builder_tensor(maker->builder, name, EXPERTS, len, 0.4f, &maker->rng);
+}
+
 static void put_attention(struct maker *maker, const struct architecture *traits)
 {
     uint64_t head = head_of(maker->spec), kv = head * TINY_KV_HEADS, q = head * TINY_HEADS;
-    put_vector(maker, "attn_norm.weight", TINY_WIDE);
+    if (!traits->no_pre_norms)
+        put_vector(maker, "attn_norm.weight", TINY_WIDE);
     if (traits->fused && !maker->spec->split) {
         put_matrix(maker, "attn_qkv", q + 2 * kv, TINY_WIDE);
     } else {
@@ -191,19 +202,32 @@ static void put_attention(struct maker *maker, const struct architecture *traits
         put_vector(maker, "attn_v.bias", kv);
     }
     if (traits->qk_norm == PRESENCE_REQUIRED) {
-        put_vector(maker, "attn_q_norm.weight", head);
-        put_vector(maker, "attn_k_norm.weight", head);
+        put_vector(maker, "attn_q_norm.weight", traits->qk_norm_whole ? q : head);
+        put_vector(maker, "attn_k_norm.weight", traits->qk_norm_whole ? kv : head);
     }
+    if (traits->all_biases)
+        put_vector(maker, "attn_output.bias", TINY_WIDE);
+    if (traits->sinks)
+        put_vector(maker, "attn_sinks.weight", TINY_HEADS);
     if (traits->post_norm == PRESENCE_REQUIRED)
         put_vector(maker, "post_attention_norm.weight", TINY_WIDE);
 }
 
 static void put_ffn(struct maker *maker, const struct architecture *traits)
 {
-    put_vector(maker, "ffn_norm.weight", TINY_WIDE);
+    if (!traits->no_pre_norms)
+        put_vector(maker,
+                   traits->ffn_norm_renamed ? "post_attention_norm.weight" : "ffn_norm.weight",
+                   TINY_WIDE);
     if (traits->post_norm == PRESENCE_REQUIRED)
         put_vector(maker, "post_ffw_norm.weight", TINY_WIDE);
-    if (traits->experts) {
+    if (traits->all_biases) {
+        put_vector(maker, "ffn_gate_inp.bias", EXPERTS);
+        put_biases(maker, "ffn_gate_exps.bias", TINY_FFN);
+        put_biases(maker, "ffn_up_exps.bias", TINY_FFN);
+        put_biases(maker, "ffn_down_exps.bias", TINY_WIDE);
+    }
+    if (traits->experts == PRESENCE_REQUIRED) {
         put_experts(maker, "ffn_gate_exps", TINY_FFN, TINY_WIDE);
         put_experts(maker, "ffn_up_exps", TINY_FFN, TINY_WIDE);
         put_experts(maker, "ffn_down_exps", TINY_WIDE, TINY_FFN);
@@ -336,7 +360,7 @@ static void test_every_architecture_gives_the_same_numbers_however_it_is_cut(voi
 
 static void test_every_listed_architecture_is_in_the_table(void)
 {
-    char list[256] = "", whole[300];
+    char list[512] = "", whole[600];
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         CHECK(architecture_find(str_from(names[n])) != NULL);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n ? ", " : "", names[n]);
