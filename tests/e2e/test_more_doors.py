@@ -3,10 +3,12 @@
 clients make of them is tests/clients/client_openai.py's."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from gguf import write_ranker
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, parse_sse, stream_text
 
@@ -182,6 +184,41 @@ def test_documents_are_ranked_by_the_cosine_to_the_query():
         same = {"query": "a", "documents": ["b"] * 3}
         results = tandem.request("POST", "/v1/rerank", same).json["results"]
         equal([item["index"] for item in results], [0, 1, 2], "equal ones stay in order")
+
+
+@case
+def test_a_reranker_scores_pairs_and_makes_no_vectors():
+    documents = ["w9 w10 w11", "w7", "w7 w8 w20 w21", "w40"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ranker.gguf"
+        write_ranker(path)
+        with Tandem(f"engine:\n  embedding_model: {path}\n") as tandem:
+
+            def scores(documents, query="w5 w6", **headers):
+                body = {"query": query, "documents": documents}
+                answer = tandem.request("POST", "/v1/rerank", body, headers=headers)
+                equal(answer.status, 200, answer.body.decode())
+                results = answer.json["results"]
+                found = [item["relevance_score"] for item in results]
+                equal(found, sorted(found, reverse=True))
+                assert all(0 < score < 1 for score in found), found
+                return {item["index"]: item["relevance_score"] for item in results}
+
+            whole = scores(documents)
+            equal(len(set(whole.values())), len(documents), str(whole))
+            for index, document in enumerate(documents):
+                equal(scores([document])[0], whole[index], "a score does not depend on the others")
+            assert scores(documents, query="w9") != whole
+            # The confined worker gives the same.
+            equal(scores(documents, **{"x-tandem-data-class": "restricted"}), whole)
+            refused = tandem.request("POST", "/v1/embeddings", {"model": "auto", "input": "w5"})
+            equal(refused.status, 400)
+            assert "/v1/rerank" in refused.json["error"]["message"], refused.body
+            long = tandem.request(
+                "POST", "/v1/rerank", {"query": "w5", "documents": ["w6", "w7 " * 80]}
+            )
+            equal(long.status, 400)
+            assert "text 2 has" in long.json["error"]["message"], long.body
 
 
 @case

@@ -17,7 +17,7 @@ def text(value: str) -> bytes:
 
 
 def pair(key: str, value: Any) -> bytes:
-    """str, int (u32), float, bytes (array of u8), list of int (u32) or of float."""
+    """str, int (u32), float, bytes (array of u8), list of int (u32), of float or of str."""
     if isinstance(value, str):
         return text(key) + struct.pack("<I", STRING) + text(value)
     if isinstance(value, int):
@@ -26,6 +26,9 @@ def pair(key: str, value: Any) -> bytes:
         return text(key) + struct.pack("<If", FLOAT32, value)
     if isinstance(value, bytes):
         return text(key) + struct.pack("<IIQ", ARRAY, UINT8, len(value)) + value
+    if isinstance(value[0], str):
+        texts = b"".join(map(text, value))
+        return text(key) + struct.pack("<IIQ", ARRAY, STRING, len(value)) + texts
     kind, form = (UINT32, "I") if isinstance(value[0], int) else (FLOAT32, "f")
     return (
         text(key)
@@ -131,6 +134,52 @@ def write(
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
     head += b"".join(pair(key, value) for key, value in pairs) + directory
     path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
+
+
+def write_ranker(path: Path, seed: int = 1) -> None:
+    """A tiny cross-encoder with random weights, which knows the words w5 to w63."""
+    wide, ffn, vocabulary, numbers = 32, 48, 64, random.Random(seed)
+    tensors: list[tuple[str, tuple[int, ...], list[float]]] = []
+
+    def add(name: str, *dims: int, around: float = 0.0) -> None:
+        count = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        values = [around + numbers.uniform(-0.5, 0.5) for _ in range(count)]
+        tensors.append((name, dims, values))
+
+    def norm(name: str) -> None:
+        add(f"{name}.weight", wide, around=1.0)
+        add(f"{name}.bias", wide)
+
+    add("token_embd.weight", wide, vocabulary)
+    add("token_types.weight", wide, 2)
+    add("position_embd.weight", wide, 64)
+    norm("token_embd_norm")
+    for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+        add(f"blk.0.{name}.weight", wide, wide)
+    add("blk.0.ffn_up.weight", wide, ffn)
+    add("blk.0.ffn_down.weight", ffn, wide)
+    norm("blk.0.attn_output_norm")
+    norm("blk.0.layer_output_norm")
+    add("cls.weight", wide, wide)
+    add("cls.output.weight", wide, 1)
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    write(
+        path,
+        [
+            ("general.architecture", "bert"),
+            ("general.name", "tiny-ranker"),
+            ("bert.context_length", 64),
+            ("bert.embedding_length", wide),
+            ("bert.block_count", 1),
+            ("bert.feed_forward_length", ffn),
+            ("bert.attention.head_count", 4),
+            ("bert.attention.layer_norm_epsilon", 1e-6),
+            ("bert.pooling_type", 4),
+            ("tokenizer.ggml.model", "bert"),
+            ("tokenizer.ggml.tokens", special + [f"\u2581w{i}" for i in range(5, vocabulary)]),
+        ],
+        tensors,
+    )
 
 
 def write_adapter(

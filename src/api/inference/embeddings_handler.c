@@ -150,6 +150,10 @@ static bool choose_tier(struct embedding_call *call, struct fault *fault)
         fault->no_retry = true;
         return false;
     }
+    if (embedding_service_ranks(call->services->embeddings) && call->form != &rerank_form)
+        return fault_request(fault, "model",
+                             "the model on this device ranks documents and makes no vectors: ask "
+                             "/v1/rerank, or let the operator set engine.embedding_model");
     const char *tier = find_tier(call->services, call->request.model);
     snprintf(call->record.tier, sizeof call->record.tier, "%s", tier ? tier : "");
     if (tier)

@@ -101,8 +101,9 @@ static int compare(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
-/* Vectors have the length 1, so the product is the cosine. */
-static double cosine(const struct embedding_answer *answer, size_t index)
+/* Vectors have the length 1, so the product is the cosine; of a reranker it is the score
+ * (embedding_service_ranks). */
+static double score_of(const struct embedding_answer *answer, size_t index)
 {
     const float *query = answer->vectors, *document = answer->vectors + index * answer->size;
     double sum = 0;
@@ -136,7 +137,7 @@ static void write_answer(const struct embeddings_request *request,
         return;
     }
     for (size_t i = 0; i < count; i++)
-        ranked[i] = (struct ranked){i, cosine(answer, i + 1)};
+        ranked[i] = (struct ranked){i, score_of(answer, i + 1)};
     qsort(ranked, count, sizeof *ranked, compare);
     buf_append_str(out, STR("{\"object\":\"list\",\"model\":"));
     json_write_text(str_from(model), out);

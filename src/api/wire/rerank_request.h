@@ -1,7 +1,7 @@
 /* POST /v1/rerank in the form of Jina and Cohere: {"model", "query", "documents", "top_n",
- * "return_documents"}. A document's score is the cosine between its vector and the query's, by the
- * embedding model of this device. It is no cross-encoder, so scores compare documents of one query
- * and say little by themselves. Pure. */
+ * "return_documents"}. With a reranker on this device a document's score is that of its head. With
+ * an embedding model it is the cosine between its vector and the query's: then scores compare
+ * documents of one query and say little by themselves. Pure. */
 #ifndef API_RERANK_REQUEST_H
 #define API_RERANK_REQUEST_H
 

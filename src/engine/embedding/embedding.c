@@ -9,6 +9,7 @@
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/embedding/rank_head.h"
 #include "engine/forward/forward.h"
 #include "engine/model/bert.h"
 #include "engine/model/memory.h"
@@ -29,7 +30,8 @@ struct td_embedder {
     enum td_pooling pooling;
     uint32_t context_size;
     const atomic_bool *cancel;
-    double *sums; /* [embedding]: of the text that is being pooled */
+    struct rank_head *rank; /* NULL = vectors are asked for */
+    double *sums;           /* [embedding]: of the text that is being pooled */
     uint64_t pooled_count;
     /* encoders */
     struct bert_workspace *encoder;
@@ -135,6 +137,11 @@ static enum td_status pool_end(struct td_embedder *embedder, float *out, struct 
         squares += embedder->sums[i] * embedder->sums[i];
     }
     double factor = squares > 0 ? 1 / sqrt(squares) : 0;
+    if (embedder->rank) {
+        memset(out, 0, size * sizeof *out);
+        out[0] = (float)rank_head_score(embedder->rank, embedder->sums);
+        return TD_OK;
+    }
     for (size_t i = 0; i < size; i++)
         out[i] = (float)(embedder->sums[i] * factor);
     return TD_OK;
@@ -255,10 +262,28 @@ enum td_status td_embedder_new(const struct td_model *model,
     return TD_OK;
 }
 
+enum td_status embedder_new_ranker(const struct td_model *model, uint32_t thread_count,
+                                   struct td_embedder **out, struct td_error *err)
+{
+    const struct td_embedder_options options = {
+        .thread_count = thread_count, .pooling = model->encoder ? TD_POOLING_CLS : TD_POOLING_LAST};
+    struct rank_head *rank;
+    *out = NULL;
+    enum td_status status = rank_head_open(model, &rank, err);
+    if (status == TD_OK)
+        status = td_embedder_new(model, &options, out, err);
+    if (status == TD_OK)
+        (*out)->rank = rank;
+    else
+        rank_head_free(rank);
+    return status;
+}
+
 void td_embedder_free(struct td_embedder *embedder)
 {
     if (embedder == NULL)
         return;
+    rank_head_free(embedder->rank);
     for (int i = 0; i < SHORT_TEXTS_MAX; i++)
         sequence_deinit(&embedder->short_texts[i]);
     sequence_deinit(&embedder->long_text);
@@ -313,6 +338,15 @@ static size_t count_together(const struct td_ids *texts, size_t count, size_t te
     return together;
 }
 
+/* Where the second text of a pair begins: both end with the same mark. */
+static uint32_t second_of(const struct td_ids *pair)
+{
+    size_t at = 0;
+    while (pair->data[at] != pair->data[pair->count - 1])
+        at++;
+    return (uint32_t)(at + 1);
+}
+
 static enum td_status run_encoder(struct td_embedder *embedder, const struct td_ids *texts,
                                   size_t count, size_t *done, float *out, struct td_error *err)
 {
@@ -321,7 +355,8 @@ static enum td_status run_encoder(struct td_embedder *embedder, const struct td_
     size_t together = count_together(texts, count, BERT_TEXTS_MAX, embedder->encoder_rows);
     const float *rows;
     for (size_t i = 0; i < together; i++)
-        parts[i] = (struct bert_text){texts[i].data, (uint32_t)texts[i].count};
+        parts[i] = (struct bert_text){texts[i].data, (uint32_t)texts[i].count,
+                                      embedder->rank ? second_of(&texts[i]) : 0};
     enum td_status status =
         bert_run(embedder->encoder, parts, together, embedder->cancel, &rows, err);
     for (size_t i = 0; status == TD_OK && i < together; i++) {

@@ -17,6 +17,12 @@ TD_MUST_CHECK enum td_status embedder_run(struct td_embedder *embedder, const st
                                           size_t text_count, size_t first, float *out,
                                           struct td_error *err);
 
+/* An embedder of a reranker (rank_head.h): td_embed then gives the score of each pair of texts in
+ * the first element of its vector, and zeroes after it. **returns new** (td_embedder_free). */
+TD_MUST_CHECK enum td_status embedder_new_ranker(const struct td_model *model,
+                                                 uint32_t thread_count, struct td_embedder **out,
+                                                 struct td_error *err);
+
 /* Divides a vector by its length (2-norm). A vector of zeroes does not change. */
 void embedding_normalise(float *vector, size_t size);
 

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "engine/embedding/embedding.h"
+#include "engine/embedding/rank_head.h"
 #include "engine/model/model.h"
 
 #include <pthread.h>
@@ -27,6 +28,7 @@
 
 struct embedding_service {
     const struct td_model *model;
+    bool ranks; /* the model is a reranker: text 0 of a job is the query of the others */
     uint32_t thread_count, capacity;
     pthread_t thread;
     bool started;
@@ -87,8 +89,14 @@ static enum td_status tokenize(struct embedding_service *service, const struct e
                                size_t number, struct td_error *err)
 {
     static const struct tokenizer_options options = {.add_special = true};
-    const struct span *span = &job->spans[number];
+    const struct span *span = &job->spans[number], *query = &job->spans[0];
     struct td_str text = {job->texts.data + span->begin, span->count};
+    if (service->ranks && (span->is_ids || query->is_ids))
+        return error_set(err, TD_INVALID, "a reranker takes texts, not token ids");
+    if (service->ranks)
+        return rank_encode_pair(service->model,
+                                (struct td_str){job->texts.data + query->begin, query->count}, text,
+                                &service->ids, err);
     if (!span->is_ids)
         return tokenizer_encode(service->model->tokenizer, text, &options, &service->ids, err);
     buf_append(&service->ids, job->ids.data + span->begin * sizeof(int32_t),
@@ -124,7 +132,10 @@ static enum td_status begin_job(struct embedding_service *service, struct embedd
 {
     if (service->embedder == NULL) {
         struct td_embedder_options options = {.thread_count = service->thread_count};
-        enum td_status status = td_embedder_new(service->model, &options, &service->embedder, err);
+        enum td_status status =
+            service->ranks ? embedder_new_ranker(service->model, service->thread_count,
+                                                 &service->embedder, err)
+                           : td_embedder_new(service->model, &options, &service->embedder, err);
         if (status != TD_OK)
             return status;
     }
@@ -132,6 +143,10 @@ static enum td_status begin_job(struct embedding_service *service, struct embedd
     job->answer.size = td_model_get_info(service->model)->embedding_size;
     job->vectors = calloc(job->count, job->answer.size * sizeof *job->vectors);
     job->answer.vectors = job->vectors;
+    if (job->vectors && service->ranks && job->count > 0) {
+        job->vectors[0] = 1; /* times a document's vector it is the score */
+        job->done = 1;
+    }
     return job->vectors ? TD_OK
                         : error_set(err, TD_NO_MEMORY, "no memory for %zu vectors of %zu",
                                     job->count, job->answer.size);
@@ -218,6 +233,7 @@ enum td_status embedding_service_new(const struct embedding_service_options *opt
     if (service == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for embeddings");
     service->model = options->model;
+    service->ranks = rank_head_is_in(options->model);
     service->thread_count = options->thread_count;
     service->capacity = options->queue_capacity;
     buf_init(&service->ids, IDS_BYTES_MAX);
@@ -251,6 +267,11 @@ void embedding_service_free(struct embedding_service *service)
     pthread_cond_destroy(&service->changed);
     buf_deinit(&service->ids);
     free(service);
+}
+
+bool embedding_service_ranks(const struct embedding_service *service)
+{
+    return service->ranks;
 }
 
 const struct td_model *embedding_service_model(const struct embedding_service *service)

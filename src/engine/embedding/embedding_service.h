@@ -53,6 +53,9 @@ TD_MUST_CHECK enum td_status embedding_service_new(const struct embedding_servic
  * NULL. */
 void embedding_service_free(struct embedding_service *service);
 const struct td_model *embedding_service_model(const struct embedding_service *service);
+/* Whether the model is a reranker. The first text of a request is then a query and the others are
+ * documents. Vectors are such that the product of the first with another is that one's score. */
+bool embedding_service_ranks(const struct embedding_service *service);
 
 /* TD_BUSY when the queue is full. *out is valid until on_done returns or embedding_cancel is
  * called. */

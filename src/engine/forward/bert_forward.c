@@ -1,7 +1,7 @@
 /* The forward pass of an encoder (Devlin et al. 2018; Vaswani et al. 2017, section 3, norms after
  * the additions):
  *
- *   h = norm(token + type 0 + position)
+ *   h = norm(token + type + position)                         type 1 in the second of a pair
  *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))   every token of a text sees all of it
  *             h = norm(h + down(gelu(up(h))))                or down(silu(gate(h)) * up(h))
  *
@@ -33,6 +33,7 @@ struct row {
     int32_t id;
     uint32_t position;
     uint32_t page; /* the text's first page + position / KV_PAGE_TOKENS */
+    uint32_t type; /* 0 or 1 */
 };
 
 /* Tokens of one text that attend together. */
@@ -255,7 +256,7 @@ static void embed_item(const struct step *step, uint32_t index)
     size_t wide = model->embedding_size;
     float *hidden = workspace->hidden + index * wide, *part = workspace->product + index * wide;
     const struct weight *tables[] = {&model->embedding, &bert->types, &bert->positions};
-    const uint32_t places[] = {(uint32_t)row->id, 0, row->position};
+    const uint32_t places[] = {(uint32_t)row->id, row->type, row->position};
     for (int i = 0; i < 3; i++) {
         const struct weight *table = tables[i];
         if (table->rows == 0)
@@ -468,7 +469,9 @@ static enum td_status place_text(struct bert_workspace *workspace, const struct 
             return error_set(err, TD_INVALID,
                              "text %zu, token %u is %d, outside the vocabulary of %u", number, i,
                              text->ids[i], model->vocab_count);
-        workspace->rows[begin + i] = (struct row){text->ids[i], i, workspace->page_count};
+        workspace->rows[begin + i] = (struct row){text->ids[i], i, workspace->page_count,
+                                                  text->second != 0 && i >= text->second &&
+                                                      workspace->model->encoder->types.rows > 1};
     }
     for (uint32_t at = 0; at < text->count; at += QUERY_BLOCK) {
         uint32_t left = text->count - at;

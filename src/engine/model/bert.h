@@ -39,6 +39,7 @@ TD_MUST_CHECK enum td_status bert_load(struct td_model *model, struct td_error *
 struct bert_text {
     const int32_t *ids;
     uint32_t count;
+    uint32_t second; /* tokens from here on are of type 1, a second text; 0 = there is none */
 };
 
 /* Most texts of one run. */

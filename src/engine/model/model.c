@@ -218,7 +218,7 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
         return status;
     if (model->architecture->encoder)
         return bert_load(model, err);
-    static const char *const allowed[] = {"tandem.", NULL};
+    static const char *const allowed[] = {"tandem.", "cls.", NULL}; /* rank_head.c */
     struct lookup lookup = {.model = model};
     model->layers = calloc(model->layer_count, sizeof *model->layers);
     model->matrices =
