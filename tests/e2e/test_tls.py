@@ -56,6 +56,54 @@ def test_the_command_line_trusts_what_ssl_cert_file_names():
             equal((code, out), (0, b"4\n"), err)
 
 
+def shown_for(tandem, authority, name):
+    """The common name of the certificate that a client of that name is shown."""
+    context = ssl.create_default_context(cafile=str(authority.file))
+    context.check_hostname = False
+    with (
+        socket.create_connection(("127.0.0.1", tandem.port), timeout=20) as plain,
+        context.wrap_socket(plain, server_hostname=name) as secure,
+    ):
+        subject = dict(pair for (pair,) in secure.getpeercert()["subject"])
+        return subject["commonName"]
+
+
+@case
+def test_the_name_that_a_client_asks_for_chooses_the_certificate():
+    with tempfile.TemporaryDirectory() as name:
+        authority = Authority(Path(name))
+        first = authority.issue("first", "DNS:first.example,IP:127.0.0.1")
+        pairs = [
+            authority.issue("second", "DNS:second.example,DNS:*.second.example"),
+            authority.issue("third", "DNS:third.example", days=2),
+        ]
+        more = ", ".join(f"{{certificate_file: {c}, key_file: {k}}}" for c, k in pairs)
+        with Tandem(config_of(*first, f", more: [{more}]")) as tandem:
+            for asked, shown in (
+                ("first.example", "first"),
+                ("second.example", "second"),
+                ("a.second.example", "second"),
+                ("third.example", "third"),
+                ("nobody.example", "first"),
+                (None, "first"),
+            ):
+                equal(shown_for(tandem, authority, asked), shown, str(asked))
+            warned = [line for line in tandem.log if "certificate_read" in line]
+            assert "level=warn" in warned[0], warned  # the first to end counts
+            connection = connect(tandem, authority)
+            equal(ask(connection)[0], 200)
+            # A certificate of the list is replaced: whoever is connected goes on.
+            authority.issue("third", "DNS:third.example,DNS:new.example")
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: shown_for(tandem, authority, "new.example") == "third")
+            equal(ask(connection)[0], 200)
+            # One that cannot be read changes nothing.
+            pairs[0][0].write_text("nonsense")
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: any("certificate_rejected" in line for line in tandem.log))
+            equal(shown_for(tandem, authority, "second.example"), "second")
+
+
 @case
 def test_chats_streams_and_large_bodies_go_over_tls():
     with tempfile.TemporaryDirectory() as name:

@@ -67,6 +67,12 @@ struct config_header {
     const char *name, *value, *env;
 };
 
+/* One of several certificates of the server. */
+struct config_certificate {
+    uint32_t line;
+    const char *certificate_file, *key_file; /* key_file NULL = in certificate_file */
+};
+
 /* One of several keys of a tier. */
 struct config_tier_key {
     uint32_t line;
@@ -246,10 +252,12 @@ struct config {
         const char *unix_mode;
         struct config_texts proxy_protocol_from;
         struct {
-            const char *certificate_file; /* NULL = no TLS */
-            const char *key_file;         /* NULL = in certificate_file */
-            const char *client_ca_file;   /* NULL = clients are not asked for certificates */
-            int client_auth;              /* enum config_client_auth */
+            const char *certificate_file;    /* NULL = no TLS */
+            const char *key_file;            /* NULL = in certificate_file */
+            const char *client_ca_file;      /* NULL = clients are not asked for certificates */
+            int client_auth;                 /* enum config_client_auth */
+            struct config_certificate *more; /* [more_count] for other names */
+            size_t more_count;
         } tls;
         bool http2;
         uint32_t workers; /* 0 = the smaller of 2 and the cores */

@@ -515,9 +515,12 @@ static enum td_status check_listen(const struct config *config, struct td_error 
 static enum td_status check_tls(const struct config *config, struct td_error *err)
 {
     if (!config->server.tls.certificate_file &&
-        (config->server.tls.key_file || config->server.tls.client_ca_file))
+        (config->server.tls.key_file || config->server.tls.client_ca_file ||
+         config->server.tls.more_count))
         return refuse(config, config->line, err, "server.tls has %s without certificate_file",
-                      config->server.tls.key_file ? "key_file" : "client_ca_file");
+                      config->server.tls.key_file         ? "key_file"
+                      : config->server.tls.client_ca_file ? "client_ca_file"
+                                                          : "more");
     return TD_OK;
 }
 

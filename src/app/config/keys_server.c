@@ -3,10 +3,24 @@
 
 #include "base/log.h"
 #include "net/transport/address_set.h"
+#include "net/transport/tls.h"
 
 #define AT(member) offsetof(struct config, member)
 
 static const char *const client_auth_names[] = {"required", "optional", NULL};
+
+#undef AT
+#define AT(member) offsetof(struct config_certificate, member)
+static const struct config_key certificate_keys[] = {
+    {"certificate_file", CONFIG_KEY_TEXT, AT(certificate_file), NULL, .required = true,
+     .help = "PEM file with a certificate and those that lead to its authority"},
+    {"key_file", CONFIG_KEY_TEXT, AT(key_file), NULL,
+     .help = "PEM file with its private key; default: certificate_file"},
+};
+static const struct config_section certificate_section =
+    KEYS_LIST(certificate_keys, struct config_certificate);
+#undef AT
+#define AT(member) offsetof(struct config, member)
 
 static const struct config_key tls_keys[] = {
     {"certificate_file", CONFIG_KEY_TEXT, AT(server.tls.certificate_file), NULL,
@@ -21,6 +35,11 @@ static const struct config_key tls_keys[] = {
          "for one"},
     {"client_auth", CONFIG_KEY_CHOICE, AT(server.tls.client_auth), "required",
      .choices = client_auth_names, .help = "whether a client must show a certificate"},
+    {"more", CONFIG_KEY_SECTIONS, AT(server.tls.more), NULL, 0, TLS_MORE_MAX,
+     .section = &certificate_section, .count_offset = AT(server.tls.more_count),
+     .help =
+         "further certificates, as in [{certificate_file: b.pem, key_file: b.key}]: the one for "
+         "the name that a client asks for (SNI) is shown, else the first"},
 };
 static const struct config_section tls_section = KEYS_MAP(tls_keys);
 

@@ -1,6 +1,6 @@
-/* TLS for a server's connections (OpenSSL 3): 1.2 and 1.3, one certificate with its chain, and
- * certificates of clients where an authority for them is named. No type of OpenSSL leaves this
- * room.
+/* TLS for a server's connections (OpenSSL 3): 1.2 and 1.3, certificates with their chains, of which
+ * the name that a client asks for (SNI) chooses one, and certificates of clients where an authority
+ * for them is named. No type of OpenSSL leaves this room.
  *
  * A keeper has what all connections share, and replaces it when the files change: connections go on
  * with what they began with. It may be used by any thread; tls_keeper_reload by one at a time. A
@@ -22,11 +22,18 @@ struct tls_files {
     const char *client_ca;   /* PEM: who may vouch for clients; NULL = nobody is asked for one */
 };
 
+/* Beside the first. */
+#define TLS_MORE_MAX 32
+
 struct tls_options {
     struct tls_files files; /* borrowed for the keeper's life */
-    bool client_required;   /* a client without a certificate is refused */
-    bool http2;             /* offered by ALPN */
-    uint32_t ticket_key_s;  /* how long a key of session tickets is used; 0 = 6 hours */
+    /* [more_count] further certificates, for names that the first is not for; without client_ca. The
+     * first one of them with the name is shown, and the first of all where none has it. Borrowed. */
+    const struct tls_files *more;
+    size_t more_count;
+    bool client_required;  /* a client without a certificate is refused */
+    bool http2;            /* offered by ALPN */
+    uint32_t ticket_key_s; /* how long a key of session tickets is used; 0 = 6 hours */
 };
 
 /* Reads the files. TD_NOT_FOUND, TD_DENIED (others may read the key), TD_INVALID, with the file and
@@ -38,7 +45,7 @@ void tls_keeper_free(struct tls_keeper *keeper);
 TD_MUST_CHECK enum td_status tls_keeper_reload(struct tls_keeper *keeper, struct td_error *err);
 /* Whether the files are others than those last read, with or without success. */
 bool tls_keeper_is_stale(const struct tls_keeper *keeper);
-/* When the certificate in use ends. */
+/* When the first of the certificates in use ends. */
 time_t tls_keeper_expiry(const struct tls_keeper *keeper);
 
 enum tls_result {

@@ -27,6 +27,10 @@ void tls_tickets_attach(struct tls_tickets *tickets, SSL_CTX *context);
 TD_MUST_CHECK enum td_status tls_files_read(const struct tls_files *files, SSL_CTX *context,
                                             time_t *expiry, struct td_error *err);
 
+/* tls_names.c: the context shows the certificate of one of the others to a client that asks for a
+ * name which is not its own, but theirs. **takes** the others in any case. False without memory. */
+bool tls_names_attach(SSL_CTX *context, SSL_CTX *const *others, size_t count);
+
 /* tls_keeper.c: **returns new** (SSL_CTX_free). */
 SSL_CTX *tls_keeper_hold(struct tls_keeper *keeper);
 

@@ -6,12 +6,13 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define FILES 3
+#define FILES (3 + 2 * TLS_MORE_MAX)
 
 /* Forward secret, with authenticated encryption; all of what browsers and HTTP libraries of the
  * last ten years offer. TLS 1.3 has its own list. */
@@ -87,8 +88,13 @@ static SSL_CTX *new_context(struct tls_keeper *keeper)
 
 static void mark_files(const struct tls_keeper *keeper, struct file_mark marks[static FILES])
 {
-    const struct tls_files *files = &keeper->options.files;
-    const char *const paths[FILES] = {files->certificate, files->key, files->client_ca};
+    const struct tls_options *options = &keeper->options;
+    const char *paths[FILES] = {options->files.certificate, options->files.key,
+                                options->files.client_ca};
+    for (size_t i = 0; i < options->more_count; i++) {
+        paths[3 + 2 * i] = options->more[i].certificate;
+        paths[4 + 2 * i] = options->more[i].key;
+    }
     for (size_t i = 0; i < FILES; i++) {
         struct stat seen;
         marks[i] = (struct file_mark){0};
@@ -117,15 +123,53 @@ bool tls_keeper_is_stale(const struct tls_keeper *keeper)
     return !same;
 }
 
+static enum td_status no_memory(struct td_error *err)
+{
+    return error_set(err, TD_NO_MEMORY, "no memory for TLS");
+}
+
+/* A context with these files. *expiry: the earlier of what it is and theirs; 0 = none is known. */
+static enum td_status open_context(struct tls_keeper *keeper, const struct tls_files *files,
+                                   SSL_CTX **out, time_t *expiry, struct td_error *err)
+{
+    time_t ends = 0;
+    *out = new_context(keeper);
+    enum td_status status = *out ? tls_files_read(files, *out, &ends, err) : no_memory(err);
+    if (status != TD_OK) {
+        SSL_CTX_free(*out);
+        *out = NULL;
+    } else if (*expiry == 0 || ends < *expiry) {
+        *expiry = ends;
+    }
+    return status;
+}
+
+/* Of the further certificates. */
+static enum td_status open_more(struct tls_keeper *keeper, SSL_CTX *context, time_t *expiry,
+                                struct td_error *err)
+{
+    const struct tls_options *options = &keeper->options;
+    SSL_CTX *others[TLS_MORE_MAX];
+    size_t count = 0;
+    enum td_status status = TD_OK;
+    for (; count < options->more_count && status == TD_OK; count += status == TD_OK)
+        status = open_context(keeper, &options->more[count], &others[count], expiry, err);
+    if (status == TD_OK)
+        return count == 0 || tls_names_attach(context, others, count) ? TD_OK : no_memory(err);
+    while (count-- > 0)
+        SSL_CTX_free(others[count]);
+    return status;
+}
+
 enum td_status tls_keeper_reload(struct tls_keeper *keeper, struct td_error *err)
 {
     struct td_error cause = {0};
     time_t expiry = 0;
     mark_files(keeper, keeper->marks); /* before: what changes while it is read is read again */
-    SSL_CTX *context = new_context(keeper), *old = NULL;
-    enum td_status status = context
-                                ? tls_files_read(&keeper->options.files, context, &expiry, &cause)
-                                : error_set(&cause, TD_NO_MEMORY, "no memory for TLS");
+    SSL_CTX *context = NULL, *old = NULL;
+    enum td_status status = open_context(keeper, &keeper->options.files, &context, &expiry, &cause);
+    if (status == TD_OK)
+        status = open_more(keeper, context, &expiry, &cause);
     if (status != TD_OK) {
         SSL_CTX_free(context);
         ERR_clear_error();
@@ -148,6 +192,7 @@ enum td_status tls_keeper_new(const struct tls_options *options, struct tls_keep
                               struct td_error *err)
 {
     struct tls_keeper *keeper = calloc(1, sizeof *keeper);
+    assert(options->more_count <= TLS_MORE_MAX);
     *out = NULL;
     if (!keeper)
         return error_set(err, TD_NO_MEMORY, "no memory for TLS");

@@ -33,6 +33,7 @@ struct listeners {
     bool shared_port; /* several workers */
     bool proxied;
     struct tls_keeper *tls; /* NULL = no encryption */
+    struct tls_files certificates[TLS_MORE_MAX];
     struct address_set proxies;
     struct place places[LISTENERS_MAX];
     size_t count;
@@ -40,12 +41,23 @@ struct listeners {
 
 /* --- TLS --- */
 
-bool listeners_tls(const struct config *config, struct tls_options *out)
+static void read_more(const struct config *config, struct tls_files more[static TLS_MORE_MAX])
 {
+    for (size_t i = 0; i < config->server.tls.more_count; i++)
+        more[i] = (struct tls_files){.certificate = config->server.tls.more[i].certificate_file,
+                                     .key = config->server.tls.more[i].key_file};
+}
+
+bool listeners_tls(const struct config *config, struct tls_files more[static TLS_MORE_MAX],
+                   struct tls_options *out)
+{
+    read_more(config, more);
     *out = (struct tls_options){
         .files = {.certificate = config->server.tls.certificate_file,
                   .key = config->server.tls.key_file,
                   .client_ca = config->server.tls.client_ca_file},
+        .more = more,
+        .more_count = config->server.tls.more_count,
         .client_required = config->server.tls.client_auth == CONFIG_CLIENT_REQUIRED,
         .http2 = config->server.http2,
     };
@@ -85,7 +97,7 @@ uint64_t listeners_wait_ms(const struct listeners *listeners)
 static enum td_status open_tls(struct listeners *listeners, struct td_error *err)
 {
     struct tls_options options;
-    if (!listeners_tls(listeners->config, &options))
+    if (!listeners_tls(listeners->config, listeners->certificates, &options))
         return TD_OK;
     enum td_status status = tls_keeper_new(&options, &listeners->tls, err);
     if (status == TD_OK)

@@ -4,6 +4,7 @@
 #define APP_LISTENERS_H
 
 #include "net/server.h"
+#include "net/transport/tls.h"
 
 struct config;
 struct listeners;
@@ -12,8 +13,9 @@ struct tls_options;
 /* More than the configuration can name. */
 #define LISTENERS_MAX 16
 
-/* What server.tls says; false where it has no certificate. */
-bool listeners_tls(const struct config *config, struct tls_options *out);
+/* What server.tls says; false where it has no certificate. The options borrow `more`. */
+bool listeners_tls(const struct config *config, struct tls_files more[static TLS_MORE_MAX],
+                   struct tls_options *out);
 /* A certificate that ends in fewer days is warned of. Those of the usual programs are replaced a
  * month before their end. */
 #define LISTENERS_EXPIRY_DAYS 21

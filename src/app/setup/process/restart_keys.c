@@ -20,6 +20,16 @@ static bool same_texts(const struct config_texts *a, const struct config_texts *
     return same;
 }
 
+static bool same_certificates(const struct config *old, const struct config *new)
+{
+    bool same = old->server.tls.more_count == new->server.tls.more_count;
+    for (size_t i = 0; same && i < old->server.tls.more_count; i++)
+        same = same_text(old->server.tls.more[i].certificate_file,
+                         new->server.tls.more[i].certificate_file) &&
+               same_text(old->server.tls.more[i].key_file, new->server.tls.more[i].key_file);
+    return same;
+}
+
 /* deadline_ms belongs to the snapshot, and the keys in files are read again. */
 static bool same_server(const struct config *old, const struct config *new)
 {
@@ -28,6 +38,7 @@ static bool same_server(const struct config *old, const struct config *new)
            same_text(old->server.listen, new->server.listen) &&
            same_text(old->server.unix_mode, new->server.unix_mode) &&
            same_texts(&old->server.proxy_protocol_from, &new->server.proxy_protocol_from) &&
+           same_certificates(old, new) &&
            old->server.http2 == new->server.http2 &&same_text(old->server.tls.certificate_file,
                                                               new->server.tls.certificate_file) &&
            same_text(old->server.tls.key_file, new->server.tls.key_file) &&

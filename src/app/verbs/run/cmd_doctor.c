@@ -362,9 +362,10 @@ static void check_address(struct doctor *doctor, const struct config_listen *add
 static void check_tls(struct doctor *doctor)
 {
     struct tls_options options;
+    struct tls_files more[TLS_MORE_MAX];
     struct tls_keeper *keeper;
     struct td_error err = {0};
-    if (!listeners_tls(doctor->config, &options))
+    if (!listeners_tls(doctor->config, more, &options))
         return;
     if (tls_keeper_new(&options, &keeper, &err) != TD_OK) {
         add(doctor, "certificate", HEALTH_FAIL, "check server.tls", "%s", err.message);
