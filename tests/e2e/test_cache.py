@@ -7,13 +7,14 @@ import json
 import signal
 import socket
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import Tandem, clean_environment, edge_first, run, wait_until
 
 ON = "\ncache: {answers: deterministic}\n"
 CLOUD = {"x-tandem-mode": "only-cloud"}
@@ -70,6 +71,53 @@ def test_a_hit_takes_nothing_of_the_tiers_limits():
         answer = tandem.chat("And the sun?", CLOUD, temperature=0)
         assert answer.status in (429, 503), answer.body.decode()
         equal(len(cloud.calls()), 2)
+
+
+@case
+def test_answers_on_disk_outlive_a_restart_encrypted():
+    cloud = ScriptedCloud(Script(text="Because of the moon."))
+    on = "\ncache: {answers: deterministic, on_disk: true, ttl_s: 8}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "answers"
+        env = {"TANDEM_STATE_DIR": folder}
+        with server(cloud, on, env=env) as tandem:
+            equal(verdict(ask(tandem, user="u1")), "miss")
+            equal(verdict(ask(tandem, "And the sun?")), "miss")
+            assert not file.exists()
+            tandem.stop()
+        begun = time.monotonic()
+        kept = file.read_bytes()
+        assert b"moon" not in kept and b"TDANSW" not in kept, kept[:80]
+        equal(file.stat().st_mode & 0o077, 0)
+        with server(cloud, on, env=env) as tandem:
+            assert not file.exists()
+            time.sleep(1.2)
+            again = ask(tandem, user="u1")
+            equal(
+                (verdict(again), again.text, len(cloud.calls())), ("hit", "Because of the moon.", 2)
+            )
+            assert int(again.headers["age"]) >= 1, again.headers
+            equal(tandem.request("POST", "/tandem/v1/forget", {"user": "u1"}).status, 200)
+            tandem.stop()
+        with server(cloud, on, env=env) as tandem:  # what was forgotten is not there any more
+            equal(verdict(ask(tandem, user="u1")), "miss")
+            equal(verdict(ask(tandem, "And the sun?")), "hit")
+            tandem.stop()
+        # A changed byte anywhere, or nothing of it, is a cache less.
+        kept = file.read_bytes()
+        for broken in (kept[:-1] + bytes([kept[-1] ^ 1]), kept[: len(kept) // 2], b"", b"nonsense"):
+            file.write_bytes(broken)
+            with server(cloud, on, env=env) as tandem:
+                assert any("answers_not_read" in line for line in tandem.log), tandem.log
+                equal(verdict(ask(tandem, "And the sun?")), "miss")
+                tandem.stop()
+        wait_until(lambda: time.monotonic() > begun + 9, 12)
+        with server(cloud, on, env=env) as tandem:  # and its time goes on while nothing runs
+            equal(verdict(ask(tandem, user="u1")), "miss")
+            tandem.stop()
+        assert file.exists()
+        code, _, err = run("forget", "u1", env=clean_environment(**env))
+        equal((code, file.exists()), (0, False), err)
 
 
 @case

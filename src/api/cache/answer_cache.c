@@ -149,16 +149,25 @@ static struct kept *find_locked(struct answer_cache *cache, const uint8_t key[st
     return kept;
 }
 
-static uint64_t age_of(const struct kept *kept, uint64_t now_ms)
+uint64_t kept_age_ms(const struct kept *kept, uint64_t now_ms)
 {
-    return now_ms > kept->kept_ms ? now_ms - kept->kept_ms : 0;
+    return kept->age_before_ms + (now_ms > kept->kept_ms ? now_ms - kept->kept_ms : 0);
+}
+
+void answer_cache_each(struct answer_cache *cache, void (*each)(void *ctx, const struct kept *kept),
+                       void *ctx)
+{
+    pthread_mutex_lock(&cache->lock);
+    for (const struct kept *kept = cache->oldest; kept; kept = kept->newer)
+        each(ctx, kept);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 /* Nobody may have it any more. */
 static bool is_over_locked(const struct answer_cache *cache, const struct kept *kept,
                            uint64_t server_identity, uint64_t now_ms)
 {
-    return age_of(kept, now_ms) > cache->limits.ttl_ms ||
+    return kept_age_ms(kept, now_ms) > cache->limits.ttl_ms ||
            (server_identity && kept->server_identity && kept->server_identity != server_identity);
 }
 
@@ -168,7 +177,7 @@ bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
     pthread_mutex_lock(&cache->lock);
     const struct kept *kept = find_locked(cache, key);
     bool has = kept && !is_over_locked(cache, kept, server_identity, now_ms) &&
-               !(age_max_ms && age_of(kept, now_ms) > age_max_ms);
+               !(age_max_ms && kept_age_ms(kept, now_ms) > age_max_ms);
     pthread_mutex_unlock(&cache->lock);
     return has;
 }
@@ -183,7 +192,7 @@ struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[sta
         cache->counts.expired++;
         kept = NULL;
     }
-    if (kept && age_max_ms && age_of(kept, now_ms) > age_max_ms)
+    if (kept && age_max_ms && kept_age_ms(kept, now_ms) > age_max_ms)
         kept = NULL; /* others may want it */
     if (kept) {
         cache->counts.hits++;

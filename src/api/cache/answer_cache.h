@@ -25,7 +25,8 @@ struct kept {
     atomic_uint holders;
     uint8_t key[CRYPTO_SHA256_BYTES];
     struct answer_owner owner;
-    uint64_t kept_ms; /* when, monotonic */
+    uint64_t kept_ms;       /* when, monotonic */
+    uint64_t age_before_ms; /* how old it was then: that of an earlier run */
     struct tier_usage usage;
     enum td_finish finish;
     uint32_t stop_number;
@@ -66,6 +67,10 @@ bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
                       uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms);
 /* In the place of one with the same key. **takes** it. */
 void answer_cache_put(struct answer_cache *cache, struct kept *kept, uint64_t now_ms);
+uint64_t kept_age_ms(const struct kept *kept, uint64_t now_ms);
+/* Calls `each` for all, the least recently used first, while the cache is locked. */
+void answer_cache_each(struct answer_cache *cache, void (*each)(void *ctx, const struct kept *kept),
+                       void *ctx);
 /* What a hit would have cost. */
 void answer_cache_add_saved(struct answer_cache *cache, double usd);
 /* Drops what a user of the tenant got; tenant NULL: of all tenants. Returns how many. */

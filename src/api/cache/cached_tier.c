@@ -79,7 +79,7 @@ static void replay(void *ctx)
     struct kept *found = attempt->found;
     struct piece_reader reader = {.from = buf_view(&found->pieces)};
     struct tier_piece piece;
-    uint64_t now = now_ms(), age_ms = now > found->kept_ms ? now - found->kept_ms : 0;
+    uint64_t age_ms = kept_age_ms(found, now_ms());
     attempt->replaying = true;
     while (!attempt->cancelled && piece_reader_next(&reader, &piece)) {
         piece.cache = TIER_CACHE_HIT;

@@ -353,6 +353,7 @@ struct config {
     struct {
         int answers; /* enum cache_answers */
         uint32_t bytes_max, ttl_s;
+        bool on_disk; /* over a restart */
     } cache;
     struct {
         const char *directory;                       /* always set after loading */

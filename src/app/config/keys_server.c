@@ -136,6 +136,9 @@ static const struct config_key cache_keys[] = {
      .help = "an answer is given again for so long"},
     {"bytes_max", CONFIG_KEY_UINT, AT(cache.bytes_max), "67108864", 65536, 4294967295,
      .help = "of all callers together; above it, what was used least recently is dropped"},
+    {"on_disk", CONFIG_KEY_BOOL, AT(cache.on_disk), "false",
+     .help = "they are kept over a restart, encrypted, in the state folder; the file is read and "
+             "removed at the start and written at the end"},
 };
 const struct config_section keys_cache = KEYS_MAP(cache_keys);
 

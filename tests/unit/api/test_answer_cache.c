@@ -1,6 +1,7 @@
 /* What is kept and for how long, how pieces are kept, and which requests are the same. */
 #include "api/cache/answer_cache.h"
 
+#include "api/cache/cache_bytes.h"
 #include "api/cache/cache_key.h"
 #include "api/cache/kept_pieces.h"
 #include "base/str.h"
@@ -8,6 +9,7 @@
 #include "wire_members.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct answer_cache_limits large = {1 << 20, 10000};
 
@@ -53,6 +55,59 @@ static void test_an_answer_is_found_until_it_is_too_old(void)
     CHECK(answer_cache_find(cache, key, 8, 0, 1000) == NULL); /* of another server: dropped */
     CHECK(!is_there(cache, 1, 1000));
     answer_cache_free(cache);
+}
+
+static void test_bytes_give_the_same_answers_older_by_what_passed(void)
+{
+    struct answer_cache *cache = answer_cache_new(large), *again = answer_cache_new(large);
+    struct buf bytes;
+    put(cache, 1, 10, "u", 1000);
+    put(cache, 2, 20, "v", 5000);
+    buf_init(&bytes, 1 << 20);
+    cache_bytes_write(cache, &(struct cache_now){6000, 1000000}, &bytes);
+    /* The clock that begins with the machine begins anew; 4 s passed. */
+    CHECK(cache_bytes_read(buf_view(&bytes), &(struct cache_now){10, 1004000}, 10000, again));
+    CHECK(is_there(again, 1, 10) && is_there(again, 1, 1010) && !is_there(again, 1, 1011));
+    CHECK(is_there(again, 2, 5010) && !is_there(again, 2, 5011));
+    CHECK(cache_bytes_read(buf_view(&bytes), &(struct cache_now){10, 1004000}, 10000, again));
+    CHECK(answer_cache_forget(again, "tenant", "v") == 1);
+    answer_cache_free(again);
+    again = answer_cache_new(large);
+    CHECK(cache_bytes_read(buf_view(&bytes), &(struct cache_now){10, 1006000}, 10000, again));
+    CHECK(!is_there(again, 1, 10) && is_there(again, 2, 10)); /* 11 s and 7 s */
+    answer_cache_free(again);
+    answer_cache_free(cache);
+    buf_deinit(&bytes);
+}
+
+static void test_bytes_that_are_cut_or_changed_harm_nothing(void)
+{
+    struct answer_cache *cache = answer_cache_new(large);
+    struct cache_now now = {6000, 1000000};
+    struct buf bytes;
+    put(cache, 1, 10, "u", 1000);
+    put(cache, 2, 20, "v", 5000);
+    buf_init(&bytes, 1 << 20);
+    cache_bytes_write(cache, &now, &bytes);
+    for (size_t len = 0; len < bytes.len; len++) {
+        struct answer_cache *part = answer_cache_new(large);
+        char *copy = malloc(len + 1);
+        REQUIRE(copy != NULL);
+        memcpy(copy, bytes.data, len);
+        bool whole = cache_bytes_read((struct td_str){copy, len}, &now, 10000, part);
+        CHECK(whole == (len == 8 || len == 8 + 142 + 10));
+        free(copy);
+        answer_cache_free(part);
+    }
+    for (size_t at = 0; at < bytes.len; at++) {
+        struct answer_cache *other = answer_cache_new(large);
+        bytes.data[at] = (char)~bytes.data[at];
+        (void)cache_bytes_read(buf_view(&bytes), &now, 10000, other);
+        bytes.data[at] = (char)~bytes.data[at];
+        answer_cache_free(other);
+    }
+    answer_cache_free(cache);
+    buf_deinit(&bytes);
 }
 
 static void test_the_least_recently_used_makes_room(void)
@@ -299,6 +354,8 @@ static void test_the_key_holds_every_value_and_no_order(void)
 int main(void)
 {
     RUN(test_an_answer_is_found_until_it_is_too_old);
+    RUN(test_bytes_give_the_same_answers_older_by_what_passed);
+    RUN(test_bytes_that_are_cut_or_changed_harm_nothing);
     RUN(test_the_least_recently_used_makes_room);
     RUN(test_an_answer_in_use_outlives_its_place);
     RUN(test_a_user_is_forgotten_of_one_tenant_or_of_all);

@@ -10,6 +10,7 @@
 #include "api/cache/answer_cache.h"
 #include "app/config/config_listen.h"
 #include "app/setup/model/retirement.h"
+#include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/retention.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -256,12 +257,20 @@ static void keep_vaults(struct runtime *runtime)
         log_event(LOG_LEVEL_WARN, "vaults_not_kept", "error=\"%s\"", err.message);
 }
 
+/* The configuration in use says whether answers are kept. */
+static void keep_all(struct runtime *runtime)
+{
+    keep_vaults(runtime);
+    if (runtime->current)
+        answers_keep_save(snapshot_config(runtime->current), runtime->services.base.answers);
+}
+
 void runtime_close(struct runtime *runtime)
 {
     if (!runtime)
         return;
     if (runtime->first && runtime->options.serves)
-        keep_vaults(runtime);
+        keep_all(runtime);
     snapshot_drop(runtime->current);
     config_free(runtime->first);
     sandbox_free(runtime->services.base.sandbox);

@@ -2,6 +2,7 @@
  * reading them is of use only when all else is open. The confined worker has only what
  * services_setup_memory makes. */
 #include "app/setup/process/services_setup.h"
+#include "app/setup/privacy/answers_keep.h"
 
 #include "api/cache/answer_cache.h"
 #include "api/cache/cache_key.h"
@@ -177,6 +178,8 @@ static enum td_status open_answers(const struct config *config, bool serves,
         answer_cache_set_limits(base->answers, limits);
     else if (serves && !(base->answers = answer_cache_new(limits)))
         return error_set(err, TD_NO_MEMORY, "no memory for a cache of answers");
+    else if (serves && on)
+        answers_keep_load(config, base->answers);
     return TD_OK;
 }
 

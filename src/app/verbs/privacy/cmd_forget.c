@@ -8,6 +8,7 @@
 #include "app/setup/files/file_setup.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
+#include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/storage.h"
 #include "base/error.h"
@@ -77,6 +78,8 @@ static enum td_status erase_file(const struct config *config, const char *user, 
         status = consistency_setup_forget(config, user, &similar, err);
     if (status == TD_OK)
         status = vault_keep_forget(config, user, &vaults, err);
+    if (status == TD_OK)
+        status = answers_keep_remove(config, err);
     if (status == TD_OK)
         status = file_setup_forget(config, user, &files, err);
     if (status != TD_OK)
