@@ -1,5 +1,5 @@
-/* Unpacks weight blocks into 256-bit registers of bytes, for matmul_avx2.c. Most are unsigned here;
- * matmul_avx2.c subtracts the offsets. */
+/* Unpacks weight blocks into 256-bit registers of bytes, for quants_avx2.c and the panels. Most are
+ * unsigned here; the products subtract the offsets. */
 #ifndef KERNELS_UNPACK_AVX2_H
 #define KERNELS_UNPACK_AVX2_H
 
@@ -12,10 +12,7 @@
 /* ---- two blocks of 32 at a time -------------------------------------------------------------- */
 
 struct pair_32 {
-    __m256i low, high;           /* weights 0..15 and 16..31 of both blocks */
-    __m256i low_size, high_size; /* signed types: magnitudes of the same */
-    __m256 scale;                /* four lanes for each block */
-    __m256 minimum; /* types with a minimum: -minimum / 8, the factor of the activations' bias */
+    __m256i low, high; /* weights 0..15 and 16..31 of both blocks */
 };
 
 TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
@@ -24,19 +21,10 @@ TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
                                    _mm_loadu_si128((const void *)(at + stride)), 1);
 }
 
-/* Weights of these types are multiplied as magnitude and sign. Those of other types are
- * unsigned. */
+/* Weights of these types are signed bytes. Those of other types are unsigned and small. */
 TILE_INLINE bool is_signed_32(enum tensor_type type)
 {
     return type == TENSOR_Q8_0 || type == TENSOR_IQ4_NL;
-}
-
-/* The half at `at` in each block, in the four lanes of the block. */
-TILE_INLINE __m256 spread_halves(const uint8_t *at, size_t stride)
-{
-    const uint64_t four = 0x0001000100010001;
-    uint64_t first = load_u16(at), second = load_u16(at + stride);
-    return _mm256_cvtph_ps(_mm_set_epi64x((long long)(second * four), (long long)(first * four)));
 }
 
 /* 16 in every byte i of a 128-bit half where bit i of its 16 bits is set. */
@@ -85,108 +73,143 @@ TILE_INLINE void unpack_nibbles(enum tensor_type type, const uint8_t *blocks, st
 
 TILE_INLINE struct pair_32 unpack_32(enum tensor_type type, const uint8_t *blocks)
 {
-    const size_t stride = tile_block_bytes(type);
     struct pair_32 out;
     if (type == TENSOR_Q8_0)
         unpack_q8_0(blocks, &out);
     else
         unpack_nibbles(type, blocks, &out);
-    out.low_size = is_signed_32(type) ? _mm256_abs_epi8(out.low) : out.low;
-    out.high_size = is_signed_32(type) ? _mm256_abs_epi8(out.high) : out.high;
-    if (type == TENSOR_MXFP4)
-        out.scale = _mm256_set_m128(_mm_set1_ps(e8m0_half(blocks[stride])),
-                                    _mm_set1_ps(e8m0_half(blocks[0])));
-    else
-        out.scale = spread_halves(blocks, stride);
-    if (tile_has_minimum(type))
-        out.minimum =
-            _mm256_mul_ps(spread_halves(blocks + MIN_32_AT, stride), _mm256_set1_ps(-0.125f));
     return out;
+}
+
+/* The halves `at` bytes behind four addresses, as floats. */
+TILE_INLINE __m128 four_halves(const uint8_t *const rows[4], size_t at)
+{
+    __m128i halves = _mm_cvtsi32_si128(load_u16(rows[0] + at));
+    halves = _mm_insert_epi16(halves, load_u16(rows[1] + at), 1);
+    halves = _mm_insert_epi16(halves, load_u16(rows[2] + at), 2);
+    halves = _mm_insert_epi16(halves, load_u16(rows[3] + at), 3);
+    return _mm_cvtph_ps(halves);
+}
+
+/* The scales of four blocks. */
+TILE_INLINE __m128 four_scales(enum tensor_type type, const uint8_t *const blocks[4], size_t at)
+{
+    if (type == TENSOR_MXFP4)
+        return _mm_set_ps(e8m0_half(blocks[3][at]), e8m0_half(blocks[2][at]),
+                          e8m0_half(blocks[1][at]), e8m0_half(blocks[0][at]));
+    return four_halves(blocks, at);
+}
+
+/* What the activations' bias (-8 times their sum) is multiplied with, of four blocks with a
+ * minimum. */
+TILE_INLINE __m128 four_minimums(const uint8_t *const blocks[4], size_t at)
+{
+    return _mm_mul_ps(four_halves(blocks, at + MIN_32_AT), _mm_set1_ps(-0.125f));
+}
+
+/* The bias, shifted left by this number, subtracts the offset that the type is stored with. -1 =
+ * it has none here. */
+TILE_INLINE int start_shift(enum tensor_type type)
+{
+    switch (type) {
+    case TENSOR_Q4_0:
+        return 0;
+    case TENSOR_Q5_0:
+    case TENSOR_MXFP4:
+        return 1; /* offset 16 */
+    default:
+        return -1;
+    }
 }
 
 /* ---- super-blocks of 256, 32 quants at a time ------------------------------------------------ */
 
-TILE_INLINE float f16_at(const uint8_t *at)
-{
-    return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(load_u16(at))));
-}
-
-struct scales_256 {
-    uint8_t factors[16];  /* [i] of 16-block i; types with 32 quants for a factor: [i / 2] */
-    __m256 first, second; /* offsets of 16-blocks 0..7 and 8..15; IQ4_XS has none */
-    float scale;
+/* What the quants of a super-block are multiplied with. Types with sixteen factors have one for 16
+ * quants, the others one for 32. */
+struct factors_256 {
+    __m256i low, high; /* factors 0..7 and 8..15 of 16 bits, both halves alike */
+    __m256i taken;     /* sixteen of 16 bits: what the sums of 16 activations are multiplied with */
 };
 
-/* Offset i = values[i] * factor. */
-TILE_INLINE void set_offsets(struct scales_256 *out, __m128i values, __m256 factor)
+TILE_INLINE bool has_sixteen_factors(enum tensor_type type)
 {
-    __m256i second = _mm256_cvtepi8_epi32(_mm_srli_si128(values, 8));
-    out->first = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(values)), factor);
-    out->second = _mm256_mul_ps(_mm256_cvtepi32_ps(second), factor);
+    return type == TENSOR_Q2_K || type == TENSOR_Q3_K || type == TENSOR_Q6_K;
 }
 
-/* Q4_K and Q5_K. */
-TILE_INLINE struct scales_256 scales_q4_k(const uint8_t *at)
+/* The offset that quants_256() adds. */
+TILE_INLINE int offset_256(enum tensor_type type)
+{
+    return type == TENSOR_Q6_K ? 32 : type == TENSOR_Q3_K ? 4 : 0;
+}
+
+TILE_INLINE void set_sixteen(struct factors_256 *out, __m256i factors)
+{
+    out->low = _mm256_permute4x64_epi64(factors, 0x44);
+    out->high = _mm256_permute4x64_epi64(factors, 0xee);
+}
+
+/* Types with an offset take it times the factor; types with a minimum take that. */
+TILE_INLINE struct factors_256 unpack_factors(enum tensor_type type, const uint8_t *at)
 {
     const __m128i twice = _mm_set_epi8(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8);
-    struct scales_256 out;
-    q4_k_scales(at + Q4_K_SCALES_AT, out.factors);
-    __m128i minimums = _mm_shuffle_epi8(_mm_loadu_si128((const void *)out.factors), twice);
-    __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at)));
-    out.scale = _mm_cvtss_f32(d);
-    set_offsets(&out, minimums, _mm256_broadcastss_ps(_mm_movehdup_ps(d)));
-    return out;
-}
-
-TILE_INLINE struct scales_256 scales_q2_k(const uint8_t *at)
-{
     const __m128i nibble = _mm_set1_epi8(15);
-    struct scales_256 out;
-    __m128i packed = _mm_loadu_si128((const void *)at);
-    _mm_storeu_si128((void *)out.factors, _mm_and_si128(packed, nibble));
-    __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at + Q2_K_SCALE_AT)));
-    out.scale = _mm_cvtss_f32(d);
-    set_offsets(&out, _mm_and_si128(_mm_srli_epi16(packed, 4), nibble),
-                _mm256_broadcastss_ps(_mm_movehdup_ps(d)));
-    return out;
-}
-
-/* Q3_K and Q6_K: signed factors, quants with an offset. */
-TILE_INLINE struct scales_256 scales_q6_k(enum tensor_type type, const uint8_t *at)
-{
-    const float offset = type == TENSOR_Q3_K ? 4 : 32;
-    struct scales_256 out;
-    __m128i factors = type == TENSOR_Q3_K ? q3_k_factors(at)
-                                          : _mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT));
-    _mm_storeu_si128((void *)out.factors, factors);
-    out.scale = f16_at(at + (type == TENSOR_Q3_K ? Q3_K_SCALE_AT : Q6_K_SCALE_AT));
-    set_offsets(&out, factors, _mm256_set1_ps(out.scale * offset));
-    return out;
-}
-
-TILE_INLINE struct scales_256 scales_iq4_xs(const uint8_t *at)
-{
-    struct scales_256 out;
-    __m128i factors = iq4_xs_factors(at);
-    _mm_storeu_si128((void *)out.factors, _mm_packs_epi16(factors, factors));
-    out.scale = f16_at(at);
-    out.first = out.second = _mm256_setzero_ps();
-    return out;
-}
-
-TILE_INLINE struct scales_256 unpack_scales(enum tensor_type type, const uint8_t *at)
-{
+    struct factors_256 out;
+    uint8_t scales[16];
+    __m128i packed;
+    __m256i factors;
     switch (type) {
-    case TENSOR_Q2_K:
-        return scales_q2_k(at);
     case TENSOR_Q4_K:
     case TENSOR_Q5_K:
-        return scales_q4_k(at);
+        q4_k_scales(at + Q4_K_SCALES_AT, scales);
+        packed = _mm_loadu_si128((const void *)scales);
+        out.low = out.high = _mm256_broadcastsi128_si256(_mm_cvtepu8_epi16(packed));
+        out.taken = _mm256_cvtepu8_epi16(_mm_shuffle_epi8(packed, twice));
+        return out;
     case TENSOR_IQ4_XS:
-        return scales_iq4_xs(at);
-    default:
-        return scales_q6_k(type, at);
+        out.low = out.high = _mm256_broadcastsi128_si256(iq4_xs_factors(at));
+        out.taken = _mm256_setzero_si256();
+        return out;
+    case TENSOR_Q2_K:
+        packed = _mm_loadu_si128((const void *)at);
+        set_sixteen(&out, _mm256_cvtepu8_epi16(_mm_and_si128(packed, nibble)));
+        out.taken = _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16(packed, 4), nibble));
+        return out;
+    case TENSOR_Q3_K:
+        factors = _mm256_cvtepi8_epi16(q3_k_factors(at));
+        set_sixteen(&out, factors);
+        out.taken = _mm256_slli_epi16(factors, 2);
+        return out;
+    default: /* Q6_K */
+        factors = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT)));
+        set_sixteen(&out, factors);
+        out.taken = _mm256_slli_epi16(factors, 5);
+        return out;
     }
+}
+
+/* Of the quants 32j .. 32j + 31. */
+TILE_INLINE __m256i spread_factors(enum tensor_type type, const struct factors_256 *factors, int j)
+{
+    int first = has_sixteen_factors(type) ? 2 * j % 8 : j;
+    int second = has_sixteen_factors(type) ? first + 1 : j;
+    __m256i order = _mm256_set_m128i(_mm_set1_epi16((short)(2 * second + 256 * (2 * second + 1))),
+                                     _mm_set1_epi16((short)(2 * first + 256 * (2 * first + 1))));
+    bool high = has_sixteen_factors(type) && j >= 4;
+    return _mm256_shuffle_epi8(high ? factors->high : factors->low, order);
+}
+
+/* Where the scale of a super-block is, and its minimum. */
+TILE_INLINE size_t scale_at_256(enum tensor_type type)
+{
+    return type == TENSOR_Q2_K   ? Q2_K_SCALE_AT
+           : type == TENSOR_Q3_K ? Q3_K_SCALE_AT
+           : type == TENSOR_Q6_K ? Q6_K_SCALE_AT
+                                 : 0;
+}
+
+TILE_INLINE size_t minimum_at_256(enum tensor_type type)
+{
+    return type == TENSOR_Q2_K ? Q2_K_MIN_AT : Q4_K_MIN_AT;
 }
 
 TILE_INLINE __m256i load_32(const uint8_t *at)
@@ -256,14 +279,6 @@ TILE_INLINE __m256i quants_256(enum tensor_type type, const uint8_t *at, int j)
     default:
         return quants_q6_k(at, j);
     }
-}
-
-TILE_INLINE __m256i factors_256(enum tensor_type type, const struct scales_256 *scales, int j)
-{
-    if (type == TENSOR_Q4_K || type == TENSOR_Q5_K || type == TENSOR_IQ4_XS)
-        return _mm256_set1_epi16((int8_t)scales->factors[j]);
-    return _mm256_inserti128_si256(_mm256_set1_epi16((int8_t)scales->factors[2 * j]),
-                                   _mm_set1_epi16((int8_t)scales->factors[2 * j + 1]), 1);
 }
 
 #endif

@@ -251,20 +251,17 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
     return total;
 }
 
-/* Fused additions into one lane. A block adds its products and its minimum; only AVX2 has its
- * minimums of 256 columns in two vectors, and two blocks of 32 side by side, which the others add
- * to the same lanes one after the other. */
+/* Fused additions into one lane. A block adds its products and its minimum. */
 static size_t additions(const struct kernels *kernels, const struct matrix *m)
 {
     const size_t lanes = variant_lanes(kernels);
-    const bool avx2 = lanes == 8;
     switch (m->form) {
     case ACTIVATION_Q8_PLAIN:
         return 2 * (m->cols / 16); /* sixteen lanes; a product and an addition */
     case ACTIVATION_Q8_256:
-        return (avx2 ? 3 : 2) * (m->cols / 256);
+        return 2 * (m->cols / 256);
     case ACTIVATION_Q8_32:
-        return 2 * (avx2 ? (m->cols + 63) / 64 : m->cols / 32);
+        return 2 * (m->cols / 32);
     default:
         return (m->cols + lanes - 1) / lanes;
     }
