@@ -115,7 +115,7 @@ struct attend_task {
 #define LOGIT_BLOCK 64u
 
 struct kernels {
-    const char *name; /* "ref", "avx2", "avx512", "neon", "neon-dotprod" */
+    const char *name; /* "ref", "avx2", "avx2-vnni", "avx512", "neon", "neon-dotprod" */
 
     /* The form that weights of a type multiply with, and the size of a form. */
     enum activation_form (*form_of)(enum tensor_type type);

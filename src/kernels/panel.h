@@ -4,16 +4,17 @@
  * A panel replaces sixteen rows and is smaller than they are. Missing tokens of the last panel are
  * zero.
  *
- * Quants are stored plus 128, because vpdpbusd has one unsigned operand; weights are the signed
- * one. A "four" k is the quants 4k .. 4k + 3 of a block.
+ * A panel is read only by the variant that made it. With AVX-512 quants are stored plus 128, because
+ * vpdpbusd has one unsigned operand; weights are the signed one. AVX2 has signed quants, and the
+ * bias as int32. A "four" k is the quants 4k .. 4k + 3 of a block.
  *
  * ACTIVATION_Q8_32, a block of 32, 640 bytes:
- *     0  uint8  quants[8][16][4]   fours by tokens
+ *     0  uint8  quants[8][16][4]   fours by tokens; AVX2: int8
  *   512  float  scale[16]
- *   576  float  bias[16]           -8 * sum of the quants
+ *   576  float  bias[16]           -8 * sum of the quants; AVX2: int32
  *
  * ACTIVATION_Q8_256, a super-block of 256, 4928 bytes:
- *     0  uint8  quants[64][16][4]
+ *     0  uint8  quants[64][16][4]   AVX2: int8
  *  4096  float  scale[16]
  *  4160  int16  totals[8][16][2]   sums of sixteen quants, a pair of neighbours in a lane
  *  4672  int16  totals32[4][16][2] sums of 32 */

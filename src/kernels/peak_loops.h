@@ -9,6 +9,7 @@ uint64_t peak_int8_ref(uint64_t rounds);
 uint64_t peak_float_ref(uint64_t rounds);
 uint64_t peak_int8_avx2(uint64_t rounds);
 uint64_t peak_float_avx2(uint64_t rounds);
+uint64_t peak_int8_avxvnni(uint64_t rounds);
 uint64_t peak_int8_avx512(uint64_t rounds);
 uint64_t peak_float_avx512(uint64_t rounds);
 uint64_t peak_int8_neon(uint64_t rounds);

@@ -10,6 +10,7 @@
 #define SIMD_INLINE static inline __attribute__((always_inline))
 #define VARIANT(name) name##_avx2
 #define VARIANT_NAME "avx2"
+#define VARIANT_PANEL_FORMS (1u << ACTIVATION_Q8_32 | 1u << ACTIVATION_Q8_256)
 
 typedef __m256 vec;
 typedef __m256i vec_int;

@@ -48,11 +48,19 @@ void matmul_dotprod(enum tensor_type type, const void *weights, size_t row_bytes
                     size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                     size_t tokens, float *y, size_t y_stride);
 
+#define KERNELS_DECLARE_PANELS(isa)                                                             \
+    void matmul_panels_##isa(enum tensor_type type, const void *weights, size_t row_bytes,      \
+                             size_t cols, size_t row_begin, size_t row_end, const void *panels, \
+                             size_t act_stride, size_t tokens, float *y, size_t y_stride);
+
+/* avxvnni: panel_prepare_avx2 makes its panels, too. */
+KERNELS_DECLARE_PANELS(avx2)
+KERNELS_DECLARE_PANELS(avxvnni)
+KERNELS_DECLARE_PANELS(avx512)
+void panel_prepare_avx2(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                        size_t tokens, void *out);
 void panel_prepare_avx512(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);
-void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
-                          size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
-                          size_t tokens, float *y, size_t y_stride);
 
 /* The same in every variant. */
 enum activation_form activation_form_of(enum tensor_type type);
