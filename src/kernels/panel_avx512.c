@@ -15,7 +15,7 @@
 #include "kernels/variants.h"
 
 enum {
-    TOKENS_AT_ONCE = 256, /* their sums take 64 KB, which stay in the second-level cache */
+    TOKENS_AT_ONCE = 512, /* their sums take 128 KB, which stay in the second-level cache */
     SUMS_STRIDE = TOKENS_AT_ONCE + 16, /* at a stride of 1 KiB they would share few cache sets */
     WIDTH_MAX = 4                      /* panels of a register tile */
 };
@@ -182,7 +182,7 @@ TILE_INLINE void dots_256(const struct part *part, enum tensor_type type, int he
 #pragma GCC unroll 4
             for (int c = 0; c < width; c++)
                 totals[r][c] =
-                    type == TENSOR_IQ4_XS
+                    has_wide_dots_256(type)
                         ? _mm512_add_epi32(totals[r][c], _mm512_mullo_epi32(dots[r][c], factor))
                         : _mm512_dpwssd_epi32(totals[r][c], dots[r][c], factor);
         }

@@ -148,12 +148,10 @@ struct traits_32 {
     bool has_minimum;
 };
 
-TILE_INLINE void block_32(const struct part *part, struct traits_32 traits, size_t block)
+TILE_INLINE void block_32(struct traits_32 traits, const struct panel_tile *w, size_t block,
+                          const uint8_t *act, const uint8_t *x, float (*sums)[KERNELS_PANEL_TOKENS])
 {
-    const struct panel_tile *w = part->w;
-    const uint8_t *act = part->act + block * PANEL32_BYTES;
     const uint8_t *quants = w->quants + 8 * block * four_bytes(traits.kind);
-    const uint8_t *x = part->x + block * part->x_stride;
     __m256i dots[TILE_ROWS][WIDTH];
 #pragma GCC unroll 2
     for (int c = 0; c < WIDTH; c++) {
@@ -176,7 +174,7 @@ TILE_INLINE void block_32(const struct part *part, struct traits_32 traits, size
         __m256 bias = _mm256_cvtepi32_ps(load_tokens(act + PANEL32_BIAS_AT, c));
 #pragma GCC unroll 4
         for (int r = 0; r < TILE_ROWS; r++) {
-            float *to = part->sums[r] + 8 * c;
+            float *to = sums[r] + 8 * c;
             __m256 factor = _mm256_mul_ps(_mm256_broadcast_ss(&w->w32.scale[block][r]), scale);
             __m256 sum =
                 _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[r][c]), factor, _mm256_load_ps(to));
@@ -191,9 +189,13 @@ TILE_INLINE void block_32(const struct part *part, struct traits_32 traits, size
 
 TILE_INLINE void multiply_32(const struct part *part, struct traits_32 traits)
 {
+    const struct panel_tile *w = part->w;
+    const uint8_t *act = part->act, *x = part->x;
+    const size_t blocks = part->blocks, x_stride = part->x_stride;
+    float(*sums)[KERNELS_PANEL_TOKENS] = part->sums;
 #pragma GCC unroll 1
-    for (size_t b = 0; b < part->blocks; b++)
-        block_32(part, traits, b);
+    for (size_t b = 0; b < blocks; b++, act += PANEL32_BYTES, x += x_stride)
+        block_32(traits, w, b, act, x, sums);
 }
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */

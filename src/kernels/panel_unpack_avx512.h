@@ -76,22 +76,29 @@ TILE_INLINE void panel_unpack_quad(enum tensor_type type, const uint8_t *const r
 
 /* A dot is the product of dot_cols_256() columns. Its magnitude fits 16 bits (|activation| <= 127),
  * so that vpdpwssd can multiply it with its scale and add it. For that center_256() is subtracted
- * from the quants; it is added again as center * scale times the sums of the activations. */
+ * from the quants; it is added again as center * scale times the sums of the activations.
+ * has_wide_dots_256(): dots of 32 bits, which vpmulld multiplies. */
 struct panel_weights_256 {
     int8_t quants[PANEL_ROWS][PANEL_COLS];
     int32_t start[PANEL_ROWS][64];  /* of the dot that begins at column 4i */
-    int32_t factor[PANEL_ROWS][16]; /* scale of sixteen columns: int16, then zero; IQ4_XS: int32 */
+    int32_t factor[PANEL_ROWS][16]; /* scale of sixteen columns: int16, then zero; wide: int32 */
     int32_t center[PANEL_ROWS][4];  /* int16 pairs, for totals32 */
     int32_t taken[PANEL_ROWS][8];   /* int16 pairs, minimums: for totals32 (4 of them) or totals */
     float scale[PANEL_ROWS];
     float minimum[PANEL_ROWS];
 };
 
-/* Largest sums of a dot: Q4_K 32 * 8 * 127, Q5_K 16 * 16 * 127, Q6_K 8 * 32 * 127, all 32512; Q2_K
- * 16 * 3 * 127; Q3_K 16 * 4 * 127. IQ4_XS with 4 * 127 * 127 is multiplied in 32 bits. */
+/* Largest sums of a dot: Q4_K 32 * 8 * 127, Q5_K 16 * 16 * 127, both 32512; Q2_K 16 * 3 * 127; Q3_K
+ * 16 * 4 * 127. */
 TILE_INLINE int dot_cols_256(enum tensor_type type)
 {
-    return type == TENSOR_Q6_K ? 8 : type == TENSOR_Q4_K || type == TENSOR_IQ4_XS ? 32 : 16;
+    return type == TENSOR_Q4_K || type == TENSOR_IQ4_XS ? 32 : 16;
+}
+
+/* Only two or four steps of Q6_K and IQ4_XS fit 16 bits: a vpmulld for more of them is cheaper. */
+TILE_INLINE bool has_wide_dots_256(enum tensor_type type)
+{
+    return type == TENSOR_IQ4_XS || type == TENSOR_Q6_K;
 }
 
 TILE_INLINE int center_256(enum tensor_type type)
@@ -107,8 +114,7 @@ TILE_INLINE void store_quants_256(enum tensor_type type, __m512i quants, size_t 
     _mm512_storeu_si512(out->quants[row] + 64 * j, quants);
     __m512i sums = _mm512_dpbusd_epi32(zero, _mm512_set1_epi8(-128), quants); /* fours */
     sums = _mm512_add_epi32(sums, _mm512_shuffle_epi32(sums, 0xb1));
-    if (dot_cols_256(type) > 8)
-        sums = _mm512_add_epi32(sums, _mm512_shuffle_epi32(sums, 0x4e));
+    sums = _mm512_add_epi32(sums, _mm512_shuffle_epi32(sums, 0x4e));
     if (dot_cols_256(type) > 16)
         sums = _mm512_add_epi32(sums, _mm512_shuffle_i32x4(sums, sums, 0xb1));
     _mm512_storeu_si512(out->start[row] + 16 * j, _mm512_sub_epi32(zero, sums));
@@ -148,7 +154,7 @@ TILE_INLINE void store_factors_256(enum tensor_type type, const uint8_t *at, siz
         break;
     case TENSOR_Q6_K:
         packed = _mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT));
-        factors = _mm512_and_si512(_mm512_cvtepi8_epi32(packed), low_half);
+        factors = _mm512_cvtepi8_epi32(packed);
         break;
     default: { /* IQ4_XS: eight, each for two sixteens */
         __m128i eight = iq4_xs_factors(at);
