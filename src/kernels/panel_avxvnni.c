@@ -1,4 +1,4 @@
-/* Products of many tokens with AVX2 and vpdpbusd: see panel_body_avx2.h. AVX-VNNI is the instruction
+/* Products of many tokens with AVX2 and vpdpbusd: see panel_avx2_body.h. AVX-VNNI is the instruction
  * as processors without AVX-512 have it. A test compiles this file with the one of AVX-512 VL, which
  * is the same operation, for processors that have only that. */
 #include <immintrin.h>
@@ -14,4 +14,4 @@ static inline __m256i dpbusd(__m256i sum, __m256i a, __m256i b)
     return PANEL_DPBUSD(sum, a, b);
 }
 
-#include "kernels/panel_body_avx2.h"
+#include "kernels/panel_avx2_body.h"

@@ -7,7 +7,7 @@
  * times sign(w) x, because 2 * 128 * 127 = 32512 fits.
  *
  * Whole blocks are summed as integers, which is exact in any order. Each row and token has one
- * float sum over the blocks, in one lane of a register. The panels (panel_body_avx2.h) sum in the
+ * float sum over the blocks, in one lane of a register. The panels (panel_avx2_body.h) sum in the
  * same order, so a token's results are the same bits in a prompt, in a batch and alone.
  *
  * For one token memory is the limit, so each type has a function that unpacks in registers. Several

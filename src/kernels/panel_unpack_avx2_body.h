@@ -1,9 +1,9 @@
-/* Unpacks weights for the panel product of panel_body_avx2.h: tiles of four rows by 256 columns of
+/* Unpacks weights for the panel product of panel_avx2_body.h: tiles of four rows by 256 columns of
  * blocks of the file become bytes with scales. The memory is the caller's. It stays in the inner
  * caches while all tokens use it. The file that includes this says with VNNI whether it multiplies
  * with vpdpbusd. */
-#ifndef KERNELS_PANEL_UNPACK_AVX2_H
-#define KERNELS_PANEL_UNPACK_AVX2_H
+#ifndef KERNELS_PANEL_UNPACK_AVX2_BODY_H
+#define KERNELS_PANEL_UNPACK_AVX2_BODY_H
 
 #include "kernels/lanes_avx2.h"
 #include "kernels/unpack_avx2.h"

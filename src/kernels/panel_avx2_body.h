@@ -2,7 +2,7 @@
  * Each defines VNNI (whether the processor has vpdpbusd), dpbusd() and PANEL_VARIANT.
  *
  * Weights stay in memory as the file has them. PANEL_ROWS rows by 256 columns at a time are
- * unpacked into bytes (panel_unpack_avx2.h). That costs a few per cent if a hundred tokens or more
+ * unpacked into bytes (panel_unpack_avx2_body.h). That costs a few per cent if a hundred tokens or more
  * use them. Each lane holds a token (panel.h), eight tokens a register. A tile of four rows and
  * sixteen tokens needs one broadcast for each four weights of a row, and no shuffle.
  *
@@ -15,14 +15,14 @@
  *
  * The float sum of a row and token goes through the blocks in order, with the same operations as in
  * quants_avx2.c, so both give the same bits. */
-#ifndef KERNELS_PANEL_BODY_AVX2_H
-#define KERNELS_PANEL_BODY_AVX2_H
+#ifndef KERNELS_PANEL_AVX2_BODY_H
+#define KERNELS_PANEL_AVX2_BODY_H
 
 #include <immintrin.h>
 
 #include "base/assertion.h"
 #include "kernels/panel.h"
-#include "kernels/panel_unpack_avx2.h"
+#include "kernels/panel_unpack_avx2_body.h"
 #include "kernels/variants.h"
 
 enum {
