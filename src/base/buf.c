@@ -42,6 +42,8 @@ static bool buf_grow(struct buf *buf, size_t needed)
     size_t capacity = buf->capacity ? buf->capacity : 64;
     while (capacity < needed)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+    if (capacity > buf->bytes_max + 1) /* a body whose length is known takes no more than that */
+        capacity = buf->bytes_max + 1;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
         shortage_note();

@@ -20,7 +20,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "net/client_body.h"
 #include "net/client_failure.h"
+#include "net/client_options.h"
 #include "net/client_url.h"
 #include "net/client_watch.h"
 #include "net/loop_event.h"
@@ -40,8 +42,11 @@
 /* Connections to one HTTP/1.1 server are not limited here: each stream needs one. How many there
  * are is limited by server.connections_max, and by limits.concurrent of a tier. */
 #define IDLE_CONNECTIONS_MAX 64L
-#define RECEIVE_BYTES 4096L /* a buffer of each transfer's own; the library's default is 16 KiB */
-#define KEEP_ALIVE_AFTER_S 15L /* of silence on a connection */
+/* A buffer of each transfer's own; the library's default is 16 KiB. Frames of HTTP/2 that find too
+ * little room wait, and with 2 KiB libcurl 7.88 forgets to look at them again. */
+#define RECEIVE_BYTES 4096L
+#define RECEIVE_BYTES_PLAIN 2048L /* never HTTP/2 */
+#define KEEP_ALIVE_AFTER_S 15L    /* of silence on a connection */
 #define KEEP_ALIVE_EVERY_S 5L
 
 /* A loop that was busy may find a limit passed before it has looked at the socket. So it looks, for
@@ -54,7 +59,8 @@ struct client {
     struct event *timer;
     struct client_watches watches;
     struct client_transfer *transfers;
-    bool inside, timed; /* libcurl is on the stack now; because its timer fired */
+    bool inside, timed;       /* libcurl is on the stack now; because its timer fired */
+    struct td_error shortage; /* of transfers that have no memory for an error of their own */
 };
 
 struct client_transfer {
@@ -64,7 +70,7 @@ struct client_transfer {
     struct curl_slist *headers;
     struct event *timer;
     struct client_request request; /* its strings are not kept */
-    char host[CLIENT_HOST_BYTES];
+    char *host;
     char retry_after[64];
     char curl_error[CURL_ERROR_SIZE];
 
@@ -76,7 +82,7 @@ struct client_transfer {
     bool connected, answered, head_ended;
     uint64_t start_ns, connected_ns, last_byte_ns;
     size_t body_bytes;
-    struct td_error err; /* why we stopped it */
+    struct td_error *err; /* why we stopped it; NULL = we did not */
 };
 
 static void global_init(void)
@@ -111,6 +117,10 @@ static void transfer_free(struct client_transfer *transfer)
     if (transfer->timer)
         event_free(transfer->timer);
     curl_slist_free_all(transfer->headers);
+    client_body_drop(transfer->request.shared);
+    if (transfer->err != &client->shortage)
+        free(transfer->err);
+    free(transfer->host);
     free(transfer);
 }
 
@@ -132,20 +142,22 @@ static void transfer_finish(struct client_transfer *transfer, enum td_status sta
 static void set_error(struct client_transfer *transfer, enum td_status status, const char *text,
                       const char *secret)
 {
+    if (!transfer->err && !(transfer->err = calloc(1, sizeof *transfer->err)))
+        transfer->err = &transfer->client->shortage;
     if (!transfer->request.discreet) {
-        error_set(&transfer->err, status, "%s: %s", transfer->host, secret);
+        error_set(transfer->err, status, "%s: %s", transfer->host, secret);
         return;
     }
-    error_set(&transfer->err, status, "%s", text);
+    error_set(transfer->err, status, "%s", text);
     log_event(LOG_LEVEL_INFO, "upstream_failed", "host=%s error=\"%s\"", transfer->host, secret);
 }
 
 static void fail(struct client_transfer *transfer, enum td_status status, const char *text,
                  const char *secret)
 {
-    if (transfer->err.status == TD_OK)
+    if (!transfer->err)
         set_error(transfer, status, text, secret);
-    struct td_error err = transfer->err;
+    struct td_error err = *transfer->err;
     transfer_finish(transfer, err.status, &err);
 }
 
@@ -180,8 +192,8 @@ static void take_finished(struct client *client)
         char *private = NULL;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
         struct client_transfer *transfer = (void *)private;
-        if (transfer->err.status != TD_OK)
-            fail(transfer, transfer->err.status, "", "");
+        if (transfer->err)
+            fail(transfer, transfer->err->status, "", "");
         else if (code == CURLE_OK)
             transfer_finish(transfer, TD_OK, NULL);
         else
@@ -267,8 +279,8 @@ static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64
  * timer: when it fires too early, it is set again. */
 static void watch_time(struct client_transfer *transfer)
 {
-    if (transfer->err.status != TD_OK) { /* out of memory: see fail_all, transfer_add */
-        fail(transfer, transfer->err.status, "", "");
+    if (transfer->err) { /* out of memory: see fail_all, transfer_add */
+        fail(transfer, transfer->err->status, "", "");
         return;
     }
     const struct client_request *request = &transfer->request;
@@ -375,6 +387,20 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *ctx)
     return transfer->cancelled ? 0 : len;
 }
 
+/* A stream lasts for long after its body was sent. With bytes of an answer libcurl does not send
+ * again what it has sent. */
+static void drop_sent_body(struct client_transfer *transfer)
+{
+    struct client_body *body = transfer->request.shared;
+    curl_off_t sent = 0;
+    if (body == NULL ||
+        curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK ||
+        (size_t)sent < client_body_view(body).len)
+        return;
+    client_body_drop(body);
+    transfer->request.shared = NULL;
+}
+
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct client_transfer *transfer = ctx;
@@ -382,6 +408,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     if (transfer->cancelled)
         return 0;
     note_bytes(transfer);
+    drop_sent_body(transfer);
     size_t bytes_max = transfer->request.response_bytes_max;
     if (bytes_max > 0 && len > bytes_max - transfer->body_bytes) {
         char text[80];
@@ -425,40 +452,6 @@ static enum td_status copy_headers(struct client_transfer *transfer, const char 
     return TD_OK;
 }
 
-static CURLcode set_method(CURL *easy, const struct client_request *request)
-{
-    if (strcmp(request->method, "HEAD") == 0)
-        return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    if (strcmp(request->method, "GET") == 0 && request->body.len == 0)
-        return curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    /* The size comes first: libcurl then copies that many bytes, instead of up to a NUL. */
-    CURLcode bad =
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
-    const char *bytes = request->body.len ? request->body.data : "";
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
-    return bad ? bad : curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
-}
-
-static CURLcode set_security(CURL *easy, const struct client_request *request, bool direct)
-{
-    CURLcode bad =
-        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request->allow_http ? "http,https" : "https");
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (!bad && request->ca_file)
-        bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-    if (!bad && request->pinned_key)
-        bad = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, request->pinned_key);
-    if (!bad && request->unix_path)
-        bad = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_path);
-    if (!bad && (direct || request->unix_path))
-        bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    return bad;
-}
-
 /* A server that thinks is silent for minutes, but its machine acknowledges what it is sent. One
  * that is gone does not: that shows within the time that a connection may take. */
 static int on_new_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
@@ -484,31 +477,23 @@ static CURLcode set_liveness(struct client_transfer *transfer)
     return bad;
 }
 
-/* Our own limit for connecting counts, and libcurl's comes a quarter later. But libcurl has from it
- * the time after which it turns to the next address of a host: half of what is left. This machine
- * needs no such time, and a busy loop would find libcurl's passed before it has looked. */
-static long connect_limit_ms(const struct client_request *request, bool loopback)
-{
-    if (loopback)
-        return INT32_MAX;
-    uint64_t ms = (uint64_t)request->connect_timeout_ms * 5 / 4;
-    return ms > 0 && ms < INT32_MAX ? (long)ms : INT32_MAX;
-}
-
 static CURLcode set_options(struct client_transfer *transfer, const struct client_request *request,
                             bool loopback)
 {
     CURL *easy = transfer->easy;
+    bool encrypted = strncasecmp(request->url, "https:", 6) == 0;
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+    bad = bad ? bad
+              : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE,
+                                 encrypted ? RECEIVE_BYTES : RECEIVE_BYTES_PLAIN);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     bad = bad ? bad : set_liveness(transfer);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                                 connect_limit_ms(request, loopback));
+                                 client_options_connect_ms(request, loopback));
     /* Cancelling must not wait for a name server that does not answer. */
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
@@ -525,7 +510,10 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
                                        const struct client_request *request, struct td_error *err)
 {
     bool loopback = false;
-    enum td_status status = client_url_read(request, transfer->host, &loopback, err);
+    char host[CLIENT_HOST_BYTES];
+    enum td_status status = client_url_read(request, host, &loopback, err);
+    if (status == TD_OK && !(transfer->host = strdup(host)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     if (status == TD_OK)
         status = copy_headers(transfer, request->headers, err);
     if (status != TD_OK)
@@ -535,8 +523,8 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     if (transfer->easy == NULL || transfer->timer == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
     CURLcode bad = curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
-    bad = bad ? bad : set_method(transfer->easy, request);
-    bad = bad ? bad : set_security(transfer->easy, request, loopback || request->direct);
+    bad = bad ? bad : client_options_method(transfer->easy, request);
+    bad = bad ? bad : client_options_security(transfer->easy, request, loopback || request->direct);
     bad = bad ? bad : set_options(transfer, request, loopback);
     /* Over TLS, waits for a connection that can be shared: the handshake tells at once whether it
      * is HTTP/2. Plain HTTP tells this only with the first answer, and all other transfers would
@@ -574,6 +562,8 @@ enum td_status client_start(struct client *client, const struct client_request *
     transfer->request.ca_file = transfer->request.pinned_key = transfer->request.unix_path = NULL;
     transfer->request.headers = NULL;
     transfer->request.body = (struct td_str){0};
+    if (request->shared)
+        client_body_hold(request->shared);
     transfer->start_ns = clock_monotonic_ns(NULL);
     transfer->next = client->transfers;
     if (transfer->next)
@@ -658,6 +648,7 @@ enum td_status client_new(struct loop *loop, struct client **out, struct td_erro
     if (client == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for the upstream client");
     client->base = loop_event_base(loop);
+    client->shortage = (struct td_error){TD_NO_MEMORY, "no memory for a request"};
     client->watches =
         (struct client_watches){.base = client->base, .on_event = on_socket, .ctx = client};
     client->timer = evtimer_new(client->base, on_timer, client);

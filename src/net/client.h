@@ -9,6 +9,7 @@
 
 struct client;
 struct client_transfer;
+struct client_body;
 
 TD_MUST_CHECK enum td_status client_new(struct loop *loop, struct client **out,
                                         struct td_error *err);
@@ -20,7 +21,8 @@ struct client_request {
     const char *method;         /* "GET", "POST" */
     const char *url;            /* http:// only when allow_http */
     const char *const *headers; /* "Name: value", NULL-terminated; copied */
-    struct td_str body;         /* copied */
+    struct td_str body;         /* copied, unless it is that of `shared` */
+    struct client_body *shared; /* held until it was sent; or NULL */
     bool allow_http;
     bool direct;   /* without a proxy, as for loopback addresses */
     bool discreet; /* messages are for strangers: no host, no address; the log has them */

@@ -102,8 +102,11 @@ enum http_method http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request);  /* decoded, without the query */
 const char *http_request_query(const struct http_request *request); /* raw, or NULL */
 const char *http_request_header(const struct http_request *request,
-                                const char *name);                   /* NULL = absent */
-struct td_str http_request_body(const struct http_request *request); /* decompressed */
+                                const char *name); /* NULL = absent */
+struct td_str http_request_body(const struct http_request *request);
+/* Nobody reads it any more: a stream would hold it for long. Its length stays known. */
+void http_request_forget_body(struct http_request *request);
+size_t http_request_body_bytes(const struct http_request *request); /* decompressed */
 /* The numeric address, also of one who comes by a proxy that is believed; or "unix:UID". */
 const char *http_request_peer(const struct http_request *request);
 /* Who the client's certificate says it is; NULL without one (net/transport/tls.h). */

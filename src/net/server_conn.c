@@ -299,6 +299,8 @@ static bool body_start(struct conn *conn)
         conn_put(conn, go_on, sizeof go_on - 1);
         conn_flush_soon(conn);
     }
+    if (!request->head.chunked && request->coding == CODING_NONE)
+        request->body.bytes_max = (size_t)request->head.content_length;
     conn->state = CONN_BODY;
     return true;
 }

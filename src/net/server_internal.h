@@ -120,6 +120,7 @@ struct http_request {
     uint64_t body_left; /* of Content-Length */
     struct http_chunks chunks;
     struct buf body;
+    size_t forgotten_bytes;     /* of the body, when it was */
     enum content_coding coding; /* of the body; none once it was decoded */
     size_t held_bytes;          /* of the budget */
     struct body_budget *budget;

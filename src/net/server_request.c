@@ -234,6 +234,17 @@ struct td_str http_request_body(const struct http_request *request)
     return buf_view(&request->body);
 }
 
+void http_request_forget_body(struct http_request *request)
+{
+    request->forgotten_bytes += request->body.len;
+    buf_deinit(&request->body);
+}
+
+size_t http_request_body_bytes(const struct http_request *request)
+{
+    return request->forgotten_bytes + request->body.len;
+}
+
 const char *http_request_peer(const struct http_request *request)
 {
     return request->peer;

@@ -90,7 +90,7 @@ void access_note_write(const struct access_line *line, struct buf *out)
     buf_printf(out,
                ",\"status\":%d,\"ms\":%" PRIu64 ",\"bytes_in\":%zu,\"bytes_out\":%" PRIu64
                ",\"whole\":%s",
-               outcome->code, took_ms, http_request_body(line->request).len, outcome->sent_bytes,
+               outcome->code, took_ms, http_request_body_bytes(line->request), outcome->sent_bytes,
                outcome->whole ? "true" : "false");
     if (!line->note->keeps_nothing) {
         put_text(out, "peer", http_request_peer(line->request));

@@ -62,7 +62,7 @@ struct chat {
     struct loop_timer *reaper;
     struct buf filled;         /* the request's body with the files that it names */
     struct buf body;           /* the whole reply */
-    struct fault fault;        /* why the answer cannot be given; code 0 = it can */
+    struct fault *fault;       /* why the answer cannot be given; NULL = it can */
     bool opened;               /* the dialect's first events are out */
     bool detached;             /* goes on without a client */
     struct loop_timer *wanted; /* looks whether it was cancelled; NULL = not detached */
@@ -96,6 +96,7 @@ static void chat_free(void *ctx)
     response_answer_deinit(&chat->reply.answer);
     buf_deinit(&chat->body);
     buf_deinit(&chat->filled);
+    free(chat->fault);
     event_stream_deinit(&chat->stream);
     arena_free(chat->arena);
     if (chat->services)
@@ -180,36 +181,44 @@ static void fail_stream(struct chat *chat, const struct fault *fault)
     event_stream_done(&chat->stream);
 }
 
-static void write_stream_end(struct chat *chat, const struct exchange_summary *summary)
+static void write_stream_end(struct chat *chat, const struct exchange_summary *summary,
+                             struct fault *fault)
 {
     start_stream(chat, summary); /* an empty answer has no earlier event */
     struct buf *frame = event_stream_frame(&chat->stream);
-    bool written = chat->dialect->write_finish(&chat->reply, summary, frame, &chat->fault);
-    if ((!written || frame->failed) && !chat->fault.code)
-        fault_too_large(&chat->fault);
+    bool written = chat->dialect->write_finish(&chat->reply, summary, frame, fault);
+    if ((!written || frame->failed) && !fault->code)
+        fault_too_large(fault);
 }
 
-static void write_whole(struct chat *chat, const struct exchange_summary *summary)
+static void write_whole(struct chat *chat, const struct exchange_summary *summary,
+                        struct fault *fault)
 {
     size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
     buf_init(&chat->body, 4 * chat->base.api->host->answer_bytes_max + repeated + 65536);
-    bool written = chat->dialect->write_answer(&chat->reply, summary, &chat->body, &chat->fault);
-    if ((!written || chat->body.failed) && !chat->fault.code)
-        fault_too_large(&chat->fault);
+    bool written = chat->dialect->write_answer(&chat->reply, summary, &chat->body, fault);
+    if ((!written || chat->body.failed) && !fault->code)
+        fault_too_large(fault);
 }
 
 /* What the client gets is known before the exchange is recorded, so that the record says it. */
 static void on_complete(struct chat *chat, const struct exchange_summary *summary)
 {
+    struct fault fault = {0};
     if (!chat->stream.http && !chat->detached)
         return;
     if (chat->request.td.streamed)
-        write_stream_end(chat, summary);
+        write_stream_end(chat, summary, &fault);
     else if (chat->stream.http)
-        write_whole(chat, summary);
-    (void)api_call_is_whole(&chat->base, &chat->fault);
-    if (chat->fault.code)
-        exchange_reject(chat->exchange, chat->fault.error_code);
+        write_whole(chat, summary, &fault);
+    (void)api_call_is_whole(&chat->base, &fault);
+    if (!fault.code)
+        return;
+    exchange_reject(chat->exchange, fault.error_code);
+    chat->fault =
+        malloc(sizeof *chat->fault); /* without it the exchange says that it was rejected */
+    if (chat->fault)
+        *chat->fault = fault;
 }
 
 static struct kept_answer kept_of(const struct chat *chat)
@@ -253,8 +262,10 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
 {
     if (!chat->stream.http && !chat->detached)
         return;
-    struct fault fault = chat->fault;
-    if (!fault.code) {
+    struct fault fault = {0};
+    if (chat->fault) {
+        fault = *chat->fault;
+    } else {
         exchange_reply_fault(event, &fault);
         dialect_name_fault(chat->dialect, &fault);
     }
@@ -627,6 +638,8 @@ static void handle_on(struct api *api, struct http_request *request, const struc
         return;
     }
     http_request_on_gone(request, chat_gone, chat);
+    http_request_forget_body(request); /* all that is asked lies in chat->request */
+    buf_deinit(&chat->filled);
     prepare(chat);
 }
 

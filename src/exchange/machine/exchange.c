@@ -207,11 +207,12 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
     ex->answer.heard = CONVERSATION_ID_SILENCE;
-    ex->answer.keeps_text = (services->store_prompts && !ex->request.keep_nothing) ||
-                            !exchange_takes_back(ex); /* another tier may have to go on */
+    ex->answer.keeps_text = services->store_prompts && !ex->request.keep_nothing;
     /* What memory was short for is missing in the text that was scanned, masked or left out. */
     uint32_t shortages = shortage_count();
     make_plan(ex, route);
+    if (!exchange_takes_back(ex) && ex->plan.rung_count > 1) /* another tier may have to go on */
+        ex->answer.keeps_text = true;
     return shortage_judge(shortages, TD_OK, err);
 }
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "net/client_body.h"
 #include "router/plan/model_names.h"
 #include "tier/door.h"
 #include "tier/health.h"
@@ -57,6 +58,14 @@ static void end_connecting(struct tier_attempt *attempt, bool ok)
                           now_ms());
 }
 
+static void drop_bodies(struct tier_attempt *attempt)
+{
+    client_body_drop(attempt->sent);
+    attempt->sent = NULL;
+    buf_deinit(&attempt->body);
+    buf_deinit(&attempt->chat);
+}
+
 static void attempt_free(struct tier_attempt *attempt)
 {
     end_connecting(attempt, false);
@@ -65,8 +74,7 @@ static void attempt_free(struct tier_attempt *attempt)
     loop_timer_free(attempt->loop, attempt->timer);
     openai_stream_deinit(&attempt->stream);
     buf_deinit(&attempt->refusal);
-    buf_deinit(&attempt->body);
-    buf_deinit(&attempt->chat);
+    drop_bodies(attempt);
     free(attempt->own_url);
     free(attempt);
 }
@@ -96,7 +104,7 @@ static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
     const struct tier_facts *facts = &attempt->facts;
     const struct usage_evidence evidence = {
-        .sent_bytes = attempt->body.len,
+        .sent_bytes = attempt->body_bytes,
         .text_bytes = attempt->stream.text_bytes,
         .shown_bytes = attempt->stream.shown_bytes,
         .took_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
@@ -274,6 +282,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     bool shows = piece->text.len > 0 || piece->has_stats || json_get(piece->raw_delta, "delta");
     if (!attempt->passed_on && shows)
         attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    if (!attempt->passed_on)
+        drop_bodies(attempt); /* it is not repeated any more */
     attempt->passed_on = true;
     if (attempt->asks_logprobs && piece->has_stats) /* now: a gate may end the attempt early */
         logprob_support_learn(&attempt->tier->tier.logprobs, attempt->kind, true, 0);
@@ -414,21 +424,33 @@ static const char *url_of(const struct tier_attempt *attempt)
                                  : attempt->tier->chat_url;
 }
 
+static enum td_status close_body(struct tier_attempt *attempt, struct td_error *err)
+{
+    if (attempt->sent)
+        return TD_OK;
+    attempt->body_bytes = attempt->body.len;
+    attempt->sent = client_body_new(buf_take(&attempt->body), attempt->body_bytes);
+    return attempt->sent ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a request");
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
+    if (close_body(attempt, err) != TD_OK)
+        return TD_NO_MEMORY;
     const struct tier_server_options *options = &attempt->tier->options;
     struct openai_headers headers;
     struct openai_header_source source = openai_header_source(attempt->tier, attempt->key);
     source.method = "POST";
     source.url = url_of(attempt);
-    source.body = buf_view(&attempt->body);
+    source.body = client_body_view(attempt->sent);
     bool written =
         openai_headers_init(&headers, &source, true, attempt->sink.pass, attempt->retry_count);
     struct client_request request = {
         .method = "POST",
         .url = url_of(attempt),
         .headers = headers.list,
-        .body = buf_view(&attempt->body),
+        .body = client_body_view(attempt->sent),
+        .shared = attempt->sent,
         .allow_http = true, /* the URL was checked in tier_openai_new */
         .ca_file = attempt->tier->ca_file,
         .pinned_key = attempt->tier->pinned_key,
@@ -456,7 +478,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     openai_headers_wipe(&headers);
     if (status != TD_OK)
         return status;
-    attempt->egress_bytes += attempt->body.len;
+    attempt->egress_bytes += attempt->body_bytes;
     begin_connecting(attempt);
     return TD_OK;
 }

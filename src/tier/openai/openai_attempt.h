@@ -17,7 +17,10 @@ struct tier_attempt {
     struct loop_timer *timer;
     enum pending pending;    /* what the timer does next */
     struct tier_facts facts; /* the tier's, with the model that is asked for */
-    struct buf body;
+    struct buf body;         /* while it is made */
+    struct client_body
+        *sent; /* the body, as it is sent; NULL before, and when it cannot be repeated */
+    size_t body_bytes;
     struct buf chat; /* of another dialect: the chat that the body was made of */
     struct openai_stream stream;
     char *own_url; /* of a further model, where the address names the model; NULL = the tier's */
@@ -49,6 +52,8 @@ struct tier_attempt {
     bool in_callback, dead;
 };
 
+/* The body goes back to where it can be changed. */
+void openai_reopen_body(struct tier_attempt *attempt);
 /* Makes the body and the address of a request. */
 TD_MUST_CHECK enum td_status openai_prepare(struct tier_attempt *attempt,
                                             const struct td_request *request, struct td_error *err);

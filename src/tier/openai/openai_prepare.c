@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "net/client_body.h"
 #include "tier/cards/model_cards.h"
 #include "tier/openai/openai_dialect.h"
 
@@ -26,6 +27,16 @@ static struct buf *text_of(struct tier_attempt *attempt)
 bool openai_is_tiers_model(const struct tier_attempt *attempt)
 {
     return attempt->facts.model == attempt->tier->tier.facts.model;
+}
+
+void openai_reopen_body(struct tier_attempt *attempt)
+{
+    if (!attempt->sent)
+        return;
+    buf_clear(&attempt->body);
+    buf_append_str(&attempt->body, client_body_view(attempt->sent));
+    client_body_drop(attempt->sent);
+    attempt->sent = NULL;
 }
 
 static enum td_status drop_extras(struct tier_attempt *attempt, unsigned extras,
@@ -141,5 +152,6 @@ bool openai_prepare_without(struct tier_attempt *attempt, unsigned extras)
     }
     attempt->extras_refused |= extras & ~(unsigned)EXTRA_LOGPROBS;
     attempt->extras &= ~(extras & EXTRA_STREAM ? extras | EXTRA_USAGE : extras);
+    openai_reopen_body(attempt);
     return drop_extras(attempt, extras, NULL) == TD_OK && make_body(attempt, NULL) == TD_OK;
 }

@@ -33,7 +33,7 @@
 /* The server does not speak as it should. */
 static enum td_status malformed(struct openai_stream *stream, const char *what)
 {
-    return error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", what);
+    return error_set(stream->err, TD_CORRUPT, "malformed answer: %s", what);
 }
 
 /* It does, but nothing can be made of what it said: that may be due to what it was asked. */
@@ -184,7 +184,7 @@ static void read_text_choice(struct openai_stream *stream, const struct json *ch
 {
     emit(stream, choice, json_text(json_get(choice, "text")), false);
     openai_beside_note_choice(&stream->beside, choice);
-    if (stream->err.status == TD_OK)
+    if (stream->err->status == TD_OK)
         read_finish(stream, choice);
 }
 
@@ -222,7 +222,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
         malformed(stream, "delta.content is not a string");
     else
         check_logprobs(stream, json_get(choice, "logprobs"));
-    if (stream->err.status != TD_OK)
+    if (stream->err->status != TD_OK)
         return;
     if (is_text_choice(stream, choice)) {
         read_text_choice(stream, choice);
@@ -230,7 +230,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     }
     emit(stream, choice, json_text(json_get(delta, "content")), has_more_than_text(choice));
     openai_beside_note_choice(&stream->beside, choice);
-    if (stream->err.status == TD_OK)
+    if (stream->err->status == TD_OK)
         read_finish(stream, choice);
 }
 
@@ -241,7 +241,7 @@ static void read_error(struct openai_stream *stream, const struct json *root)
     json_write(root, &text);
     struct td_error err = {0};
     openai_read_error(0, buf_view(&text), &stream->refusal, &err);
-    error_set(&stream->err, err.status, "error in the stream: %s", err.message);
+    error_set(stream->err, err.status, "error in the stream: %s", err.message);
     buf_deinit(&text);
 }
 
@@ -280,9 +280,9 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
     }
     read_identity(stream, root);
     openai_beside_note_chunk(&stream->beside, root);
-    for (size_t i = 0; i < json_count(choices) && stream->err.status == TD_OK; i++)
+    for (size_t i = 0; i < json_count(choices) && stream->err->status == TD_OK; i++)
         read_choice(stream, json_at(choices, i));
-    if (stream->err.status == TD_OK)
+    if (stream->err->status == TD_OK)
         read_usage(stream, json_get(root, "usage"));
 }
 
@@ -334,7 +334,7 @@ static void refuse_text(struct openai_stream *stream, struct td_str text, const 
 static void tell_beside(struct openai_stream *stream)
 {
     struct json *raw_delta = openai_beside_take(&stream->beside);
-    if (raw_delta && stream->err.status == TD_OK)
+    if (raw_delta && stream->err->status == TD_OK)
         stream->on_piece(stream->ctx, &(struct tier_piece){.server_identity = stream->identity,
                                                            .raw_delta = raw_delta});
     json_free(raw_delta);
@@ -345,21 +345,21 @@ static void tell_beside(struct openai_stream *stream)
 static void on_dialect_chunk(void *ctx, const struct json *chunk)
 {
     struct openai_stream *stream = ctx;
-    if (!stream->done && stream->err.status == TD_OK)
+    if (!stream->done && stream->err->status == TD_OK)
         read_chunk(stream, chunk);
 }
 
 static void on_dialect_malformed(void *ctx, const char *what)
 {
     struct openai_stream *stream = ctx;
-    if (!stream->done && stream->err.status == TD_OK)
+    if (!stream->done && stream->err->status == TD_OK)
         malformed(stream, what);
 }
 
 static void on_dialect_done(void *ctx)
 {
     struct openai_stream *stream = ctx;
-    if (stream->done || stream->err.status != TD_OK)
+    if (stream->done || stream->err->status != TD_OK)
         return;
     stream->done = true;
     tell_beside(stream);
@@ -383,7 +383,7 @@ static void read_dialect(struct openai_stream *stream, struct td_str name, struc
 static void on_frame(void *ctx, const struct event_frame *frame)
 {
     struct openai_stream *stream = ctx;
-    if (stream->done || stream->err.status != TD_OK)
+    if (stream->done || stream->err->status != TD_OK)
         return;
     if (str_equal(frame->message_type, STR("event"))) {
         read_dialect(stream, frame->event_type, frame->payload);
@@ -402,7 +402,7 @@ static void on_frame(void *ctx, const struct event_frame *frame)
 static void on_event(void *ctx, struct td_str event, struct td_str data)
 {
     struct openai_stream *stream = ctx;
-    if (stream->done || stream->err.status != TD_OK)
+    if (stream->done || stream->err->status != TD_OK)
         return;
     if (stream->dialect) {
         read_dialect(stream, event, data);
@@ -469,7 +469,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
     } else {
         json_free(choice);
         json_free(list);
-        error_set(&stream->err, TD_NO_MEMORY, "no memory for an answer");
+        error_set(stream->err, TD_NO_MEMORY, "no memory for an answer");
     }
     json_free(chunk);
 }
@@ -517,17 +517,14 @@ uint64_t openai_stream_progress(const struct openai_stream *stream)
            stream->usage.exact + stream->done;
 }
 
-static enum td_status failure(const struct openai_stream *stream, struct td_error *err)
-{
-    return error_set(err, stream->err.status, "%s", stream->err.message);
-}
-
 /* A piece that memory was short for is not the peer's fault, and may have had a hole. */
 static enum td_status conclude(struct openai_stream *stream, uint32_t shortages,
                                struct td_error *err)
 {
-    stream->err.status = shortage_judge(shortages, stream->err.status, &stream->err);
-    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+    struct td_error *own = stream->err;
+    stream->err = NULL;
+    stream->failed = shortage_judge(shortages, own->status, own);
+    return stream->failed == TD_OK ? TD_OK : error_set(err, stream->failed, "%s", own->message);
 }
 
 /* No dialect has an answer that is not streamed: it was asked for a stream. */
@@ -539,8 +536,8 @@ static void feed_dialect(struct openai_stream *stream, struct td_str bytes)
                                 : sse_reader_feed(&stream->events, bytes, on_event, stream, NULL);
     if (status == TD_LIMIT)
         unusable(stream, "an event is larger than " EVENT_TEXT);
-    else if (status != TD_OK && stream->err.status == TD_OK)
-        error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", err.message);
+    else if (status != TD_OK && stream->err->status == TD_OK)
+        error_set(stream->err, TD_CORRUPT, "malformed answer: %s", err.message);
 }
 
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
@@ -548,8 +545,10 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
 {
     assert(stream->on_piece != NULL);
     uint32_t shortages = shortage_count();
-    if (stream->err.status != TD_OK)
-        return failure(stream, err);
+    struct td_error own = {0};
+    if (stream->failed != TD_OK)
+        return error_set(err, stream->failed, "the answer had failed before");
+    stream->err = &own;
     if (stream->form == OPENAI_FORM_UNKNOWN)
         stream->form = stream->dialect ? OPENAI_FORM_EVENTS : form_of(bytes);
     if (stream->dialect)
@@ -568,7 +567,9 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
 {
     assert(stream->on_piece != NULL);
     uint32_t shortages = shortage_count();
-    if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
+    struct td_error own = {.status = stream->failed, "the answer had failed before"};
+    stream->err = &own;
+    if (stream->err->status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
         struct json *root = parse(stream, buf_view(&stream->whole));
         if (!root)
             refuse_text(stream, buf_view(&stream->whole), "the body is not JSON");
@@ -577,8 +578,8 @@ enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *
         json_free(root);
         stream->done = true;
     }
-    if (stream->err.status == TD_OK && !stream->finished && !stream->done)
-        error_set(&stream->err, TD_CORRUPT, "the answer was cut before its end");
+    if (stream->err->status == TD_OK && !stream->finished && !stream->done)
+        error_set(stream->err, TD_CORRUPT, "the answer was cut before its end");
     tell_beside(stream);
     return conclude(stream, shortages, err);
 }

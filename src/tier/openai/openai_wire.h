@@ -79,7 +79,8 @@ struct openai_stream {
     uint64_t surplus_count; /* log-probabilities beyond what the text can have tokens */
     bool chunk_was_cut;     /* the log-probabilities of the chunk at hand are no JSON */
     bool usage_was_cut;     /* its usage is none */
-    struct td_error err;    /* the first failure; later bytes are ignored */
+    enum td_status failed;  /* later bytes are ignored */
+    struct td_error *err;   /* the first failure, while bytes are read */
     struct tier_refusal refusal; /* what it means when the server said it in the stream */
     bool own_fault;              /* it is about this answer, not about the server */
 };

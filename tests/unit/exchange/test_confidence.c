@@ -77,6 +77,7 @@ static void test_more_tokens_than_fit_are_safe(void)
     CHECK(confidence.count == CONFIDENCE_TOKENS_MAX && near(confidence_value(&confidence), 0.5));
     CHECK(near(confidence.margin_min, 0.25) &&
           near(confidence.entropy_sum, 4.0 * CONFIDENCE_TOKENS_MAX));
+    confidence_deinit(&confidence);
 }
 
 static void test_a_calibration_scales_and_moves_the_log_odds(void)
@@ -169,6 +170,7 @@ static void test_features_are_what_their_names_say(void)
     confidence_end(&c, true);
     confidence_features(&c, &features);
     CHECK(value[CONFIDENCE_ENDED] == 1);
+    confidence_deinit(&c);
 }
 
 static void test_features_of_broken_numbers_are_finite(void)

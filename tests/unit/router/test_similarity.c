@@ -156,7 +156,7 @@ static void test_every_cut_and_every_flipped_bit_is_refused(void)
 {
     char file[FILE_BYTES];
     struct similarity *table = NULL;
-    struct td_error err;
+    struct td_error err = {0};
     make_table(file);
     for (size_t len = 0; len < sizeof file; len++)
         CHECK(read_file(file, len, &table, &err) == TD_INVALID);
