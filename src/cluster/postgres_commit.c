@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record is safe within a second of its answer: 100 ms are the ledger's, and what this leaves is
- * the disk's. */
-#define COMMIT_MS 600
+/* A record is safe within a second of its answer. It may wait for the commit before its own, or for
+ * what is sent of the file; then come 100 ms of the ledger's and its own commit, and what this
+ * leaves is the disk's. */
+#define COMMIT_MS 400
 /* Some hundred thousand records without texts. */
 #define WAITING_BYTES_MAX (1ull << 30)
 #define DRAIN_LINES 512
-#define DRAIN_MS 400
+#define DRAIN_MS 100 /* one transaction, or more where they are quick */
 
 static const char *waiting_path;
 
@@ -200,14 +201,22 @@ static bool send_items(struct postgres *db, size_t *refused)
     return going;
 }
 
+/* Where something waits, these come after it: they are safe in the file at once, and not after as
+ * much of it was sent as there is time for. */
 static bool commit_items(struct postgres *db, size_t *refused)
 {
     if (!open_waiting(db))
         return false;
-    bool done = drain(db, refused) && postgres_connected(db) && send_items(db, refused);
-    if (done)
+    if (waiting_count(atomic_load(&db->waiting)) == 0 && postgres_connected(db) &&
+        send_items(db, refused)) {
         note_back(db);
-    return done || keep_items(db);
+        return true;
+    }
+    if (!keep_items(db))
+        return false;
+    if (drain(db, refused))
+        note_back(db);
+    return true;
 }
 
 bool postgres_commit(struct db *base, size_t *refused)

@@ -29,6 +29,9 @@
     (64u << 20) /* bounds memory while the disk is full, even with stored texts */
 #define RECORD_BYTES_MAX (16u << 20)
 #define BATCH_RECORDS 256
+/* What has gathered in the queue while a commit was slow: with a bound as low as the one above, a
+ * database that needs a second for each commit would be behind for ever. */
+#define BATCH_RECORDS_MAX 2048
 #define BATCH_MS 100  /* half of the promised 200; the rest is for the commit */
 #define RETRY_MS 1000 /* after a failed commit */
 #define CHECKPOINT_MS 5000
@@ -59,7 +62,7 @@ struct ledger {
     struct writer_files files; /* as they were opened */
 
     /* Used by the writer thread alone. */
-    struct record *batch[QUEUE_RECORDS]; /* beyond BATCH_RECORDS while commits fail */
+    struct record *batch[QUEUE_RECORDS]; /* beyond BATCH_RECORDS_MAX while commits fail */
     size_t batch_count;
     double checkpoint_ms, complaint_ms;
     bool dirty;  /* commits since the last checkpoint */
@@ -96,7 +99,7 @@ static void collect(struct ledger *ledger)
     for (; record; record = queue_pop(ledger->queue)) {
         if (record != &wake_up)
             ledger->batch[ledger->batch_count++] = record;
-        if (ledger->batch_count == BATCH_RECORDS)
+        if (ledger->batch_count == BATCH_RECORDS_MAX)
             return;
     }
 }
