@@ -58,10 +58,12 @@ bool postgres_ended(struct postgres *db, enum pq_end end)
                   : end == PQ_REFUSED ? TD_INVALID
                                       : TD_IO,
                   pq_message(db->pq));
-    if (end == PQ_AWAY)
+    if (end == PQ_AWAY) { /* it has its second to recover, and we lose no time with it */
         hang_up(db);
-    else
+        db->retry_ms = clock_monotonic_ms(NULL) + RETRY_MS;
+    } else {
         db->broken = db->begun;
+    }
     return false;
 }
 
@@ -146,10 +148,14 @@ static bool prepare_session(struct postgres *db)
 bool postgres_connected(struct postgres *db)
 {
     struct td_error err = {0};
+    if (db->pq && !db->begun && !pq_is_open(db->pq))
+        hang_up(db);
     if (db->pq)
         return true;
     if (clock_monotonic_ms(NULL) < db->retry_ms)
-        return postgres_fail(db, TD_UNAVAILABLE, "the database is away");
+        return db->status == TD_UNAVAILABLE && *db->message
+                   ? false
+                   : postgres_fail(db, TD_UNAVAILABLE, "the database is away");
     if (pq_open(db->url, CONNECT_MS, &db->pq, &err) != TD_OK)
         postgres_fail(db, err.status, err.message);
     else if (prepare_session(db))
@@ -227,6 +233,11 @@ static void hurry(struct db *base, uint32_t answer_ms)
     postgres_of(base)->answer_ms = answer_ms;
 }
 
+static void read_whole(struct db *base)
+{
+    postgres_of(base)->whole = true;
+}
+
 static uint64_t changes(struct db *base)
 {
     return postgres_of(base)->changes;
@@ -261,6 +272,7 @@ static const struct db_driver driver = {
     .catch_up = postgres_catch_up,
     .is_away = postgres_is_away,
     .hurry = hurry,
+    .read_whole = read_whole,
 };
 
 /* A server begins its work while the database is away, but not with one that turns it away. */

@@ -29,6 +29,7 @@ struct postgres {
     struct db base; /* first */
     char *url;
     bool writes;
+    bool whole; /* rows are read at once, without a cursor */
     struct pq *pq;
     double retry_ms;    /* not before */
     uint32_t answer_ms; /* that a statement may take */

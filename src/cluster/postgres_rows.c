@@ -174,12 +174,22 @@ static enum db_step step_change(struct statement *s)
     return done ? DB_DONE : DB_FAILED;
 }
 
+/* Of a database beside the ledger, whose rows are few. */
+static bool read_whole(struct statement *s)
+{
+    bool ready =
+        s->db->transaction == NONE ? postgres_connected(s->db) : postgres_begin_on_server(s->db);
+    s->row = 0;
+    s->last_rows = true;
+    return ready && send_values(s, s->sql, &s->rows);
+}
+
 enum db_step postgres_step(struct db_statement *base)
 {
     struct statement *s = statement_of(base);
     if (strncmp(s->sql, "SELECT", 6) != 0)
         return step_change(s);
-    if (!s->opened && (!open_cursor(s) || !fetch(s)))
+    if (s->db->whole ? !s->rows && !read_whole(s) : !s->opened && (!open_cursor(s) || !fetch(s)))
         return DB_FAILED;
     s->row++;
     if (s->row > pq_rows_count(s->rows) && !s->last_rows) {

@@ -137,6 +137,19 @@ void pq_close(struct pq *pq)
     free(pq);
 }
 
+/* What lies in the socket of an idle connection is a farewell, or a notice. */
+bool pq_is_open(struct pq *pq)
+{
+    struct pollfd fd = {PQsocket(pq->connection), POLLIN, 0};
+    for (int i = 0; i < 3 && PQstatus(pq->connection) == CONNECTION_OK; i++) {
+        if (poll(&fd, 1, 0) == 0)
+            return true;
+        if (!PQconsumeInput(pq->connection))
+            return false;
+    }
+    return PQstatus(pq->connection) == CONNECTION_OK;
+}
+
 /* --- answers --- */
 
 static enum pq_end end_of(struct pq *pq, const PGresult *result)

@@ -30,6 +30,8 @@ TD_MUST_CHECK enum td_status pq_check_url(const char *url, struct td_error *err)
 TD_MUST_CHECK enum td_status pq_open(const char *url, uint32_t timeout_ms, struct pq **out,
                                      struct td_error *err);
 void pq_close(struct pq *pq); /* accepts NULL */
+/* False: the server has ended the connection meanwhile. Asks nobody. Between two calls. */
+bool pq_is_open(struct pq *pq);
 /* What the server, or the library, said last; one line. */
 const char *pq_message(const struct pq *pq);
 

@@ -50,7 +50,10 @@ struct shared_limit {
     uint64_t more_tokens;                /* used and not told yet */
     uint32_t inside, slots;              /* that run; and that were taken */
     bool used_now;                       /* since the last tick */
-    double full_ms;                      /* nothing is asked until then */
+    bool of_many; /* of one of many, who seldom come: looked at while they do */
+    bool has_back;
+    uint32_t back[MINUTE_SECONDS]; /* tokens to give back, by the second in which they were taken */
+    double full_ms;                /* nothing is asked until then */
     enum shared_answer full;
     struct minute requests, tokens; /* that this node has used */
     /* What all nodes had taken when somebody could say it last: the answer of look_script. */
@@ -59,9 +62,10 @@ struct shared_limit {
     struct minute alone_requests, alone_tokens; /* that this node has used since */
 };
 
-enum script { TAKE, SETTLE, LOOK, REMIND, TELL, BEAT, LEAVE, SCRIPT_COUNT };
-static const char *const scripts[SCRIPT_COUNT] = {
-    take_script, settle_script, look_script, remind_script, tell_script, beat_script, leave_script};
+enum script { TAKE, SETTLE, LOOK, REMIND, TELL, BACK, REACH, BEAT, LEAVE, SCRIPT_COUNT };
+static const char *const scripts[SCRIPT_COUNT] = {take_script,   settle_script, look_script,
+                                                  remind_script, tell_script,   back_script,
+                                                  reach_script,  beat_script,   leave_script};
 struct link {
     struct redis *redis;
     char sha[SCRIPT_COUNT][41];
@@ -76,7 +80,7 @@ struct share {
     bool closing, told; /* told: the log knows that it is away */
     struct link link;   /* redis NULL = away */
     struct shared_limit *first;
-    _Atomic uint32_t nodes;
+    _Atomic uint32_t nodes, losses;
     atomic_bool away;
 };
 
@@ -95,6 +99,7 @@ static void lost_locked(struct share *share)
               atomic_load(&share->nodes), redis_message(share->link.redis));
     share->told = true;
     atomic_store(&share->away, true);
+    atomic_fetch_add(&share->losses, 1);
     link_close(&share->link);
     for (struct shared_limit *of = share->first; of; of = of->next) {
         of->left_requests = of->left_tokens = 0;
@@ -288,6 +293,91 @@ static void used(void *ctx, struct shared_limit *of, const struct shared_use *us
     pthread_mutex_unlock(&share->lock);
 }
 
+static void give(void *ctx, struct shared_limit *of, const struct shared_use *use)
+{
+    struct share *share = ctx;
+    pthread_mutex_lock(&share->lock);
+    if (!atomic_load(&share->away)) {
+        of->left_requests += use->requests;
+        of->left_tokens += use->tokens;
+    }
+    pthread_mutex_unlock(&share->lock);
+}
+
+static void back(void *ctx, struct shared_limit *of, uint32_t tokens, uint64_t since_ms,
+                 uint64_t now_ms)
+{
+    struct share *share = ctx;
+    uint64_t second = since_ms / 1000;
+    pthread_mutex_lock(&share->lock);
+    minute_take(&of->tokens, tokens, since_ms, now_ms);
+    minute_take(&of->alone_tokens, tokens, since_ms, now_ms);
+    if (now_ms / 1000 - second < MINUTE_SECONDS) {
+        of->back[second % MINUTE_SECONDS] += tokens;
+        of->has_back = true;
+    }
+    pthread_mutex_unlock(&share->lock);
+}
+
+static void known(void *ctx, struct shared_limit *of, uint64_t *requests, uint64_t *tokens)
+{
+    struct share *share = ctx;
+    double now_ms = clock_monotonic_ms(NULL);
+    pthread_mutex_lock(&share->lock);
+    *requests = known_locked(of, 0, now_ms);
+    *tokens = known_locked(of, 1, now_ms);
+    pthread_mutex_unlock(&share->lock);
+}
+
+static struct shared_limit *make(void *ctx, const char *name)
+{
+    struct share *share = ctx;
+    struct shared_limit *of = calloc(1, sizeof *of);
+    if (!of)
+        return NULL;
+    of->of_many = true;
+    snprintf(of->requests_key, sizeof of->requests_key, "tandem:{%.100s}:requests", name);
+    snprintf(of->tokens_key, sizeof of->tokens_key, "tandem:{%.100s}:tokens", name);
+    snprintf(of->slots_key, sizeof of->slots_key, "tandem:{%.100s}:slots", name);
+    pthread_mutex_lock(&share->lock);
+    of->next = share->first;
+    share->first = of;
+    pthread_mutex_unlock(&share->lock);
+    return of;
+}
+
+static enum shared_room reach(void *ctx, const struct shared_sum *sum, double *granted,
+                              double *others)
+{
+    struct share *share = ctx;
+    char key[NAME_BYTES], texts[5][32];
+    const double numbers[] = {sum->own, sum->had, sum->more, sum->others, sum->budget};
+    int64_t got[3] = {0};
+    snprintf(key, sizeof key, "tandem:{%.100s}:%.20s:%.20s", sum->whom, sum->what, sum->period);
+    for (size_t i = 0; i < 5; i++)
+        snprintf(texts[i], sizeof texts[i], "%.0f", numbers[i]);
+    const char *const arguments[] = {key,      share->node, texts[0], texts[1],
+                                     texts[2], texts[3],    texts[4]};
+    pthread_mutex_lock(&share->lock);
+    bool good = !atomic_load(&share->away);
+    if (good && !redis_run(share->link.redis, share->link.sha[REACH], 1, arguments, 7, got, 3)) {
+        lost_locked(share);
+        good = false;
+    }
+    pthread_mutex_unlock(&share->lock);
+    if (!good)
+        return SHARED_AWAY;
+    *granted = (double)got[1];
+    *others = (double)got[2];
+    return got[0] ? SHARED_ROOM : SHARED_FULL;
+}
+
+static uint32_t losses(void *ctx)
+{
+    struct share *share = ctx;
+    return atomic_load(&share->losses);
+}
+
 static bool away(void *ctx, uint32_t *nodes)
 {
     struct share *share = ctx;
@@ -297,13 +387,39 @@ static bool away(void *ctx, uint32_t *nodes)
 
 /* --- the thread --- */
 
+/* Those of an age beyond a minute are over. */
+static bool give_back_locked(struct share *share, struct shared_limit *of)
+{
+    char texts[2 * MINUTE_SECONDS][12];
+    const char *arguments[1 + 2 * MINUTE_SECONDS] = {share->node};
+    uint64_t second = (uint64_t)clock_monotonic_ms(NULL) / 1000;
+    size_t count = 0;
+    int64_t got;
+    for (uint32_t age = 0; age < MINUTE_SECONDS && age <= second; age++) {
+        uint32_t *tokens = &of->back[(second - age) % MINUTE_SECONDS];
+        if (*tokens == 0)
+            continue;
+        snprintf(texts[count], sizeof texts[count], "%u", age);
+        snprintf(texts[count + 1], sizeof texts[count], "%u", *tokens);
+        count += 2;
+        *tokens = 0;
+    }
+    of->has_back = false;
+    for (size_t i = 0; i < count; i++)
+        arguments[1 + i] = texts[i];
+    return count == 0 || run_of(&share->link, BACK, of, arguments, 1 + count, &got, 1);
+}
+
 /* Gives back what was not needed since the last tick, and tells what answers have used. */
 static bool settle_locked(struct share *share, struct shared_limit *of)
 {
     uint32_t requests = of->used_now ? 0 : of->left_requests,
              tokens = of->used_now ? 0 : of->left_tokens;
     uint32_t slots = of->inside;
-    if (of->used_now && clock_monotonic_ms(NULL) - of->known_ms >= again_ms(share) &&
+    double look_ms = of->of_many ? AGAIN_MS_MAX : again_ms(share);
+    if (of->has_back && !give_back_locked(share, of))
+        return false;
+    if (of->used_now && clock_monotonic_ms(NULL) - of->known_ms >= look_ms &&
         !look_locked(share, &share->link, of))
         return false;
     of->used_now = false;
@@ -365,13 +481,25 @@ static bool tell_locked(struct share *share, struct link *link, struct shared_li
     return true;
 }
 
+/* Of many, those who have not come for a minute have nothing to tell. */
+static bool is_quiet_locked(struct shared_limit *of)
+{
+    uint64_t now_ms = (uint64_t)clock_monotonic_ms(NULL);
+    minute_add(&of->requests, 0, now_ms);
+    minute_add(&of->tokens, 0, now_ms);
+    of->left_requests = of->of_many ? 0 : of->left_requests;
+    of->left_tokens = of->of_many ? 0 : of->left_tokens;
+    return of->of_many && of->requests.sum == 0 && of->tokens.sum == 0;
+}
+
 static bool tell_all(struct share *share, struct link *link, bool last)
 {
     bool good = true;
     pthread_mutex_lock(&share->lock);
     for (struct shared_limit *of = share->first; good && of; of = of->next)
-        good = tell_locked(share, link, of) &&
-               (!last || (remind_locked(link, of) && look_locked(share, link, of)));
+        good = is_quiet_locked(of) ||
+               (tell_locked(share, link, of) &&
+                (!last || (remind_locked(link, of) && look_locked(share, link, of))));
     pthread_mutex_unlock(&share->lock);
     return good;
 }
@@ -469,7 +597,7 @@ static void *keep(void *ctx)
         if (good && now_ms - beat_ms >= BEAT_MS) {
             good = beat(share, &share->link, NULL);
             for (struct shared_limit *of = share->first; good && of; of = of->next)
-                good = look_locked(share, &share->link, of);
+                good = of->of_many || look_locked(share, &share->link, of);
             beat_ms = now_ms;
         }
         if (!good && share->link.redis)
@@ -495,7 +623,8 @@ enum td_status share_open(const char *url, const char *password, const char *nod
         share_close(share);
         return error_set(err, TD_NO_MEMORY, "no memory for shared limits");
     }
-    share->door = (struct shared_limits){share, take, used, away};
+    share->door =
+        (struct shared_limits){share, take, used, give, back, known, make, reach, losses, away};
     atomic_store(&share->away, true);
     atomic_store(&share->nodes, 1);
     pthread_mutex_init(&share->lock, NULL);

@@ -122,6 +122,41 @@ static const char tell_script[] =
     "for i = 1, 3 do redis.call('EXPIRE', KEYS[i], 120) end\n"
     "return {0}\n";
 
+/* Tokens that were taken for nothing, by their age in seconds. A node takes some more than it needs
+ * at once, so they may stand at a second before. KEYS as above. ARGV: node, then age and tokens,
+ * again and again. Gives 0. */
+static const char back_script[] =
+    "local now = tonumber(redis.call('TIME')[1])\n"
+    "for i = 2, #ARGV, 2 do\n"
+    "  local second, left = now - tonumber(ARGV[i]), tonumber(ARGV[i + 1])\n"
+    "  for before = 0, 2 do\n"
+    "    local field = ARGV[1] .. ':' .. (second - before)\n"
+    "    local some = math.min(left, tonumber(redis.call('HGET', KEYS[2], field) or 0))\n"
+    "    if some > 0 then\n"
+    "      redis.call('HINCRBY', KEYS[2], field, -some)\n"
+    "      left = left - some\n"
+    "    end\n"
+    "  end\n"
+    "end\n"
+    "return {0}\n";
+
+/* A node's part of a sum. KEYS: the sum. ARGV: node, own, had, more, others at least, budget.
+ * Gives whether there is room, what the node may have, and what others have. */
+static const char reach_script[] =
+    "local others, all = 0, redis.call('HGETALL', KEYS[1])\n"
+    "for i = 1, #all, 2 do\n"
+    "  if all[i] ~= ARGV[1] then others = others + tonumber(all[i + 1]) end\n"
+    "end\n"
+    "others = math.max(others, tonumber(ARGV[5]))\n"
+    "local own, budget = tonumber(ARGV[2]), tonumber(ARGV[6])\n"
+    "local room, granted = 0, tonumber(ARGV[3])\n"
+    "if others + own <= budget then\n"
+    "  room, granted = 1, math.min(own + tonumber(ARGV[4]), budget - others)\n"
+    "end\n"
+    "redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', granted))\n"
+    "redis.call('EXPIRE', KEYS[1], 3456000)\n"
+    "return {room, granted, others}\n";
+
 /* A node is there. KEYS: nodes, since. ARGV: node. Gives the number of nodes seen within ten
  * seconds, and for how many seconds Redis has remembered what nodes tell it. */
 static const char beat_script[] =

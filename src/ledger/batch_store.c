@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#define BATCH_COLUMNS                                                                      \
-    "id, owner, key_id, endpoint, window, input, output, errors, metadata, faults, state," \
+#define BATCH_COLUMNS                                                                          \
+    "id, owner, key_id, endpoint, \"window\", input, output, errors, metadata, faults, state," \
     " created_s, expires_s, total, completed, failed, t0, t1, t2, t3, t4, t5, t6, t7"
 
 static void read_row(struct db_statement *row, struct stored_batch *out)
@@ -54,7 +54,7 @@ static enum td_status add_locked(struct file_store *store, const struct stored_b
         store,
         store_prepare_locked(
             store,
-            "INSERT INTO batch (id, owner, key_id, endpoint, window, input, output, errors,"
+            "INSERT INTO batch (id, owner, key_id, endpoint, \"window\", input, output, errors,"
             " metadata, faults, state, created_s, expires_s, total, completed, failed, t0)"
             " SELECT ?1, ?2, ?3, ?4, ?5, ?6, '', '', ?7, '', 0, ?8, ?9, 0, 0, 0, ?8"
             " WHERE EXISTS (SELECT 1 FROM file WHERE id = ?6 AND owner = ?2)",
@@ -86,7 +86,9 @@ bool batch_store_find(struct file_store *store, const char *owner, struct td_str
         return false;
     pthread_mutex_lock(&store->lock);
     struct db_statement *row = store_prepare_locked(
-        store, "SELECT " BATCH_COLUMNS " FROM batch WHERE id = ?1 AND (?2 IS NULL OR owner = ?2)",
+        store,
+        "SELECT " BATCH_COLUMNS
+        " FROM batch WHERE id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
         "st", id, owner);
     bool found = row && db_step(row) == DB_ROW;
     if (found)
@@ -131,17 +133,57 @@ bool batch_store_list(struct file_store *store, const char *owner, const struct 
     return ok;
 }
 
+/* A node that is asked for nothing else looks every five seconds. */
+#define HOLD_S "20"
+#define THIS_NODE "current_setting('tandem.node')"
+#define NOW "extract(epoch FROM now())::BIGINT"
+#define OLDEST "SELECT min(seq) AS seq FROM batch WHERE state IN (0, 2, 3, 6) GROUP BY owner"
+
+/* Of two nodes that want the same batch one waits for the row, and then finds it held. */
+static void hold_locked(struct file_store *store, uint32_t limit)
+{
+    (void)!store_run_locked(
+        store,
+        store_prepare_locked(
+            store,
+            "UPDATE batch SET holder = " THIS_NODE ", held_until_s = " NOW " + " HOLD_S
+            " WHERE seq IN (SELECT seq FROM batch WHERE seq IN (" OLDEST
+            ") AND (holder = " THIS_NODE " OR held_until_s < " NOW ") ORDER BY seq LIMIT ?1)"
+            " AND (holder = " THIS_NODE " OR held_until_s < " NOW ")",
+            "i", (int64_t)limit),
+        NULL);
+}
+
 void batch_store_due(struct file_store *store, uint32_t limit,
                      void (*fn)(void *ctx, const struct stored_batch *batch), void *ctx)
 {
+    static const char sql[] =
+        "SELECT " BATCH_COLUMNS " FROM batch WHERE seq IN (" OLDEST ") ORDER BY seq LIMIT ?1";
+    static const char shared_sql[] =
+        "SELECT " BATCH_COLUMNS " FROM batch WHERE seq IN (" OLDEST ") AND holder = " THIS_NODE
+        " AND held_until_s >= " NOW " ORDER BY seq LIMIT ?1";
     pthread_mutex_lock(&store->lock);
-    each_locked(store_prepare_locked(store,
-                                     "SELECT " BATCH_COLUMNS " FROM batch WHERE seq IN"
-                                     " (SELECT min(seq) FROM batch WHERE state IN (0, 2, 3, 6)"
-                                     " GROUP BY owner) ORDER BY seq LIMIT ?1",
-                                     "i", (int64_t)limit),
-                fn, ctx);
+    bool shared = store_is_shared(store);
+    if (shared)
+        hold_locked(store, limit);
+    each_locked(store_prepare_locked(store, shared ? shared_sql : sql, "i", (int64_t)limit), fn,
+                ctx);
     pthread_mutex_unlock(&store->lock);
+}
+
+bool batch_store_holds(struct file_store *store, const char *id)
+{
+    pthread_mutex_lock(&store->lock);
+    bool holds =
+        !store_is_shared(store) ||
+        store_number_locked(
+            store_prepare_locked(store,
+                                 "SELECT count(*) FROM batch WHERE id = ?1 AND holder = " THIS_NODE
+                                 " AND held_until_s >= " NOW,
+                                 "t", id),
+            0) > 0;
+    pthread_mutex_unlock(&store->lock);
+    return holds;
 }
 
 static enum td_status move_locked(struct file_store *store, const char *id, enum batch_state from,
@@ -196,9 +238,10 @@ static enum td_status answer_locked(struct file_store *store, const char *id, ui
     enum td_status status =
         store_run_locked(store,
                          store_prepare_locked(store,
-                                              "INSERT OR IGNORE INTO line (batch, number, ok, text)"
+                                              "INSERT INTO line (batch, number, ok, text)"
                                               " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
-                                              " (SELECT 1 FROM batch WHERE id = ?1)",
+                                              " (SELECT 1 FROM batch WHERE id = ?1)"
+                                              " ON CONFLICT DO NOTHING",
                                               "tiis", id, (int64_t)number, (int64_t)ok, text),
                          err);
     status = changed_locked(store, status);

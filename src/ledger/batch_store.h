@@ -47,9 +47,14 @@ bool batch_store_find(struct file_store *store, const char *owner, struct td_str
 /* As file_store_list. */
 bool batch_store_list(struct file_store *store, const char *owner, const struct stored_page *page,
                       void (*fn)(void *ctx, const struct stored_batch *batch), void *ctx);
-/* The oldest batch with work to do of each owner, at most `limit`. */
+/* The oldest batch with work to do of each owner, at most `limit`. Where nodes share the store, the
+ * batches of this node: those that nobody else runs become its own for some seconds, and each call
+ * makes it some seconds more. */
 void batch_store_due(struct file_store *store, uint32_t limit,
                      void (*fn)(void *ctx, const struct stored_batch *batch), void *ctx);
+/* Whether this node still runs it: another has taken it where batch_store_due was not called for
+ * too long. */
+bool batch_store_holds(struct file_store *store, const char *id);
 /* Goes from one state to another and notes the time. TD_NOT_FOUND: it is not in `from` any more. */
 TD_MUST_CHECK enum td_status batch_store_move(struct file_store *store, const char *id,
                                               enum batch_state from, enum batch_state to,

@@ -191,6 +191,12 @@ void db_hurry(struct db *db, uint32_t answer_ms)
         db->driver->hurry(db, answer_ms);
 }
 
+void db_read_whole(struct db *db)
+{
+    if (db->driver->read_whole)
+        db->driver->read_whole(db);
+}
+
 bool db_sync_commits(struct db *db, bool sync)
 {
     return !db->driver->sync_commits || db->driver->sync_commits(db, sync);

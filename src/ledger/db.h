@@ -81,6 +81,8 @@ bool db_catch_up(struct db *db);
 bool db_is_away(struct db *db, uint64_t *waiting);
 /* A database that needs longer for a statement is away. Nothing for a file. */
 void db_hurry(struct db *db, uint32_t answer_ms);
+/* Rows are few, and are read at once. Nothing for a file. */
+void db_read_whole(struct db *db);
 
 /* Of a file; nothing elsewhere. */
 TD_MUST_CHECK bool db_sync_commits(struct db *db, bool sync); /* a commit waits for the disk */

@@ -41,6 +41,7 @@ struct db_driver {
     bool (*catch_up)(struct db *db);
     bool (*is_away)(struct db *db, uint64_t *waiting);
     void (*hurry)(struct db *db, uint32_t answer_ms);
+    void (*read_whole)(struct db *db);
     /* Of a file; NULL elsewhere. */
     int64_t (*last_row)(struct db *db);
     bool (*sync_commits)(struct db *db, bool sync);

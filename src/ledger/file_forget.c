@@ -78,7 +78,7 @@ static enum td_status forget_orphans_locked(struct file_store *store, const char
                store_prepare_locked(store,
                                     "SELECT " STORE_FILE_COLUMNS
                                     " FROM file WHERE purpose = 'batch_output'"
-                                    " AND (?1 IS NULL OR owner = ?1) AND id NOT IN"
+                                    " AND (CAST(?1 AS TEXT) IS NULL OR owner = ?1) AND id NOT IN"
                                     " (SELECT output FROM batch WHERE input IN"
                                     " (SELECT id FROM file) UNION SELECT errors FROM batch"
                                     " WHERE input IN (SELECT id FROM file)) LIMIT 1",
@@ -102,7 +102,7 @@ enum td_status file_store_forget(struct file_store *store, const char *owner, li
         seq = store_number_locked(
             store_prepare_locked(store,
                                  "SELECT min(seq) FROM file WHERE seq > ?1 AND purpose = 'batch'"
-                                 " AND (?2 IS NULL OR owner = ?2)",
+                                 " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
                                  "it", seq, owner),
             0);
         bool found = seq > 0 && store_first_locked(store_prepare_locked(store,

@@ -2,6 +2,7 @@
  * its bytes are on the disk; then it is renamed, and then its row is committed. A crash between the
  * two leaves a file without a row, which the next start removes. So a row always has its file. The
  * other order could show a file that is not there. */
+#include "ledger/file_parts.h"
 #include "ledger/file_store_internal.h"
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ static const char schema[] =
     " bytes INTEGER NOT NULL, created_s INTEGER NOT NULL, expires_s INTEGER NOT NULL);"
     "CREATE INDEX file_owner ON file (owner, seq);"
     "CREATE TABLE batch (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
-    " owner TEXT NOT NULL, key_id TEXT NOT NULL, endpoint TEXT NOT NULL, window TEXT NOT NULL,"
+    " owner TEXT NOT NULL, key_id TEXT NOT NULL, endpoint TEXT NOT NULL, \"window\" TEXT NOT NULL,"
     " input TEXT NOT NULL, output TEXT NOT NULL, errors TEXT NOT NULL, metadata TEXT NOT NULL,"
     " faults TEXT NOT NULL, state INTEGER NOT NULL, created_s INTEGER NOT NULL,"
     " expires_s INTEGER NOT NULL, total INTEGER NOT NULL, completed INTEGER NOT NULL,"
@@ -136,6 +137,24 @@ enum td_status store_new_id(const char *prefix, size_t random_bytes,
 
 /* --- opening --- */
 
+bool store_is_shared(const struct file_store *store)
+{
+    return store->parts != NULL;
+}
+
+static enum td_status open_shared(struct file_store *store, const struct file_share *share,
+                                  struct td_error *err)
+{
+    memcpy(store->key, share->key, sizeof store->key);
+    enum td_status status =
+        path_format(store->path, sizeof store->path, err, "%s", share->database);
+    if (status == TD_OK)
+        status = small_database_open(store->path, schema, SCHEMA_VERSION, &store->db, err);
+    return status == TD_OK
+               ? small_database_open(store->path, schema, SCHEMA_VERSION, &store->parts, err)
+               : status;
+}
+
 static enum td_status open_database(struct file_store *store, struct td_error *err)
 {
     enum td_status status =
@@ -153,17 +172,33 @@ static bool has_row_locked(struct file_store *store, const char *id)
                1) != 0;
 }
 
+/* Contents without a row, and drafts where nobody makes one. */
+static void unlink_strays_locked(struct file_store *store, DIR *folder, bool drafts)
+{
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        bool draft = drafts && strncmp(entry->d_name, "draft-", 6) == 0;
+        bool kept = strncmp(entry->d_name, "file-", 5) == 0;
+        if (draft || (kept && !has_row_locked(store, entry->d_name)))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+}
+
+static int64_t all_bytes_locked(struct file_store *store)
+{
+    return store_number_locked(
+        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
+}
+
 /* What a process that died left: drafts, contents without a row, rows without contents. */
 static enum td_status tidy(struct file_store *store, struct td_error *err)
 {
     DIR *folder = opendir(store->folder);
     if (!folder)
         return error_set(err, TD_IO, "%s: %s", store->folder, strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        bool draft = strncmp(entry->d_name, "draft-", 6) == 0;
-        bool kept = strncmp(entry->d_name, "file-", 5) == 0;
-        if (draft || (kept && !has_row_locked(store, entry->d_name)))
-            unlinkat(dirfd(folder), entry->d_name, 0);
+    unlink_strays_locked(store, folder, true);
+    if (store_is_shared(store)) { /* perhaps it is away; file_store_sweep counts again */
+        closedir(folder);
+        return TD_OK;
     }
     struct db_statement *row = store_prepare_locked(store, "SELECT id FROM file", "");
     char lost[STORED_ID_BYTES] = "";
@@ -178,8 +213,7 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
     closedir(folder);
     if (*lost)
         log_event(LOG_LEVEL_WARN, "file_lost", "id=%s", lost);
-    int64_t bytes = store_number_locked(
-        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
+    int64_t bytes = all_bytes_locked(store);
     if (bytes < 0)
         return error_set(err, TD_CORRUPT, "%s/%s cannot be read: %s", store->folder, DATABASE,
                          db_message(store->db));
@@ -188,7 +222,8 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
 }
 
 enum td_status file_store_open(const char *folder, const struct file_limits *limits,
-                               struct file_store **out, struct td_error *err)
+                               const struct file_share *share, struct file_store **out,
+                               struct td_error *err)
 {
     assert(folder && limits && out);
     *out = NULL;
@@ -196,6 +231,7 @@ enum td_status file_store_open(const char *folder, const struct file_limits *lim
     if (!store)
         return error_set(err, TD_NO_MEMORY, "no memory for the store of files");
     pthread_mutex_init(&store->lock, NULL);
+    pthread_mutex_init(&store->parts_lock, NULL);
     store->limits = *limits;
     char inside[PATH_MAX];
     enum td_status status = path_format(store->folder, sizeof store->folder, err, "%s", folder);
@@ -204,7 +240,7 @@ enum td_status file_store_open(const char *folder, const struct file_limits *lim
     if (status == TD_OK)
         status = path_make_parents(inside, 0700, err);
     if (status == TD_OK)
-        status = open_database(store, err);
+        status = share ? open_shared(store, share, err) : open_database(store, err);
     if (status == TD_OK)
         status = tidy(store, err);
     if (status == TD_OK)
@@ -219,7 +255,10 @@ void file_store_close(struct file_store *store)
     if (!store)
         return;
     db_close(store->db);
+    db_close(store->parts);
+    crypto_wipe(store->key, sizeof store->key);
     pthread_mutex_destroy(&store->lock);
+    pthread_mutex_destroy(&store->parts_lock);
     free(store);
 }
 
@@ -317,6 +356,12 @@ const char *store_draft_owner(const struct file_draft *draft)
     return draft->owner;
 }
 
+/* A sweep may have counted anew meanwhile. */
+static void forget_bytes_locked(struct file_store *store, uint64_t bytes)
+{
+    store->bytes -= bytes < store->bytes ? bytes : store->bytes;
+}
+
 static void draft_free(struct file_draft *draft)
 {
     if (draft->fd >= 0)
@@ -331,7 +376,7 @@ void file_draft_drop(struct file_draft *draft)
     if (draft->fd >= 0)
         unlink(draft->path);
     pthread_mutex_lock(&draft->store->lock);
-    draft->store->bytes -= draft->bytes;
+    forget_bytes_locked(draft->store, draft->bytes);
     pthread_mutex_unlock(&draft->store->lock);
     draft_free(draft);
 }
@@ -342,6 +387,11 @@ enum td_status store_place(struct file_draft *draft, const char *id, struct td_e
     enum td_status status = path_join(path, sizeof path, draft->store->folder, id, err);
     if (status != TD_OK)
         return status;
+    if (store_is_shared(draft->store)) {
+        status = file_parts_send(draft->store, id, draft->fd, err);
+        if (status != TD_OK)
+            return status;
+    }
     if (fsync(draft->fd) != 0 || rename(draft->path, path) != 0)
         return error_set(err, TD_IO, "cannot keep a file: %s", strerror(errno));
     memcpy(draft->path, path, sizeof draft->path); /* where file_draft_drop finds it */
@@ -437,11 +487,21 @@ bool file_store_find(struct file_store *store, const char *owner, struct td_str 
     return found;
 }
 
+bool file_store_is_near(struct file_store *store, const char *id)
+{
+    char path[PATH_MAX];
+    return !store_is_shared(store) ||
+           (path_join(path, sizeof path, store->folder, id, NULL) == TD_OK &&
+            access(path, R_OK) == 0);
+}
+
 enum td_status file_store_read(struct file_store *store, const char *id, int *fd,
                                struct td_error *err)
 {
     char path[PATH_MAX];
     enum td_status status = path_join(path, sizeof path, store->folder, id, err);
+    if (status == TD_OK && !file_store_is_near(store, id))
+        status = file_parts_fetch(store, id, err);
     return status == TD_OK ? file_open_regular(path, O_NOFOLLOW, fd, NULL, err) : status;
 }
 
@@ -489,7 +549,7 @@ static void unlink_locked(struct file_store *store, const char *id, uint64_t byt
         status = file_remove(path, &err);
     if (status != TD_OK)
         log_event(LOG_LEVEL_WARN, "file_not_removed", "error=\"%s\"", err.message);
-    store->bytes -= bytes;
+    forget_bytes_locked(store, bytes);
 }
 
 enum td_status store_remove_locked(struct file_store *store, const struct stored_file *file,
@@ -497,6 +557,11 @@ enum td_status store_remove_locked(struct file_store *store, const struct stored
 {
     enum td_status status = store_run_locked(
         store, store_prepare_locked(store, "DELETE FROM file WHERE id = ?1", "t", file->id), err);
+    if (status == TD_OK && store_is_shared(store))
+        status = store_run_locked(
+            store,
+            store_prepare_locked(store, "DELETE FROM file_part WHERE file = ?1", "t", file->id),
+            err);
     if (status == TD_OK)
         unlink_locked(store, file->id, file->bytes);
     return status;
@@ -533,16 +598,39 @@ bool store_first_locked(struct db_statement *row, struct stored_file *out)
     return found;
 }
 
+/* What other nodes have removed or added, and parts whose node died before their row. */
+static void sweep_shared_locked(struct file_store *store)
+{
+    DIR *folder = opendir(store->folder);
+    if (folder) {
+        unlink_strays_locked(store, folder, false);
+        closedir(folder);
+    }
+    (void)!store_run_locked(
+        store,
+        store_prepare_locked(
+            store,
+            "DELETE FROM file_part WHERE made_s < extract(epoch FROM now()) - 86400"
+            " AND file NOT IN (SELECT id FROM file)",
+            ""),
+        NULL);
+    int64_t bytes = all_bytes_locked(store);
+    if (bytes >= 0)
+        store->bytes = (uint64_t)bytes; /* less what is under way here: it is soon counted */
+}
+
 void file_store_sweep(struct file_store *store)
 {
     struct stored_file file;
     pthread_mutex_lock(&store->lock);
     int64_t now = store_now_s();
+    if (store_is_shared(store))
+        sweep_shared_locked(store);
     while (store_first_locked(
                store_prepare_locked(
                    store,
                    "SELECT " STORE_FILE_COLUMNS " FROM file WHERE expires_s > 0 AND expires_s <= ?1"
-                   " AND id NOT IN (SELECT input FROM batch WHERE 1" READING ") LIMIT 1",
+                   " AND id NOT IN (SELECT input FROM batch WHERE TRUE" READING ") LIMIT 1",
                    "i", now),
                &file) &&
            store_remove_locked(store, &file, NULL) == TD_OK)

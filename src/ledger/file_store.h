@@ -1,6 +1,7 @@
 /* Files that clients upload and batches make: their contents in a folder, what is known of them in
  * an SQLite database beside them. Batches and their answered lines stand in the same database
- * (ledger/batch_store.h).
+ * (ledger/batch_store.h). Where nodes share a database all of this stands there, the contents
+ * sealed, and the folder has copies.
  *
  * A file belongs to one owner: to all others it is not there. Contents never change once they are
  * kept. What a dead process left unfinished is removed when the store is opened, which one process
@@ -8,6 +9,7 @@
 #ifndef LEDGER_FILE_STORE_H
 #define LEDGER_FILE_STORE_H
 
+#include "base/keyed.h"
 #include "tandem/types.h"
 
 #define STORED_ID_BYTES 48
@@ -25,6 +27,12 @@ struct file_limits {
     uint32_t keep_s;                     /* 0 = for ever */
 };
 
+/* What nodes have together: the database's URL, and the key under which contents are sealed. */
+struct file_share {
+    const char *database;
+    uint8_t key[KEYED_KEY_BYTES];
+};
+
 struct stored_file {
     char id[STORED_ID_BYTES];
     char name[STORED_NAME_BYTES];
@@ -34,8 +42,9 @@ struct stored_file {
     int64_t created_s, expires_s; /* since 1970; expires_s 0 = never */
 };
 
-/* folder: made if it is not there. **returns new** (file_store_close). */
+/* folder: made if it is not there. share NULL: none; copied. **returns new** (file_store_close). */
 TD_MUST_CHECK enum td_status file_store_open(const char *folder, const struct file_limits *limits,
+                                             const struct file_share *share,
                                              struct file_store **out, struct td_error *err);
 void file_store_close(struct file_store *store); /* accepts NULL */
 
@@ -56,6 +65,9 @@ void file_draft_drop(struct file_draft *draft); /* accepts NULL */
 /* False: the owner has none of that id. */
 bool file_store_find(struct file_store *store, const char *owner, struct td_str id,
                      struct stored_file *out);
+/* Whether the contents of a file that was found are in the folder: else file_store_read waits for
+ * the database to give them, which takes a second for each 50 MB or so. */
+bool file_store_is_near(struct file_store *store, const char *id);
 /* Opens the contents of a file that was found. */
 TD_MUST_CHECK enum td_status file_store_read(struct file_store *store, const char *id, int *fd,
                                              struct td_error *err);

@@ -17,7 +17,14 @@ struct file_store {
     struct file_limits limits;
     uint64_t bytes; /* of all contents, with those under way */
     uint64_t drafts_made;
+    /* Where nodes share the store; parts NULL elsewhere. */
+    struct db *parts; /* a connection for contents (file_parts.c) */
+    pthread_mutex_t parts_lock;
+    uint8_t key[KEYED_KEY_BYTES];
 };
+
+/* Whether nodes share it. */
+bool store_is_shared(const struct file_store *store);
 
 /* A statement with its values: t a text (NULL = NULL), i an int64_t, s a struct td_str. NULL when
  * it could not be made. **returns new** (db_end). */

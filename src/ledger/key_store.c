@@ -72,6 +72,12 @@ static enum td_status begin_locked(struct key_store *store, struct td_error *err
     return db_begin(store->db) ? TD_OK : fail_locked(store, err);
 }
 
+/* Whether nodes share it: then each has a row of its own of what was spent. */
+bool key_store_is_shared(const struct key_store *store)
+{
+    return db_dialect(store->db) == DB_POSTGRESQL;
+}
+
 /* --- opening --- */
 
 enum td_status key_store_open(const char *path, bool create, struct key_store **out,
@@ -79,7 +85,7 @@ enum td_status key_store_open(const char *path, bool create, struct key_store **
 {
     assert(path && out);
     *out = NULL;
-    if (!create && access(path, F_OK) != 0)
+    if (!create && !db_driver_of(path) && access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "there are no keys in %s", path);
     struct key_store *store = calloc(1, sizeof *store);
     if (!store)
@@ -107,7 +113,9 @@ void key_store_close(struct key_store *store)
 int64_t key_store_version(struct key_store *store)
 {
     pthread_mutex_lock(&store->lock);
-    int64_t version = small_database_number(prepare_locked(store, "PRAGMA data_version", ""), -1);
+    const char *sql =
+        key_store_is_shared(store) ? "SELECT version FROM key_version" : "PRAGMA data_version";
+    int64_t version = small_database_number(prepare_locked(store, sql, ""), -1);
     pthread_mutex_unlock(&store->lock);
     return version;
 }
@@ -228,10 +236,11 @@ static enum td_status insert_locked(struct key_store *store, const struct stored
         store,
         prepare_locked(store,
                        "INSERT INTO key (" KEY_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-                       " ?9, 0, 0, ?10)",
-                       "tttittiiis", key->id, key->name, key->tenant, (int64_t)key->operates,
+                       " ?9, ?10, ?11, ?12)",
+                       "tttittiiiiis", key->id, key->name, key->tenant, (int64_t)key->operates,
                        write_mark(key->mark).digits, write_mark(key->mark_before).digits,
-                       key->before_until_s, key->created_s, key->expires_s, text),
+                       key->before_until_s, key->created_s, key->expires_s, key->revoked_s,
+                       key->used_s, text),
         err);
     buf_deinit(&terms);
     return status;
@@ -355,19 +364,28 @@ enum td_status key_store_tenant(struct key_store *store, const char *name,
     return status;
 }
 
-enum td_status key_store_set_tenant(struct key_store *store, const struct stored_tenant *tenant,
-                                    struct td_error *err)
+static enum td_status set_tenant_locked(struct key_store *store, const struct stored_tenant *tenant,
+                                        struct td_error *err)
 {
     struct buf terms;
     struct td_str text = write_terms(&tenant->terms, &terms);
-    pthread_mutex_lock(&store->lock);
-    enum td_status status = run_locked(
-        store,
-        prepare_locked(store, "INSERT OR REPLACE INTO tenant (name, terms) VALUES (?1, ?2)", "ts",
-                       tenant->name, text),
-        err);
-    pthread_mutex_unlock(&store->lock);
+    enum td_status status =
+        run_locked(store,
+                   prepare_locked(store,
+                                  "INSERT INTO tenant (name, terms) VALUES (?1, ?2)"
+                                  " ON CONFLICT (name) DO UPDATE SET terms = ?2",
+                                  "ts", tenant->name, text),
+                   err);
     buf_deinit(&terms);
+    return status;
+}
+
+enum td_status key_store_set_tenant(struct key_store *store, const struct stored_tenant *tenant,
+                                    struct td_error *err)
+{
+    pthread_mutex_lock(&store->lock);
+    enum td_status status = set_tenant_locked(store, tenant, err);
+    pthread_mutex_unlock(&store->lock);
     return status;
 }
 
@@ -407,18 +425,26 @@ void key_store_periods(uint64_t wall_ms, char day[static 11], char month[static 
 enum td_status key_store_spend(struct key_store *store, const struct key_spent *spent, size_t count,
                                struct td_error *err)
 {
+    static const char sql[] =
+        "INSERT INTO spent (whom, period, usd, tokens) VALUES (?1, ?2, ?3, ?4)"
+        " ON CONFLICT (whom, period)"
+        " DO UPDATE SET usd = usd + ?3, tokens = tokens + ?4";
+    static const char shared_sql[] =
+        "INSERT INTO spent (whom, period, usd, tokens, changed_s)"
+        " VALUES (?1, ?2, ?3, ?4, extract(epoch FROM now())::BIGINT)"
+        " ON CONFLICT (whom, period, node) DO UPDATE SET usd = excluded.usd,"
+        " tokens = excluded.tokens, changed_s = excluded.changed_s";
     pthread_mutex_lock(&store->lock);
+    bool shared = key_store_is_shared(store);
     enum td_status status = begin_locked(store, err);
-    for (size_t i = 0; i < count && status == TD_OK; i++)
-        status = run_locked(
-            store,
-            prepare_locked(store,
-                           "INSERT INTO spent (whom, period, usd, tokens) VALUES (?1, ?2, ?3, ?4)"
-                           " ON CONFLICT (whom, period)"
-                           " DO UPDATE SET usd = usd + ?3, tokens = tokens + ?4",
-                           "ttdi", spent[i].whom, spent[i].period, spent[i].usd,
-                           (int64_t)spent[i].tokens),
-            err);
+    for (size_t i = 0; i < count && status == TD_OK; i++) {
+        const struct key_spent *sum = &spent[i];
+        status = run_locked(store,
+                            prepare_locked(store, shared ? shared_sql : sql, "ttdi", sum->whom,
+                                           sum->period, shared ? sum->own_usd : sum->usd,
+                                           (int64_t)(shared ? sum->own_tokens : sum->tokens)),
+                            err);
+    }
     status = small_database_end(store->db, store->path, status, err);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -435,8 +461,9 @@ enum td_status key_store_spent(struct key_store *store, const char *day, const c
         store, prepare_locked(store, "DELETE FROM spent WHERE period < ?1", "t", month), err);
     struct db_statement *row = status == TD_OK
                                    ? prepare_locked(store,
-                                                    "SELECT whom, period, usd, tokens FROM spent"
-                                                    " WHERE period IN (?1, ?2)",
+                                                    "SELECT whom, period, sum(usd), sum(tokens)"
+                                                    " FROM spent WHERE period IN (?1, ?2)"
+                                                    " GROUP BY whom, period",
                                                     "tt", day, month)
                                    : NULL;
     while (row && (code = db_step(row)) == DB_ROW) {
@@ -450,5 +477,78 @@ enum td_status key_store_spent(struct key_store *store, const char *day, const c
         status = fail_locked(store, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+enum td_status key_store_spent_apart(struct key_store *store, const char *day, const char *month,
+                                     bool all, key_spent_fn *each, void *ctx, struct td_error *err)
+{
+    /* Clocks of nodes may differ, and a commit takes its time: changed_s is the database's. */
+    static const char sql[] =
+        "SELECT whom, period, sum(CASE WHEN node = current_setting('tandem.node') THEN usd END),"
+        " sum(CASE WHEN node = current_setting('tandem.node') THEN tokens END), sum(usd),"
+        " sum(tokens) FROM spent WHERE period IN (?1, ?2) AND (?3::BIGINT = 1 OR (whom, period) IN"
+        " (SELECT whom, period FROM spent WHERE changed_s > extract(epoch FROM now()) - 15))"
+        " GROUP BY whom, period";
+    struct key_spent spent;
+    enum db_step code = DB_FAILED;
+    pthread_mutex_lock(&store->lock);
+    struct db_statement *row = prepare_locked(store, sql, "tti", day, month, (int64_t)all);
+    while (row && (code = db_step(row)) == DB_ROW) {
+        uint64_t tokens = (uint64_t)db_int(row, 5);
+        spent = (struct key_spent){.own_usd = db_double(row, 2),
+                                   .own_tokens = (uint64_t)db_int(row, 3)};
+        read_text(row, 0, spent.whom, sizeof spent.whom);
+        read_text(row, 1, spent.period, sizeof spent.period);
+        spent.others_usd = db_double(row, 4) - spent.own_usd;
+        spent.others_tokens = tokens > spent.own_tokens ? tokens - spent.own_tokens : 0;
+        each(ctx, &spent);
+    }
+    enum td_status status = code == DB_DONE ? TD_OK : fail_locked(store, err);
+    db_end(row);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+/* --- a copy --- */
+
+struct copying {
+    struct key_store *to;
+    enum td_status status;
+    struct td_error *err;
+};
+
+static void copy_key(void *ctx, const struct stored_key *key)
+{
+    struct copying *copying = ctx;
+    if (copying->status == TD_OK)
+        copying->status = insert_locked(copying->to, key, copying->err);
+}
+
+static void copy_tenant(void *ctx, const struct stored_tenant *tenant)
+{
+    struct copying *copying = ctx;
+    if (copying->status == TD_OK)
+        copying->status = set_tenant_locked(copying->to, tenant, copying->err);
+}
+
+enum td_status key_store_copy(struct key_store *from, struct key_store *to, struct td_error *err)
+{
+    struct copying copying = {.to = to, .status = TD_OK, .err = err};
+    assert(from != to);
+    pthread_mutex_lock(&to->lock);
+    enum td_status status = begin_locked(to, err);
+    if (status == TD_OK && !db_exec(to->db, "DELETE FROM key; DELETE FROM tenant"))
+        status = fail_locked(to, err);
+    if (status == TD_OK)
+        status = key_store_each(from, copy_key, &copying, err);
+    if (status == TD_OK)
+        status = copying.status;
+    if (status == TD_OK)
+        status = key_store_tenants(from, copy_tenant, &copying, err);
+    if (status == TD_OK)
+        status = copying.status;
+    status = small_database_end(to->db, to->path, status, err);
+    pthread_mutex_unlock(&to->lock);
     return status;
 }

@@ -1,5 +1,5 @@
-/* API keys that were made with `tandem keys` or the admin API: keys.db in the state folder. Of a
- * key it has a mark, from which nobody finds the key without the installation's secret. Beside them
+/* API keys that were made with `tandem keys` or the admin API: keys.db in the state folder, or the
+ * database that several nodes share. Of a key it has a mark, from which nobody finds the key without the installation's secret. Beside them
  * stand the terms of tenants, and what keys and tenants have spent in a day and in a month.
  *
  * Several processes may have it open: a server, and the command line beside it. Times are in
@@ -36,13 +36,13 @@ struct stored_tenant {
 
 struct key_store;
 
-/* create: makes the file when it is missing; else TD_NOT_FOUND. **returns new**
- * (key_store_close). */
+/* path: of the file, or the database's URL. create: makes the file when it is missing; else
+ * TD_NOT_FOUND. **returns new** (key_store_close). */
 TD_MUST_CHECK enum td_status key_store_open(const char *path, bool create, struct key_store **out,
                                             struct td_error *err);
 void key_store_close(struct key_store *store);
 
-/* A number that is another one after others have changed the file; own writes do not count.
+/* A number that is another one after others have changed keys or tenants; own writes may not count.
  * -1: it cannot be read. */
 int64_t key_store_version(struct key_store *store);
 
@@ -84,16 +84,31 @@ struct key_spent {
     char period[11];
     double usd;
     uint64_t tokens;
+    /* Where nodes share the store: the sums of this node since the period began, and of the others
+     * together. */
+    double own_usd, others_usd;
+    uint64_t own_tokens, others_tokens;
 };
 /* The names of the periods that a time is in, by local time. */
 void key_store_periods(uint64_t wall_ms, char day[static 11], char month[static 11]);
-/* Adds to what stands there, all or nothing. */
+/* Adds usd and tokens to what stands there, all or nothing. A store that nodes share gets own_usd
+ * and own_tokens instead: whoever is not told whether a commit took place tells them again. */
 TD_MUST_CHECK enum td_status key_store_spend(struct key_store *store, const struct key_spent *spent,
                                              size_t count, struct td_error *err);
 typedef void key_spent_fn(void *ctx, const struct key_spent *spent);
-/* Of these two periods; drops what is older than the month. */
+/* Of these two periods, of all nodes together; drops what is older than the month. */
 TD_MUST_CHECK enum td_status key_store_spent(struct key_store *store, const char *day,
                                              const char *month, key_spent_fn *each, void *ctx,
                                              struct td_error *err);
+/* Whether nodes share the store. */
+bool key_store_is_shared(const struct key_store *store);
+/* Of a store that nodes share: the sums of this node and of the others in these two periods. all:
+ * also those that nobody has changed in the last seconds. */
+TD_MUST_CHECK enum td_status key_store_spent_apart(struct key_store *store, const char *day,
+                                                   const char *month, bool all, key_spent_fn *each,
+                                                   void *ctx, struct td_error *err);
+/* Makes the keys and tenants of `to` those of `from`, which is another store. */
+TD_MUST_CHECK enum td_status key_store_copy(struct key_store *from, struct key_store *to,
+                                            struct td_error *err);
 
 #endif

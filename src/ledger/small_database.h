@@ -1,5 +1,6 @@
 /* A database beside the ledger, for clients' files and for keys: opens or creates it and runs
- * statements. Internal to ledger/. Any thread, one caller per connection. */
+ * statements. It is a file, or the tables of those names in the database that nodes share. Internal
+ * to ledger/. Any thread, one caller per connection. */
 #ifndef LEDGER_SMALL_DATABASE_H
 #define LEDGER_SMALL_DATABASE_H
 
@@ -7,7 +8,8 @@
 
 #include <stdarg.h>
 
-/* Creates the file (0600) and, where its version is 0, what the schema says, which sets `version`.
+/* path: of a file, or a database's URL; then `schema` and `version` are not looked at, because
+ * src/cluster/schema/ has the tables. Creates the file (0600) and, where its version is 0, what the schema says, which sets `version`.
  * Another version is TD_UNSUPPORTED. **returns new** (db_close), also after a failure, or NULL. */
 TD_MUST_CHECK enum td_status small_database_open(const char *path, const char *schema, int version,
                                                  struct db **out, struct td_error *err);

@@ -37,7 +37,18 @@ struct shared_use {
     uint32_t requests, tokens;
     uint32_t inside; /* requests of this node that run, with this one */
 };
-struct shared_limit; /* of one tier */
+struct shared_limit; /* of one tier, or of an API key or its tenant */
+/* A sum that no node may let grow beyond a budget, with what the others add to it: money in units
+ * of a billionth of a USD, or tokens, in a period. Names are parts of a key of the server. */
+struct shared_sum {
+    const char *whom, *what, *period;
+    double own;    /* of this node, with what it is about to add */
+    double had;    /* without that: it is written down in any case */
+    double more;   /* so much it may then add without asking, where there is room */
+    double others; /* of other nodes, at least */
+    double budget;
+};
+enum shared_room { SHARED_ROOM, SHARED_FULL, SHARED_AWAY };
 struct shared_limits {
     void *ctx;
     /* Takes what a request needs before it begins: from what all nodes have, or, while nobody can
@@ -47,6 +58,21 @@ struct shared_limits {
     /* What was used: what was taken, or (more) what only the answer told. */
     void (*used)(void *ctx, struct shared_limit *of, const struct shared_use *use, bool more,
                  uint64_t now_ms);
+    /* Gives back what was taken just now and is not needed: its request was not begun. */
+    void (*give)(void *ctx, struct shared_limit *of, const struct shared_use *use);
+    /* Of the tokens that were taken at since_ms so many were not used. */
+    void (*back)(void *ctx, struct shared_limit *of, uint32_t tokens, uint64_t since_ms,
+                 uint64_t now_ms);
+    /* What all nodes have used in the last minute, as it was known some moments ago. */
+    void (*known)(void *ctx, struct shared_limit *of, uint64_t *requests, uint64_t *tokens);
+    /* The limits of somebody new, by a name of its own; NULL without memory. */
+    struct shared_limit *(*make)(void *ctx, const char *name);
+    /* Tells what this node adds to a sum. *granted: what it may have without asking again.
+     * *others: what other nodes have announced. */
+    enum shared_room (*reach)(void *ctx, const struct shared_sum *sum, double *granted,
+                              double *others);
+    /* How often the server was lost: what was granted before that is void. */
+    uint32_t (*losses)(void *ctx);
     /* Whether nobody can say what others use. *nodes: among how many the limits are shared then. */
     bool (*away)(void *ctx, uint32_t *nodes);
 };

@@ -166,7 +166,7 @@ def test_kubernetes_has_the_same_configuration() -> None:
     equal(data["tandem.yaml"], (DEPLOY / "nodes/tandem.yaml").read_text())
     services = {name for kind, name in of if kind == "Service"}
     config = yaml().safe_load(data["tandem.yaml"])
-    for address in (config["ledger"]["database"], config["cluster"]["redis"]):
+    for address in (config["state"], config["cluster"]["redis"]):
         found = re.search(r"//(?:\w+@)?(\w+)", address)
         assert found and found.group(1) in services, address
     nodes = of["StatefulSet", "tandem"]["spec"]

@@ -418,6 +418,8 @@ static bool tend(struct job *job)
         return true;
     if (!batch_store_find(job->runner->options.store, NULL, str_from(job->batch.id), &job->batch))
         return false;
+    if (!batch_store_holds(job->runner->options.store, job->batch.id))
+        return false; /* another node runs it */
     bool late = job->batch.expires_s <= (int64_t)(clock_wall_ms(NULL) / 1000);
     if (job->batch.state == BATCH_IN_PROGRESS && (late || is_answered(job)))
         move(job, BATCH_FINALIZING);

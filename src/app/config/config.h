@@ -243,6 +243,7 @@ struct config {
     const char *label; /* the file's name, or "defaults" */
     uint32_t line;
     const char *state_dir;
+    const char *state; /* the database of all state that nodes share; NULL = there is none */
     struct {
         struct config_texts listens;     /* as the file says it */
         const char *listen;              /* all addresses, for messages */
@@ -367,6 +368,7 @@ struct config {
         const char *database; /* or NULL */
         const char *waiting;  /* file of what the database has not got yet; NULL without one */
         bool store_prompts;
+        uint32_t keep_days; /* 0 = for ever */
         const char *egress; /* folder, or "none"; always set after loading */
         int durable;        /* enum config_durable */
     } ledger;

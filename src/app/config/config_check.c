@@ -549,6 +549,10 @@ static enum td_status check_cluster(const struct config *config, struct td_error
                       NODE_BYTES_MAX);
     if (config->cluster.redis && redis_check_url(config->cluster.redis, &why) != TD_OK)
         return refuse(config, config->line, err, "%s", why.message);
+    if (config->state && !config->cluster.key_env && !config->cluster.key_file)
+        return refuse(config, config->line, err,
+                      "state needs cluster.key_env or cluster.key_file: under one key all nodes "
+                      "know each other's API keys and files; 'openssl rand -hex 32' prints one");
     return TD_OK;
 }
 

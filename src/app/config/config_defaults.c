@@ -362,18 +362,26 @@ static enum td_status fill_path(struct config *config, const char **member, cons
 /* A ledger is named by its path or its URL; what waits for a database is on this disk. */
 static enum td_status fill_ledger(struct config *config, struct td_error *err)
 {
+    if (config->state && config->ledger.database &&
+        strcmp(config->state, config->ledger.database) != 0)
+        return error_set(err, TD_INVALID,
+                         "%s: state and ledger.database name two databases; leave ledger.database "
+                         "out",
+                         config->label);
+    if (config->state)
+        config->ledger.database = config->state;
     const char *database = config->ledger.database;
     if (!database)
         return fill_path(config, &config->ledger.path, "ledger.db", err);
     if (config->ledger.path)
         return error_set(err, TD_INVALID,
-                         "%s: ledger.path and ledger.database exclude each other: a ledger is a "
-                         "file or a database",
-                         config->label);
+                         "%s: ledger.path and %s exclude each other: a ledger is a file or a "
+                         "database",
+                         config->label, config->state ? "state" : "ledger.database");
     if (!strstr(database, "://"))
         return error_set(err, TD_INVALID,
-                         "%s: ledger.database must be postgresql://USER@HOST/DATABASE, not '%.60s'",
-                         config->label, database);
+                         "%s: %s must be postgresql://USER@HOST/DATABASE, not '%.60s'",
+                         config->label, config->state ? "state" : "ledger.database", database);
     config->ledger.path = database;
     return fill_path(config, &config->ledger.waiting, "ledger-waiting.jsonl", err);
 }

@@ -84,6 +84,10 @@ static const struct config_key root_keys[] = {
     {"state_dir", CONFIG_KEY_TEXT, AT(state_dir), NULL,
      .help = "folder for the ledger and other state; default: tandem in XDG_STATE_HOME. "
              "TANDEM_STATE_DIR overrides it"},
+    {"state", CONFIG_KEY_TEXT, AT(state), NULL,
+     .help = "postgresql://USER@HOST/DATABASE: what several nodes share stands there, and not in "
+             "files of state_dir: the ledger, API keys, files, batches and consents. TANDEM_STATE "
+             "overrides it; needs a restart"},
     {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_server, .help = "the HTTP server"},
     {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_engine,
      .help = "the engine of the local tiers"},

@@ -174,6 +174,9 @@ static const struct config_key ledger_keys[] = {
              "they are on the disk before the last byte of the answer goes out"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
      .help = "also store the texts of prompts and answers"},
+    {"keep_days", CONFIG_KEY_UINT, AT(ledger.keep_days), "0", 0, 36600,
+     .help = "exchanges that are older are removed, with their attempts and feedback; 0 = they "
+             "stay; the record of what left is not touched"},
     {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,
      .help = "folder for the record of what left the device; default: egress in state_dir; none: "
              "no record"},

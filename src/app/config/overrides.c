@@ -19,7 +19,7 @@ static const struct {
 } short_names[] = {
     {"TANDEM_STATE_DIR", "state_dir"}, {"TANDEM_LISTEN", "server__listen"},
     {"TANDEM_MODEL", "engine__model"}, {"TANDEM_MODELS", "models__dir"},
-    {"TANDEM_NODE", "cluster__node"},
+    {"TANDEM_NODE", "cluster__node"},  {"TANDEM_STATE", "state"},
 };
 
 struct override {

@@ -1,49 +1,17 @@
 /* One lock for all meters: a request holds it for some tenths of a microsecond. A meter is found by
  * a hash of whom it is of, and never moves, because requests point to theirs. What was spent is
  * kept twice: as the sum of the period, and as what the store has not been told yet. */
-#include "exchange/limits/meter.h"
+#include "exchange/limits/meter_internal.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "tier/limits.h"
 
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SLOTS 16384 /* of the table; more meters make chains */
-#define METERS_MAX (2 * STORED_KEYS_MAX)
-
-struct sums {
-    double usd;
-    uint64_t tokens;
-};
-
-struct meter {
-    struct meter *next, *next_in_slot;
-    char whom[METER_WHOM_BYTES];
-    struct key_terms terms;
-    struct minute *requests, *tokens; /* NULL = no such limit was ever set */
-    struct sums spent[KEY_PERIOD_COUNT], unsaved[KEY_PERIOD_COUNT];
-    double promised_usd;
-    uint64_t reserved_tokens;
-    uint64_t request_count, refused[METER_LIMIT_COUNT];
-};
-
-struct meters {
-    pthread_mutex_t lock;
-    const struct clock *clock;
-    struct meter *first;
-    size_t count;
-    char period[KEY_PERIOD_COUNT][11];
-    uint64_t looked_min;    /* wall time of the last look at the calendar, in minutes */
-    struct key_spent *late; /* unsaved sums of periods that are over */
-    size_t late_count, late_capacity;
-    struct meter *slots[SLOTS];
-};
 
 struct meters *meters_new(const struct clock *clock)
 {
@@ -70,6 +38,11 @@ void meters_free(struct meters *meters)
     free(meters);
 }
 
+void meters_share(struct meters *meters, const struct shared_limits *door)
+{
+    meters->door = door;
+}
+
 /* --- the calendar --- */
 
 static void keep_late_locked(struct meters *meters, const struct meter *meter,
@@ -87,7 +60,9 @@ static void keep_late_locked(struct meters *meters, const struct meter *meter,
     }
     struct key_spent *late = &meters->late[meters->late_count++];
     *late = (struct key_spent){.usd = meter->unsaved[period].usd,
-                               .tokens = meter->unsaved[period].tokens};
+                               .tokens = meter->unsaved[period].tokens,
+                               .own_usd = meter->spent[period].usd,
+                               .own_tokens = meter->spent[period].tokens};
     memcpy(late->whom, meter->whom, sizeof late->whom);
     memcpy(late->period, meters->period[period], sizeof late->period);
 }
@@ -96,12 +71,14 @@ static void begin_period_locked(struct meters *meters, enum key_period period, c
 {
     for (struct meter *meter = meters->first; meter; meter = meter->next) {
         keep_late_locked(meters, meter, period);
-        meter->spent[period] = meter->unsaved[period] = (struct sums){0};
+        meter->spent[period] = meter->unsaved[period] = meter->others[period] = (struct sums){0};
+        meter->granted[period][USD] = meter->granted[period][TOKENS] = 0;
+        meter->heard[period][0] = meter->heard[period][1] = (struct sums){0};
     }
     snprintf(meters->period[period], sizeof meters->period[period], "%s", name);
 }
 
-static void turn_locked(struct meters *meters)
+void meters_turn_locked(struct meters *meters)
 {
     uint64_t minute = clock_wall_ms(meters->clock) / 60000;
     char day[11], month[11];
@@ -118,7 +95,7 @@ static void turn_locked(struct meters *meters)
 void meters_periods(struct meters *meters, char day[static 11], char month[static 11])
 {
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     memcpy(day, meters->period[KEY_DAY], 11);
     memcpy(month, meters->period[KEY_MONTH], 11);
     pthread_mutex_unlock(&meters->lock);
@@ -187,7 +164,7 @@ enum td_status meters_set(struct meters *meters, const char *whom, const struct 
 {
     assert(strlen(whom) > 1 && strlen(whom) < METER_WHOM_BYTES);
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     struct meter *meter = find_locked(meters, *whom, whom + 1);
     if (!meter)
         meter = make_locked(meters, whom);
@@ -209,7 +186,7 @@ static enum key_period period_of(const struct meters *meters, const char *name)
 void meters_restore(struct meters *meters, const struct key_spent *spent)
 {
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     struct meter *meter = find_locked(meters, *spent->whom, spent->whom + 1);
     enum key_period period = period_of(meters, spent->period);
     if (meter && period != KEY_PERIOD_COUNT) {
@@ -219,11 +196,22 @@ void meters_restore(struct meters *meters, const struct key_spent *spent)
     pthread_mutex_unlock(&meters->lock);
 }
 
+void meters_hear(struct meters *meters, const struct key_spent *spent)
+{
+    pthread_mutex_lock(&meters->lock);
+    meters_turn_locked(meters);
+    struct meter *meter = find_locked(meters, *spent->whom, spent->whom + 1);
+    enum key_period period = period_of(meters, spent->period);
+    if (meter && period != KEY_PERIOD_COUNT)
+        meter->others[period] = (struct sums){spent->others_usd, spent->others_tokens};
+    pthread_mutex_unlock(&meters->lock);
+}
+
 size_t meters_take(struct meters *meters, struct key_spent *out, size_t max)
 {
     size_t count = 0;
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     while (count < max && meters->late_count > 0)
         out[count++] = meters->late[--meters->late_count];
     for (struct meter *meter = meters->first; meter; meter = meter->next) {
@@ -232,7 +220,10 @@ size_t meters_take(struct meters *meters, struct key_spent *out, size_t max)
             if (!(sums->usd > 0) && !sums->tokens)
                 continue;
             struct key_spent *spent = &out[count++];
-            *spent = (struct key_spent){.usd = sums->usd, .tokens = sums->tokens};
+            *spent = (struct key_spent){.usd = sums->usd,
+                                        .tokens = sums->tokens,
+                                        .own_usd = meter->spent[period].usd,
+                                        .own_tokens = meter->spent[period].tokens};
             memcpy(spent->whom, meter->whom, sizeof spent->whom);
             memcpy(spent->period, meters->period[period], sizeof spent->period);
             *sums = (struct sums){0};
@@ -262,19 +253,21 @@ void meters_give_back(struct meters *meters, const struct key_spent *spent, size
 static double used_usd(const struct meter *meter, int period, bool promised)
 {
     double budget = meter->terms.usd[period];
-    double spent = meter->spent[period].usd + (promised ? meter->promised_usd : 0);
+    double spent =
+        meter->spent[period].usd + meter->others[period].usd + (promised ? meter->promised_usd : 0);
     return budget > 0 ? spent / budget : 0;
 }
 
 static double used_tokens(const struct meter *meter, int period, uint64_t reserved)
 {
     double budget = (double)meter->terms.tokens[period];
-    double spent = (double)meter->spent[period].tokens + (double)reserved;
+    double spent = (double)meter->spent[period].tokens + (double)meter->others[period].tokens +
+                   (double)reserved;
     return budget > 0 ? spent / budget : 0;
 }
 
-static bool refuse(struct meter *meter, bool of_tenant, enum meter_limit what, uint32_t wait_ms,
-                   struct meter_verdict *verdict)
+bool meter_refuse(struct meter *meter, bool of_tenant, enum meter_limit what, uint32_t wait_ms,
+                  struct meter_verdict *verdict)
 {
     meter->refused[what]++;
     verdict->what = what;
@@ -290,13 +283,20 @@ static bool fits_budgets(struct meters *meters, struct meter *meter, bool of_ten
     for (int period = 0; period < KEY_PERIOD_COUNT && !meter->terms.local_when_spent; period++) {
         double usd = used_usd(meter, period, true);
         double tokens = used_tokens(meter, period, meter->reserved_tokens);
-        if (usd < 1 && tokens < 1)
-            continue;
+        if (usd < 1 && tokens < 1) {
+            /* A billionth of a USD, or a token, must have room beside what others have. */
+            if (!meter_fits_together(meters, meter, period, USD, 1))
+                usd = 1;
+            else if (!meter_fits_together(meters, meter, period, TOKENS, 1))
+                tokens = 1;
+            else
+                continue;
+        }
         bool spent = used_usd(meter, period, false) >= 1 || used_tokens(meter, period, 0) >= 1;
         verdict->period = (enum key_period)period;
         verdict->tokens = tokens >= 1;
-        return refuse(meter, of_tenant, METER_SPENT,
-                      spent ? period_left_ms(meters, verdict->period) : 1000, verdict);
+        return meter_refuse(meter, of_tenant, METER_SPENT,
+                            spent ? period_left_ms(meters, verdict->period) : 1000, verdict);
     }
     return true;
 }
@@ -320,14 +320,14 @@ static bool fits(struct meters *meters, struct meter *meter, const struct meter_
                            ? minute_wait_ms(meter->requests, terms->requests_per_minute, now_ms)
                            : 0;
     if (wait_ms)
-        return refuse(meter, of_tenant, METER_REQUESTS, wait_ms, verdict);
+        return meter_refuse(meter, of_tenant, METER_REQUESTS, wait_ms, verdict);
     if (terms->tokens_per_minute == 0)
         return true;
     if (ask->prompt_tokens > terms->tokens_per_minute)
-        return refuse(meter, of_tenant, METER_TOO_LARGE, 0, verdict);
+        return meter_refuse(meter, of_tenant, METER_TOO_LARGE, 0, verdict);
     wait_ms =
         minute_wait_ms(meter->tokens, terms->tokens_per_minute - needed(meter, ask) + 1, now_ms);
-    return wait_ms ? refuse(meter, of_tenant, METER_TOKENS, wait_ms, verdict) : true;
+    return wait_ms ? meter_refuse(meter, of_tenant, METER_TOKENS, wait_ms, verdict) : true;
 }
 
 static void read_rate(struct minute *minute, uint32_t limit, uint64_t now_ms,
@@ -376,11 +376,12 @@ static void take(struct meters *meters, const struct meter_ask *ask, struct mete
 bool meters_enter(struct meters *meters, const struct meter_ask *ask, struct meter_hold *hold,
                   struct meter_verdict *verdict)
 {
+    struct shared_limit *together[METERS_OF_REQUEST] = {NULL};
     bool ok = true;
     *verdict = (struct meter_verdict){.what = METER_FREE};
     *hold = (struct meter_hold){.tokens = 0};
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     struct meter *of[METERS_OF_REQUEST] = {find_locked(meters, 'k', ask->key_id),
                                            find_locked(meters, 't', ask->tenant)};
     for (size_t i = 0; i < METERS_OF_REQUEST && ok; i++)
@@ -390,8 +391,12 @@ bool meters_enter(struct meters *meters, const struct meter_ask *ask, struct met
         take(meters, ask, hold);
     }
     read_rates(meters, of, verdict);
+    for (size_t i = 0; ok && i < METERS_OF_REQUEST; i++)
+        together[i] = of[i] ? meter_together(meters, of[i]) : NULL;
     pthread_mutex_unlock(&meters->lock);
-    return ok;
+    return ok && (together[0] || together[1])
+               ? meters_enter_together(meters, together, hold, verdict)
+               : ok;
 }
 
 /* The second of the reservation gets what was really used, so that the minute forgets it then. When
@@ -413,7 +418,7 @@ void meters_leave(struct meters *meters, struct meter_hold *hold, uint64_t token
     if (!hold->of[0] && !hold->of[1])
         return;
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     uint64_t now_ms = (uint64_t)clock_monotonic_ms(meters->clock);
     for (size_t i = 0; i < METERS_OF_REQUEST; i++) {
         struct meter *meter = hold->of[i];
@@ -428,8 +433,9 @@ void meters_leave(struct meters *meters, struct meter_hold *hold, uint64_t token
             meter->unsaved[period].tokens += tokens;
         }
     }
-    *hold = (struct meter_hold){.tokens = 0};
     pthread_mutex_unlock(&meters->lock);
+    meters_settle_together(meters, hold, tokens);
+    *hold = (struct meter_hold){.tokens = 0};
 }
 
 struct meter_hold meters_split(struct meter_hold *hold, uint32_t parts)
@@ -454,9 +460,14 @@ void meters_promise(struct meters *meters, const struct meter_hold *hold, double
     if (!hold->of[0] && !hold->of[1])
         return;
     pthread_mutex_lock(&meters->lock);
-    for (size_t i = 0; i < METERS_OF_REQUEST; i++)
-        if (hold->of[i])
-            hold->of[i]->promised_usd = fmax(hold->of[i]->promised_usd + usd, 0);
+    for (size_t i = 0; i < METERS_OF_REQUEST; i++) {
+        struct meter *meter = hold->of[i];
+        if (!meter)
+            continue;
+        meter->promised_usd = fmax(meter->promised_usd + usd, 0);
+        for (int period = 0; usd > 0 && period < KEY_PERIOD_COUNT; period++)
+            (void)meter_fits_together(meters, meter, period, USD, 0); /* the others hear of it */
+    }
     pthread_mutex_unlock(&meters->lock);
 }
 
@@ -487,7 +498,7 @@ void meters_look(struct meters *meters, const struct meter_hold *hold, struct me
     if (!hold->of[0] && !hold->of[1])
         return;
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     for (size_t i = 0; i < METERS_OF_REQUEST; i++)
         for (int period = 0; hold->of[i] && period < KEY_PERIOD_COUNT; period++)
             look_at(meters, hold, i == 1, period, out);
@@ -497,22 +508,29 @@ void meters_look(struct meters *meters, const struct meter_hold *hold, struct me
 bool meters_have_room(struct meters *meters, const struct meter_hold *hold, double usd)
 {
     struct meter_budget budget = {.left_usd = INFINITY};
-    if (meters)
-        meters_look(meters, hold, &budget);
-    return usd <= budget.left_usd;
+    if (!meters)
+        return usd <= budget.left_usd;
+    meters_look(meters, hold, &budget);
+    bool room = usd <= budget.left_usd;
+    pthread_mutex_lock(&meters->lock);
+    for (size_t i = 0; meters->door && i < METERS_OF_REQUEST; i++)
+        for (int period = 0; room && hold->of[i] && period < KEY_PERIOD_COUNT; period++)
+            room = meter_fits_together(meters, hold->of[i], period, USD, NANO * usd);
+    pthread_mutex_unlock(&meters->lock);
+    return room;
 }
 
 void meters_each(struct meters *meters, meter_fn *each, void *ctx)
 {
     pthread_mutex_lock(&meters->lock);
-    turn_locked(meters);
+    meters_turn_locked(meters);
     for (const struct meter *meter = meters->first; meter; meter = meter->next) {
         struct meter_numbers numbers = {.requests = meter->request_count};
         memcpy(numbers.whom, meter->whom, sizeof numbers.whom);
         memcpy(numbers.refused, meter->refused, sizeof numbers.refused);
         for (int period = 0; period < KEY_PERIOD_COUNT; period++) {
-            numbers.usd[period] = meter->spent[period].usd;
-            numbers.tokens[period] = meter->spent[period].tokens;
+            numbers.usd[period] = meter->spent[period].usd + meter->others[period].usd;
+            numbers.tokens[period] = meter->spent[period].tokens + meter->others[period].tokens;
         }
         each(ctx, &numbers);
     }

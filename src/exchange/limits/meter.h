@@ -14,6 +14,7 @@
 
 struct clock;
 struct meters;
+struct shared_limits;
 
 /* Of an answer whose request names no length. */
 #define METER_ANSWER_TOKENS 1024
@@ -21,6 +22,9 @@ struct meters;
 /* clock NULL = the system's. **returns new** (meters_free), or NULL. Meters live until then. */
 struct meters *meters_new(const struct clock *clock);
 void meters_free(struct meters *meters);
+/* Limits and budgets are those of several nodes together (src/cluster/share.c). Before the first
+ * request. **borrows** until meters_free. */
+void meters_share(struct meters *meters, const struct shared_limits *door);
 
 /* Whom a meter is of: 'k' and a key's id, or 't' and a tenant's name in records. */
 #define METER_WHOM_BYTES KEY_SPENT_BYTES
@@ -29,9 +33,15 @@ TD_MUST_CHECK enum td_status meters_set(struct meters *meters, const char *whom,
                                         const struct key_terms *terms, struct td_error *err);
 /* What was spent before the start. */
 void meters_restore(struct meters *meters, const struct key_spent *spent);
+/* What other nodes have spent in a period until now (others_usd, others_tokens). */
+void meters_hear(struct meters *meters, const struct key_spent *spent);
+/* All of that was heard; to be called once a second or so. */
+void meters_heard(struct meters *meters);
 /* What was spent since the last call, at most `max` sums. Who cannot keep them gives them back. */
 size_t meters_take(struct meters *meters, struct key_spent *out, size_t max);
 void meters_give_back(struct meters *meters, const struct key_spent *spent, size_t count);
+/* Other nodes get what was announced to them and is not needed any more. From time to time. */
+void meters_settle(struct meters *meters);
 /* The names of the periods that run now. */
 void meters_periods(struct meters *meters, char day[static 11], char month[static 11]);
 

@@ -1,7 +1,10 @@
 /* A list in memory that is written whole after each change. It is searched from front to end: there
  * are few consents, and each look-up needs only a comparison of two short texts. Users' names can
  * be kept as salted hashes; then a name can be checked against an entry, and no list of names be
- * made. */
+ * made.
+ *
+ * Where nodes share the list, a change reads it anew, and others wait for its end. What a request
+ * needs is looked up in memory, which is some tenths of a second behind. */
 #include "exchange/private/consents.h"
 
 #include "base/crypto.h"
@@ -9,7 +12,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/keyed.h"
+#include "base/log.h"
 #include "base/str.h"
+#include "ledger/shared_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -37,6 +42,11 @@ struct consents {
     struct entry *entries;
     size_t count, capacity;
     bool hashes; /* instead of names */
+    /* Where nodes share them; NULL elsewhere. A change is between begin_locked and end_locked. */
+    struct shared_text *shared;
+    pthread_mutex_t changing; /* of the connection; before `mutex` */
+    int64_t version;          /* that is in memory; -1 = none yet */
+    struct buf before, after; /* the list as it was read, and as it is to be written */
 };
 
 const char *consent_state_text(enum consent_state state)
@@ -120,25 +130,33 @@ static struct json *entry_json(const struct entry *entry)
     return object;
 }
 
-static enum td_status save_locked(struct consents *consents, struct td_error *err)
+static enum td_status write_list_locked(struct consents *consents, struct buf *text,
+                                        struct td_error *err)
 {
-    struct buf text;
     struct json *list = json_new_array();
-    if (!consents->path) {
-        json_free(list);
-        return TD_OK;
-    }
-    buf_init(&text, FILE_BYTES_MAX);
+    buf_init(text, FILE_BYTES_MAX);
     for (size_t i = 0; i < consents->count; i++) {
         struct json *object = entry_json(&consents->entries[i]);
         json_put(object, "caller", json_new_cstr(consents->entries[i].caller));
         json_push(list, object);
     }
-    json_write(list, &text);
+    json_write(list, text);
     json_free(list);
-    enum td_status status = text.failed
-                                ? error_set(err, TD_NO_MEMORY, "no memory to write the consents")
-                                : file_replace(consents->path, buf_view(&text), 0600, err);
+    return text->failed ? error_set(err, TD_NO_MEMORY, "no memory to write the consents") : TD_OK;
+}
+
+static enum td_status save_locked(struct consents *consents, struct td_error *err)
+{
+    struct buf text;
+    if (consents->shared) {
+        buf_deinit(&consents->after);
+        return write_list_locked(consents, &consents->after, err);
+    }
+    if (!consents->path)
+        return TD_OK;
+    enum td_status status = write_list_locked(consents, &text, err);
+    if (status == TD_OK)
+        status = file_replace(consents->path, buf_view(&text), 0600, err);
     buf_deinit(&text);
     return status;
 }
@@ -197,7 +215,7 @@ static enum td_status read_entries(struct consents *consents, const struct json 
                   USER_BYTES_MAX))
             return error_set(err, TD_CORRUPT,
                              "%s: consent %zu is malformed; mend the file or move it away",
-                             consents->path, i);
+                             consents->path ? consents->path : "the database", i);
         entry->hashed = hash.len > 0;
         entry->expires_ms = (uint64_t)expires * 1000;
         entry->revoked_ms = (uint64_t)revoked * 1000;
@@ -226,12 +244,104 @@ static enum td_status read_file(struct consents *consents, struct td_error *err)
     return status;
 }
 
+/* --- the list that nodes share --- */
+
+static enum td_status take_list_locked(struct consents *consents, struct td_str text,
+                                       struct td_error *err)
+{
+    struct json *list = NULL;
+    enum td_status status = json_parse(text, &list, err);
+    consents->count = 0;
+    if (status == TD_OK)
+        status = read_entries(consents, list, err);
+    json_free(list);
+    for (size_t i = 0; i < consents->count && consents->hashes && status == TD_OK; i++)
+        status = forget_name(&consents->entries[i], err);
+    return status;
+}
+
+/* Takes the lock; whoever has begun ends it, too, whatever this says. */
+static enum td_status begin_locked(struct consents *consents, struct td_error *err)
+{
+    if (!consents->shared) {
+        pthread_mutex_lock(&consents->mutex);
+        return TD_OK;
+    }
+    pthread_mutex_lock(&consents->changing);
+    buf_init(&consents->before, FILE_BYTES_MAX);
+    buf_init(&consents->after, FILE_BYTES_MAX);
+    /* The list in memory is free meanwhile: whoever reads it does not wait for the database. */
+    enum td_status status =
+        shared_text_begin(consents->shared, &consents->before, &consents->version, err);
+    pthread_mutex_lock(&consents->mutex);
+    if (status == TD_OK)
+        status = take_list_locked(consents, buf_view(&consents->before), err);
+    return status;
+}
+
+/* What could not be written is taken out of memory again: nobody was told that it holds. */
+static enum td_status end_locked(struct consents *consents, enum td_status status,
+                                 struct td_error *err)
+{
+    pthread_mutex_unlock(&consents->mutex);
+    if (!consents->shared)
+        return status;
+    bool writes = status == TD_OK && consents->after.len > 0;
+    struct td_str with = writes ? buf_view(&consents->after) : (struct td_str){NULL, 0};
+    enum td_status ended = shared_text_end(consents->shared, with, &consents->version, err);
+    if (ended != TD_OK || (status != TD_OK && consents->before.len > 0)) {
+        pthread_mutex_lock(&consents->mutex);
+        (void)!take_list_locked(consents, buf_view(&consents->before), NULL);
+        consents->version = -1;
+        pthread_mutex_unlock(&consents->mutex);
+    }
+    buf_deinit(&consents->before);
+    buf_deinit(&consents->after);
+    pthread_mutex_unlock(&consents->changing);
+    return status == TD_OK ? ended : status;
+}
+
+enum td_status consents_refresh(struct consents *consents, struct td_error *err)
+{
+    struct buf text;
+    int64_t version;
+    if (!consents->shared)
+        return TD_OK;
+    pthread_mutex_lock(&consents->changing);
+    int64_t now = shared_text_version(consents->shared);
+    enum td_status status = TD_OK;
+    if (now < 0 || now != consents->version) {
+        buf_init(&text, FILE_BYTES_MAX);
+        status = shared_text_read(consents->shared, &text, &version, err);
+        pthread_mutex_lock(&consents->mutex);
+        if (status == TD_OK)
+            status = take_list_locked(consents, buf_view(&text), err);
+        if (status == TD_OK)
+            consents->version = version;
+        pthread_mutex_unlock(&consents->mutex);
+        buf_deinit(&text);
+    }
+    pthread_mutex_unlock(&consents->changing);
+    return status;
+}
+
+void consents_share(struct consents *consents, struct shared_text *text)
+{
+    struct td_error err = {0};
+    assert(!consents->path && !consents->shared);
+    consents->shared = text;
+    consents->version = -1;
+    if (consents_refresh(consents, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "consents_unknown", "reason=\"%s\"", err.message);
+}
+
 enum td_status consents_open(const char *path, struct consents **out, struct td_error *err)
 {
     struct consents *consents = calloc(1, sizeof *consents);
     if (!consents)
         return error_set(err, TD_NO_MEMORY, "no memory for consents");
     pthread_mutex_init(&consents->mutex, NULL);
+    pthread_mutex_init(&consents->changing, NULL);
     consents->path = path ? strdup(path) : NULL;
     enum td_status status = path && !consents->path
                                 ? error_set(err, TD_NO_MEMORY, "no memory for consents")
@@ -248,13 +358,17 @@ void consents_keep_in_memory(struct consents *consents)
 {
     free(consents->path);
     consents->path = NULL;
+    shared_text_close(consents->shared);
+    consents->shared = NULL;
 }
 
 void consents_close(struct consents *consents)
 {
     if (!consents)
         return;
+    shared_text_close(consents->shared);
     pthread_mutex_destroy(&consents->mutex);
+    pthread_mutex_destroy(&consents->changing);
     free(consents->path);
     free(consents->entries);
     free(consents);
@@ -262,9 +376,8 @@ void consents_close(struct consents *consents)
 
 enum td_status consents_keep_hashes(struct consents *consents, struct td_error *err)
 {
-    enum td_status status = TD_OK;
     size_t changed = 0;
-    pthread_mutex_lock(&consents->mutex);
+    enum td_status status = begin_locked(consents, err);
     consents->hashes = true;
     for (size_t i = 0; i < consents->count && status == TD_OK; i++) {
         changed += consents->entries[i].user[0] && !consents->entries[i].hashed;
@@ -272,8 +385,9 @@ enum td_status consents_keep_hashes(struct consents *consents, struct td_error *
     }
     if (status == TD_OK && changed > 0)
         status = save_locked(consents, err);
-    pthread_mutex_unlock(&consents->mutex);
-    return status;
+    status = end_locked(consents, status, err);
+    /* Names that the database has still are hashed with the next change. */
+    return consents->shared && status == TD_UNAVAILABLE ? TD_OK : status;
 }
 
 /* --- giving and taking back --- */
@@ -400,6 +514,20 @@ static enum td_status grant_locked(struct consents *consents, const struct conse
     return status;
 }
 
+/* Whether it holds already, exactly so: a request may bring the same one again and again. */
+static bool is_given(struct consents *consents, const struct consent *consent, uint64_t now_ms,
+                     const char *id)
+{
+    pthread_mutex_lock(&consents->mutex);
+    const struct entry *entry = find_locked(consents, consent->caller, id);
+    bool given = entry && !entry->revoked_ms && entry->expires_ms > now_ms &&
+                 entry->expires_ms == consent->expires_ms &&
+                 strcmp(entry->scope, consent->scope) == 0 &&
+                 is_users(entry, consent->user ? consent->user : "");
+    pthread_mutex_unlock(&consents->mutex);
+    return given;
+}
+
 enum td_status consents_grant(struct consents *consents, const struct consent *consent,
                               uint64_t now_ms, char id_out[static CONSENT_ID_BYTES_MAX + 1],
                               struct td_error *err)
@@ -412,26 +540,26 @@ enum td_status consents_grant(struct consents *consents, const struct consent *c
         status = make_id(id_out, err);
     if (status != TD_OK)
         return status;
-    pthread_mutex_lock(&consents->mutex);
-    status = grant_locked(consents, consent, now_ms, id_out, err);
-    pthread_mutex_unlock(&consents->mutex);
-    return status;
+    if (is_given(consents, consent, now_ms, id_out))
+        return TD_OK;
+    status = begin_locked(consents, err);
+    if (status == TD_OK)
+        status = grant_locked(consents, consent, now_ms, id_out, err);
+    return end_locked(consents, status, err);
 }
 
 enum td_status consents_revoke(struct consents *consents, const char *caller, const char *id,
                                uint64_t now_ms, struct td_error *err)
 {
-    pthread_mutex_lock(&consents->mutex);
+    enum td_status status = begin_locked(consents, err);
     struct entry *entry = find_locked(consents, caller, id);
-    enum td_status status = TD_OK;
-    if (!entry)
+    if (status == TD_OK && !entry)
         status = error_set(err, TD_NOT_FOUND, "there is no consent '%.64s'", id);
-    else if (!entry->revoked_ms)
+    else if (status == TD_OK && !entry->revoked_ms)
         entry->revoked_ms = now_ms < 1000 ? 1000 : now_ms;
     if (status == TD_OK)
         status = save_locked(consents, err);
-    pthread_mutex_unlock(&consents->mutex);
-    return status;
+    return end_locked(consents, status, err);
 }
 
 enum td_status consents_forget(struct consents *consents, const char *caller, const char *user,
@@ -439,9 +567,8 @@ enum td_status consents_forget(struct consents *consents, const char *caller, co
 {
     size_t kept = 0;
     char whose[CALLER_CHARS + 1];
-    enum td_status status = TD_OK;
     hash_caller(caller, whose);
-    pthread_mutex_lock(&consents->mutex);
+    enum td_status status = begin_locked(consents, err);
     for (size_t i = 0; i < consents->count; i++)
         if (!*user || !is_users(&consents->entries[i], user) ||
             (caller && strcmp(consents->entries[i].caller, whose) != 0))
@@ -450,10 +577,9 @@ enum td_status consents_forget(struct consents *consents, const char *caller, co
     if (*erased)
         explicit_bzero(&consents->entries[kept], *erased * sizeof *consents->entries);
     consents->count = kept;
-    if (*erased)
+    if (*erased && status == TD_OK)
         status = save_locked(consents, err);
-    pthread_mutex_unlock(&consents->mutex);
-    return status;
+    return end_locked(consents, status, err);
 }
 
 static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)

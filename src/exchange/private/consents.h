@@ -3,8 +3,9 @@
  * A route that requires one lets nothing leave the device without it. A consent belongs to the
  * caller that gave it (its tenant, or its address where no keys are required). Nobody else sees
  * it, uses it or takes it back, and the same id of two callers names two consents. A consent never
- * comes to hold for more or for longer than it was given for. They are kept in a file, so that what
- * was taken back stays taken back. One for the process; any thread. */
+ * comes to hold for more or for longer than it was given for. They are kept in a file, or in the
+ * database that nodes share, so that what was taken back stays taken back. One for the process; any
+ * thread. */
 #ifndef EXCHANGE_CONSENTS_H
 #define EXCHANGE_CONSENTS_H
 
@@ -17,6 +18,7 @@
 
 struct consents;
 struct json;
+struct shared_text;
 
 enum consent_state {
     CONSENT_VALID,
@@ -42,6 +44,12 @@ struct consent {
  * (consents_close). */
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
+/* They are those that nodes have together; after consents_open without a path. **takes** the text.
+ * One that cannot be read now is read with consents_refresh: until then nobody's consent is known. */
+void consents_share(struct consents *consents, struct shared_text *text);
+/* What other nodes have changed; to be called some times a second where nodes share them. TD_OK
+ * also where they do not. */
+TD_MUST_CHECK enum td_status consents_refresh(struct consents *consents, struct td_error *err);
 /* From now on nothing is written: the file is another process's. Before anything else. */
 void consents_keep_in_memory(struct consents *consents);
 void consents_close(struct consents *consents);

@@ -146,6 +146,58 @@ static void test_what_answers_used_counts_for_others(void)
     share_close(b.share);
 }
 
+static void test_tokens_that_were_not_used_can_be_taken_again(void)
+{
+    struct node a = {.limits = {.tokens_per_minute = 1000}, .tokens_each = 1000},
+                b = {.limits = {.tokens_per_minute = 1000}, .tokens_each = 700};
+    uint64_t requests, tokens;
+    REQUIRE(open_node(&a, "a", "returned") && open_node(&b, "b", "returned"));
+    uint64_t begun_ms = (uint64_t)clock_monotonic_ms(NULL);
+    CHECK(take_one(&a));
+    CHECK(!take_one(&b) && b.last == SHARED_TOKENS);
+    usleep(1200000); /* who is refused does not ask again at once */
+    a.door->back(a.door->ctx, a.of, 800, begun_ms, (uint64_t)clock_monotonic_ms(NULL));
+    usleep(400000);
+    CHECK(take_one(&b));
+    usleep(1500000);
+    b.door->known(b.door->ctx, b.of, &requests, &tokens);
+    CHECK(requests == 0 && tokens >= 900 && tokens <= 910);
+    share_close(a.share);
+    share_close(b.share);
+}
+
+static enum shared_room reach(struct node *node, double own, double had, double others,
+                              double *granted)
+{
+    double said;
+    const struct shared_sum sum = {.whom = "kone",
+                                   .what = "usd",
+                                   .period = "2026-11-27",
+                                   .own = own,
+                                   .had = had,
+                                   .more = 10,
+                                   .others = others,
+                                   .budget = 1000};
+    return node->door->reach(node->door->ctx, &sum, granted, &said);
+}
+
+static void test_a_sum_has_one_budget_for_all_nodes(void)
+{
+    struct node a = {.limits = {.requests_per_minute = 9}}, b = a;
+    double granted = 0;
+    REQUIRE(open_node(&a, "a", "sums") && open_node(&b, "b", "sums"));
+    CHECK(reach(&a, 600, 590, 0, &granted) == SHARED_ROOM && granted == 610);
+    CHECK(reach(&b, 391, 380, 0, &granted) == SHARED_FULL && granted == 380);
+    CHECK(reach(&b, 390, 380, 0, &granted) == SHARED_ROOM && granted == 390);
+    CHECK(reach(&a, 611, 600, 0, &granted) == SHARED_FULL && granted == 600); /* less than before */
+    CHECK(reach(&b, 400, 390, 0, &granted) == SHARED_ROOM && granted == 400);
+    CHECK(reach(&b, 401, 400, 0, &granted) == SHARED_FULL);
+    CHECK(reach(&b, 400, 400, 601, &granted) == SHARED_FULL); /* the store knows of more */
+    CHECK(reach(&a, 5, 5, 0, &granted) == SHARED_ROOM && granted == 15);
+    share_close(a.share);
+    share_close(b.share);
+}
+
 static void test_a_server_that_is_not_there_is_away(void)
 {
     struct node node = {.limits = {.requests_per_minute = 1}};
@@ -193,6 +245,8 @@ int main(void)
         RUN(test_a_node_that_is_full_says_when_to_come_back);
         RUN(test_requests_at_a_time_are_counted_together);
         RUN(test_what_answers_used_counts_for_others);
+        RUN(test_tokens_that_were_not_used_can_be_taken_again);
+        RUN(test_a_sum_has_one_budget_for_all_nodes);
     } else {
         SKIP("shared limits", "TANDEM_TEST_REDIS is not set");
     }

@@ -238,8 +238,10 @@ static void test_what_was_spent_is_told_once_and_given_back_when_it_cannot_be_ke
     count = meters_take(meters, spent, 8);
     CHECK(count == 2 && fabs(sum_usd(spent, count, "2026-11-29") - 0.5) < 1e-9);
     CHECK(meters_take(meters, spent, 8) == 0);
-    meters_restore(meters, &(struct key_spent){"kone", "2026-11", 7, 70});
-    meters_restore(meters, &(struct key_spent){"kone", "2026-10", 9, 90});
+    meters_restore(
+        meters, &(struct key_spent){.whom = "kone", .period = "2026-11", .usd = 7, .tokens = 70});
+    meters_restore(
+        meters, &(struct key_spent){.whom = "kone", .period = "2026-10", .usd = 9, .tokens = 90});
     CHECK(meters_take(meters, spent, 8) == 0);
     const struct key_terms terms = {.usd = {0, 7.4}, .weight = 1};
     CHECK(meters_set(meters, "kone", &terms, NULL) == TD_OK);

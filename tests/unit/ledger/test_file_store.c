@@ -16,7 +16,7 @@ static struct file_store *open_store(const struct file_limits *limits)
 {
     struct file_store *store = NULL;
     struct td_error err = {0};
-    CHECK(file_store_open(folder, limits, &store, &err) == TD_OK);
+    CHECK(file_store_open(folder, limits, NULL, &store, &err) == TD_OK);
     return store;
 }
 
@@ -325,7 +325,7 @@ static void test_damage_in_the_database_removes_no_contents(void)
     for (off_t at = 4096; at < info.st_size; at += (off_t)sizeof damage)
         CHECK(pwrite(fd, damage, sizeof damage, at) == (ssize_t)sizeof damage);
     close(fd);
-    CHECK(file_store_open(folder, &roomy, &store, NULL) != TD_OK);
+    CHECK(file_store_open(folder, &roomy, NULL, &store, NULL) != TD_OK);
     CHECK(stat(path, &info) == 0 && info.st_size == 5);
     remove_folder();
 }
@@ -368,7 +368,7 @@ static void test_a_database_of_a_later_version_is_refused(void)
     REQUIRE(sqlite3_open(path, &database) == SQLITE_OK);
     sqlite3_exec(database, "PRAGMA user_version=99", NULL, NULL, NULL);
     sqlite3_close(database);
-    CHECK(file_store_open(folder, &roomy, &store, &err) == TD_UNSUPPORTED);
+    CHECK(file_store_open(folder, &roomy, NULL, &store, &err) == TD_UNSUPPORTED);
     remove_folder();
 }
 

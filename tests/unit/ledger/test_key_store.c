@@ -197,11 +197,12 @@ static void test_what_was_spent_adds_up_and_old_periods_go(void)
 {
     use_path();
     struct key_store *store = open_store();
-    const struct key_spent spent[] = {{"kone", "2026-11-27", 1, 10},
-                                      {"kone", "2026-11-27", 2, 20},
-                                      {"kone", "2026-11", 4, 40},
-                                      {"kone", "2026-11-26", 8, 80},
-                                      {"ttwo", "2026-10", 16, 160}};
+    const struct key_spent spent[] = {
+        {.whom = "kone", .period = "2026-11-27", .usd = 1, .tokens = 10},
+        {.whom = "kone", .period = "2026-11-27", .usd = 2, .tokens = 20},
+        {.whom = "kone", .period = "2026-11", .usd = 4, .tokens = 40},
+        {.whom = "kone", .period = "2026-11-26", .usd = 8, .tokens = 80},
+        {.whom = "ttwo", .period = "2026-10", .usd = 16, .tokens = 160}};
     CHECK(key_store_spend(store, spent, 5, NULL) == TD_OK);
     struct sums sums = {0};
     CHECK(key_store_spent(store, "2026-11-27", "2026-11", add_sum, &sums, NULL) == TD_OK);

@@ -3,16 +3,20 @@
 #define APP_FILE_SETUP_H
 
 #include "app/config/config.h"
+#include "base/keyed.h"
 
 struct file_store;
 
 /* Whether files are kept at all. */
 bool file_setup_keeps(const struct config *config);
-/* **returns new** (file_store_close). */
-TD_MUST_CHECK enum td_status file_setup_open(const struct config *config, struct file_store **out,
-                                             struct td_error *err);
+/* key: of the installation, or the cluster's. **returns new** (file_store_close). */
+TD_MUST_CHECK enum td_status file_setup_open(const struct config *config,
+                                             const uint8_t key[static KEYED_KEY_BYTES],
+                                             struct file_store **out, struct td_error *err);
 /* Without a server: removes what names the user. */
-TD_MUST_CHECK enum td_status file_setup_forget(const struct config *config, const char *user,
-                                               uint64_t *erased, struct td_error *err);
+TD_MUST_CHECK enum td_status file_setup_forget(const struct config *config,
+                                               const uint8_t key[static KEYED_KEY_BYTES],
+                                               const char *user, uint64_t *erased,
+                                               struct td_error *err);
 
 #endif

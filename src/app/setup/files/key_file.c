@@ -2,18 +2,29 @@
 
 #include "app/setup/files/state_file.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "ledger/key_store.h"
+
+enum td_status key_file_name(const struct config *config, char *out, size_t size,
+                             struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    if (config->state)
+        return path_format(out, size, err, "%s", config->state);
+    if (!config->state_dir)
+        return error_set(err, TD_NOT_FOUND,
+                         "keys are kept in the state folder, and there is none: set state_dir or "
+                         "TANDEM_STATE_DIR");
+    enum td_status status = state_file_path(config, KEY_STORE_FILE, path, err);
+    return status == TD_OK ? path_format(out, size, err, "%s", path) : status;
+}
 
 enum td_status key_file_open(const struct config *config, bool create, struct key_store **out,
                              struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     *out = NULL;
-    if (!config->state_dir)
-        return error_set(err, TD_NOT_FOUND,
-                         "keys are kept in the state folder, and there is none: set state_dir or "
-                         "TANDEM_STATE_DIR");
-    enum td_status status = state_file_path(config, KEY_STORE_FILE, path, err);
+    enum td_status status = key_file_name(config, path, sizeof path, err);
     return status == TD_OK ? key_store_open(path, create, out, err) : status;
 }
 

@@ -2,15 +2,21 @@
  * committed (PRAGMA data_version): looking costs some microseconds and reads no page. The file may
  * come later, when the first key is made, and it may be another one after a backup was put back. A
  * store that vanishes or cannot be read changes nothing: the keys of before stay, because no fault
- * of a disk may open or shut the door. */
+ * of a disk may open or shut the door.
+ *
+ * A store that nodes share has a number that grows with each change of keys. A node keeps a copy of
+ * it on its disk, with marks of keys like the store, so that it knows them when it starts while the
+ * database is away. Without a copy it does not start then: nobody could be let in, or everybody. */
 #include "app/setup/process/key_keeper.h"
 
 #include "api/http/auth.h"
+#include "app/setup/files/key_file.h"
 #include "app/setup/files/state_file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "exchange/limits/meter.h"
+#include "exchange/private/consents.h"
 #include "ledger/key_store.h"
 
 #include <errno.h>
@@ -18,16 +24,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define LOOK_MS 250
 #define LOOKS_A_SAVE 4    /* sums of what was spent: every second */
 #define LOOKS_A_TOUCH 120 /* when keys were used last: every half minute */
 #define AT_A_TIME 512
+#define START_MS 10000 /* without a copy a start waits for the database */
+#define COPY_FILE "keys-copy.db"
 
 struct key_keeper {
-    char path[STATE_PATH_BYTES];
+    char path[STATE_PATH_BYTES]; /* of the file, or the database's URL */
+    char copy[STATE_PATH_BYTES];
+    bool shared;
     struct auth *auth;
     struct meters *meters;
+    struct consents *consents;
     struct key_store *store; /* NULL = there is none yet */
     dev_t device;            /* of the open file */
     ino_t inode;
@@ -75,10 +87,96 @@ static enum td_status open_store(struct key_keeper *keeper, const struct stat *i
     return status;
 }
 
+/* --- a store that nodes share --- */
+
+/* A copy that cannot be written is told, and stops nobody. */
+static void keep_copy(struct key_keeper *keeper)
+{
+    struct td_error err = {0};
+    struct key_store *copy;
+    enum td_status status = key_store_open(keeper->copy, true, &copy, &err);
+    if (status == TD_OK) {
+        status = key_store_copy(keeper->store, copy, &err);
+        key_store_close(copy);
+    }
+    if (status != TD_OK)
+        log_event(LOG_LEVEL_WARN, "keys_not_copied", "file=%s reason=\"%s\"", keeper->copy,
+                  err.message);
+}
+
+static void restore_apart(void *ctx, const struct key_spent *spent)
+{
+    struct key_spent own = *spent;
+    own.usd = spent->own_usd;
+    own.tokens = spent->own_tokens;
+    meters_restore(ctx, &own);
+    meters_hear(ctx, spent);
+}
+
+static void hear(void *ctx, const struct key_spent *spent)
+{
+    meters_hear(ctx, spent);
+}
+
+/* What nodes have spent: at first all of it, and later what was changed. */
+static enum td_status read_spent(struct key_keeper *keeper, struct td_error *err)
+{
+    char day[11], month[11];
+    bool first = !keeper->restored;
+    meters_periods(keeper->meters, day, month);
+    enum td_status status = key_store_spent_apart(
+        keeper->store, day, month, first, first ? restore_apart : hear, keeper->meters, err);
+    keeper->restored |= status == TD_OK;
+    if (status == TD_OK)
+        meters_heard(keeper->meters);
+    return status;
+}
+
+static enum td_status look_at_shared(struct key_keeper *keeper, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    if (!keeper->store)
+        status = key_store_open(keeper->path, true, &keeper->store, err);
+    if (status != TD_OK)
+        return status;
+    int64_t version = key_store_version(keeper->store);
+    if (version == keeper->version && version >= 0 && keeper->restored)
+        return TD_OK;
+    status = auth_load(keeper->auth, keeper->store, keeper->meters, err);
+    if (status == TD_OK && !keeper->restored)
+        status = read_spent(keeper, err);
+    if (status != TD_OK)
+        return status;
+    log_event(LOG_LEVEL_INFO, keeper->version < 0 ? "keys_loaded" : "keys_changed", "file=%s",
+              keeper->path);
+    keeper->version = version;
+    keep_copy(keeper);
+    return TD_OK;
+}
+
+/* At the start: the copy stands in for a database that is away. */
+static enum td_status load_copy(struct key_keeper *keeper, struct td_error *err)
+{
+    struct key_store *copy;
+    struct td_error why = {0};
+    if (key_store_open(keeper->copy, false, &copy, &why) != TD_OK)
+        return err->status;
+    enum td_status status = auth_load(keeper->auth, copy, keeper->meters, &why);
+    key_store_close(copy);
+    if (status != TD_OK)
+        return err->status;
+    log_event(LOG_LEVEL_WARN, "keys_from_copy", "file=%s reason=\"%s\"", keeper->copy,
+              err->message);
+    keeper->failed = true; /* keys_recovered comes with the database */
+    return TD_OK;
+}
+
 /* What others have changed since the last look. */
 static enum td_status look(struct key_keeper *keeper, struct td_error *err)
 {
     struct stat info;
+    if (keeper->shared)
+        return look_at_shared(keeper, err);
     if (stat(keeper->path, &info) != 0)
         return keeper->store ? error_set(err, TD_IO, "%s: %s", keeper->path, strerror(errno))
                              : TD_OK;
@@ -135,8 +233,14 @@ static void tend(struct key_keeper *keeper, bool last)
     struct td_error err = {0};
     enum td_status status = look(keeper, &err);
     keeper->looks++;
+    if (keeper->shared && status == TD_OK)
+        status = consents_refresh(keeper->consents, &err);
     if (keeper->store && status == TD_OK && (last || keeper->looks % LOOKS_A_SAVE == 0))
         status = save_spent(keeper, &err);
+    if (keeper->shared && status == TD_OK && !last && keeper->looks % LOOKS_A_SAVE == 0)
+        status = read_spent(keeper, &err);
+    if (keeper->shared && keeper->looks % LOOKS_A_SAVE == 0)
+        meters_settle(keeper->meters);
     if (keeper->store && status == TD_OK && (last || keeper->looks % LOOKS_A_TOUCH == 0))
         status = save_used(keeper, &err);
     bool failed = status != TD_OK;
@@ -145,6 +249,23 @@ static void tend(struct key_keeper *keeper, bool last)
     else if (!failed && keeper->failed)
         log_event(LOG_LEVEL_INFO, "keys_recovered", "file=%s", keeper->path);
     keeper->failed = failed;
+}
+
+/* A busy machine may take a while to let us into its database. */
+static enum td_status first_look(struct key_keeper *keeper, struct td_error *err)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+    double until_ms = clock_monotonic_ms(NULL) + START_MS;
+    struct td_error why = {0};
+    enum td_status status = look(keeper, &why);
+    while (status == TD_UNAVAILABLE && keeper->shared) {
+        if ((status = load_copy(keeper, &why)) == TD_OK || clock_monotonic_ms(NULL) > until_ms)
+            break;
+        nanosleep(&pause, NULL);
+        why = (struct td_error){0};
+        status = look(keeper, &why);
+    }
+    return status == TD_OK ? TD_OK : error_set(err, status, "%s", why.message);
 }
 
 /* --- the thread --- */
@@ -172,10 +293,10 @@ static void keeper_free(struct key_keeper *keeper)
     free(keeper);
 }
 
-enum td_status key_keeper_start(const struct config *config, struct auth *auth,
-                                struct meters *meters, struct key_keeper **out,
+enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, struct key_keeper **out,
                                 struct td_error *err)
 {
+    const struct config *config = runtime_config(runtime);
     struct key_keeper *keeper = NULL;
     pthread_condattr_t monotonic;
     *out = NULL;
@@ -184,15 +305,20 @@ enum td_status key_keeper_start(const struct config *config, struct auth *auth,
     if (!(keeper = calloc(1, sizeof *keeper)))
         return error_set(err, TD_NO_MEMORY, "no memory for the keys");
     keeper->auth = auth;
-    keeper->meters = meters;
+    keeper->meters = runtime_meters(runtime);
+    keeper->consents = runtime_consents(runtime);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&keeper->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    enum td_status status = state_file_path(config, KEY_STORE_FILE, keeper->path, err);
+    keeper->shared = config->state != NULL;
+    keeper->version = -1;
+    enum td_status status = key_file_name(config, keeper->path, sizeof keeper->path, err);
     if (status == TD_OK)
-        status = look(keeper, err);
+        status = state_file_path(config, COPY_FILE, keeper->copy, err);
+    if (status == TD_OK)
+        status = first_look(keeper, err);
     if (status == TD_OK && pthread_create(&keeper->thread, NULL, run, keeper) != 0)
         status = error_set(err, TD_NO_MEMORY, "no thread for the keys");
     if (status == TD_OK)

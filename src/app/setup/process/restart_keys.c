@@ -66,9 +66,10 @@ static bool same_server(const struct config *old, const struct config *new)
 static bool same_ledger(const struct config *old, const struct config *new)
 {
     return old->ledger.enabled == new->ledger.enabled &&
+           old->ledger.keep_days == new->ledger.keep_days &&
            old->ledger.durable ==
                new->ledger.durable &&same_text(old->ledger.path, new->ledger.path) &&
-           same_text(old->ledger.egress, new->ledger.egress) &&
+           same_text(old->state, new->state) && same_text(old->ledger.egress, new->ledger.egress) &&
            same_text(old->cluster.node, new->cluster.node) &&
            same_text(old->cluster.redis, new->cluster.redis);
 }

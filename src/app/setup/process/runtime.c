@@ -305,6 +305,11 @@ struct sandbox *runtime_sandbox(const struct runtime *runtime)
     return runtime->services.base.sandbox;
 }
 
+struct consents *runtime_consents(const struct runtime *runtime)
+{
+    return runtime->services.base.consents;
+}
+
 struct meters *runtime_meters(const struct runtime *runtime)
 {
     return runtime->services.base.meters;

@@ -31,6 +31,7 @@
 #include "exchange/private/consents.h"
 #include "exchange/private/signatures.h"
 #include "ledger/ledger.h"
+#include "ledger/shared_text.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/class_file.h"
 
@@ -99,11 +100,11 @@ static enum td_status open_ledger(const struct config *config, struct services_p
                                   struct td_error *err)
 {
     struct snapshot_base *base = &parts->base;
+    postgres_set_node(config->cluster.node, config->ledger.waiting);
     if (!config->ledger.enabled)
         return TD_OK;
     const char *on_disk = config->ledger.waiting ? config->ledger.waiting : config->ledger.path;
     enum td_status status = state_file_make_folders(on_disk, err);
-    postgres_set_node(config->cluster.node, config->ledger.waiting);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &base->ledger, err);
     if (status == TD_OK && config->ledger.durable == CONFIG_DURABLE_ANSWER)
@@ -111,11 +112,28 @@ static enum td_status open_ledger(const struct config *config, struct services_p
     return status == TD_OK ? restore(config, base, err) : status;
 }
 
+static enum td_status open_shared_consents(const struct config *config, bool serves,
+                                           struct snapshot_base *base, struct td_error *err)
+{
+    struct shared_text *text;
+    enum td_status status = consents_open(NULL, &base->consents, err);
+    if (status == TD_OK)
+        status = shared_text_open(config->state, "consents", &text, err);
+    if (status != TD_OK)
+        return status;
+    consents_share(base->consents, text);
+    if (!serves)
+        consents_keep_in_memory(base->consents);
+    return TD_OK;
+}
+
 /* A command beside a server knows the consents, and does not write them. */
 static enum td_status open_consents(const struct config *config, bool serves,
                                     struct snapshot_base *base, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
+    if (config->state)
+        return open_shared_consents(config, serves, base, err);
     if (!config->state_dir)
         return consents_open(NULL, &base->consents, err);
     enum td_status status = state_file_path(config, "consents.json", path, err);
@@ -206,6 +224,8 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
     enum td_status status = open_share(config, &base->share, err);
     if (status != TD_OK)
         return status;
+    if (base->share && config->state) /* or keys and what they spent are each node's own */
+        meters_share(base->meters, share_limits(base->share));
     if (!base->shadow_pool || !base->reactions || !base->prober)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
     return vault_keep_load(config, base->vaults, err);

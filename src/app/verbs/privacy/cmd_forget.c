@@ -11,11 +11,13 @@
 #include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/storage.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
 #include "ledger/forget.h"
+#include "ledger/shared_text.h"
 
 #include <stdio.h>
 
@@ -53,14 +55,34 @@ static enum td_status erase_consents(const struct config *config, const char *us
     char path[STATE_PATH_BYTES];
     struct consents *consents = NULL;
     *erased = 0;
-    if (!config->state_dir)
+    struct shared_text *text = NULL;
+    enum td_status status = TD_OK;
+    if (!config->state && !config->state_dir)
         return TD_OK;
-    enum td_status status = state_file_path(config, "consents.json", path, err);
+    if (config->state)
+        status = shared_text_open(config->state, "consents", &text, err);
+    else
+        status = state_file_path(config, "consents.json", path, err);
     if (status == TD_OK)
-        status = consents_open(path, &consents, err);
+        status = consents_open(config->state ? NULL : path, &consents, err);
+    if (status == TD_OK && text)
+        consents_share(consents, text);
+    else
+        shared_text_close(text);
     if (status == TD_OK)
         status = consents_forget(consents, NULL, user, erased, err);
     consents_close(consents);
+    return status;
+}
+
+static enum td_status forget_files(const struct config *config, const char *user, uint64_t *erased,
+                                   struct td_error *err)
+{
+    uint8_t key[KEYED_KEY_BYTES];
+    enum td_status status = installation_key(config, key, err);
+    if (status == TD_OK)
+        status = file_setup_forget(config, key, user, erased, err);
+    crypto_wipe(key, sizeof key);
     return status;
 }
 
@@ -81,7 +103,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     if (status == TD_OK)
         status = answers_keep_remove(config, err);
     if (status == TD_OK)
-        status = file_setup_forget(config, user, &files, err);
+        status = forget_files(config, user, &files, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();

@@ -17,6 +17,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config_listen.h"
 #include "app/setup/files/file_setup.h"
+#include "app/setup/files/key_file.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
@@ -24,6 +25,7 @@
 #include "app/setup/process/listeners.h"
 #include "app/setup/process/memory_rest.h"
 #include "app/setup/process/otlp_setup.h"
+#include "app/setup/process/retention.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/service_manager.h"
 #include "app/setup/process/watch_keeper.h"
@@ -73,6 +75,7 @@ struct serve {
     struct auth *auth;
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
     struct key_keeper *keys;
+    struct retention *retention;
     char keys_path[STATE_PATH_BYTES]; /* "" = there is no store */
     struct body_budget budget;        /* of all workers */
     struct listeners *listeners;
@@ -383,7 +386,7 @@ static enum td_status open_files(struct serve *serve, struct td_error *err)
     const struct config *config = runtime_config(serve->runtime);
     if (!file_setup_keeps(config))
         return TD_OK;
-    enum td_status status = file_setup_open(config, &serve->files, err);
+    enum td_status status = file_setup_open(config, serve->key, &serve->files, err);
     if (status != TD_OK)
         return status;
     const struct batch_runner_options options = {.store = serve->files,
@@ -400,9 +403,8 @@ static enum td_status open_keys(struct serve *serve, struct td_error *err)
     const struct config *config = runtime_config(serve->runtime);
     enum td_status status = client_keys_read(serve->runtime, &serve->auth, err);
     if (status == TD_OK && config->state_dir)
-        status = state_file_path(config, KEY_STORE_FILE, serve->keys_path, err);
-    return status == TD_OK ? key_keeper_start(config, serve->auth, runtime_meters(serve->runtime),
-                                              &serve->keys, err)
+        status = key_file_name(config, serve->keys_path, sizeof serve->keys_path, err);
+    return status == TD_OK ? key_keeper_start(serve->runtime, serve->auth, &serve->keys, err)
                            : status;
 }
 
@@ -441,6 +443,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     fill_host(serve);
     struct watch_keeper *keeper = NULL;
     status = watch_keeper_start(serve->runtime, &keeper, err);
+    if (status == TD_OK)
+        status = retention_start(runtime_config(serve->runtime), &serve->retention, err);
     if (status == TD_OK)
         status = start_workers(serve, err);
     if (status == TD_OK) {
@@ -509,6 +513,7 @@ static int cmd_serve(int argc, char **argv)
     enum td_status status = serve_run(serve, &values, json, &err);
     otlp_free(serve->otlp);
     access_log_free(serve->access_log);
+    retention_stop(serve->retention);
     key_keeper_stop(serve->keys);
     background_free(serve->background);
     ledger_desk_free(serve->ledger_desk);

@@ -1,0 +1,479 @@
+#!/usr/bin/env python3
+"""`state: postgresql://`: what nodes have together beside the ledger. What one node makes, changes
+or removes is so on the others within a second."""
+
+import contextlib
+import json
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import postgres
+import redis_server
+from check import Skip, case, equal, main
+from key_store import bearer
+from postgres import Postgres
+from redis_server import Redis
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, clean_environment, edge_first, run, wait_until
+
+CLOUD = {"x-tandem-mode": "only-cloud"}
+
+
+def node(
+    name: str, cloud: ScriptedCloud, db: Postgres, more: str = "", redis: Redis | None = None
+) -> Tandem:
+    shares = f", redis: {redis.url}" if redis else ""
+    config = (
+        edge_first(cloud.base_url)
+        + f"\nstate: {db.url}\ncluster: {{key_env: CLUSTER_KEY{shares}}}\n"
+        + more
+    )
+    return Tandem(
+        config,
+        env={"TEST_CLOUD_KEY": "k", "TANDEM_NODE": name, "CLUSTER_KEY": "5e" * 32},
+    )
+
+
+def start_again(tandem: Tandem, wait: bool = True) -> Tandem:
+    """The same node, with the same state folder."""
+    kept = {key: value for key, value in tandem.environment.items() if "TANDEM" in key}
+    return Tandem(
+        env={**clean_environment(), **kept, "TEST_CLOUD_KEY": "k", "CLUSTER_KEY": "5e" * 32},
+        wait=wait,
+    )
+
+
+def keys(tandem: Tandem, *arguments: object) -> Any:
+    """What `tandem keys ... --json` prints on that node."""
+    code, out, err = run("keys", *arguments, "--json", env=tandem.environment)
+    equal(code, 0, f"{arguments}: {err!r}")
+    return json.loads(out)
+
+
+@contextlib.contextmanager
+def pair(more: str = "", script: Script | None = None) -> Iterator[tuple[Any, ...]]:
+    if why := postgres.missing():
+        raise Skip(why)
+    cloud = ScriptedCloud(script or Script(text="Cloud."))
+    with (
+        contextlib.closing(cloud),
+        Postgres() as db,
+        node("a", cloud, db, more) as a,
+        node("b", cloud, db, more) as b,
+    ):
+        yield db, cloud, a, b
+
+
+def status(tandem: Tandem, key: str) -> int:
+    return tandem.get("/v1/models", headers=bearer(key)).status
+
+
+def knows(tandem: Tandem, key: str) -> bool:
+    """Without any key, whoever comes is let in."""
+    return (status(tandem, key), status(tandem, "sk-tandem-0")) == (200, 401)
+
+
+# --- keys ---
+
+
+@case
+def test_a_key_that_one_node_makes_or_revokes_is_so_on_all_within_a_second() -> None:
+    with pair() as (db, _, a, b):
+        made = keys(a, "add", "shop", "--tenant", "team", "--requests-per-minute", 100)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, made["key"]), 1)
+        equal([row["name"] for row in keys(b, "list")["data"]], ["shop"])
+        boss = keys(b, "add", "boss", "--operator")
+        wait_until(lambda: status(a, boss["key"]) == 200, 1)
+        answer = a.request(
+            "POST", "/tandem/v1/keys/shop", {"models": ["none"]}, bearer(boss["key"])
+        )
+        equal(answer.status, 200, answer.body.decode())
+        equal(keys(b, "list")["data"][0]["models"], ["none"])
+        keys(b, "revoke", "shop")
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: status(t, made["key"]) == 401, 1)
+        dump = db.query("SELECT * FROM tandem.key")
+        assert made["key"] not in str(dump) and boss["key"] not in str(dump), dump
+        equal(len(dump), 2)
+
+
+@case
+def test_a_node_that_starts_without_the_database_knows_the_keys() -> None:
+    with pair() as (db, _, a, b):
+        made = keys(a, "add", "shop")
+        copy = Path(a.state) / "keys-copy.db"
+        wait_until(lambda: knows(a, made["key"]), 2)
+        time.sleep(0.5)
+        equal(copy.stat().st_mode & 0o077, 0)
+        db.kill()
+        equal(status(a, made["key"]), 200)
+        a.process.kill()
+        a.ended()
+        again = start_again(a)
+        try:
+            equal(status(again, made["key"]), 200)
+            equal(status(again, "sk-tandem-0"), 401)
+            db.start()
+            keys(b, "revoke", "shop")
+            wait_until(lambda: status(again, made["key"]) == 401, 10)
+            assert "keys_from_copy" in "".join(again.log)
+        finally:
+            again.stop()
+
+
+@case
+def test_what_a_key_spends_on_all_nodes_is_one_sum() -> None:
+    with pair() as (db, _, a, b):
+        made = keys(a, "add", "shop", "--tokens-per-day", 10**9)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+            answer = tandem.chat("hello", {**CLOUD, **bearer(made["key"])})
+            equal(answer.status, 200, answer.body.decode())
+        wait_until(lambda: len(db.query("SELECT DISTINCT node FROM tandem.spent")) == 2, 5)
+        whole = db.number("SELECT sum(tokens) FROM tandem.spent WHERE length(period) = 10")
+        equal(keys(b, "list")["data"][0]["spent"]["day"]["tokens"], whole)
+        a.process.kill()
+        a.ended()
+        again = start_again(a)
+        try:
+            again.chat("hello", {**CLOUD, **bearer(made["key"])})
+            wait_until(
+                lambda: (
+                    db.number("SELECT sum(tokens) FROM tandem.spent WHERE length(period) = 10")
+                    > whole
+                ),
+                5,
+            )
+        finally:
+            again.stop()
+
+
+# --- limits and budgets ---
+
+
+@contextlib.contextmanager
+def sharing_pair(more: str = "") -> Iterator[tuple[Any, ...]]:
+    if why := postgres.missing() or redis_server.missing():
+        raise Skip(why)
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with (
+        contextlib.closing(cloud),
+        Postgres() as db,
+        Redis() as redis,
+        node("a", cloud, db, more, redis) as a,
+        node("b", cloud, db, more, redis) as b,
+    ):
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: "limits" not in t.get("/readyz").json, 10)
+        yield db, redis, cloud, a, b
+
+
+def ask(tandem: Tandem, key: str) -> Any:
+    return tandem.chat("hello", {**CLOUD, **bearer(key)}, max_tokens=20)
+
+
+def storm(nodes: tuple[Tandem, ...], key: str, each: int) -> list[int]:
+    """So many requests of each of four clients at each node, all at once; the statuses."""
+    codes: list[int] = []
+
+    def client(tandem: Tandem) -> None:
+        for _ in range(each):
+            codes.append(ask(tandem, key).status)
+
+    threads = [threading.Thread(target=client, args=(tandem,)) for tandem in nodes * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return codes
+
+
+@case
+def test_a_keys_requests_a_minute_are_counted_over_the_nodes() -> None:
+    with sharing_pair() as (_, redis, _, a, b):
+        made = keys(a, "add", "shop", "--requests-per-minute", 60)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+        codes = storm((a, b), made["key"], 15)
+        equal((codes.count(200), codes.count(429)), (60, 60), str(codes))
+        refused = ask(a, made["key"])
+        equal(refused.headers["x-ratelimit-remaining-requests"], "0")
+        assert int(refused.headers["retry-after"]) >= 1, refused.headers
+        redis.kill()
+        for tandem in (a, b):
+            equal(ask(tandem, made["key"]).status, 429)  # what was used is not forgotten
+        free = keys(b, "add", "lab", "--requests-per-minute", 60)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, free["key"]), 2)
+        codes = storm((a, b), free["key"], 15)
+        equal(codes.count(200), 60, "each node has its half")
+        redis.start()
+        keys(b, "revoke", "lab")
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: status(t, free["key"]) == 401, 1)
+
+
+@case
+def test_a_keys_tokens_a_minute_are_what_was_used_and_not_what_was_reserved() -> None:
+    with sharing_pair() as (_, _, _, a, b):
+        made = keys(a, "add", "shop", "--tokens-per-minute", 1000)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+        first = ask(a, made["key"])
+        tokens = first.json["usage"]["total_tokens"]
+        sent = 1
+        while sent < 1000:
+            answer = ask((a, b)[sent % 2], made["key"])
+            if answer.status != 200:
+                break
+            sent += 1
+            time.sleep(0.12)  # a tick: what was not used is given back
+        equal(answer.status, 429)
+        used = sent * tokens
+        assert 800 <= used <= 1000 + tokens, (sent, tokens)
+
+
+@case
+def test_a_budget_is_kept_by_both_nodes_together() -> None:
+    with sharing_pair() as (db, redis, _, a, b):
+        made = keys(a, "add", "shop", "--tokens-per-day", 1500, "--tenant", "team")
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+        codes = storm((a, b), made["key"], 60)
+        assert codes.count(429) > 50 and codes.count(200) > 20, codes
+
+        def sum_of(key: Any) -> int:
+            return db.number(
+                f"SELECT coalesce(sum(tokens), 0) FROM tandem.spent WHERE whom = 'k{key['id']}'"
+                " AND length(period) = 10"
+            )
+
+        time.sleep(1.5)
+        whole = sum_of(made)
+        assert 0.95 * 1500 <= whole <= 1.05 * 1500, whole
+        # Without Redis each node has its share of what is left.
+        other = keys(a, "add", "lab", "--tokens-per-day", 3000)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: knows(t, other["key"]), 2)
+        storm((a, b), other["key"], 10)
+        redis.kill()
+        codes = storm((a, b), other["key"], 90)
+        time.sleep(1.5)
+        assert sum_of(other) <= 1.05 * 3000, (sum_of(other), codes.count(200))
+        redis.start()
+        # A node that starts again knows what was spent.
+        a.process.kill()
+        a.ended()
+        again = start_again(a)
+        try:
+            equal(ask(again, made["key"]).status, 429)
+        finally:
+            again.stop()
+
+
+# --- files and batches ---
+
+
+def upload(tandem: Tandem, content: bytes, purpose: str = "user_data") -> Any:
+    form = (
+        b'--edge\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n'
+        + purpose.encode()
+        + b'\r\n--edge\r\ncontent-disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n'
+        + content
+        + b"\r\n--edge--\r\n"
+    )
+    answer = tandem.request(
+        "POST", "/v1/files", form, {"Content-Type": "multipart/form-data; boundary=edge"}
+    )
+    equal(answer.status, 200, answer.body.decode())
+    return answer.json
+
+
+@case
+def test_a_file_is_uploaded_to_one_node_and_read_and_deleted_on_the_other() -> None:
+    with pair() as (db, _, a, b):
+        content = b"canary-of-the-file " * 60000  # more than a megabyte: several parts
+        file = upload(a, content)
+        equal(b.get(f"/v1/files/{file['id']}").json["bytes"], len(content))
+        equal([row["id"] for row in b.get("/v1/files").json["data"]], [file["id"]])
+        for _ in range(2):  # the second time there is a copy
+            equal(b.get(f"/v1/files/{file['id']}/content").body, content)
+        assert db.number("SELECT count(*) FROM tandem.file_part") >= 5
+        found = db.query("SELECT encode(sealed, 'escape') FROM tandem.file_part WHERE number = 0")
+        assert "canary" not in str(found)
+        equal(b.request("DELETE", f"/v1/files/{file['id']}").status, 200)
+        equal(a.get(f"/v1/files/{file['id']}/content").status, 404)
+        equal(db.number("SELECT count(*) FROM tandem.file_part"), 0)
+        small = upload(b, b"small")
+        db.query("UPDATE tandem.file_part SET sealed = sealed || 'x'::bytea")
+        equal(a.get(f"/v1/files/{small['id']}/content").status, 500)  # changed by somebody
+        equal(b.get(f"/v1/files/{small['id']}/content").body, b"small")
+
+
+def batch_lines(count: int) -> bytes:
+    lines = [
+        {
+            "custom_id": f"line-{i}",
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {"model": "scripted", "messages": [{"role": "user", "content": f"Number {i}"}]},
+        }
+        for i in range(count)
+    ]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+def batch(tandem: Tandem, count: int) -> str:
+    file = upload(tandem, batch_lines(count), "batch")
+    body = {
+        "input_file_id": file["id"],
+        "endpoint": "/v1/chat/completions",
+        "completion_window": "24h",
+    }
+    answer = tandem.request("POST", "/v1/batches", body)
+    equal(answer.status, 200, answer.body.decode())
+    return str(answer.json["id"])
+
+
+def answered_lines(tandem: Tandem, name: str) -> list[str]:
+    done = tandem.get(f"/v1/batches/{name}").json
+    equal(done["status"], "completed", str(done))
+    output = tandem.get(f"/v1/files/{done['output_file_id']}/content").body.decode()
+    return [json.loads(line)["custom_id"] for line in output.splitlines()]
+
+
+@case
+def test_a_batch_is_run_by_one_node_and_read_on_the_other() -> None:
+    with pair() as (_, cloud, a, b):
+        name = batch(a, 40)
+        wait_until(lambda: b.get(f"/v1/batches/{name}").json["status"] == "completed", 40)
+        equal(answered_lines(b, name), [f"line-{i}" for i in range(40)])
+        equal(len(cloud.calls()), 40)
+
+
+@case
+def test_a_batch_of_a_node_that_died_is_taken_over() -> None:
+    script = Script(text="Cloud.", first_delay=0.3)
+    with pair(script=script) as (db, cloud, a, b):
+        name = batch(a, 60)
+        wait_until(lambda: b.get(f"/v1/batches/{name}").json["request_counts"]["completed"] > 5, 30)
+        equal(db.query("SELECT holder FROM tandem.batch"), [["a"]])
+        a.process.kill()
+        a.ended()
+        wait_until(lambda: b.get(f"/v1/batches/{name}").json["status"] == "completed", 60)
+        equal(answered_lines(b, name), [f"line-{i}" for i in range(60)])
+        equal(db.query("SELECT DISTINCT holder FROM tandem.batch"), [["b"]])
+        assert len(cloud.calls()) < 60 + 20, len(cloud.calls())  # only what ran when it died
+
+
+# --- consents ---
+
+
+@case
+def test_a_consent_that_one_node_takes_is_known_to_all_until_it_is_taken_back() -> None:
+    with pair() as (db, _, a, b):
+
+        def ids(tandem: Tandem) -> list[tuple[str, str]]:
+            rows = tandem.get("/tandem/v1/consents").json["data"]
+            return sorted((row["id"], row["state"]) for row in rows)
+
+        for i, tandem in enumerate((a, b) * 3):
+            wish = {"id": f"c{i}", "scope": "auto", "expires": int(time.time()) + 600}
+            answer = tandem.request("POST", "/tandem/v1/consents", wish)
+            equal(answer.status, 200, answer.body.decode())
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: ids(t) == [(f"c{i}", "valid") for i in range(6)], 1)
+        equal(a.request("DELETE", "/tandem/v1/consents/c1").status, 200)
+        wait_until(lambda: ("c1", "revoked") in ids(b), 1)
+        wish = {"id": "c1", "scope": "auto", "expires": int(time.time()) + 600}
+        equal(b.request("POST", "/tandem/v1/consents", wish).status, 403)
+        a.process.kill()
+        a.ended()
+        again = start_again(a)
+        try:
+            equal(ids(again), ids(b))
+            db.kill()
+            wish = {"id": "c9", "scope": "auto", "expires": int(time.time()) + 600}
+            refused = b.request("POST", "/tandem/v1/consents", wish)
+            assert refused.status in (500, 503), refused.status
+            assert "c9" not in str(ids(b))  # nobody was told that it holds
+            assert ("c1", "revoked") in ids(b)
+        finally:
+            again.stop()
+
+
+# --- retention ---
+
+
+@case
+def test_old_records_go_while_one_node_removes_them_and_new_ones_come() -> None:
+    with pair() as (db, cloud, a, b):
+        for tandem in (a, b):
+            equal(tandem.chat("hello", CLOUD).status, 200)
+        wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2, 5)
+        columns = "wall_ms, degraded, streamed, prompt_tokens, completion_tokens"
+        old = int(1000 * (time.time() - 3 * 86400))
+        db.query(
+            f"INSERT INTO tandem.exchange (id, node, {columns}) SELECT 'ex_old' || i, 'a',"
+            f" {old} + i, FALSE, FALSE, 0, 0 FROM generate_series(1, 5000) i;"
+            " INSERT INTO tandem.attempt (exchange, position, prompt_tokens, completion_tokens,"
+            " egress_bytes) SELECT seq, 0, 0, 0, 0 FROM tandem.exchange WHERE id LIKE 'ex_old%'"
+        )
+        keeping = "ledger: {keep_days: 2}\n"
+        with node("c", cloud, db, keeping) as c, node("d", cloud, db, keeping) as d:
+            slowest = 0.0
+            until = time.monotonic() + 20
+            while db.number("SELECT count(*) FROM tandem.exchange WHERE id LIKE 'ex_old%'"):
+                begun = time.monotonic()
+                equal(c.chat("hello", CLOUD).status, 200)
+                slowest = max(slowest, time.monotonic() - begun)
+                assert begun < until, "they are still there"
+            assert slowest < 2, slowest
+            wait_until(lambda: "ledger_pruned" in "".join(c.log + d.log), 5)
+            equal("".join(c.log + d.log).count("ledger_pruned"), 1)
+        equal(
+            db.number(
+                "SELECT count(*) FROM tandem.attempt a LEFT JOIN tandem.exchange x"
+                " ON x.seq = a.exchange WHERE x.seq IS NULL"
+            ),
+            0,
+        )
+        assert db.number("SELECT count(*) FROM tandem.exchange") >= 2
+
+
+@case
+def test_old_records_of_a_file_go() -> None:
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with contextlib.closing(cloud):
+        config = edge_first(cloud.base_url)
+        first = Tandem(config, env={"TEST_CLOUD_KEY": "k"})
+        equal(first.chat("hello", CLOUD).status, 200)
+        first.process.terminate()
+        first.ended()
+        path = Path(first.state) / "ledger.db"
+        with contextlib.closing(sqlite3.connect(path)) as file, file:
+            file.execute("UPDATE exchange SET wall_ms = wall_ms - 3 * 86400000")
+        assert first.config
+        first.config.write_text(config + "\nledger: {keep_days: 2}\n")
+        again = start_again(first)
+        try:
+            equal(again.chat("hello", CLOUD).status, 200)
+
+            def rows(table: str) -> int:
+                with contextlib.closing(sqlite3.connect(path)) as file:
+                    return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+            wait_until(lambda: (rows("exchange"), rows("attempt")) == (1, 1), 10)
+        finally:
+            again.stop()
+
+
+if __name__ == "__main__":
+    main()
