@@ -11,9 +11,7 @@ enum { BLOCKS_UNROLLED = 1 }; /* old processors: small code rather than the last
 /* Products of two bytes are at most 128 * 127: two of them fit 16 bits. */
 TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
 {
-    int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x));
-    int16x8_t high = vmull_high_s8(w, x);
-    return vpadalq_s16(acc, vpaddq_s16(low, high));
+    return vpadalq_s16(acc, vmlal_high_s8(vmull_s8(vget_low_s8(w), vget_low_s8(x)), w, x));
 }
 
 #include "kernels/matmul_neon_body.h"

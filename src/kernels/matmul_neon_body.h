@@ -2,10 +2,13 @@
  * this they define MATMUL_VARIANT, BLOCKS_UNROLLED (how many of the eight 32-blocks of a
  * super-block are unrolled), and how sixteen products are added:
  *
- *     dot_16(acc, w, x): lane i of acc + sum of w[4i + k] x[4i + k], k = 0..3, in 32 bits
+ *     dot_16(acc, w, x): acc, to whose lanes the sixteen products w[i] x[i] are added somehow
  *
- * Integers are exact, so both give the same bits. tiles.h says how products are cut, activation.h
- * has the layouts, unpack_neon.h the weights. */
+ * Whole blocks are summed as integers, which is exact in any order. Each row and token has one
+ * float sum over the blocks. The panels (panel_neon_body.h) sum in the same order, so a token's
+ * results are the same bits in a prompt, in a batch and alone, whatever instructions the processor
+ * has. tiles.h says how products are cut, activation.h has the layouts, unpack_neon.h the
+ * weights. */
 #ifndef KERNELS_MATMUL_NEON_BODY_H
 #define KERNELS_MATMUL_NEON_BODY_H
 
@@ -27,51 +30,95 @@ TILE_INLINE void prefetch_next_rows(const struct tile *tile, int rows, const uin
     __builtin_prefetch(at + (size_t)rows * tile->row_bytes);
 }
 
+/* The sum of the lanes of each of `count` vectors, 1, 2 or 4, in the first lanes. */
+TILE_INLINE int32x4_t sum_lanes(const int32x4_t *vectors, int count)
+{
+    if (count == 4)
+        return vpaddq_s32(vpaddq_s32(vectors[0], vectors[1]), vpaddq_s32(vectors[2], vectors[3]));
+    int32x4_t pairs = vpaddq_s32(vectors[0], vectors[count - 1]);
+    return vpaddq_s32(pairs, pairs);
+}
+
+/* sums + totals * factors: what every quantised product here and in panels does with the whole
+ * numbers of a block. */
+TILE_INLINE float32x4_t add_block(float32x4_t sums, int32x4_t totals, float32x4_t factors)
+{
+    return vfmaq_f32(sums, vcvtq_f32_s32(totals), factors);
+}
+
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
 
-TILE_INLINE void multiply_32(enum tensor_type type, const struct block_32 *w, const uint8_t *act,
-                             const struct tile *tile, int rows, int tokens,
-                             float32x4_t sums[ROWS_MAX][TOKENS_MAX])
+/* A block of up to four rows. */
+struct rows_32 {
+    struct block_32 quants[ROWS_MAX];
+    float32x4_t scale, minimum; /* a row in each lane; one row: in all */
+};
+
+TILE_INLINE struct rows_32 unpack_rows_32(enum tensor_type type, const struct tile *tile, int rows,
+                                          size_t block, bool prefetch)
+{
+    const size_t block_bytes = tile_block_bytes(type);
+    const uint8_t *at[ROWS_MAX];
+    struct rows_32 out;
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++) {
+        at[r] = tile->rows + (size_t)r * tile->row_bytes + block * block_bytes;
+        if (prefetch)
+            prefetch_next_rows(tile, rows, at[r]);
+        out.quants[r] = unpack_32(type, at[r]);
+    }
+    out.scale = scales_32(type, at, rows);
+    if (tile_has_minimum(type))
+        out.minimum = minimums_32(at, rows);
+    return out;
+}
+
+/* Adds the products of a block with each token; lanes of the sums are rows. */
+TILE_INLINE void multiply_32(enum tensor_type type, const struct rows_32 *w, const uint8_t *act,
+                             const struct tile *tile, int rows, int tokens, float32x4_t *sums)
 {
 #pragma GCC unroll 8
     for (int t = 0; t < tokens; t++) {
         const uint8_t *a = act + (size_t)t * tile->act_stride;
+        const float scale = load_f32(a + ACT32_SCALE_AT);
         int8x16_t low = vld1q_s8((const void *)a);
         int8x16_t high = vld1q_s8((const void *)(a + ACT32_HIGH_AT));
-        float32x4_t scale = vld1q_f32((const void *)(a + ACT32_SCALE_AT));
-        float32x4_t bias = vdupq_n_f32(0);
-        if (tile_has_minimum(type))
-            bias = vcvtq_f32_s32(vld1q_s32((const void *)(a + ACT32_BIAS_AT)));
+        int32x4_t dots[ROWS_MAX], bias = vdupq_n_s32(0), start = bias;
+        if (tile_has_minimum(type) || offset_32(type) != 0)
+            bias = vld1q_s32((const void *)(a + ACT32_BIAS_AT));
+        if (offset_32(type) != 0)
+            start = offset_32(type) == 8 ? bias : vaddq_s32(bias, bias);
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) {
-            int32x4_t dot = dot_16(vdupq_n_s32(0), w[r].low, low);
-            dot = dot_16(dot, w[r].high, high);
-            sums[r][t] = vfmaq_f32(sums[r][t], vcvtq_f32_s32(dot), vmulq_f32(w[r].scale, scale));
-            if (tile_has_minimum(type))
-                sums[r][t] = vfmaq_f32(sums[r][t], bias, vmulq_f32(w[r].minimum, scale));
+        for (int r = 0; r < rows; r++)
+            dots[r] = dot_16(dot_16(start, w->quants[r].low, low), w->quants[r].high, high);
+        sums[t] = add_block(sums[t], sum_lanes(dots, rows), vmulq_n_f32(w->scale, scale));
+        if (tile_has_minimum(type)) {
+            float32x4_t taken = vcvtq_f32_s32(sum_lanes(&bias, 1));
+            sums[t] = vfmaq_f32(sums[t], w->minimum, vmulq_n_f32(taken, scale));
         }
     }
 }
 
 TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
-    const size_t block_bytes = tile_block_bytes(type);
     const size_t blocks = tile->cols / BLOCK_32;
-    float32x4_t sums[ROWS_MAX][TOKENS_MAX];
-    zero_sums(rows, tokens, sums);
+    float32x4_t sums[TOKENS_MAX];
+#pragma GCC unroll 8
+    for (int t = 0; t < tokens; t++)
+        sums[t] = vdupq_n_f32(0);
     for (size_t b = 0; b < blocks; b++) {
-        struct block_32 weights[ROWS_MAX];
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) {
-            const uint8_t *at = tile->rows + (size_t)r * tile->row_bytes + b * block_bytes;
-            if (tokens == 1)
-                prefetch_next_rows(tile, rows, at);
-            weights[r] = unpack_32(type, at);
-        }
-        multiply_32(type, weights, tile->acts + b / 4 * ACT32_BYTES + b % 4 * 16, tile, rows,
+        struct rows_32 weights = unpack_rows_32(type, tile, rows, b, tokens == 1);
+        multiply_32(type, &weights, tile->acts + b / 4 * ACT32_BYTES + b % 4 * 16, tile, rows,
                     tokens, sums);
     }
-    store_sums(tile, rows, tokens, sums);
+#pragma GCC unroll 8
+    for (int t = 0; t < tokens; t++) {
+        float *y = tile->y + (size_t)t * tile->y_stride;
+        if (rows == ROWS_MAX)
+            vst1q_f32(y, sums[t]);
+        else
+            vst1q_lane_f32(y, sums[t], 0);
+    }
 }
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
@@ -91,20 +138,22 @@ TILE_INLINE int32x4_t dot_32_of_256(enum tensor_type type, int32x4_t acc, const 
 
 /* Minimums times the sums of the activations that they belong to: at most 4 * 63 * 16 * 127 in a
  * lane. */
-TILE_INLINE int32x4_t dot_minimums(const struct scales_256 *scales, const int16_t *totals)
+TILE_INLINE int32x4_t dot_minimums(const struct factors_256 *factors, const int16_t *totals)
 {
     int16x8_t first = vld1q_s16(totals), second = vld1q_s16(totals + 8);
-    int32x4_t sum = vmull_s16(vget_low_s16(scales->minimums[0]), vget_low_s16(first));
-    sum = vmlal_high_s16(sum, scales->minimums[0], first);
-    sum = vmlal_s16(sum, vget_low_s16(scales->minimums[1]), vget_low_s16(second));
-    return vmlal_high_s16(sum, scales->minimums[1], second);
+    int32x4_t sum = vmull_s16(vget_low_s16(factors->minimums[0]), vget_low_s16(first));
+    sum = vmlal_high_s16(sum, factors->minimums[0], first);
+    sum = vmlal_s16(sum, vget_low_s16(factors->minimums[1]), vget_low_s16(second));
+    return vmlal_high_s16(sum, factors->minimums[1], second);
 }
 
+/* One row's whole numbers for each token: of the products, and of the minimums. Each is the sum of
+ * the lanes, at most 2^28 in magnitude. */
 TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const uint8_t *act,
-                              const struct tile *tile, int tokens, float32x4_t *sums)
+                              const struct tile *tile, int tokens, int32x4_t *dots,
+                              int32x4_t *taken)
 {
-    struct scales_256 scales = unpack_scales(type, at);
-    int32x4_t dots[TOKENS_MAX]; /* at most 64 * 32 * 127 * 128 in magnitude */
+    struct factors_256 factors = unpack_factors(type, at);
 #pragma GCC unroll 8
     for (int t = 0; t < tokens; t++)
         dots[t] = vdupq_n_s32(0);
@@ -113,37 +162,65 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
         int8x16_t first = quants_256(type, at, j, 0), second = quants_256(type, at, j, 1);
 #pragma GCC unroll 8
         for (int t = 0; t < tokens; t++)
-            dots[t] = dot_32_of_256(type, dots[t], scales.factors, j, first, second,
+            dots[t] = dot_32_of_256(type, dots[t], factors.factors, j, first, second,
                                     act + (size_t)t * tile->act_stride);
     }
 #pragma GCC unroll 8
-    for (int t = 0; t < tokens; t++) {
-        const uint8_t *a = act + (size_t)t * tile->act_stride;
-        float scale = load_f32(a + ACT256_SCALE_AT);
-        sums[t] = vfmaq_n_f32(sums[t], vcvtq_f32_s32(dots[t]), scales.scale * scale);
-        if (has_minimums_256(type)) {
-            int32x4_t taken = dot_minimums(&scales, (const void *)(a + ACT256_TOTALS_AT));
-            sums[t] = vfmsq_n_f32(sums[t], vcvtq_f32_s32(taken), scales.minimum * scale);
-        }
-    }
+    for (int t = 0; t < tokens; t++)
+        if (tile_has_minimum(type))
+            taken[t] = dot_minimums(
+                &factors, (const void *)(act + (size_t)t * tile->act_stride + ACT256_TOTALS_AT));
 }
 
+/* The scales of up to four tokens in lanes. */
+TILE_INLINE float32x4_t token_scales(const uint8_t *act, size_t act_stride, int tokens)
+{
+    float32x4_t scales = vld1q_dup_f32((const void *)(act + ACT256_SCALE_AT));
+    if (tokens > 1)
+        scales = vld1q_lane_f32((const void *)(act + act_stride + ACT256_SCALE_AT), scales, 1);
+    if (tokens > 2) {
+        scales = vld1q_lane_f32((const void *)(act + 2 * act_stride + ACT256_SCALE_AT), scales, 2);
+        scales = vld1q_lane_f32((const void *)(act + 3 * act_stride + ACT256_SCALE_AT), scales, 3);
+    }
+    return scales;
+}
+
+/* Four rows and one token, or one row and some tokens: four results are a vector. */
 TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
-    const size_t block_bytes = tile_block_bytes(type);
+    const size_t block_bytes = tile_block_bytes(type), stride = tile->act_stride;
     const size_t blocks = tile->cols / SUPER_BLOCK;
-    float32x4_t sums[ROWS_MAX][TOKENS_MAX];
-    zero_sums(rows, tokens, sums);
-    for (size_t b = 0; b < blocks; b++)
+    const int count = rows * tokens, width = count < 4 ? count : 4;
+    float32x4_t sums[TOKENS_MAX / 4] = {vdupq_n_f32(0), vdupq_n_f32(0)};
+    for (size_t b = 0; b < blocks; b++) {
+        const uint8_t *at[ROWS_MAX], *act = tile->acts + b * ACT256_BYTES;
+        int32x4_t dots[TOKENS_MAX], taken[TOKENS_MAX];
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
-            const uint8_t *at = tile->rows + (size_t)r * tile->row_bytes + b * block_bytes;
+            at[r] = tile->rows + (size_t)r * tile->row_bytes + b * block_bytes;
             if (tokens == 1)
                 for (size_t line = 0; line < block_bytes; line += 64)
-                    prefetch_next_rows(tile, rows, at + line);
-            multiply_256(type, at, tile->acts + b * ACT256_BYTES, tile, tokens, sums[r]);
+                    prefetch_next_rows(tile, rows, at[r] + line);
+            multiply_256(type, at[r], act, tile, tokens, dots + r, taken + r);
         }
-    store_sums(tile, rows, tokens, sums);
+        float32x4_t scale = scales_256(type, at, rows);
+#pragma GCC unroll 2
+        for (int i = 0; i < count; i += width) {
+            float32x4_t act_scale = token_scales(act + (size_t)i * stride, stride, tokens);
+            float32x4_t *sum = &sums[i / 4];
+            *sum = add_block(*sum, sum_lanes(dots + i, width), vmulq_f32(scale, act_scale));
+            if (tile_has_minimum(type)) {
+                float32x4_t minimum = minimums_256(type, at, rows);
+                *sum = vfmsq_f32(*sum, vcvtq_f32_s32(sum_lanes(taken + i, width)),
+                                 vmulq_f32(minimum, act_scale));
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < count; i++) {
+        float *y = tile->y + (rows == 1 ? (size_t)i * tile->y_stride : (size_t)i);
+        *y = sums[i / 4][i % 4];
+    }
 }
 
 /* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
@@ -198,9 +275,10 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Of 32 registers, the sums of a tile take rows * tokens, and the unpacked weights three for each
- * row. Rows of super-blocks run one after another, so more rows would share nothing. Only for a
- * single token there are four, which are four streams from memory. */
+/* Of 32 registers, the unpacked weights of four rows take nine, and each token's sums one. The float
+ * tiles have sums for each row and token. Rows of super-blocks run one after another, so more rows
+ * would share nothing. Only for a single token there are four, which are four streams from
+ * memory. */
 #define TILES(body, type)         \
     TILE_DEFINE(body, type, 1, 1) \
     TILE_DEFINE(body, type, 1, 2) \
@@ -212,13 +290,18 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
     TILE_DEFINE(body, type, 4, 2) \
     TILE_DEFINE(body, type, 2, 4) \
     TILE_DEFINE(body, type, 2, 8)
-TILES_WIDE(tile_32, TENSOR_Q4_0)
-TILES_WIDE(tile_32, TENSOR_Q8_0)
-TILES_WIDE(tile_32, TENSOR_Q4_1)
-TILES_WIDE(tile_32, TENSOR_Q5_0)
-TILES_WIDE(tile_32, TENSOR_Q5_1)
-TILES_WIDE(tile_32, TENSOR_IQ4_NL)
-TILES_WIDE(tile_32, TENSOR_MXFP4)
+#define TILES_32(type)               \
+    TILES(tile_32, type)             \
+    TILE_DEFINE(tile_32, type, 4, 2) \
+    TILE_DEFINE(tile_32, type, 4, 4) \
+    TILE_DEFINE(tile_32, type, 4, 8)
+TILES_32(TENSOR_Q4_0)
+TILES_32(TENSOR_Q8_0)
+TILES_32(TENSOR_Q4_1)
+TILES_32(TENSOR_Q5_0)
+TILES_32(TENSOR_Q5_1)
+TILES_32(TENSOR_IQ4_NL)
+TILES_32(TENSOR_MXFP4)
 TILES(tile_256, TENSOR_Q2_K)
 TILES(tile_256, TENSOR_Q3_K)
 TILES(tile_256, TENSOR_Q4_K)
@@ -244,16 +327,22 @@ TILES_WIDE(tile_float, TENSOR_BF16)
         {4, 4, 2, 2},                                                                      \
         NARROW(body, type),                                                                \
     }
+#define SET_32(type)                                                                       \
+    {                                                                                      \
+        {tile_32_##type##_4x1, tile_32_##type##_4x2, tile_32_##type##_4x4, tile_32_##type##_4x8}, \
+        {4, 4, 4, 4},                                                                      \
+        NARROW(tile_32, type),                                                             \
+    }
 /* clang-format on */
 
 static const struct tile_set tile_sets[TENSOR_TYPE_COUNT] = {
-    [TENSOR_Q4_0] = SET_WIDE(tile_32, TENSOR_Q4_0),
-    [TENSOR_Q8_0] = SET_WIDE(tile_32, TENSOR_Q8_0),
-    [TENSOR_Q4_1] = SET_WIDE(tile_32, TENSOR_Q4_1),
-    [TENSOR_Q5_0] = SET_WIDE(tile_32, TENSOR_Q5_0),
-    [TENSOR_Q5_1] = SET_WIDE(tile_32, TENSOR_Q5_1),
-    [TENSOR_IQ4_NL] = SET_WIDE(tile_32, TENSOR_IQ4_NL),
-    [TENSOR_MXFP4] = SET_WIDE(tile_32, TENSOR_MXFP4),
+    [TENSOR_Q4_0] = SET_32(TENSOR_Q4_0),
+    [TENSOR_Q8_0] = SET_32(TENSOR_Q8_0),
+    [TENSOR_Q4_1] = SET_32(TENSOR_Q4_1),
+    [TENSOR_Q5_0] = SET_32(TENSOR_Q5_0),
+    [TENSOR_Q5_1] = SET_32(TENSOR_Q5_1),
+    [TENSOR_IQ4_NL] = SET_32(TENSOR_IQ4_NL),
+    [TENSOR_MXFP4] = SET_32(TENSOR_MXFP4),
     [TENSOR_Q2_K] = SET(tile_256, TENSOR_Q2_K),
     [TENSOR_Q3_K] = SET(tile_256, TENSOR_Q3_K),
     [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K),

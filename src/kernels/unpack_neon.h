@@ -1,5 +1,5 @@
-/* Unpacks weight blocks into 128-bit registers of signed bytes, for matmul_neon_body.h. NEON's dot
- * products are signed by signed, so offsets are subtracted here and not from the sums. */
+/* Unpacks weight blocks into 128-bit registers of signed bytes, for matmul_neon_body.h and
+ * panel_neon_body.h. */
 #ifndef KERNELS_UNPACK_NEON_H
 #define KERNELS_UNPACK_NEON_H
 
@@ -41,19 +41,18 @@ TILE_INLINE float32x4_t spread_half(const uint8_t *at)
     return vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16(load_u16(at))));
 }
 
-TILE_INLINE float f16_at(const uint8_t *at)
-{
-    return vgetq_lane_f32(spread_half(at), 0);
-}
-
 /* ---- a block of 32 --------------------------------------------------------------------------- */
 
 struct block_32 {
-    int8x16_t low, high; /* weights 0..15 and 16..31 */
-    float32x4_t scale;   /* four times */
-    float32x4_t
-        minimum; /* types with a minimum: -minimum / 8, the factor of the activations' bias */
+    int8x16_t low, high; /* weights 0..15 and 16..31, plus offset_32() */
 };
+
+/* What is still to be subtracted from the quants. As a whole number times the activations' sum
+ * (their bias) that costs nothing. */
+TILE_INLINE int offset_32(enum tensor_type type)
+{
+    return type == TENSOR_Q4_0 ? 8 : type == TENSOR_Q5_0 ? 16 : 0;
+}
 
 /* 16 in every byte i where bit i of the 16 bits at `at` is set. */
 TILE_INLINE uint8x16_t fifth_bits(const uint8_t *at)
@@ -78,9 +77,8 @@ TILE_INLINE void unpack_nibbles(enum tensor_type type, const uint8_t *block, str
         low = vorrq_u8(low, fifth_bits(bits));
         high = vorrq_u8(high, fifth_bits(bits + 2));
     }
-    const int offset = type == TENSOR_Q4_0 ? 8 : type == TENSOR_Q5_0 ? 16 : 0;
-    out->low = less_offset(low, offset);
-    out->high = less_offset(high, offset);
+    out->low = vreinterpretq_s8_u8(low);
+    out->high = vreinterpretq_s8_u8(high);
 }
 
 TILE_INLINE struct block_32 unpack_32(enum tensor_type type, const uint8_t *block)
@@ -92,23 +90,61 @@ TILE_INLINE struct block_32 unpack_32(enum tensor_type type, const uint8_t *bloc
     } else {
         unpack_nibbles(type, block, &out);
     }
-    out.scale = type == TENSOR_MXFP4 ? vdupq_n_f32(e8m0_half(block[0])) : spread_half(block);
-    if (tile_has_minimum(type))
-        out.minimum = vmulq_n_f32(spread_half(block + MIN_32_AT), -0.125f);
     return out;
+}
+
+/* The halves `offset` bytes behind `at` of one row, in all lanes, or of four rows. */
+TILE_INLINE float32x4_t halves_of_rows(const uint8_t *const *at, size_t offset, int rows)
+{
+    if (rows == 1)
+        return spread_half(at[0] + offset);
+    uint16x4_t halves = vdup_n_u16(load_u16(at[0] + offset));
+    halves = vset_lane_u16(load_u16(at[1] + offset), halves, 1);
+    halves = vset_lane_u16(load_u16(at[2] + offset), halves, 2);
+    halves = vset_lane_u16(load_u16(at[3] + offset), halves, 3);
+    return vcvt_f32_f16(vreinterpret_f16_u16(halves));
+}
+
+/* The scales of the blocks of one row, in all lanes, or of four rows. */
+TILE_INLINE float32x4_t scales_32(enum tensor_type type, const uint8_t *const *at, int rows)
+{
+    if (type != TENSOR_MXFP4)
+        return halves_of_rows(at, 0, rows);
+    float32x4_t scales = vdupq_n_f32(e8m0_half(at[0][0]));
+    if (rows == 1)
+        return scales;
+    scales = vsetq_lane_f32(e8m0_half(at[1][0]), scales, 1);
+    scales = vsetq_lane_f32(e8m0_half(at[2][0]), scales, 2);
+    return vsetq_lane_f32(e8m0_half(at[3][0]), scales, 3);
+}
+
+/* -minimum / 8, the factor of the activations' bias. */
+TILE_INLINE float32x4_t minimums_32(const uint8_t *const *at, int rows)
+{
+    return vmulq_n_f32(halves_of_rows(at, MIN_32_AT, rows), -0.125f);
 }
 
 /* ---- super-blocks of 256, 32 quants at a time ------------------------------------------------ */
 
-struct scales_256 {
+struct factors_256 {
     int32_t factors[16];   /* [i] of 16-block i; types with 32 quants for a factor: [i / 2] */
     int16x8_t minimums[2]; /* of 16-blocks 0..7 and 8..15, in types that have them */
-    float scale, minimum;  /* the scales of factors and minimums */
 };
 
-TILE_INLINE bool has_minimums_256(enum tensor_type type)
+/* The scales of the factors of one row, in all lanes, or of four rows. */
+TILE_INLINE float32x4_t scales_256(enum tensor_type type, const uint8_t *const *at, int rows)
 {
-    return type == TENSOR_Q2_K || type == TENSOR_Q4_K || type == TENSOR_Q5_K;
+    const size_t scale_at = type == TENSOR_Q2_K   ? Q2_K_SCALE_AT
+                            : type == TENSOR_Q3_K ? Q3_K_SCALE_AT
+                            : type == TENSOR_Q6_K ? Q6_K_SCALE_AT
+                                                  : 0;
+    return halves_of_rows(at, scale_at, rows);
+}
+
+/* The same of the minimums, in types that have them. */
+TILE_INLINE float32x4_t minimums_256(enum tensor_type type, const uint8_t *const *at, int rows)
+{
+    return halves_of_rows(at, type == TENSOR_Q2_K ? Q2_K_MIN_AT : Q4_K_MIN_AT, rows);
 }
 
 /* Whether each 32-block has one factor. */
@@ -117,7 +153,7 @@ TILE_INLINE bool has_wide_factors(enum tensor_type type)
     return type == TENSOR_Q4_K || type == TENSOR_Q5_K || type == TENSOR_IQ4_XS;
 }
 
-TILE_INLINE void set_factors(struct scales_256 *out, int8x16_t values)
+TILE_INLINE void set_factors(struct factors_256 *out, int8x16_t values)
 {
     int16x8_t low = vmovl_s8(vget_low_s8(values)), high = vmovl_s8(vget_high_s8(values));
     vst1q_s32(out->factors, vmovl_s16(vget_low_s16(low)));
@@ -126,71 +162,64 @@ TILE_INLINE void set_factors(struct scales_256 *out, int8x16_t values)
     vst1q_s32(out->factors + 12, vmovl_s16(vget_high_s16(high)));
 }
 
-TILE_INLINE void set_minimums(struct scales_256 *out, uint8x16_t values, const uint8_t *scale)
+TILE_INLINE void set_minimums(struct factors_256 *out, uint8x16_t values)
 {
     out->minimums[0] = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(values)));
     out->minimums[1] = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(values)));
-    out->minimum = f16_at(scale);
 }
 
 /* Q4_K and Q5_K. */
-TILE_INLINE void unpack_scales_q4_k(const uint8_t *at, struct scales_256 *out)
+TILE_INLINE void unpack_factors_q4_k(const uint8_t *at, struct factors_256 *out)
 {
     uint8_t packed[16];
     q4_k_scales(at + Q4_K_SCALES_AT, packed);
     uint8x16_t both = vld1q_u8(packed);
     uint8x8_t minimums = vget_high_u8(both);
-    out->scale = f16_at(at);
     set_factors(out, vreinterpretq_s8_u8(both));
-    set_minimums(out, vcombine_u8(vzip1_u8(minimums, minimums), vzip2_u8(minimums, minimums)),
-                 at + Q4_K_MIN_AT);
+    set_minimums(out, vcombine_u8(vzip1_u8(minimums, minimums), vzip2_u8(minimums, minimums)));
 }
 
-TILE_INLINE void unpack_scales_q2_k(const uint8_t *at, struct scales_256 *out)
+TILE_INLINE void unpack_factors_q2_k(const uint8_t *at, struct factors_256 *out)
 {
     uint8x16_t packed = vld1q_u8(at);
-    out->scale = f16_at(at + Q2_K_SCALE_AT);
     set_factors(out, vreinterpretq_s8_u8(low_nibbles(packed)));
-    set_minimums(out, high_nibbles(packed), at + Q2_K_MIN_AT);
+    set_minimums(out, high_nibbles(packed));
 }
 
-TILE_INLINE void unpack_scales_q3_k(const uint8_t *at, struct scales_256 *out)
+TILE_INLINE void unpack_factors_q3_k(const uint8_t *at, struct factors_256 *out)
 {
     uint8_t scales[16];
     q3_k_scales(at + Q3_K_SCALES_AT, scales);
-    out->scale = f16_at(at + Q3_K_SCALE_AT);
     set_factors(out, less_offset(vld1q_u8(scales), 32));
 }
 
-TILE_INLINE void unpack_scales_iq4_xs(const uint8_t *at, struct scales_256 *out)
+TILE_INLINE void unpack_factors_iq4_xs(const uint8_t *at, struct factors_256 *out)
 {
     unsigned high = load_u16(at + IQ4_XS_HIGH_AT);
-    out->scale = f16_at(at);
     for (unsigned j = 0; j < 8; j++) {
         unsigned low = (unsigned)at[IQ4_XS_LOW_AT + j / 2] >> j % 2 * 4 & 15;
         out->factors[j] = (int32_t)(low | (high >> 2 * j & 3) << 4) - 32;
     }
 }
 
-TILE_INLINE struct scales_256 unpack_scales(enum tensor_type type, const uint8_t *at)
+TILE_INLINE struct factors_256 unpack_factors(enum tensor_type type, const uint8_t *at)
 {
-    struct scales_256 out;
+    struct factors_256 out;
     switch (type) {
     case TENSOR_Q2_K:
-        unpack_scales_q2_k(at, &out);
+        unpack_factors_q2_k(at, &out);
         break;
     case TENSOR_Q3_K:
-        unpack_scales_q3_k(at, &out);
+        unpack_factors_q3_k(at, &out);
         break;
     case TENSOR_Q4_K:
     case TENSOR_Q5_K:
-        unpack_scales_q4_k(at, &out);
+        unpack_factors_q4_k(at, &out);
         break;
     case TENSOR_IQ4_XS:
-        unpack_scales_iq4_xs(at, &out);
+        unpack_factors_iq4_xs(at, &out);
         break;
     default:
-        out.scale = f16_at(at + Q6_K_SCALE_AT);
         set_factors(&out, vld1q_s8((const void *)(at + Q6_K_SCALES_AT)));
     }
     return out;
