@@ -73,17 +73,17 @@ AGAIN_MAX = 2
 ASAN = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 TSAN = {"TSAN_OPTIONS": "halt_on_error=1"}
 
-# What the aarch64 build is asked: every kernel on a processor with and one without dot product
-# instructions, and the engine above them.
+# What the aarch64 build is asked: every kernel on a processor without dot product instructions,
+# with them, and with matrix instructions ("max" has all), and the engine above them.
 NEON_PROCESSOR = "cortex-a76"
 NEON_TESTS = {
-    "kernels/test_kernels": (NEON_PROCESSOR, "cortex-a72"),
+    "kernels/test_kernels": ("cortex-a53", NEON_PROCESSOR, "max"),
     "kernels/test_kernels_vector": (NEON_PROCESSOR,),
     "kernels/test_kernels_attention": (NEON_PROCESSOR,),
     "base/test_cores": (NEON_PROCESSOR,),
     "base/test_thread_pool": (NEON_PROCESSOR,),
     "engine/test_gguf": (NEON_PROCESSOR,),
-    "engine/test_golden_logits": (NEON_PROCESSOR,),
+    "engine/test_golden_logits": ("max",),
 }
 
 

@@ -115,7 +115,8 @@ struct attend_task {
 #define LOGIT_BLOCK 64u
 
 struct kernels {
-    const char *name; /* "ref", "avx2", "avx2-vnni", "avx512", "neon", "neon-dotprod" */
+    /* "ref", "avx2", "avx2-vnni", "avx512", "neon", "neon-dotprod", "neon-i8mm" */
+    const char *name;
 
     /* The form that weights of a type multiply with, and the size of a form. */
     enum activation_form (*form_of)(enum tensor_type type);

@@ -15,5 +15,6 @@ uint64_t peak_float_avx512(uint64_t rounds);
 uint64_t peak_int8_neon(uint64_t rounds);
 uint64_t peak_float_neon(uint64_t rounds);
 uint64_t peak_int8_dotprod(uint64_t rounds);
+uint64_t peak_int8_i8mm(uint64_t rounds);
 
 #endif

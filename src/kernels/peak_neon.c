@@ -1,5 +1,5 @@
-/* Without dot product instructions sixteen int8 products take four instructions (smull, smull2,
- * addp, sadalp). Only the multiplications and additions of the products are counted. */
+/* Without dot product instructions sixteen int8 products take three instructions (smull, smlal2,
+ * sadalp). Only the multiplications and additions of the products are counted. */
 #include "kernels/peak_loops.h"
 
 #include <arm_neon.h>
@@ -19,7 +19,7 @@ uint64_t peak_int8_neon(uint64_t rounds)
             /* Each chain needs its own product; otherwise the compiler computes only one. */
             __asm__ volatile("" : "+w"(b));
             int16x8_t low = vmull_s8(vget_low_s8(a), vget_low_s8(b));
-            sums[i] = vpadalq_s16(sums[i], vpaddq_s16(low, vmull_high_s8(a, b)));
+            sums[i] = vpadalq_s16(sums[i], vmlal_high_s8(low, a, b));
         }
     }
     for (int i = 0; i < CHAINS; i++)

@@ -59,6 +59,15 @@ KERNELS_DECLARE_PANELS(avxvnni)
 KERNELS_DECLARE_PANELS(avx512)
 void panel_prepare_avx2(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                         size_t tokens, void *out);
+
+/* All of NEON give the bits of matmul_neon. dotprod: panel_prepare_neon makes its panels, too. */
+KERNELS_DECLARE_PANELS(neon)
+KERNELS_DECLARE_PANELS(dotprod)
+KERNELS_DECLARE_PANELS(i8mm)
+void panel_prepare_neon(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                        size_t tokens, void *out);
+void panel_prepare_i8mm(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                        size_t tokens, void *out);
 void panel_prepare_avx512(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);
 
