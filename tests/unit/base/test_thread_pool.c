@@ -56,6 +56,34 @@ static void test_steps_wait_for_helpers_that_have_begun(void)
     thread_pool_free(pool);
 }
 
+/* Items of a slow core take ten times as long as those of a fast one. */
+struct unequal {
+    atomic_uint next;
+    pthread_t fast;
+    atomic_uint by_fast, by_slow;
+};
+
+static void take_unequally(void *ctx)
+{
+    struct unequal *work = ctx;
+    const bool fast = pthread_equal(pthread_self(), work->fast);
+    while (atomic_fetch_add(&work->next, 1) < ITEMS) {
+        usleep(fast ? 2000 : 20000);
+        atomic_fetch_add(fast ? &work->by_fast : &work->by_slow, 1);
+    }
+}
+
+static void test_a_slow_core_takes_fewer_items(void)
+{
+    struct unequal work = {.fast = pthread_self()};
+    struct thread_pool *pool = thread_pool_new(2);
+    REQUIRE(pool != NULL);
+    thread_pool_run(pool, take_unequally, &work);
+    CHECK(work.by_fast + work.by_slow == ITEMS);
+    CHECK(work.by_slow < work.by_fast / 2); /* in equal parts it would be as many */
+    thread_pool_free(pool);
+}
+
 static void test_helpers_wake_up_after_a_pause(void)
 {
     struct thread_pool *pool = thread_pool_new(2);
@@ -220,6 +248,7 @@ int main(void)
 {
     RUN(test_every_item_is_done_once_in_every_step);
     RUN(test_steps_wait_for_helpers_that_have_begun);
+    RUN(test_a_slow_core_takes_fewer_items);
     RUN(test_helpers_wake_up_after_a_pause);
     RUN(test_pools_come_and_go);
     RUN(test_more_threads_than_cores_do_every_item_once);
