@@ -32,6 +32,7 @@ PURPOSE = {
     "exchange": "runs the plan of one request",
     "tier": "where inference runs",
     "engine": "the local model",
+    "quant": "makes models smaller",
     "router": "chooses where to start",
     "kernels": "arithmetic by processor",
     "privacy": "finds and hides private data",

@@ -31,7 +31,8 @@ def test_help_lists_every_verb_and_each_explains_itself():
     equal(code, 0)
     for verb in (
         "serve chat ask explain doctor models scan redact egress forget tokenize detokenize"
-        " template generate embed logits perplexity score bench router report version help"
+        " template generate embed logits perplexity score bench router report"
+        " quantize imatrix version help"
     ).split():
         assert re.search(rf"^\s+{verb}\b", out.decode(), re.MULTILINE), verb
         code, text, err = run(verb, "--help")
@@ -514,6 +515,8 @@ logits --ids 1 --lora @ -o out | tokenize -m @ | detokenize -m @ | generate -p x
 generate -p x --grammar @ | generate -p x --json-schema @ | generate -p x --speculate @
 generate -p x --lora @ | models info @ | models info -m @ | models pull @
 models pull https://127.0.0.1:1/x.gguf --ca-file @ | chat -c @ hi | chat -m @ hi | serve -c @
+quantize @ out Q8_0 | quantize nano out Q8_0 --imatrix @ | imatrix @ lines -o out
+imatrix nano @ -o out
 serve -m @ | doctor -c @ | doctor -m @ | explain -c @ | forget -c @ u | report -c @
 """
 # Configurations that name the file.

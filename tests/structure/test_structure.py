@@ -19,7 +19,7 @@ LEVELS = [
     ["base"],
     ["kernels", "privacy", "net", "ledger", "request", "instant"],
     ["engine", "router"],
-    ["tier"],
+    ["tier", "quant"],
     ["exchange"],
     ["api"],
     ["cluster"],
@@ -59,7 +59,7 @@ PARTS = {
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
-    "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "evidence"],
+    "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "making", "evidence"],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.
 APART = {"app/verbs"}

@@ -112,6 +112,7 @@ static void run_experts(struct step *step)
     step->item = expert_item;
     step->item_count = active * ((weight->rows + step->item_rows - 1) / step->item_rows);
     forward_reduce_experts(step);
+    forward_observe_experts(step);
     step_run(step, (size_t)active * step->product_count * weight->rows * weight->row_bytes);
 }
 

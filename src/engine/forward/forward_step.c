@@ -158,6 +158,7 @@ void step_run_products(struct step *step)
         step->item_count +=
             (step->products[i].weight->rows + step->item_rows - 1) / step->item_rows;
     forward_reduce(step);
+    forward_observe(step);
     step_run(step, bytes * step->input_count);
 }
 
@@ -202,6 +203,9 @@ static void prepare_item(struct step *step, uint32_t index)
 
 static void prepare(struct step *step)
 {
+    step->batch->inputs = step->norm_weight ? step->batch->workspace->normed : step->input;
+    step->batch->inputs_from = step->norm_weight ? NULL : step->from;
+    step->batch->inputs_size = step->input_size;
     if (step->batch->adapted) /* adapters multiply plain floats */
         step->forms |= 1u << ACTIVATION_F32;
     step->item = prepare_item;

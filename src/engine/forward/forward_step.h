@@ -24,6 +24,11 @@ struct batch {
     uint32_t layer_index;
     bool adapted;        /* the sequence of some segment has adapters */
     uint32_t left_count; /* rows that have left by an early exit */
+    /* For an observer: the floats that the last forward_prepare brought into form, row i of them
+     * being inputs[from[i]], or inputs[i] when from is NULL. */
+    const float *inputs;
+    const uint32_t *inputs_from;
+    size_t inputs_size;
 };
 
 /* Whether all rows have left early, so that only keys and values remain to be made. */
@@ -77,6 +82,10 @@ void forward_add_adapters(const struct step *step, uint32_t product, uint32_t ro
 /* Adds the adapters' change of a token's embedding. */
 void forward_embed_adapters(const struct td_model *model, const struct adapter_set *set, int32_t id,
                             float *hidden);
+/* Shows the inputs of the step's products to the workspace's observer, if there is one.
+ * forward_observe_experts: of products of experts, whose inputs are the places. */
+void forward_observe(const struct step *step);
+void forward_observe_experts(const struct step *step);
 /* gate = activation(gate) * up for `count` values. */
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */

@@ -64,6 +64,13 @@ struct workspace_attention {
     atomic_uint *done;     /* [shared rows, kv_heads]: how many spans are ready */
 };
 
+/* Sees the inputs of matrices, as floats, before they are prepared: for statistics. Called by the
+ * leader, once for each input row of each matrix (of each expert that the row goes through). */
+struct workspace_observer {
+    void (*input)(void *ctx, const struct weight *weight, uint32_t expert, const float *x);
+    void *ctx;
+};
+
 struct workspace_options {
     uint32_t row_max;       /* 0 = WORKSPACE_ROWS_DEFAULT */
     uint32_t logit_row_max; /* rows of `logits`; 0 = none */
@@ -74,6 +81,7 @@ struct workspace {
     struct thread_pool *threads;
     uint32_t row_max, logit_row_max, thread_count;
     const atomic_bool *stop; /* a pass ends between two layers when it is set; NULL = never */
+    const struct workspace_observer *observer; /* NULL = none */
 
     void *block; /* holds everything below */
     uint64_t block_bytes;

@@ -3,16 +3,10 @@
 #ifndef ENGINE_GGUF_COPY_H
 #define ENGINE_GGUF_COPY_H
 
-#include "base/buf.h"
-#include "engine/gguf/gguf.h"
-
-/* Append one pair in the file's form to the caller's buffer `pairs`, for gguf_copy. */
-void gguf_put_u32(struct buf *pairs, const char *key, uint32_t value);
-void gguf_put_string(struct buf *pairs, const char *key, struct td_str value);
-void gguf_put_floats(struct buf *pairs, const char *key, const float *values, uint64_t count);
+#include "engine/gguf/gguf_write.h"
 
 /* Writes `path`, which may be the file that is open. Keys that begin with `prefix` are left out;
- * the `pair_count` pairs of `pairs` come at the end. TD_IO, TD_NO_MEMORY. */
+ * the `pair_count` pairs of `pairs` come at the end. TD_IO, TD_NO_MEMORY, TD_LIMIT (no room). */
 TD_MUST_CHECK enum td_status gguf_copy(const struct gguf *gguf, const char *prefix,
                                        const struct buf *pairs, uint64_t pair_count,
                                        const char *path, struct td_error *err);

@@ -1,5 +1,5 @@
-/* What gguf.c (opens and checks), gguf_split.c (joins), gguf_access.c (answers) and gguf_copy.c
- * (writes) share. Nobody else includes this. */
+/* What gguf.c (opens and checks), gguf_split.c (joins), gguf_access.c (answers), gguf_copy.c and
+ * gguf_write.c (write) share. Nobody else includes this. */
 #ifndef ENGINE_GGUF_FORMAT_H
 #define ENGINE_GGUF_FORMAT_H
 

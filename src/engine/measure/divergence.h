@@ -1,0 +1,50 @@
+/* Measures how far a model's predictions are from those of a reference with the same vocabulary:
+ * what compression costs. Kullback-Leibler divergence KLD(P || Q) = sum of p log(p / q) for each
+ * token, P being the reference (2407.09141: it tells flips of answers, which perplexity hides). One
+ * thread. */
+#ifndef ENGINE_DIVERGENCE_H
+#define ENGINE_DIVERGENCE_H
+
+#include "tandem/engine.h"
+
+struct divergence_result {
+    uint64_t token_count;              /* predictions that were compared */
+    double kld_mean, kld_p99, kld_max; /* nats */
+    double kld_error;                  /* standard error of the mean */
+    double same_top;                   /* share of tokens whose likeliest token is the same */
+    double perplexity_reference, perplexity;
+};
+
+/* One text after the other; what is before a token of a text counts for it, up to the context. */
+struct divergence;
+
+struct divergence_options {
+    uint32_t context_tokens; /* of a window; 0 = 512 */
+    uint32_t tokens_max;     /* predictions to compare at most; 0 = all */
+    uint32_t thread_count;
+    const struct td_model *reference;
+    /* [text_count] token ids of each text; fewer than two are passed over */
+    const int32_t *const *texts;
+    const size_t *counts;
+    size_t text_count;
+};
+
+/* The predictions of the reference are computed once and kept: [token_count, vocab] floats, or
+ * anew for every comparison when they would take more than this. */
+#define DIVERGENCE_KEPT_BYTES_MAX ((uint64_t)1 << 30)
+
+/* **borrows** the options' texts and reference until divergence_free. **returns new**
+ * (divergence_free). TD_INVALID: no text has two tokens. */
+TD_MUST_CHECK enum td_status divergence_new(const struct divergence_options *options,
+                                            struct divergence **out, struct td_error *err);
+void divergence_free(struct divergence *divergence);
+
+/* Compares a model, which may be the reference itself after its weights were changed.
+ * TD_INVALID: another vocabulary. each: NULL, or [divergence_tokens] for the KLD of each token. */
+TD_MUST_CHECK enum td_status divergence_measure(struct divergence *divergence,
+                                                const struct td_model *model,
+                                                struct divergence_result *result, float *each,
+                                                struct td_error *err);
+uint64_t divergence_tokens(const struct divergence *divergence);
+
+#endif

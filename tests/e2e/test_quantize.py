@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""tandem quantize and imatrix, from the outside: sizes, what is refused, what is left behind."""
+
+import json
+import os
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from tandem import BINARY, NANO, SHARED, clean_environment, run
+
+STORIES = SHARED / "golden" / "real" / "stories260K-f32.gguf"
+TYPES = "F16 BF16 Q8_0 Q6_K Q5_K_M Q5_0 Q4_1 Q4_K_M Q4_0 IQ4_XS Q3_K_M Q2_K".split()
+
+
+def quantize(source, target, kind, *more):
+    code, out, err = run("quantize", source, target, kind, "--json", *more)
+    equal(code, 0, err)
+    return json.loads(out)
+
+
+def wide_model(folder):
+    """The default model in F32: its rows are whole super-blocks."""
+    path = Path(folder) / "wide.gguf"
+    quantize(NANO, path, "F32")
+    return path
+
+
+@case
+def test_each_type_makes_a_model_that_runs_and_is_smaller_with_fewer_bits():
+    with tempfile.TemporaryDirectory() as folder:
+        source, sizes = wide_model(folder), []
+        for kind in TYPES:
+            target = Path(folder) / f"{kind}.gguf"
+            result = quantize(source, target, kind)
+            equal(result["file_bytes"], target.stat().st_size)
+            sizes.append(result["bits_per_weight"])
+            code, out, err = run("generate", "-m", target, "-p", "turn on the", "-n", "3")
+            equal(code, 0, err)
+            assert out, kind
+        assert sizes[0] == sizes[1] and sorted(sizes[1:], reverse=True) == sizes[1:], sizes
+
+
+@case
+def test_more_bits_predict_better():
+    text = "turn on the lights in the kitchen and play some music, please. " * 40
+    with tempfile.TemporaryDirectory() as folder:
+        source = wide_model(folder)
+        losses = []
+        for kind in ("F32", "Q8_0", "Q2_K"):
+            target = Path(folder) / f"{kind}.gguf"
+            quantize(source, target, kind)
+            code, out, err = run("perplexity", "-m", target, "--json", stdin=text.encode())
+            equal(code, 0, err)
+            losses.append(json.loads(out)["mean_nll"])
+        assert abs(losses[1] - losses[0]) < abs(losses[2] - losses[0]), losses
+
+
+@case
+def test_the_map_is_in_the_metadata_and_requantising_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "q4.gguf"
+        code, _, err = run("quantize", NANO, target, "Q4_K_M")
+        equal(code, 0, err)
+        assert "quantised already (Q8_0)" in err, err
+        code, out, _ = run("models", "info", target, "--json")
+        equal(code, 0)
+        metadata = json.loads(out)["metadata"]
+        assert "token_embd.weight=Q6_K" in metadata["tandem.quantize.map"], metadata
+        equal(metadata["tandem.quantize.requantized_from"], "Q8_0")
+        equal(metadata["general.file_type"], "15")
+
+
+@case
+def test_rows_that_are_no_whole_blocks_get_a_type_that_fits():
+    if not STORIES.exists():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "s.gguf"
+        code, _, err = run("quantize", STORIES, target, "Q4_K_M")
+        equal(code, 0, err)
+        assert "no whole blocks of Q4_K" in err and "now Q5_0" in err, err
+        equal(run("generate", "-m", target, "-p", "Once", "-n", "2")[0], 0)
+
+
+def damage(path, value):
+    """Writes a float into the first matrix of an F32 file; returns what it wrote over."""
+    raw = bytearray(path.read_bytes())
+    at = len(raw) - 4096 * 4
+    raw[at : at + 4] = struct.pack("<f", value)
+    path.write_bytes(raw)
+
+
+@case
+def test_weights_that_are_no_numbers_are_named_and_refused_unless_forced():
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = wide_model(folder), Path(folder) / "out.gguf"
+        for value, word in ((float("nan"), "NaN"), (float("inf"), "infinite")):
+            damage(source, value)
+            code, _, err = run("quantize", source, target, "Q4_0")
+            equal(code, 1)
+            assert word in err and "tensor '" in err and "row" in err and "--force" in err, err
+            equal(sorted(p.name for p in Path(folder).iterdir()), ["wide.gguf"])
+            result = quantize(source, target, "Q4_0", "--force")
+            equal(result["mended_weights"], 1)
+            target.unlink()
+
+
+@case
+def test_a_full_disk_leaves_no_file():
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = wide_model(folder), Path(folder) / "out.gguf"
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+        done = subprocess.run(
+            [str(BINARY), "quantize", source, target, "Q8_0"],
+            capture_output=True,
+            env=clean_environment(),
+            preexec_fn=limit,
+            timeout=60,
+        )
+        equal(done.returncode, 1)
+        assert b"cannot write" in done.stderr, done.stderr
+        equal(sorted(os.listdir(folder)), ["wide.gguf"])
+
+
+@case
+def test_a_wrong_type_and_the_model_itself_are_refused_before_the_work():
+    with tempfile.TemporaryDirectory() as folder:
+        source = wide_model(folder)
+        code, _, err = run("quantize", source, Path(folder) / "x.gguf", "Q7_X")
+        assert code == 1 and "Q4_K_M" in err, err
+        code, _, err = run("quantize", source, source, "Q8_0")
+        assert code == 1 and "the model itself" in err, err
+        equal(sorted(os.listdir(folder)), ["wide.gguf"])
+
+
+@case
+def test_importance_from_texts_is_used_and_another_models_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        source, text = wide_model(folder), Path(folder) / "text.txt"
+        text.write_text("turn on the lights in the kitchen. play some music. " * 60)
+        matrix, target = Path(folder) / "imatrix.gguf", Path(folder) / "q4.gguf"
+        code, out, err = run("imatrix", source, text, "-o", matrix, "--json")
+        equal(code, 0, err)
+        equal(json.loads(out)["matrices"], 43)
+        plain = quantize(source, Path(folder) / "plain.gguf", "Q4_K_M")
+        result = quantize(source, target, "Q4_K_M", "--imatrix", matrix)
+        equal((result["unweighed_tensors"], result["map"]), (0, plain["map"]))
+        assert (
+            target.read_bytes()[-1_000_000:]
+            != (Path(folder) / "plain.gguf").read_bytes()[-1_000_000:]
+        )
+        if STORIES.exists():
+            code, _, err = run("quantize", STORIES, target, "Q4_0", "--imatrix", matrix)
+            assert code == 1 and "another model" in err, err
+        code, _, err = run("quantize", source, target, "Q4_0", "--imatrix", source)
+        assert code == 1 and "not an importance matrix" in err, err
+
+
+if __name__ == "__main__":
+    main()
