@@ -119,7 +119,6 @@ void quantize_put_map(const struct quantize_plan *plan, struct buf *out)
 struct reading {
     const struct quantize_plan *plan;
     const struct quantize_options *options;
-    const struct kernels *kernels;
 };
 
 static bool is_edited(const struct quantize_options *options, size_t item)
@@ -127,18 +126,29 @@ static bool is_edited(const struct quantize_options *options, size_t item)
     return options->edit && options->edited(options->edit_ctx, item);
 }
 
-static void read_row(void *ctx, size_t index, uint64_t row, float *out)
+void quantize_read_row(const struct quantize_item *item, uint64_t row, float *out)
 {
-    const struct reading *reading = ctx;
-    const struct gguf_tensor *tensor = reading->plan->items[index].tensor;
+    const struct gguf_tensor *tensor = item->tensor;
     size_t cols = (size_t)tensor->dims[0];
     size_t row_bytes =
         tensor->bytes / (size_t)(tensor->dims[1] * tensor->dims[2] * tensor->dims[3]);
-    reading->kernels->dequantize((enum tensor_type)tensor->type,
-                                 (const uint8_t *)tensor->data + (size_t)row * row_bytes, cols,
-                                 out);
+    kernels_get(TD_CPU_AUTO, NULL)
+        ->dequantize((enum tensor_type)tensor->type,
+                     (const uint8_t *)tensor->data + (size_t)row * row_bytes, cols, out);
+    for (size_t i = 0; item->col_scale && i < cols; i++)
+        out[i] *= item->col_scale[i];
+    for (size_t i = 0; item->row_scale && i < cols; i++)
+        out[i] *= item->row_scale[row];
+}
+
+static void read_row(void *ctx, size_t index, uint64_t row, float *out)
+{
+    const struct reading *reading = ctx;
+    const struct quantize_item *item = &reading->plan->items[index];
+    quantize_read_row(item, row, out);
     if (is_edited(reading->options, index))
-        reading->options->edit(reading->options->edit_ctx, index, row, out, cols);
+        reading->options->edit(reading->options->edit_ctx, index, row, out,
+                               (size_t)item->tensor->dims[0]);
 }
 
 static void progress(void *ctx, uint64_t done, uint64_t total)
@@ -172,7 +182,7 @@ enum td_status quantize_write(const struct quantize_plan *plan,
                               const struct quantize_options *options, struct encode_result *result,
                               struct td_error *err)
 {
-    struct reading reading = {plan, options, kernels_get(TD_CPU_AUTO, NULL)};
+    struct reading reading = {plan, options};
     struct encode_tensor *tensors = calloc(plan->item_count + 1, sizeof *tensors);
     if (tensors == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for %zu tensors", plan->item_count);
@@ -181,7 +191,8 @@ enum td_status quantize_write(const struct quantize_plan *plan,
         tensors[i].to = (struct gguf_write_tensor){
             item->tensor->name, item->type, item->tensor->dim_count, {0}};
         memcpy(tensors[i].to.dims, item->tensor->dims, sizeof item->tensor->dims);
-        tensors[i].raw = item->kept && !is_edited(options, i) ? item->tensor->data : NULL;
+        bool changed = is_edited(options, i) || item->col_scale || item->row_scale;
+        tensors[i].raw = item->kept && !changed ? item->tensor->data : NULL;
         tensors[i].importance = item->importance;
     }
     struct buf pairs;

@@ -13,6 +13,9 @@ struct quantize_item {
     enum tensor_type wanted; /* differs from `type` where rows are no whole blocks of it */
     bool kept;               /* stays as it is, byte for byte */
     const float *importance; /* [experts, cols], NULL = none */
+    /* The weights are multiplied by these before they are rounded (scaling.h); NULL = by 1. */
+    const float *col_scale; /* [cols] */
+    const float *row_scale; /* [rows] */
 };
 
 struct quantize_plan {
@@ -37,6 +40,9 @@ void quantize_plan_deinit(struct quantize_plan *plan);
 uint64_t quantize_plan_bytes(const struct quantize_plan *plan);
 uint64_t quantize_item_bytes(const struct quantize_item *item, enum tensor_type type);
 
+/* Row `row` of an item as floats, with its scales. Any thread. */
+void quantize_read_row(const struct quantize_item *item, uint64_t row, float *out);
+
 /* Changes a row after it was read; see quantize_options. */
 typedef void quantize_edit_fn(void *ctx, size_t item, uint64_t row, float *x, size_t cols);
 
@@ -45,7 +51,7 @@ struct quantize_options {
     bool force;
     const atomic_bool *cancel;
     struct thread_pool *threads;
-    /* Scales folded in, adapters merged: called for each row of items for which `edited` is true.
+    /* Adapters merged: called for each row of items for which `edited` is true.
      * NULL = none. Several threads at once. */
     quantize_edit_fn *edit;
     bool (*edited)(void *ctx, size_t item);
