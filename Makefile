@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-router router-model lint format hooks fuzz install deb clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-quant bench-router router-model lint format hooks fuzz install deb clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -40,6 +40,9 @@ bench-nano: all ## what the default model can do, beside published figures (BENC
 
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams
+
+bench-quant: all ## what quantising costs, beside llama.cpp's quantiser (LLAMA_BIN, QUANT_MODEL, QUANT_TEXT)
+	@python3 bench/run.py quant
 
 bench-gateway: all ## what the gateway costs beside nginx: added time, CPU, memory, streams (BENCH_QUICK=1)
 	@python3 bench/run.py gateway

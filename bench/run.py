@@ -3,7 +3,8 @@
 
 Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving
 (time to first token, memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams
-(many at once beside llama-server), grammar (its cost), kernels (beside the read bandwidth), privacy
+(many at once beside llama-server), grammar (its cost), quant (what fewer bits cost, beside
+llama.cpp's quantiser), kernels (beside the read bandwidth), privacy
 (scan speed), pseudonyms (their cost), egress (its record: what is found when it was changed, and
 its cost), router (what it recovers beside published routers, decision time, paraphrases), hedging
 (the tail with a slow cloud), gateway (what it adds beside nginx), ladder (faults on every link, for
@@ -37,6 +38,7 @@ SECTIONS = {
     "serving": module("bench_serving"),
     "engine": module("bench_engine"),
     "grammar": module("bench_grammar"),
+    "quant": module("bench_quant"),
     "streams": module("bench_streams"),
     "kernels": lambda: program("bench_kernels", "Kernels"),
     "router": module("bench_router", "bench_consistency", "bench_ramp"),

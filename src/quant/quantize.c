@@ -161,8 +161,12 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 static uint64_t put_pairs(const struct quantize_plan *plan, const struct quantize_options *options,
                           struct buf *pairs)
 {
-    static const char *const dropped[] = {"general.file_type", "general.quantization_version",
-                                          "general.alignment", "tandem.quantize.", NULL};
+    static const char *const dropped[] = {"general.file_type",
+                                          "general.quantization_version",
+                                          "split.",
+                                          "general.alignment",
+                                          "tandem.quantize.",
+                                          NULL};
     uint64_t count = gguf_put_kept(pairs, plan->gguf, dropped);
     gguf_put_u32(pairs, "general.file_type", mix_file_type(plan->mix));
     gguf_put_u32(pairs, "general.quantization_version", QUANTIZATION_VERSION);

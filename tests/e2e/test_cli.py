@@ -32,7 +32,7 @@ def test_help_lists_every_verb_and_each_explains_itself():
     for verb in (
         "serve chat ask explain doctor models scan redact egress forget tokenize detokenize"
         " template generate embed logits perplexity score bench router report"
-        " quantize imatrix version help"
+        " quantize imatrix convert version help"
     ).split():
         assert re.search(rf"^\s+{verb}\b", out.decode(), re.MULTILINE), verb
         code, text, err = run(verb, "--help")

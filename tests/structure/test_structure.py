@@ -408,6 +408,7 @@ MEMBERS_KNOWN_IN = (
     "tier/openai",
     "tier/tool_parser",
     "tier/call_grammar",
+    "quant/hf_tokenizer",
 )
 
 

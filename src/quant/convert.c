@@ -1,0 +1,378 @@
+#include "quant/convert.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "quant/hf_tokenizer.h"
+#include "quant/hf_weights.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONFIG_BYTES_MAX ((size_t)16 << 20)
+#define NUMBER_MAX 2147483647.0
+
+struct folder {
+    const char *path;
+    struct json *config, *tokenizer, *tokenizer_config;
+    struct buf chat_template;
+    const struct json *text; /* config, or its text_config */
+    const struct hf_family *family;
+    struct safetensors *files;
+    struct hf_weights weights;
+};
+
+/* --- reading the folder --- */
+
+static enum td_status read_json(const struct folder *folder, const char *name, size_t bytes_max,
+                                bool required, struct json **out, struct td_error *err)
+{
+    char path[PATH_MAX];
+    struct buf text;
+    enum td_status status = path_join(path, sizeof path, folder->path, name, err);
+    if (status != TD_OK || (!required && access(path, F_OK) != 0))
+        return status;
+    buf_init(&text, bytes_max);
+    status = buf_read_file(&text, path, err);
+    if (status == TD_OK) {
+        status = json_parse(buf_view(&text), out, err);
+        if (status != TD_OK)
+            error_prefix(err, "%s", path);
+    }
+    buf_deinit(&text);
+    return status;
+}
+
+static enum td_status find_family(struct folder *folder, struct td_error *err)
+{
+    struct td_str type = json_text(json_get(folder->config, "model_type"));
+    folder->text = folder->config;
+    if (str_equal(type, STR("gemma3")) && !json_absent(json_get(folder->config, "text_config"))) {
+        folder->text = json_get(folder->config, "text_config");
+        type = STR("gemma3_text");
+    }
+    folder->family = hf_family_find(type);
+    return folder->family
+               ? TD_OK
+               : error_set(err, TD_UNSUPPORTED,
+                           "%s/config.json: model_type '" STR_FMT "'; converted are %s",
+                           folder->path, STR_ARG(str_slice(type, 0, 60)), hf_family_list());
+}
+
+static enum td_status read_folder(struct folder *folder, struct td_error *err)
+{
+    char path[PATH_MAX];
+    enum td_status status =
+        read_json(folder, "config.json", CONFIG_BYTES_MAX, true, &folder->config, err);
+    if (status == TD_OK)
+        status = find_family(folder, err);
+    if (status == TD_OK)
+        status = read_json(folder, "tokenizer.json", HF_TOKENIZER_BYTES_MAX, true,
+                           &folder->tokenizer, err);
+    if (status == TD_OK)
+        status = read_json(folder, "tokenizer_config.json", CONFIG_BYTES_MAX, false,
+                           &folder->tokenizer_config, err);
+    if (status == TD_OK)
+        status = path_join(path, sizeof path, folder->path, "chat_template.jinja", err);
+    if (status == TD_OK && access(path, F_OK) == 0)
+        status = buf_read_file(&folder->chat_template, path, err);
+    if (status == TD_OK)
+        status = safetensors_open(folder->path, &folder->files, err);
+    if (status == TD_OK)
+        status =
+            hf_weights_init(&folder->weights, folder->family, folder->text, folder->files, err);
+    return status;
+}
+
+static void close_folder(struct folder *folder)
+{
+    hf_weights_deinit(&folder->weights);
+    safetensors_close(folder->files);
+    json_free(folder->config);
+    json_free(folder->tokenizer);
+    json_free(folder->tokenizer_config);
+    buf_deinit(&folder->chat_template);
+}
+
+/* --- metadata --- */
+
+struct pairs {
+    const struct folder *folder;
+    struct buf *buf;
+    uint64_t count;
+    char key[128];
+};
+
+static const char *key_of(struct pairs *pairs, const char *name)
+{
+    snprintf(pairs->key, sizeof pairs->key, "%s.%s", pairs->folder->family->architecture, name);
+    return pairs->key;
+}
+
+static void put_number(struct pairs *pairs, const char *name, double value, bool whole)
+{
+    if (whole)
+        gguf_put_u32(pairs->buf, key_of(pairs, name), (uint32_t)value);
+    else
+        gguf_put_f32(pairs->buf, key_of(pairs, name), (float)value);
+    pairs->count++;
+}
+
+static void put_text(struct pairs *pairs, const char *key, const char *value)
+{
+    if (value == NULL)
+        return;
+    gguf_put_string(pairs->buf, key, str_from(value));
+    pairs->count++;
+}
+
+/* Keys that are the same number in both. */
+static const struct {
+    const char *theirs, *ours;
+    bool whole, required;
+} numbers[] = {
+    {"num_hidden_layers", "block_count", true, true},
+    {"max_position_embeddings", "context_length", true, true},
+    {"hidden_size", "embedding_length", true, true},
+    {"intermediate_size", "feed_forward_length", true, true},
+    {"num_attention_heads", "attention.head_count", true, true},
+    {"rms_norm_eps", "attention.layer_norm_rms_epsilon", false, true},
+    {"head_dim", "attention.key_length", true, false},
+    {"head_dim", "attention.value_length", true, false},
+    {"attn_logit_softcapping", "attn_logit_softcapping", false, false},
+    {"final_logit_softcapping", "final_logit_softcapping", false, false},
+    {"embedding_multiplier", "embedding_scale", false, false},
+    {"residual_multiplier", "residual_scale", false, false},
+    {"logits_scaling", "logit_scale", false, false},
+    {"attention_multiplier", "attention.scale", false, false},
+};
+
+static enum td_status put_numbers(struct pairs *pairs, struct td_error *err)
+{
+    const struct json *config = pairs->folder->text;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const struct json *value = json_get(config, numbers[i].theirs);
+        double number = json_number(value, -1);
+        if (json_absent(value) && !numbers[i].required)
+            continue;
+        if (!(number > 0) || number > NUMBER_MAX || (numbers[i].whole && number != floor(number)))
+            return error_set(err, TD_CORRUPT, "config.json: %s is no positive number",
+                             numbers[i].theirs);
+        put_number(pairs, numbers[i].ours, number, numbers[i].whole);
+    }
+    double kv_heads = json_number(json_get(config, "num_key_value_heads"), 0);
+    if (kv_heads <= 0)
+        kv_heads = json_number(json_get(config, "num_attention_heads"), 0);
+    put_number(pairs, "attention.head_count_kv", kv_heads, true);
+    if (pairs->folder->family->four_norms) {
+        double window = json_number(json_get(config, "sliding_window"), 0);
+        if (window > 0 && window <= NUMBER_MAX)
+            put_number(pairs, "attention.sliding_window", window, true);
+    }
+    return TD_OK;
+}
+
+static enum td_status put_rope(struct pairs *pairs, struct td_error *err)
+{
+    const struct json *config = pairs->folder->text;
+    const struct json *rope = hf_rope(config);
+    double base = hf_rope_base(config, false), local = hf_rope_base(config, true);
+    put_number(pairs, "rope.freq_base", base, false);
+    if (local > 0)
+        put_number(pairs, "rope.freq_base_swa", local, false);
+    double heads = json_number(json_get(config, "num_attention_heads"), 1);
+    double head = json_number(json_get(config, "head_dim"), 0);
+    head = head > 0 ? head : json_number(json_get(config, "hidden_size"), 0) / heads;
+    double part = json_number(json_get(config, "partial_rotary_factor"), 1);
+    put_number(pairs, "rope.dimension_count", floor(head * part), true);
+    struct td_str kind = json_text(json_get(rope, "rope_type"));
+    kind = kind.len ? kind : json_text(json_get(rope, "type"));
+    double factor = json_number(json_get(rope, "factor"), 0);
+    double original = json_number(json_get(rope, "original_max_position_embeddings"), 0);
+    if (original <= 0)
+        original = json_number(json_get(config, "original_max_position_embeddings"), 0);
+    if (kind.len == 0 || str_equal(kind, STR("default")) || str_equal(kind, STR("llama3")))
+        return TD_OK; /* llama3 is a tensor: hf_weights.c */
+    bool longrope = str_equal(kind, STR("longrope")), yarn = str_equal(kind, STR("yarn"));
+    if (!longrope && !yarn && !str_equal(kind, STR("linear")))
+        return error_set(err, TD_UNSUPPORTED,
+                         "config.json: rope_scaling of the type '" STR_FMT
+                         "'; linear, yarn, llama3 and longrope are known",
+                         STR_ARG(str_slice(kind, 0, 40)));
+    gguf_put_string(pairs->buf, key_of(pairs, "rope.scaling.type"), kind);
+    pairs->count++;
+    if (factor > 0)
+        put_number(pairs, "rope.scaling.factor", factor, false);
+    if (original > 0 && original <= NUMBER_MAX)
+        put_number(pairs, "rope.scaling.original_context_length", original, true);
+    double context = json_number(json_get(config, "max_position_embeddings"), 0);
+    if (longrope && original > 0) {
+        double scale = context / original;
+        put_number(pairs, "rope.scaling.attn_factor",
+                   scale <= 1 ? 1 : sqrt(1 + log(scale) / log(original)), false);
+    }
+    return TD_OK;
+}
+
+/* "NAME sha256:HEX" of each file that was read. */
+static void put_sources(struct pairs *pairs)
+{
+    const struct safetensors *files = pairs->folder->files;
+    gguf_put_strings(pairs->buf, "tandem.source.files", safetensors_file_count(files));
+    for (size_t i = 0; i < safetensors_file_count(files); i++) {
+        const void *data;
+        size_t len;
+        uint8_t digest[CRYPTO_SHA256_BYTES];
+        char hex[2 * CRYPTO_SHA256_BYTES + 1], line[NAME_MAX + 100];
+        const char *path = safetensors_file(files, i, &data, &len), *name = strrchr(path, '/');
+        crypto_sha256(data, len, digest);
+        crypto_hex(digest, sizeof digest, hex);
+        snprintf(line, sizeof line, "%s sha256:%s", name ? name + 1 : path, hex);
+        gguf_put_element(pairs->buf, str_from(line));
+    }
+    pairs->count++;
+}
+
+static void put_provenance(struct pairs *pairs, const struct convert_options *options)
+{
+    char when[25];
+    clock_format_iso8601(clock_wall_ms(NULL), when);
+    put_sources(pairs);
+    put_text(pairs, "tandem.source.model",
+             json_cstr(json_get(pairs->folder->config, "_name_or_path")));
+    put_text(pairs, "tandem.source.converted", when);
+    put_text(pairs, "tandem.source.dequantized_from", pairs->folder->weights.packed);
+    put_text(pairs, "tandem.source.teacher", options->teacher);
+    put_text(pairs, "tandem.source.method", options->method);
+    put_text(pairs, "general.license", options->license);
+}
+
+static enum td_status put_all(struct pairs *pairs, const struct convert_options *options,
+                              uint32_t vocab_count, struct td_error *err)
+{
+    const struct folder *folder = pairs->folder;
+    const char *base = strrchr(folder->path, '/');
+    put_text(pairs, "general.architecture", folder->family->architecture);
+    put_text(pairs, "general.type", "model");
+    put_text(pairs, "general.name",
+             options->name     ? options->name
+             : base && base[1] ? base + 1
+                               : folder->path);
+    gguf_put_u32(pairs->buf, "general.file_type", mix_file_type(options->mix));
+    gguf_put_u32(pairs->buf, "general.quantization_version", 2);
+    pairs->count += 2;
+    put_number(pairs, "vocab_size", vocab_count, true);
+    enum td_status status = put_numbers(pairs, err);
+    if (status == TD_OK)
+        status = put_rope(pairs, err);
+    if (status == TD_OK)
+        status = hf_tokenizer_convert(folder->tokenizer, folder->tokenizer_config, folder->text,
+                                      buf_view(&folder->chat_template), vocab_count, pairs->buf,
+                                      &pairs->count, err);
+    if (status == TD_OK)
+        put_provenance(pairs, options);
+    return status;
+}
+
+/* --- writing --- */
+
+struct writing {
+    const struct hf_weights *weights;
+    const struct convert_options *options;
+};
+
+static void read_row(void *ctx, size_t index, uint64_t row, float *out)
+{
+    const struct writing *writing = ctx;
+    hf_weights_read(writing->weights, index, row, out);
+}
+
+static void progress(void *ctx, uint64_t done, uint64_t total)
+{
+    const struct writing *writing = ctx;
+    if (writing->options->progress)
+        writing->options->progress(writing->options->progress_ctx, done, total);
+}
+
+static uint32_t vocab_of(const struct hf_weights *weights)
+{
+    for (size_t i = 0; i < weights->count; i++)
+        if (strcmp(weights->tensors[i].name, "token_embd.weight") == 0)
+            return (uint32_t)weights->tensors[i].rows;
+    return 0;
+}
+
+static struct mix_model model_of(const struct folder *folder)
+{
+    struct mix_model model = {.tied = folder->weights.tied, .group = 1};
+    double heads = json_number(json_get(folder->text, "num_attention_heads"), 1);
+    double kv_heads = json_number(json_get(folder->text, "num_key_value_heads"), heads);
+    double layers = json_number(json_get(folder->text, "num_hidden_layers"), 0);
+    if (kv_heads >= 1 && heads >= 1 && heads < 1e6)
+        model.group = (uint32_t)(heads / kv_heads);
+    if (layers >= 1 && layers < 1e6)
+        model.layer_count = (uint32_t)layers;
+    return model;
+}
+
+static void plan_tensors(const struct folder *folder, const struct mix *mix,
+                         struct encode_tensor *tensors)
+{
+    struct mix_model model = model_of(folder);
+    for (size_t i = 0; i < folder->weights.count; i++) {
+        const struct hf_tensor *from = &folder->weights.tensors[i];
+        struct gguf_write_tensor *to = &tensors[i].to;
+        *to = (struct gguf_write_tensor){
+            str_from(from->name), TENSOR_F32, from->dim_count, {from->cols, from->rows, 1, 1}};
+        if (!mix_keeps(to->name, to->dims))
+            to->type = mix_fit(mix_type(mix, &model, to->name), from->cols);
+    }
+}
+
+enum td_status convert_folder(const struct convert_options *options, struct convert_result *result,
+                              struct td_error *err)
+{
+    struct folder folder = {.path = options->folder};
+    struct buf buf;
+    *result = (struct convert_result){.tensor_count = 0};
+    buf_init(&folder.chat_template, CONFIG_BYTES_MAX);
+    buf_init(&buf, GGUF_HEAD_BYTES_MAX);
+    struct pairs pairs = {.folder = &folder, .buf = &buf};
+    struct encode_tensor *tensors = NULL;
+    enum td_status status = read_folder(&folder, err);
+    if (status == TD_OK)
+        status = put_all(&pairs, options, vocab_of(&folder.weights), err);
+    if (status == TD_OK) {
+        tensors = calloc(folder.weights.count + 1, sizeof *tensors);
+        if (tensors == NULL)
+            status = error_set(err, TD_NO_MEMORY, "no memory for tensors");
+    }
+    struct writing writing = {&folder.weights, options};
+    if (status == TD_OK) {
+        plan_tensors(&folder, options->mix, tensors);
+        const struct encode_job job = {.tensors = tensors,
+                                       .tensor_count = folder.weights.count,
+                                       .read_row = read_row,
+                                       .progress = progress,
+                                       .ctx = &writing,
+                                       .pairs = &buf,
+                                       .pair_count = pairs.count,
+                                       .force = options->force,
+                                       .cancel = options->cancel,
+                                       .threads = options->threads};
+        status = encode_file(&job, options->out, &result->file, err);
+        snprintf(result->architecture, sizeof result->architecture, "%s",
+                 folder.family->architecture);
+        result->tensor_count = folder.weights.count;
+        result->packed = folder.weights.packed;
+    }
+    free(tensors);
+    buf_deinit(&buf);
+    close_folder(&folder);
+    return status;
+}

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""tandem convert, from the outside: the default model as a Hugging Face folder and back, and what
+is refused."""
+
+import json
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from tandem import NANO, run
+
+NAMES = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+ENDS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm"}
+HEAD = 64
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN2 = LLAMA3.replace("{1,3}", "")
+
+
+class File:
+    """What stands in an F32 GGUF file."""
+
+    def __init__(self, path):
+        self.raw, self.at = path.read_bytes(), 8
+        tensors, pairs = self.take("Q"), self.take("Q")
+        self.keys = {}
+        for _ in range(pairs):
+            key = self.text()
+            self.keys[key] = self.value(self.take("I"))
+        infos = []
+        for _ in range(tensors):
+            name = self.text()
+            dims = [self.take("Q") for _ in range(self.take("I"))]
+            infos.append((name, dims, self.take("I"), self.take("Q")))
+        start = self.at + -self.at % 32
+        self.tensors = {}
+        for name, dims, kind, at in infos:
+            equal(kind, 0, name)
+            count = 1
+            for dim in dims:
+                count *= dim
+            self.tensors[name] = (dims[::-1], self.raw[start + at : start + at + 4 * count])
+
+    def take(self, form):
+        value = struct.unpack_from("<" + form, self.raw, self.at)[0]
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def text(self):
+        length = self.take("Q")
+        self.at += length
+        return self.raw[self.at - length : self.at].decode()
+
+    def value(self, kind):
+        if kind == 8:
+            return self.text()
+        if kind == 9:
+            inner, count = self.take("I"), self.take("Q")
+            return [self.value(inner) for _ in range(count)]
+        forms = {0: "B", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+        return self.take(forms[kind])
+
+
+def to_halves(raw, shape):
+    """The rows of q and k from pairs, as the file has them, to halves."""
+    row = 4 * shape[1]
+    rows = [raw[i * row : (i + 1) * row] for i in range(shape[0])]
+    out = []
+    for head in range(0, shape[0], HEAD):
+        out += rows[head : head + HEAD : 2] + rows[head + 1 : head + HEAD : 2]
+    return b"".join(out)
+
+
+def theirs(name):
+    part = name.split(".")
+    if part[0] == "blk":
+        return f"model.layers.{part[1]}.{NAMES[part[2]]}.weight"
+    return f"{ENDS[part[0]]}.weight"
+
+
+def safetensors(tensors):
+    """{name: (shape, bytes)} as a file; offsets in the order of the dict."""
+    header, body = {}, b""
+    for name, (shape, raw) in tensors.items():
+        offsets = [len(body), len(body) + len(raw)]
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": offsets}
+        body += raw
+    return header, body
+
+
+def pack(header, body):
+    head = json.dumps(header).encode()
+    return struct.pack("<Q", len(head)) + head + body
+
+
+def make_folder(folder):
+    """The default model in F32, and as a Hugging Face folder: (file, folder, its tensors)."""
+    original, target = Path(folder) / "f32.gguf", Path(folder) / "hf"
+    code, _, err = run("quantize", NANO, original, "F32")
+    equal(code, 0, err)
+    file, tensors = File(original), {}
+    for name, (shape, raw) in file.tensors.items():
+        turned = name.endswith(("attn_q.weight", "attn_k.weight"))
+        tensors[theirs(name)] = (shape, to_halves(raw, shape) if turned else raw)
+    keys = file.keys
+    target.mkdir()
+    (target / "model.safetensors").write_bytes(pack(*safetensors(tensors)))
+    tokens, kinds = keys["tokenizer.ggml.tokens"], keys["tokenizer.ggml.token_type"]
+    config = {
+        "model_type": "llama",
+        "hidden_size": keys["llama.embedding_length"],
+        "num_hidden_layers": keys["llama.block_count"],
+        "num_attention_heads": keys["llama.attention.head_count"],
+        "num_key_value_heads": keys["llama.attention.head_count_kv"],
+        "intermediate_size": keys["llama.feed_forward_length"],
+        "max_position_embeddings": keys["llama.context_length"],
+        "rope_theta": keys["llama.rope.freq_base"],
+        "rms_norm_eps": keys["llama.attention.layer_norm_rms_epsilon"],
+        "tie_word_embeddings": True,
+    }
+    cut = {"type": "Split", "pattern": {"Regex": QWEN2}, "behavior": "Isolated"}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    tokenizer = {
+        "added_tokens": [
+            {"id": i, "content": t, "special": True}
+            for i, (t, kind) in enumerate(zip(tokens, kinds))
+            if kind == 3
+        ],
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [cut, level]},
+        "model": {
+            "type": "BPE",
+            "vocab": {t: i for i, (t, kind) in enumerate(zip(tokens, kinds)) if kind != 3},
+            "merges": [merge.split(" ") for merge in keys["tokenizer.ggml.merges"]],
+        },
+    }
+    special = {
+        "eos_token": {"content": tokens[keys["tokenizer.ggml.eos_token_id"]]},
+        "add_bos_token": False,
+        "chat_template": keys["tokenizer.chat_template"],
+    }
+    (target / "config.json").write_text(json.dumps(config))
+    (target / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (target / "tokenizer_config.json").write_text(json.dumps(special))
+    return original, target, tensors
+
+
+def logits(model, folder):
+    out = Path(folder) / "logits.bin"
+    ids = ",".join(str(i) for i in range(10, 300, 7))
+    code, _, err = run("logits", "-m", model, "--ids", ids, "-o", out)
+    equal(code, 0, err)
+    return out.read_bytes()
+
+
+@case
+def test_a_converted_model_is_the_same_model_to_the_bit():
+    with tempfile.TemporaryDirectory() as folder:
+        original, source, _ = make_folder(folder)
+        target = Path(folder) / "back.gguf"
+        code, out, err = run(
+            "convert",
+            source,
+            target,
+            "--type",
+            "F32",
+            "--license",
+            "mit",
+            "--teacher",
+            "a large one",
+            "--json",
+        )
+        equal(code, 0, err)
+        result = json.loads(out)
+        equal((result["architecture"], result["file_bytes"]), ("llama", target.stat().st_size))
+        equal(logits(target, folder), logits(original, folder))
+        text = "Turn ON 12 lights, it's 7 o'clock!\n\n  <|im_start|>user"
+        equal(
+            run("tokenize", "-m", target, stdin=text.encode())[1],
+            run("tokenize", "-m", original, stdin=text.encode())[1],
+        )
+        code, out, err = run("models", "info", target, "--json")
+        equal(code, 0, err)
+        metadata = json.loads(out)["metadata"]
+        equal(metadata["general.license"], "mit")
+        equal(metadata["tandem.source.teacher"], "a large one")
+        assert "tandem.source.files" in metadata, metadata
+
+
+@case
+def test_shards_are_read_and_a_shard_outside_the_folder_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        original, source, tensors = make_folder(folder)
+        names = list(tensors)
+        (source / "model.safetensors").unlink()
+        weight_map = {}
+        for number in range(3):
+            part = {n: tensors[n] for n in names[number::3]}
+            shard = f"model-0000{number + 1}-of-00003.safetensors"
+            (source / shard).write_bytes(pack(*safetensors(part)))
+            weight_map |= dict.fromkeys(part, shard)
+        index = source / "model.safetensors.index.json"
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        target = Path(folder) / "back.gguf"
+        code, _, err = run("convert", source, target, "--type", "F32")
+        equal(code, 0, err)
+        equal(logits(target, folder), logits(original, folder))
+        weight_map[names[0]] = "../f32.gguf"
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        code, _, err = run("convert", source, target)
+        assert code == 1 and "no file of the folder" in err, err
+
+
+def refused(source, folder, word):
+    target = Path(folder) / "never.gguf"
+    code, _, err = run("convert", source, target)
+    assert code == 1 and word in err, (word, err)
+    assert not target.exists() and not Path(f"{target}.new").exists(), word
+
+
+@case
+def test_hostile_safetensors_are_refused_with_the_reason():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, tensors = make_folder(folder)
+        path, norm = source / "model.safetensors", "model.norm.weight"
+        header, body = safetensors(tensors)
+        good = header[norm]["data_offsets"]
+        for offsets, word in (
+            ([0, 1024], "overlaps"),
+            ([1 << 60, (1 << 60) + 1024], "outside the file"),
+            ([-1024, 0], "outside the file"),
+            ([good[1], good[0]], "outside the file"),
+            ([good[0], good[0] + 4], "do not fit its shape"),
+        ):
+            header[norm]["data_offsets"] = offsets
+            path.write_bytes(pack(header, body))
+            refused(source, folder, word)
+        header[norm]["data_offsets"] = good
+        for shape, word in (([1 << 40, 1 << 40], "absurd"), ([1, 2, 3, 4, 5], "four dim")):
+            header[norm]["shape"] = shape
+            path.write_bytes(pack(header, body))
+            refused(source, folder, word)
+        path.write_bytes(struct.pack("<Q", 1 << 62) + b"{}")
+        refused(source, folder, "header")
+        path.write_bytes(b"abc")
+        refused(source, folder, "header")
+        path.write_bytes(pack({"x": 3}, b""))
+        refused(source, folder, "dtype")
+
+
+@case
+def test_nan_weights_are_named():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, tensors = make_folder(folder)
+        name = "model.layers.0.mlp.up_proj.weight"
+        shape, raw = tensors[name]
+        tensors[name] = (shape, struct.pack("<f", float("nan")) + raw[4:])
+        (source / "model.safetensors").write_bytes(pack(*safetensors(tensors)))
+        refused(source, folder, "blk.0.ffn_up.weight")
+
+
+@case
+def test_tokenizers_and_configurations_that_do_not_fit_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, _ = make_folder(folder)
+        path = source / "tokenizer.json"
+        good = path.read_text()
+        for change, word in (
+            ({"model": {"type": "Unigram"}}, "Unigram"),
+            ({"added_tokens": [{"id": 99999, "content": "x"}]}, "has id 99999"),
+            ({"added_tokens": [{"id": 5, "content": "another"}]}, "the same id"),
+            ({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a+"}}}, "pre-tokenizer"),
+        ):
+            path.write_text(json.dumps(json.loads(good) | change))
+            refused(source, folder, word)
+        with path.open("wb") as file:
+            file.truncate(1 << 30)
+        refused(source, folder, "tokenizer.json")
+        path.write_text(good)
+        path = source / "config.json"
+        config = json.loads(path.read_text())
+        for change, word in (
+            ({"model_type": "mamba9"}, "mamba9"),
+            ({"num_hidden_layers": -1}, "num_hidden_layers"),
+            ({"hidden_size": 1e300}, "hidden_size"),
+            ({"rope_scaling": {"rope_type": "strange"}}, "strange"),
+        ):
+            path.write_text(json.dumps(config | change))
+            refused(source, folder, word)
+
+
+def packed_matrix(rows, cols, method):
+    """Four-bit weights of a group for every 32 columns, and the floats that they stand for."""
+    value = [[(r * 7 + c * 3) % 16 for c in range(cols)] for r in range(rows)]
+    zero = [[(r + g) % 15 for r in range(rows)] for g in range(cols // 32)]
+    scale = [[(1 + (r + g) % 4) / 64 for r in range(rows)] for g in range(cols // 32)]
+    order = [0, 4, 1, 5, 2, 6, 3, 7] if method == "awq" else list(range(8))
+    gptq, words = method == "gptq", []
+    if gptq:
+        for i in range(0, cols, 8):
+            words += [sum(value[r][i + k] << 4 * k for k in range(8)) for r in range(rows)]
+    else:
+        for i in range(cols):
+            for o in range(0, rows, 8):
+                words.append(sum(value[o + k][i] << 4 * order[k] for k in range(8)))
+    zeros = [
+        sum(line[o + k] << 4 * order[k] for k in range(8))
+        for line in zero
+        for o in range(0, rows, 8)
+    ]
+    shape = [cols // 8, rows] if gptq else [cols, rows // 8]
+    floats = [
+        scale[c // 32][r] * (value[r][c] - zero[c // 32][r] - gptq)
+        for r in range(rows)
+        for c in range(cols)
+    ]
+    return {
+        "qweight": ("I32", shape, struct.pack(f"<{len(words)}I", *words)),
+        "qzeros": ("I32", [cols // 32, rows // 8], struct.pack(f"<{len(zeros)}I", *zeros)),
+        "scales": (
+            "F32",
+            [cols // 32, rows],
+            struct.pack(f"<{rows * cols // 32}f", *(s for line in scale for s in line)),
+        ),
+    }, struct.pack(f"<{len(floats)}f", *floats)
+
+
+@case
+def test_gptq_and_awq_are_read_as_the_floats_that_they_stand_for():
+    for method in ("gptq", "awq"):
+        with tempfile.TemporaryDirectory() as folder:
+            _, source, tensors = make_folder(folder)
+            stem = "model.layers.0.mlp.up_proj"
+            parts, floats = packed_matrix(768, 256, method)
+            del tensors[f"{stem}.weight"]
+            header, body = safetensors(tensors)
+            for name, (kind, shape, raw) in parts.items():
+                offsets = [len(body), len(body) + len(raw)]
+                header[f"{stem}.{name}"] = {"dtype": kind, "shape": shape, "data_offsets": offsets}
+                body += raw
+            (source / "model.safetensors").write_bytes(pack(header, body))
+            path = source / "config.json"
+            config = json.loads(path.read_text())
+            config["quantization_config"] = {"quant_method": method, "bits": 4}
+            path.write_text(json.dumps(config))
+            target = Path(folder) / "back.gguf"
+            code, out, err = run("convert", source, target, "--type", "F32", "--json")
+            equal(code, 0, err)
+            equal(json.loads(out)["dequantized_from"], method)
+            equal(File(target).tensors["blk.0.ffn_up.weight"][1], floats)
+            header[f"{stem}.qzeros"]["shape"] = [768 // 8, 256 // 32]
+            (source / "model.safetensors").write_bytes(pack(header, body))
+            refused(source, folder, "scales and zeros")
+
+
+if __name__ == "__main__":
+    main()
