@@ -27,8 +27,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 from gateway_rig import (
+    LITELLM,
     NGINX,
     Gateway,
+    LiteLLM,
     Load,
     Mock,
     Nginx,
@@ -38,7 +40,7 @@ from gateway_rig import (
     pin,
 )
 from table import heading, row
-from tandem import BINARY
+from tandem import BINARY, rss_bytes
 
 QUICK = os.environ.get("BENCH_QUICK") == "1"
 ROUNDS = 8 if QUICK else 40
@@ -290,6 +292,21 @@ def large(lanes: dict[str, Any], _: Mock) -> None:
     show_latency(take_turns(load, lanes, max(4, ROUNDS // 4)), "150 kB, 1 connection", False)
 
 
+def peer() -> None:
+    """LiteLLM does less (no private data, no record), in Python. It has turns of its own: it is so
+    slow that the others' rounds would last for minutes."""
+    load = Load("/v1/chat/completions", chat(2000), requests=20)
+    with Mock(1, 0) as mock, LiteLLM(mock.port) as litellm, Gateway(mock.port, RULES) as gateway:
+        lanes = {
+            "direct": (mock.port, []),
+            "LiteLLM": (litellm.port, litellm.pids),
+            EVERYTHING: (gateway.port, gateway.pids),
+        }
+        load.run(litellm.port)
+        show_latency(take_turns(load, lanes, max(8, ROUNDS // 4)), "2 KB, 1 connection", False)
+        row("RSS of LiteLLM", f"{rss_bytes(litellm.pids[0]) / 2**20:.0f} MiB")
+
+
 def size_and_idle() -> None:
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(["strip", "-o", stripped.name, str(BINARY.resolve())], check=True)
@@ -374,6 +391,11 @@ def run() -> None:
     heading("Translation and large bodies")
     with_lanes(1, 0, last, translated)
     with_lanes(1, 0, last, large)
+    heading("Beside LiteLLM")
+    if LITELLM:
+        peer()
+    else:
+        row("LiteLLM", "left out", "(LITELLM_BIN=PROGRAM names it)")
     heading("Many at once")
     burst()
     many_streams()

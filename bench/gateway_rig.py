@@ -47,6 +47,13 @@ http {{
   }}
 }}
 """
+LITELLM = os.environ.get("LITELLM_BIN")
+LITELLM_CONFIG = """
+model_list:
+  - model_name: auto
+    litellm_params: {{model: openai/mock, api_base: "http://127.0.0.1:{upstream}/v1", api_key: k}}
+litellm_settings: {{telemetry: false, num_retries: 0}}
+"""
 TIERS = """
 tiers:
   - {{name: cloud, kind: openai, place: cloud, model: mock, base_url: "http://127.0.0.1:{port}/v1",
@@ -128,6 +135,46 @@ class Nginx:
                 return [int(pid) for pid in found]
             time.sleep(0.02)
         raise RuntimeError("nginx did not start")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class LiteLLM:
+    """LiteLLM's proxy before a port, one worker, without a database; the program is named by
+    LITELLM_BIN."""
+
+    def __init__(self, upstream: int) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="bench-litellm-"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        config = self.folder / "config.yaml"
+        config.write_text(LITELLM_CONFIG.format(upstream=upstream))
+        words = [LITELLM, "--config", config, "--host", "127.0.0.1", "--port", self.port]
+        env = {**os.environ, "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        self.process = subprocess.Popen(
+            [str(word) for word in words],
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.pids = [self.process.pid]
+        self._wait()
+
+    def _wait(self) -> None:
+        end = time.monotonic() + 120
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 1):
+                    return
+            except OSError:
+                time.sleep(0.2)
+        raise RuntimeError(f"{LITELLM} did not start")
 
     def __enter__(self) -> Self:
         return self

@@ -262,10 +262,14 @@ class Tandem:
 
     def rss_bytes(self, field: str = "VmRSS") -> int:
         """field: VmHWM for the most that it ever was."""
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith(field + ":"):
-                return int(line.split()[1]) * 1024
-        raise RuntimeError("no " + field)
+        return rss_bytes(self.process.pid, field)
+
+
+def rss_bytes(pid: int, field: str = "VmRSS") -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("no " + field)
 
 
 def parse_sse(body: bytes) -> tuple[list[dict[str, Any]], bool]:
