@@ -150,17 +150,24 @@ static void test_tokens_that_were_not_used_can_be_taken_again(void)
 {
     struct node a = {.limits = {.tokens_per_minute = 1000}, .tokens_each = 1000},
                 b = {.limits = {.tokens_per_minute = 1000}, .tokens_each = 700};
-    uint64_t requests, tokens;
+    uint64_t requests = 0, tokens = 0;
     REQUIRE(open_node(&a, "a", "returned") && open_node(&b, "b", "returned"));
     uint64_t begun_ms = (uint64_t)clock_monotonic_ms(NULL);
     CHECK(take_one(&a));
     CHECK(!take_one(&b) && b.last == SHARED_TOKENS);
     usleep(1200000); /* who is refused does not ask again at once */
     a.door->back(a.door->ctx, a.of, 800, begun_ms, (uint64_t)clock_monotonic_ms(NULL));
-    usleep(400000);
-    CHECK(take_one(&b));
-    usleep(1500000);
-    b.door->known(b.door->ctx, b.of, &requests, &tokens);
+    for (int i = 0; i < 50 && b.taken == 0; i++) {
+        usleep(100000);
+        (void)take_one(&b);
+    }
+    CHECK(b.taken == 1);
+    for (int i = 0; i < 50; i++) { /* nodes look once a second */
+        usleep(100000);
+        b.door->known(b.door->ctx, b.of, &requests, &tokens);
+        if (tokens >= 900)
+            break;
+    }
     CHECK(requests == 0 && tokens >= 900 && tokens <= 910);
     share_close(a.share);
     share_close(b.share);
