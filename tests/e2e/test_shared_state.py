@@ -273,7 +273,11 @@ def test_a_budget_is_kept_by_both_nodes_together() -> None:
         a.ended()
         again = start_again(a)
         try:
-            equal(ask(again, made["key"]).status, 429)
+            # What others had announced and not spent may be left.
+            codes = [ask(again, made["key"]).status for _ in range(12)]
+            equal(codes[-1], 429, str(codes))
+            time.sleep(1.5)
+            assert sum_of(made) <= 1.05 * 1500, (sum_of(made), codes)
         finally:
             again.stop()
 
