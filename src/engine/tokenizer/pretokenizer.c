@@ -285,11 +285,13 @@ void pretokenizer_list(char *out, size_t out_size)
     ASSERT(out != NULL || out_size == 0);
     size_t used = 0;
     for (size_t i = 0; i < PRETOKENIZER_COUNT; i++) {
-        size_t len = strlen(pretokenizers[i].names);
-        if (used + len + 2 > out_size)
+        size_t len = strcspn(pretokenizers[i].names, ",");
+        if (used + len + 3 > out_size)
             break;
-        if (used)
+        if (used) {
             out[used++] = ',';
+            out[used++] = ' ';
+        }
         memcpy(out + used, pretokenizers[i].names, len);
         used += len;
     }

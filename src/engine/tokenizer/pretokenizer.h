@@ -9,7 +9,8 @@ struct pretokenizer;
 
 /* The pre-tokenizer that GGUF calls `name` (tokenizer.ggml.pre), or NULL. Static storage. */
 const struct pretokenizer *pretokenizer_find(struct td_str name);
-/* All names that pretokenizer_find knows, comma-separated, for a message. */
+/* The first name of each pre-tokenizer, with commas between, for a message; some have further
+ * names. */
 void pretokenizer_list(char *out, size_t out_size);
 
 /* Whether a piece that is a token becomes that token without any merges. */

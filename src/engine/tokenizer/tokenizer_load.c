@@ -319,10 +319,11 @@ static enum td_status find_pretokenizer(struct tokenizer *tokenizer, const struc
     tokenizer->pre = pretokenizer_find(name);
     if (tokenizer->pre)
         return TD_OK;
-    char known[TD_ERROR_BYTES / 2];
+    char known[TD_ERROR_BYTES - 128];
     pretokenizer_list(known, sizeof(known));
     return error_set(err, TD_UNSUPPORTED,
-                     "pre-tokenizer '" STR_FMT "' is not supported (there are %s)",
+                     "pre-tokenizer '" STR_FMT
+                     "' is not supported (there are %s, and other names of these)",
                      STR_ARG(str_slice(name, 0, 64)), known);
 }
 

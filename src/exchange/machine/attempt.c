@@ -382,6 +382,7 @@ static struct attempt *attempt_new(struct exchange *ex)
         ex->attempts[ex->attempt_count++] = attempt;
     else
         shortage_note();
+    ex->short_of_memory = ex->short_of_memory || !attempt;
     return attempt;
 }
 

@@ -455,6 +455,8 @@ enum td_status disclosure_failure(const struct exchange *ex, char message[static
     }
     if (first)
         add(message, MESSAGE_BYTES, "no tier had been asked yet");
+    if (ex->short_of_memory)
+        add(message, MESSAGE_BYTES, "; no memory to ask another tier");
     const char *obstacle = exchange_is_stuck(ex) ? continuation_obstacle(ex) : NULL;
     if (obstacle)
         add(message, MESSAGE_BYTES, "; no other tier can go on with it: %s", obstacle);

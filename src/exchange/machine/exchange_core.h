@@ -57,6 +57,7 @@ struct exchange {
     struct hold kept_hold;   /* its pieces */
     struct attempt *left;    /* left before its end: can be asked again */
     bool hopeless;           /* kept because no tier is expected to be right */
+    bool short_of_memory;    /* a tier was not asked because there was none for a record of it */
 
     struct td_str *signatures; /* those of `request`, owned */
     struct outgoing outgoing;

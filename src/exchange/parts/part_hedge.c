@@ -114,6 +114,8 @@ static void on_slow(void *ctx)
                     ex->facts[slow->attempt->tier].name, waited);
     ex->rung_next++;
     bool started = attempt_start(ex, rung, rung >= ex->plan.climb_count, EGRESS_HEDGE);
+    if (ex->current == slow->attempt)
+        return; /* no memory to ask */
     own->asked = ex->current;
     if (!started) {
         count(ex, own, HEDGE_FAILED, ex->current);

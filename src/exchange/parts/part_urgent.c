@@ -47,6 +47,8 @@ static void on_urgent(void *ctx)
     if (ex->rung_next == rung)
         ex->rung_next++;
     bool started = attempt_start(ex, rung, true, EGRESS_HEDGE);
+    if (ex->current == silent->attempt)
+        return; /* no memory to ask */
     ex->current->urgent = true;
     if (!started)
         lane_turn_to(ex, silent);

@@ -144,16 +144,17 @@ static void test_wrong_hyperparameters_are_refused_by_key(void)
                    TD_UNSUPPORTED, "'dynamic'; supported: none, linear, yarn, longrope");
     expect_refused((struct change){.add_text_key = "rope.scaling.factor", .add_text = "2"},
                    TD_CORRUPT, "rope.scaling.factor");
-    expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_UNSUPPORTED,
-                   "experts");
+    expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_CORRUPT,
+                   "expert_used_count: missing");
 }
 
 static void test_unknown_architecture_names_the_known_ones(void)
 {
     expect_refused(
         (struct change){.architecture = "mamba"}, TD_UNSUPPORTED,
-        "'mamba'; supported: llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, "
-        "granite");
+        "'mamba'; supported: llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, smollm3, "
+        "granite, granitemoe, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, seed_oss, gpt-oss, "
+        "bert, nomic-bert");
 }
 
 static void test_wrong_tensors_are_refused_by_name(void)
