@@ -92,9 +92,9 @@ def read_log(log: Path, functions: str) -> Counter[int]:
                 if found and wanted.search(found[2]):
                     runs[int(found[1], 16)] += 1
     counts: Counter[int] = Counter()
-    for address, times in runs.items():
-        for word in blocks[address]:
-            counts[word] += times
+    for start, times in runs.items():
+        for instruction in blocks[start]:
+            counts[instruction] += times
     return counts
 
 

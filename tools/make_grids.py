@@ -11,6 +11,7 @@ as a number, so the gaps between those numbers say it all. `--check FILE` compar
 
 import sys
 import textwrap
+from collections.abc import Iterator
 
 HEAD = """\
 # Written by tools/make_grids.py, which says what this is. A list begins with
@@ -20,7 +21,7 @@ HEAD = """\
 """
 
 
-def lists():
+def lists() -> Iterator[tuple[str, list[int], list[list[float]]]]:
     from gguf import quants
 
     for name in ("IQ1_S", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S"):
@@ -29,7 +30,7 @@ def lists():
         yield name, list(map(int, kind.grid_map)), kind.grid.reshape(kind.grid_shape).tolist()
 
 
-def text():
+def text() -> str:
     out = [HEAD]
     for name, values, points in lists():
         base = len(values)
@@ -41,7 +42,7 @@ def text():
     return "".join(out)
 
 
-def main():
+def main() -> None:
     if sys.argv[1] == "--check":
         with open(sys.argv[2], encoding="ascii") as file:
             sys.exit(0 if file.read() == text() else "the grids differ")

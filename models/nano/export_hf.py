@@ -114,7 +114,8 @@ def main():
     parser.add_argument("--to", type=pathlib.Path, default="work/nano-hf")
     args = parser.parse_args()
     with torch.no_grad():
-        write(*load(args.source, args.model), args.to)
+        net, vocab = load(args.source, args.model)
+        write(net, vocab, args.to)
 
 
 if __name__ == "__main__":

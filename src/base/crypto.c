@@ -96,9 +96,9 @@ bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
 }
 
 /* A request draws several ids, and each call of the generator takes a system call and more than a
- * microsecond, for few bytes as for many. So a thread draws ahead for what is short. What was handed
- * out is wiped, and a child process, which would otherwise give out its parent's numbers again,
- * begins anew. */
+ * microsecond, for few bytes as for many. So a thread draws ahead for what is short. What was
+ * handed out is wiped, and a child process, which would otherwise give out its parent's numbers
+ * again, begins anew. */
 #define POOL_BYTES 512
 #define POOL_PART_BYTES 32
 

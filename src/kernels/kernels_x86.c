@@ -1,6 +1,6 @@
 /* Variants of an x86-64 build, and what the processor must have for each. AVX-VNNI comes with many
- * processors that have AVX2 and no AVX-512. For the user both are one variant, because they give the
- * same bits; only the panels' product differs. A processor without AVX2 has the reference. */
+ * processors that have AVX2 and no AVX-512. For the user both are one variant, because they give
+ * the same bits; only the panels' product differs. A processor without AVX2 has the reference. */
 #include <cpuid.h>
 #include <pthread.h>
 

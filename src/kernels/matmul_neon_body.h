@@ -275,9 +275,9 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Of 32 registers, the unpacked weights of four rows take nine, and each token's sums one. The float
- * tiles have sums for each row and token. Rows of super-blocks run one after another, so more rows
- * would share nothing. Only for a single token there are four, which are four streams from
+/* Of 32 registers, the unpacked weights of four rows take nine, and each token's sums one. The
+ * float tiles have sums for each row and token. Rows of super-blocks run one after another, so more
+ * rows would share nothing. Only for a single token there are four, which are four streams from
  * memory. */
 #define TILES(body, type)         \
     TILE_DEFINE(body, type, 1, 1) \

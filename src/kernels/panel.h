@@ -4,9 +4,9 @@
  * A panel replaces sixteen rows and is smaller than they are. Missing tokens of the last panel are
  * zero.
  *
- * A panel is read only by the variant that made it. With AVX-512 quants are stored plus 128, because
- * vpdpbusd has one unsigned operand; weights are the signed one. AVX2 has signed quants, and the
- * bias as int32. A "four" k is the quants 4k .. 4k + 3 of a block.
+ * A panel is read only by the variant that made it. With AVX-512 quants are stored plus 128,
+ * because vpdpbusd has one unsigned operand; weights are the signed one. AVX2 has signed quants,
+ * and the bias as int32. A "four" k is the quants 4k .. 4k + 3 of a block.
  *
  * ACTIVATION_Q8_32, a block of 32, 640 bytes:
  *     0  uint8  quants[8][16][4]   fours by tokens; AVX2: int8

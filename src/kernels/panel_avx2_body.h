@@ -2,9 +2,9 @@
  * Each defines VNNI (whether the processor has vpdpbusd), dpbusd() and PANEL_VARIANT.
  *
  * Weights stay in memory as the file has them. PANEL_ROWS rows by 256 columns at a time are
- * unpacked into bytes (panel_unpack_avx2_body.h). That costs a few per cent if a hundred tokens or more
- * use them. Each lane holds a token (panel.h), eight tokens a register. A tile of four rows and
- * sixteen tokens needs one broadcast for each four weights of a row, and no shuffle.
+ * unpacked into bytes (panel_unpack_avx2_body.h). That costs a few per cent if a hundred tokens or
+ * more use them. Each lane holds a token (panel.h), eight tokens a register. A tile of four rows
+ * and sixteen tokens needs one broadcast for each four weights of a row, and no shuffle.
  *
  * Without VNNI the most that this can reach is one vpmaddubsw and one vpaddw for 32 products. Sums
  * stay in 16 bits as long as they fit: eight steps for four bits, four for five, two for six. Then
@@ -119,8 +119,8 @@ TILE_INLINE void multiply_words(enum panel_kind kind, int chain, const uint8_t *
     }
 }
 
-/* Adds the products of `fours` fours of columns. `chain` of them fit 16 bits. factors: [rows], int16
- * twice; NULL = 1. */
+/* Adds the products of `fours` fours of columns. `chain` of them fit 16 bits. factors: [rows],
+ * int16 twice; NULL = 1. */
 TILE_INLINE void add_words(enum panel_kind kind, int fours, int chain, const uint8_t *w,
                            const uint8_t *x, const int32_t *factors, __m256i to[TILE_ROWS][WIDTH])
 {
@@ -201,7 +201,8 @@ TILE_INLINE void multiply_32(const struct part *part, struct traits_32 traits)
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
 
 /* Fours of columns whose sums fit 16 bits. Largest magnitudes: Q4_K 8 * 2 * 15 * 127 = 30480, Q5_K
- * 4 * 2 * 31 * 127 = 31496, Q6_K 2 * 2 * 32 * 255 = 32640; a factor of Q2_K and Q3_K is for four. */
+ * 4 * 2 * 31 * 127 = 31496, Q6_K 2 * 2 * 32 * 255 = 32640; a factor of Q2_K and Q3_K is for
+ * four. */
 TILE_INLINE int chain_256(enum tensor_type type)
 {
     return type == TENSOR_Q4_K ? 8 : type == TENSOR_Q6_K ? 2 : 4;

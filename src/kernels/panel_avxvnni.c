@@ -1,6 +1,6 @@
-/* Products of many tokens with AVX2 and vpdpbusd: see panel_avx2_body.h. AVX-VNNI is the instruction
- * as processors without AVX-512 have it. A test compiles this file with the one of AVX-512 VL, which
- * is the same operation, for processors that have only that. */
+/* Products of many tokens with AVX2 and vpdpbusd: see panel_avx2_body.h. AVX-VNNI is the
+ * instruction as processors without AVX-512 have it. A test compiles this file with the one of
+ * AVX-512 VL, which is the same operation, for processors that have only that. */
 #include <immintrin.h>
 
 enum { VNNI = 1 };

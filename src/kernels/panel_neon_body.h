@@ -65,9 +65,9 @@ struct part {
     size_t ahead_bytes; /* of them, for each row; 0 = none */
 };
 
-/* Prefetches the next weights of a tile's rows while these are multiplied. Otherwise unpacking would
- * wait for the memory, which is idle during products. They go to the second-level cache, because
- * the first is full of current data. After the last rows the prefetch may be useless. */
+/* Prefetches the next weights of a tile's rows while these are multiplied. Otherwise unpacking
+ * would wait for the memory, which is idle during products. They go to the second-level cache,
+ * because the first is full of current data. After the last rows the prefetch may be useless. */
 TILE_INLINE void prefetch_ahead(const struct part *part, size_t row)
 {
     for (size_t r = 0; r < TILE_ROWS && part->ahead_bytes != 0; r++)
@@ -339,8 +339,8 @@ TILE_INLINE void unpack_rows_32(enum tensor_type type, const uint8_t *const at[4
         spread_rows(minimums_32(at, 4), &work->min_scale[block][row / UNIT_ROWS]);
 }
 
-/* Minimums of sixteen columns each, in bytes. Those of 32 columns, which then stand there twice, are
- * eight, for the high and for the low parts of the activations' sums. */
+/* Minimums of sixteen columns each, in bytes. Those of 32 columns, which then stand there twice,
+ * are eight, for the high and for the low parts of the activations' sums. */
 TILE_INLINE int8x16_t minimums_bytes(enum tensor_type type, const struct factors_256 *factors)
 {
     int8x16_t all = vcombine_s8(vmovn_s16(factors->minimums[0]), vmovn_s16(factors->minimums[1]));

@@ -44,7 +44,8 @@ TILE_INLINE size_t four_bytes(enum panel_kind kind)
     return kind == KIND_WIDE ? 32 : 16;
 }
 
-/* Four rows by 256 columns. Everything is by rows in fours, so that neighbours are used together. */
+/* Four rows by 256 columns. Everything is by rows in fours, so that neighbours are used
+ * together. */
 struct panel_tile {
     union {
         struct { /* of each block of 32 */

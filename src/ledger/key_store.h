@@ -1,6 +1,7 @@
 /* API keys that were made with `tandem keys` or the admin API: keys.db in the state folder, or the
- * database that several nodes share. Of a key it has a mark, from which nobody finds the key without the installation's secret. Beside them
- * stand the terms of tenants, and what keys and tenants have spent in a day and in a month.
+ * database that several nodes share. Of a key it has a mark, from which nobody finds the key
+ * without the installation's secret. Beside them stand the terms of tenants, and what keys and
+ * tenants have spent in a day and in a month.
  *
  * Several processes may have it open: a server, and the command line beside it. Times are in
  * seconds since 1970, 0 = never. Any thread. */

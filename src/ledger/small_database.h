@@ -9,8 +9,9 @@
 #include <stdarg.h>
 
 /* path: of a file, or a database's URL; then `schema` and `version` are not looked at, because
- * src/cluster/schema/ has the tables. Creates the file (0600) and, where its version is 0, what the schema says, which sets `version`.
- * Another version is TD_UNSUPPORTED. **returns new** (db_close), also after a failure, or NULL. */
+ * src/cluster/schema/ has the tables. Creates the file (0600) and, where its version is 0, what the
+ * schema says, which sets `version`. Another version is TD_UNSUPPORTED. **returns new** (db_close),
+ * also after a failure, or NULL. */
 TD_MUST_CHECK enum td_status small_database_open(const char *path, const char *schema, int version,
                                                  struct db **out, struct td_error *err);
 /* A statement with its values: t a text (NULL = NULL), i an int64_t, s a struct td_str, d a double.

@@ -1,5 +1,5 @@
-/* A bit width for each tensor: chosen so that the model is as near to the original as a size allows,
- * or as small as a divergence allows.
+/* A bit width for each tensor: chosen so that the model is as near to the original as a size
+ * allows, or as small as a divergence allows.
  *
  * For each tensor the divergence of the whole model is measured with that tensor alone rounded to
  * four bits. How it grows with fewer bits follows from the tensor's own rounding error, because a

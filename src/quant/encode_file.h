@@ -39,7 +39,8 @@ struct encode_result {
 };
 
 /* TD_CORRUPT: a weight is NaN or infinite; the message names tensor, row and column. TD_CANCELLED,
- * TD_IO, TD_LIMIT (no room on the disk), TD_NO_MEMORY. No file is left under `path` by a failure. */
+ * TD_IO, TD_LIMIT (no room on the disk), TD_NO_MEMORY. No file is left under `path` by a
+ * failure. */
 TD_MUST_CHECK enum td_status encode_file(const struct encode_job *job, const char *path,
                                          struct encode_result *result, struct td_error *err);
 

@@ -1,5 +1,5 @@
-/* Types in super-blocks of 256 weights whose sub-blocks have a scale and a minimum: w = d * scale * q
- * - dmin * minimum. Scale and minimum are small integers that share d and dmin.
+/* Types in super-blocks of 256 weights whose sub-blocks have a scale and a minimum: w = d * scale *
+ * q - dmin * minimum. Scale and minimum are small integers that share d and dmin.
  *
  * Each sub-block's own best line comes first (search.c). Rounding it to the integers moves it, so
  * then each sub-block tries the integers beside, and d and dmin are fitted anew to what came of it

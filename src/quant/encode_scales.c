@@ -1,5 +1,5 @@
-/* Types in super-blocks of 256 weights whose sub-blocks have a scale and no minimum: w = d * scale *
- * v, v being q or a value of the table of IQ4_NL. The way is that of encode_lines.c: each
+/* Types in super-blocks of 256 weights whose sub-blocks have a scale and no minimum: w = d * scale
+ * * v, v being q or a value of the table of IQ4_NL. The way is that of encode_lines.c: each
  * sub-block's own scale, the integers beside it, d fitted anew. */
 #include "kernels/formats.h"
 #include "quant/encode.h"

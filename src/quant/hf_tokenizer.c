@@ -1,8 +1,8 @@
 /* tokenizer.json is a pipeline of the library "tokenizers". Two kinds are common, and run here:
- *   byte-level BPE   (GPT-2, Llama 3, Qwen): GGUF's "gpt2" with merges; the regular expression that
- *                    cuts texts first has a name in GGUF, found by its text
- *   SentencePiece BPE (Llama 2, Gemma): "byte_fallback"; GGUF's "llama" with scores. Its merges are in
- *                    the order of the ids, so that the score of a token is minus its id. */
+ * byte-level BPE   (GPT-2, Llama 3, Qwen): GGUF's "gpt2" with merges; the regular expression that
+ * cuts texts first has a name in GGUF, found by its text SentencePiece BPE (Llama 2, Gemma):
+ * "byte_fallback"; GGUF's "llama" with scores. Its merges are in the order of the ids, so that the
+ * score of a token is minus its id. */
 #include "quant/hf_tokenizer.h"
 
 #include "base/error.h"

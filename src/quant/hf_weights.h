@@ -1,5 +1,6 @@
-/* The weights of a Hugging Face folder under GGUF's names, in the order and the form that the engine
- * reads. Checkpoints that GPTQ or AWQ have quantised are read as the floats that they stand for. */
+/* The weights of a Hugging Face folder under GGUF's names, in the order and the form that the
+ * engine reads. Checkpoints that GPTQ or AWQ have quantised are read as the floats that they stand
+ * for. */
 #ifndef QUANT_HF_WEIGHTS_H
 #define QUANT_HF_WEIGHTS_H
 
@@ -32,8 +33,8 @@ struct hf_tensor {
     bool plus_one;
 };
 
-/* What config.json says of rotary positions: rope_scaling or rope_parameters, of the layers that see
- * everything. NULL when there is nothing. */
+/* What config.json says of rotary positions: rope_scaling or rope_parameters, of the layers that
+ * see everything. NULL when there is nothing. */
 const struct json *hf_rope(const struct json *config);
 /* The base of the angles, of layers with a window if `sliding`; 0 = not said. */
 double hf_rope_base(const struct json *config, bool sliding);

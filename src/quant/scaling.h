@@ -1,8 +1,8 @@
 /* Activation-aware scaling (AWQ: Lin et al. 2024, section 3.2). The columns of a matrix that meet
  * large inputs are multiplied by s > 1 before rounding, so that their rounding error counts less,
- * and what makes those inputs is divided by s: the norm before the matrix, or the rows of the matrix
- * before. The model computes the same, but for what rounding does to it. s is a power of the inputs'
- * size; the power is the one that makes the expected error of the outputs smallest. */
+ * and what makes those inputs is divided by s: the norm before the matrix, or the rows of the
+ * matrix before. The model computes the same, but for what rounding does to it. s is a power of the
+ * inputs' size; the power is the one that makes the expected error of the outputs smallest. */
 #ifndef QUANT_SCALING_H
 #define QUANT_SCALING_H
 

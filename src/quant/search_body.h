@@ -1,5 +1,5 @@
-/* The sums of a search for vectors of SEARCH_WIDTH floats, which divides SEARCH_LANES. The file that
- * includes this defines SEARCH_WIDTH, and search_least and search_most of two vectors. No two
+/* The sums of a search for vectors of SEARCH_WIDTH floats, which divides SEARCH_LANES. The file
+ * that includes this defines SEARCH_WIDTH, and search_least and search_most of two vectors. No two
  * operations are fused, so that every width gives the same bits. */
 #include "kernels/formats.h"
 #include "quant/search.h"

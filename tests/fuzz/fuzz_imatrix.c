@@ -1,4 +1,5 @@
-/* Any bytes as an importance matrix of the older form: refused with words, or all of it is finite. */
+/* Any bytes as an importance matrix of the older form: refused with words, or all of it is
+ * finite. */
 #include "quant/imatrix.h"
 
 #include <math.h>

@@ -20,8 +20,8 @@ bool quota_enter_request(struct api *api, struct http_request *http, uint32_t co
 /* Whether the key of api->who may ask for what has this name; false with the fault. */
 bool quota_may_name(struct api *api, const char *model, struct fault *fault);
 
-/* Whether the terms of that key let this tier see data of this class; false with the fault. For what
- * is answered without a plan, which looks at them itself. */
+/* Whether the terms of that key let this tier see data of this class; false with the fault. For
+ * what is answered without a plan, which looks at them itself. */
 bool quota_may_use(struct api *api, const char *tier, enum td_data_class data_class,
                    struct fault *fault);
 

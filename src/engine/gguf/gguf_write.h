@@ -1,7 +1,7 @@
 /* Writes GGUF files: metadata and directory first, then the data of one tensor after the other, so
- * that no more than a piece of one tensor is ever in memory. The file appears under its name when it
- * is whole and on the disk, and not before: it is written beside it, synced and renamed. The layout
- * is the offset table of gguf.c. One thread a writer. */
+ * that no more than a piece of one tensor is ever in memory. The file appears under its name when
+ * it is whole and on the disk, and not before: it is written beside it, synced and renamed. The
+ * layout is the offset table of gguf.c. One thread a writer. */
 #ifndef ENGINE_GGUF_WRITE_H
 #define ENGINE_GGUF_WRITE_H
 

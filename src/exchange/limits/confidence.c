@@ -1,6 +1,6 @@
-/* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX, or of few where
- * there is no memory for them. Numbers of a tier's server are not trusted: one that cannot be a
- * log-probability counts as impossible. */
+/* Sums over all tokens, and the log-probabilities of the first CONFIDENCE_TOKENS_MAX, or of few
+ * where there is no memory for them. Numbers of a tier's server are not trusted: one that cannot be
+ * a log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 
 #include <assert.h>

@@ -386,8 +386,8 @@ static struct attempt *attempt_new(struct exchange *ex)
     return attempt;
 }
 
-/* An answer that was kept asks nobody, so it takes nothing of what the tier may be asked. Only where
- * something is limited is it looked for twice. */
+/* An answer that was kept asks nobody, so it takes nothing of what the tier may be asked. Only
+ * where something is limited is it looked for twice. */
 static bool needs_no_place(struct exchange *ex, size_t tier, const struct td_request *request,
                            const struct tier_sink *sink)
 {

@@ -45,7 +45,8 @@ struct consent {
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
 /* They are those that nodes have together; after consents_open without a path. **takes** the text.
- * One that cannot be read now is read with consents_refresh: until then nobody's consent is known. */
+ * One that cannot be read now is read with consents_refresh: until then nobody's consent is
+ * known. */
 void consents_share(struct consents *consents, struct shared_text *text);
 /* What other nodes have changed; to be called some times a second where nodes share them. TD_OK
  * also where they do not. */

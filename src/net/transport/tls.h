@@ -27,8 +27,9 @@ struct tls_files {
 
 struct tls_options {
     struct tls_files files; /* borrowed for the keeper's life */
-    /* [more_count] further certificates, for names that the first is not for; without client_ca. The
-     * first one of them with the name is shown, and the first of all where none has it. Borrowed. */
+    /* [more_count] further certificates, for names that the first is not for; without client_ca.
+     * The first one of them with the name is shown, and the first of all where none has it.
+     * Borrowed. */
     const struct tls_files *more;
     size_t more_count;
     bool client_required;  /* a client without a certificate is refused */

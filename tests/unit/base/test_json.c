@@ -280,8 +280,8 @@ static void test_the_grammar_is_told_from_what_strings_hold(void)
     }
 }
 
-/* Against printf, which the library uses: numbers of all sizes, short decimals, and what lies beside
- * powers of ten and halves. */
+/* Against printf, which the library uses: numbers of all sizes, short decimals, and what lies
+ * beside powers of ten and halves. */
 static void test_doubles_are_written_as_printf_writes_them(void)
 {
     struct rng rng;

@@ -71,9 +71,9 @@ static bool read_part(struct reading *reading, const struct json *block, const c
     return true;
 }
 
-/* A thought goes back to Anthropic's models with what proves that it is theirs: they refuse to go on
- * after a call without it. What this program has made of another server's thoughts has no proof, and
- * no model needs it. */
+/* A thought goes back to Anthropic's models with what proves that it is theirs: they refuse to go
+ * on after a call without it. What this program has made of another server's thoughts has no proof,
+ * and no model needs it. */
 static bool read_thought(struct reading *reading, const struct json *block, const char *place,
                          bool hidden)
 {

@@ -27,7 +27,8 @@ struct json *messages_request_translate(const struct json *body, struct fault *f
 /* Appends the members, and the types of tools, that the chat does not have, for the client to
  * know. */
 void messages_request_list_left_out(const struct json *body, struct buf *out);
-/* Whether the model may think, and whether the client wants to see the model's thinking as blocks. */
+/* Whether the model may think, and whether the client wants to see the model's thinking as
+ * blocks. */
 bool messages_request_thinks(const struct json *body);
 bool messages_request_shows_thinking(const struct json *body);
 /* The same for /v1/messages/count_tokens, which has no max_tokens. */

@@ -29,8 +29,8 @@ struct credential_source {
 
 TD_MUST_CHECK enum td_status credential_fetch(const struct credential_source *source,
                                               struct credential *out, struct td_error *err);
-/* The moment at which a credential that ends then is to be renewed: before its last five minutes, or
- * half of what is left of it. */
+/* The moment at which a credential that ends then is to be renewed: before its last five minutes,
+ * or half of what is left of it. */
 uint64_t credential_renew_at(uint64_t now_wall_ms, uint64_t end_wall_ms);
 
 /* How each is got. */

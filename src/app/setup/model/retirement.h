@@ -1,5 +1,5 @@
-/* Which configured models their providers have retired, or will soon: nothing fails before that day,
- * and everything on it. Any thread. */
+/* Which configured models their providers have retired, or will soon: nothing fails before that
+ * day, and everything on it. Any thread. */
 #ifndef APP_RETIREMENT_H
 #define APP_RETIREMENT_H
 

@@ -1,7 +1,7 @@
 /* Keeps the cache of answers over a restart when the operator asks for it (cache.on_disk), in one
- * file of the state folder. It is encrypted (vault_bytes.h) with a key of the installation's. As with
- * vaults it is read and removed at the start and written at the end, so that no disk holds what
- * expired or was forgotten meanwhile. What cannot be read is a cache less. */
+ * file of the state folder. It is encrypted (vault_bytes.h) with a key of the installation's. As
+ * with vaults it is read and removed at the start and written at the end, so that no disk holds
+ * what expired or was forgotten meanwhile. What cannot be read is a cache less. */
 #ifndef APP_ANSWERS_KEEP_H
 #define APP_ANSWERS_KEEP_H
 

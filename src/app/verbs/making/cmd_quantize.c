@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Predictions that are compared for each tensor: enough that their mean is known to a few percent. */
+/* Predictions that are compared for each tensor: enough that their mean is known to a few
+ * percent. */
 #define TOKENS_DEFAULT 1024
 /* How often a model is written again when it diverges more than was asked. */
 #define ROUNDS_MAX 5

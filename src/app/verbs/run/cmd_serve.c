@@ -498,8 +498,8 @@ static int cmd_serve(int argc, char **argv)
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
     mallopt(M_ARENA_MAX, 2);
     /* Otherwise glibc raises these with the largest body that it has freed, and keeps as much. What
-     * the start makes are tables that stay, of which little is used at first: each gets pages of its
-     * own, and the kernel gives those that are used. */
+     * the start makes are tables that stay, of which little is used at first: each gets pages of
+     * its own, and the kernel gives those that are used. */
     mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     struct serve *serve = calloc(1, sizeof *serve);
