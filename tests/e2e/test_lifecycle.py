@@ -150,7 +150,7 @@ def test_configuration_errors_name_file_line_and_nearest_name():
             ["base_ulr", "base_url", ":9"],
         ),
         (edge_first("http://127.0.0.1:1/v1").replace("    kind: hybrid\n", ""), ["kind", "auto"]),
-        ("server:\n  listen: {a: 1}\n", ["listen", ":2"]),
+        ("server:\n  unix_mode: {a: 1}\n", ["unix_mode", ":2"]),
         ("tiers:\n  - name: a\n    kind: openai\n    api_key: sk-literal\n", ["api_key", "env"]),
         ("server: {\n", ["tandem.yaml"]),
         ("server:\n  port_of_call: 1\n", ["port_of_call"]),

@@ -169,7 +169,7 @@ def test_thinking_is_shown_as_the_client_asks():
                 answer = tandem.request("POST", "/v1/messages", more, CLOUD)
                 got = said_in("messages", answer, stream)
                 equal(got["reasoning"], thought if shown else "", f"{thinking}, {stream}")
-                equal(got["chat"]["message"].get("reasoning"), None if shown else thought)
+                equal(got["chat"].get("message", {}).get("reasoning"), None if shown else thought)
         for summary, part in ((None, "content"), ("auto", "summary")):
             for stream in (False, True):
                 body = DIALECTS["responses"].request({})

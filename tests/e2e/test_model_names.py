@@ -96,12 +96,12 @@ def test_without_a_file_the_default_model_of_the_cloud_means_the_hybrid_route():
     cloud = ScriptedCloud(Script(text="From the cloud."))
     env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": cloud.base_url}
     with Tandem(env=env) as tandem:
-        answer = tandem.chat(EASY, model="gpt-4o-mini")
+        answer = tandem.chat(EASY, model="gpt-6-luna")
         equal((answer.status, answer.tandem["tier"]), (200, "local"))
-        equal(tandem.chat(HARD, model="gpt-4o-mini").tandem["model"], "gpt-4o-mini")
-        equal(sent_models(cloud), ["gpt-4o-mini"])
+        equal(tandem.chat(HARD, model="gpt-6-luna").tandem["model"], "gpt-6-luna")
+        equal(sent_models(cloud), ["gpt-6-luna"])
     with Tandem() as tandem:  # without a key the device answers, instead of an error
-        equal(tandem.chat(EASY, model="gpt-4o-mini").tandem["tier"], "local")
+        equal(tandem.chat(EASY, model="gpt-6-luna").tandem["tier"], "local")
 
 
 @case
@@ -152,7 +152,7 @@ def test_an_alias_of_a_models_name_makes_it_hybrid():
         answer = tandem.chat(HARD, model="large")
         equal((answer.tandem["tier"], answer.tandem["model"]), ("cloud", "large"))
         # The aliases that were given stand in the place of the default ones.
-        equal(tandem.chat(EASY, model="gpt-4o-mini").status, 404)
+        equal(tandem.chat(EASY, model="gpt-6-luna").status, 404)
         answer = tandem.chat(HARD, model="auto")
         equal(sent_models(cloud), ["large", "small"])
 
@@ -162,7 +162,7 @@ def test_no_aliases_refuse_vendors_names():
     config = CONFIG.replace("  - name: auto\n", "  - name: auto\n    aliases: []\n", 1)
     _, tandem = start(config=config)
     with tandem:
-        equal(tandem.chat(EASY, model="gpt-4o-mini").status, 404)
+        equal(tandem.chat(EASY, model="gpt-6-luna").status, 404)
 
 
 @case
@@ -213,8 +213,8 @@ def test_the_list_says_what_each_can_do():
         for name in ("auto", "large", "vendor/plain", "vendor%2Fplain", "auto:latest", "claude-x"):
             answer = tandem.get("/v1/models/" + name)
             equal((name, answer.status), (name, 200))
-        equal(tandem.get("/v1/models/gpt-4o-mini").json["tandem"]["route"], "auto")
-        equal(tandem.get("/v1/models/gpt-4o-mini").json["id"], "gpt-4o-mini")
+        equal(tandem.get("/v1/models/gpt-6-luna").json["tandem"]["route"], "auto")
+        equal(tandem.get("/v1/models/gpt-6-luna").json["id"], "gpt-6-luna")
 
 
 @case
@@ -263,7 +263,7 @@ apps:
         for model, status in (
             ("near", 200),
             ("auto", 200),
-            ("gpt-4o-mini", 200),
+            ("gpt-6-luna", 200),
             ("large", 200),
             ("far", 404),
             ("cloud", 404),

@@ -88,6 +88,16 @@ def _reasoning(message: Object) -> str:
     return ""
 
 
+def _proofs(message: Object) -> list[str]:
+    """What proves that thoughts are Anthropic's: signatures and encrypted texts, which its own
+    dialect has in blocks."""
+    details = message.get("reasoning_details", [])
+    if not any(each.get("format", "").startswith("anthropic-claude") for each in details):
+        return []
+    del message["reasoning_details"]
+    return [each.get("signature") or each["data"] for each in details]
+
+
 def _without_empty(value: Object) -> Object:
     return {name: members for name, members in value.items() if members}
 
@@ -103,6 +113,7 @@ def expected_in(dialect: str, whole: Object) -> Object:
     if dialect == "messages":
         for call in calls:
             del call["custom"]
+        expected["proofs"] = _proofs(message)
         expected["text"] = said["content"] + refusal
         expected["stop_reason"] = "refusal" if refusal else STOP_REASONS[finish]
     else:
@@ -139,6 +150,8 @@ def _message_of(events: list[Object]) -> Object:
                 block["partial"] += delta["partial_json"]
             elif delta["type"] == "thinking_delta":
                 block["thinking"] += delta["thinking"]
+            elif delta["type"] == "signature_delta":
+                block["signature"] = delta["signature"]
             else:
                 assert delta["type"] == "text_delta" and block["type"] == "text", (block, delta)
                 block["text"] += delta["text"]
@@ -160,14 +173,18 @@ def _said_in_messages(answer: Answer, stream: bool) -> Object:
     blocks = message["content"]
     usage = message["usage"]
     cached = usage.pop("cache_read_input_tokens")
-    usage.pop("cache_creation_input_tokens")
-    prompt = usage.pop("input_tokens") + cached
+    prompt = usage.pop("input_tokens") + cached + usage.pop("cache_creation_input_tokens")
     calls = []
     for block in blocks:
         if block["type"] == "tool_use":
             rest = {k: v for k, v in block.items() if k not in ("type", "input")}
             calls.append({**rest, "arguments": block["input"]})
     return {
+        "proofs": [
+            block.get("signature") or block["data"]
+            for block in blocks
+            if block["type"] == "redacted_thinking" or block.get("signature")
+        ],
         "reasoning": "".join(b["thinking"] for b in blocks if b["type"] == "thinking"),
         "text": "".join(b["text"] for b in blocks if b["type"] == "text"),
         "stop_reason": message["stop_reason"],
