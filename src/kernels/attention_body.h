@@ -138,14 +138,9 @@ static void fill_outside(const struct attend_task *task, float *scores, float va
         scores[i] = value;
 }
 
-/* Turns scores into weights exp(score - maximum), zero outside the positions. If the maximum grew,
- * it rescales the sums of the row. */
-static void row_weights(const struct attend_task *task, float *scores, struct attend_state *state,
-                        float *sums)
+/* Applies the cap. Scores outside the positions become -INFINITY. */
+static void bound_scores(const struct attend_task *task, bool whole, float *scores)
 {
-    enum { COUNT = KV_PAGE_TOKENS / LANES };
-    vec parts[COUNT], largest = vec_set(state->maximum), sum = vec_set(0);
-    bool whole = task->begin == 0 && task->end == KV_PAGE_TOKENS;
     if (!whole)
         fill_outside(task, scores, task->cap > 0 ? 0 : -INFINITY);
     if (task->cap > 0) {
@@ -154,25 +149,68 @@ static void row_weights(const struct attend_task *task, float *scores, struct at
         if (!whole)
             fill_outside(task, scores, -INFINITY);
     }
-    for (size_t i = 0; i < COUNT; i++) {
-        parts[i] = vec_load(scores + i * LANES);
-        largest = vec_max(largest, parts[i]);
+}
+
+static float largest_score(const float *scores, float so_far)
+{
+    vec first = vec_set(so_far), second = first;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < KV_PAGE_TOKENS; i += 2 * LANES) {
+        first = vec_max(first, vec_load(scores + i));
+        second = vec_max(second, vec_load(scores + i + LANES));
     }
-    float maximum = vec_largest(largest);
-    for (size_t i = 0; i < COUNT; i++)
-        vec_store(scores + i * LANES, vec_exp(vec_sub(parts[i], vec_set(maximum))));
-    if (!whole)
-        fill_outside(task, scores, 0);
-    for (size_t i = 0; i < COUNT; i++)
-        sum = vec_add(sum, vec_load(scores + i * LANES));
-    float kept = 1;
-    if (maximum != state->maximum) { /* else exactly 1 */
-        kept = expf(state->maximum - maximum);
-        for (size_t i = 0; i < kv_value_columns(task->head_size); i += LANES)
-            vec_store(sums + i, vec_mul(vec_load(sums + i), vec_set(kept)));
+    return vec_largest(vec_max(first, second));
+}
+
+/* Makes weights of scores; returns their sum. */
+static float weigh(const struct attend_task *task, bool whole, float *scores, float maximum)
+{
+    vec first = vec_set(0), second = first;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < KV_PAGE_TOKENS; i += 2 * LANES) {
+        vec weight = vec_exp_weight(vec_sub(vec_load(scores + i), vec_set(maximum)));
+        vec next = vec_exp_weight(vec_sub(vec_load(scores + i + LANES), vec_set(maximum)));
+        vec_store(scores + i, weight);
+        vec_store(scores + i + LANES, next);
+        first = vec_add(first, weight);
+        second = vec_add(second, next);
     }
-    state->total = state->total * kept + vec_sum(sum);
-    state->maximum = maximum;
+    if (whole)
+        return vec_sum(vec_add(first, second));
+    fill_outside(task, scores, 0);
+    first = second = vec_set(0);
+    for (size_t i = 0; i < KV_PAGE_TOKENS; i += 2 * LANES) {
+        first = vec_add(first, vec_load(scores + i));
+        second = vec_add(second, vec_load(scores + i + LANES));
+    }
+    return vec_sum(vec_add(first, second));
+}
+
+/* Turns scores into weights exp(score - maximum), zero outside the positions. If the maximum grew,
+ * it rescales the sums of the row. Each step runs for all rows, because a row alone would wait for
+ * each of its results. */
+static void rows_weights(const struct attend_task *task, struct weights *weights, size_t rows,
+                         struct attend_state *states, float *sums)
+{
+    const bool whole = task->begin == 0 && task->end == KV_PAGE_TOKENS;
+    const size_t columns = kv_value_columns(task->head_size);
+    float maxima[ROWS_MAX], totals[ROWS_MAX];
+    if (!whole || task->cap > 0)
+        for (size_t r = 0; r < rows; r++)
+            bound_scores(task, whole, weights->at[r]);
+    for (size_t r = 0; r < rows; r++)
+        maxima[r] = largest_score(weights->at[r], states[r].maximum);
+    for (size_t r = 0; r < rows; r++)
+        totals[r] = weigh(task, whole, weights->at[r], maxima[r]);
+    for (size_t r = 0; r < rows; r++, sums += columns) {
+        float kept = 1;
+        if (maxima[r] != states[r].maximum) { /* else exactly 1 */
+            kept = expf(states[r].maximum - maxima[r]);
+            for (size_t i = 0; i < columns; i += LANES)
+                vec_store(sums + i, vec_mul(vec_load(sums + i), vec_set(kept)));
+        }
+        states[r] = (struct attend_state){maxima[r], states[r].total * kept + totals[r]};
+    }
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -244,9 +282,7 @@ SIMD_INLINE void attend_rows(const struct attend_task *task, enum td_kv_type kv_
     size_t columns = kv_value_columns(task->head_size);
     float *sums = task->sums + row * columns;
     row_scores(task, kv_type, task->q + row * task->head_size, rows, &weights);
-    for (int r = 0; r < rows; r++)
-        row_weights(task, weights.at[r], &task->states[row + (size_t)r],
-                    sums + (size_t)r * columns);
+    rows_weights(task, &weights, (size_t)rows, &task->states[row], sums);
     row_values(task, kv_type, rows, &weights, sums);
 }
 

@@ -115,6 +115,12 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
     return _mm256_mul_ps(
         a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(second, bias), 23)));
 }
+/* a * 2^n for whole n, where both numbers and the result are normal; NaN stays NaN */
+SIMD_INLINE vec vec_scale_normal(vec a, vec n)
+{
+    __m256i power = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), power));
+}
 SIMD_INLINE float vec_sum(vec a)
 {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));

@@ -104,6 +104,11 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
 {
     return _mm512_scalef_ps(a, n);
 }
+/* a * 2^n for whole n, where both numbers and the result are normal; NaN stays NaN */
+SIMD_INLINE vec vec_scale_normal(vec a, vec n)
+{
+    return _mm512_scalef_ps(a, n);
+}
 SIMD_INLINE float vec_sum(vec a)
 {
     return _mm512_reduce_add_ps(a);

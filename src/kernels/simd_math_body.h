@@ -9,10 +9,9 @@
  * the sum (1 + r dominates) the relative error stays below 2e-7 for results that are normal floats.
  * x is limited to [-104, 88.7]. Outside this range the result is 0 or close to the largest float.
  * NaN stays NaN. */
-SIMD_INLINE vec vec_exp(vec x)
+SIMD_INLINE vec exp_parts(vec x, vec *n_out)
 {
     const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-    x = vec_min(vec_set(88.7f), vec_max(vec_set(-104.0f), x));
     vec n = vec_round(vec_mul(x, vec_set(0x1.715476p+0f)));
     vec r = vec_fnma(n, vec_set(ln2_high), x);
     r = vec_fnma(n, vec_set(ln2_low), r);
@@ -23,8 +22,22 @@ SIMD_INLINE vec vec_exp(vec x)
     sum = vec_fma(sum, r, vec_set(1.0f / 6));
     sum = vec_fma(sum, r, vec_set(0.5f));
     sum = vec_fma(sum, r, vec_set(1.0f));
-    sum = vec_fma(sum, r, vec_set(1.0f));
+    *n_out = n;
+    return vec_fma(sum, r, vec_set(1.0f));
+}
+
+SIMD_INLINE vec vec_exp(vec x)
+{
+    vec n, sum = exp_parts(vec_min(vec_set(88.7f), vec_max(vec_set(-104.0f), x)), &n);
     return vec_scale(sum, n);
+}
+
+/* exp of weights of a softmax, x <= 0. Below -86 it is exp(-86), 4.5e-38, which vanishes beside the
+ * weight 1 of the maximum. So n >= -124, and scaling is an addition to the exponent. */
+SIMD_INLINE vec vec_exp_weight(vec x)
+{
+    vec n, sum = exp_parts(vec_max(vec_set(-86.0f), x), &n);
+    return vec_scale_normal(sum, n);
 }
 
 /* tanh(x) = 1 - 2 / (exp(2x) + 1). This loses digits near zero, so for |x| < 1/4 Taylor's sum to

@@ -124,6 +124,12 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
     a = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(first, bias), 23)));
     return vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(second, bias), 23)));
 }
+/* a * 2^n for whole n, where both numbers and the result are normal; NaN stays NaN */
+SIMD_INLINE vec vec_scale_normal(vec a, vec n)
+{
+    int32x4_t power = vshlq_n_s32(vcvtq_s32_f32(n), 23);
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), power));
+}
 SIMD_INLINE float vec_sum(vec a)
 {
     return vaddvq_f32(a);
