@@ -74,8 +74,6 @@ enum activation_form {
 
 /* Tokens of a panel; see panels in struct kernels. */
 #define KERNELS_PANEL_TOKENS 16
-/* Fewer tokens than this are faster as rows than in a panel that is not full. */
-#define KERNELS_PANEL_LEAST 9
 
 struct logit_stats {
     float max;       /* largest logit */
@@ -136,6 +134,7 @@ struct kernels {
      * matmul_panels is matmul on panels, which are KERNELS_PANEL_TOKENS * act_stride bytes apart.
      * The last panel may hold fewer tokens. The results are the same bits as those of matmul. */
     unsigned panel_forms;
+    unsigned panel_least; /* fewer tokens are faster as rows than in a panel that is not full */
     void (*panel_prepare)(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);
     void (*matmul_panels)(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
@@ -191,7 +190,7 @@ static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum ac
 {
     if (!(kernels->panel_forms & 1u << form))
         return 0;
-    return tokens % KERNELS_PANEL_TOKENS < KERNELS_PANEL_LEAST
+    return tokens % KERNELS_PANEL_TOKENS < kernels->panel_least
                ? tokens / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS
                : tokens;
 }

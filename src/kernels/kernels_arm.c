@@ -17,6 +17,7 @@ static void fill_best(void)
 {
     best = kernels_neon;
     best.panel_forms = 1u << ACTIVATION_Q8_32 | 1u << ACTIVATION_Q8_256;
+    best.panel_least = 9;
     best.panel_prepare = panel_prepare_neon;
     best.matmul_panels = matmul_panels_neon;
     if (!(getauxval(AT_HWCAP) & HWCAP_ASIMDDP))

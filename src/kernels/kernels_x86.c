@@ -36,6 +36,7 @@ static void fill_best_avx2(void)
     best_avx2 = kernels_avx2;
     if (has_avx_vnni()) {
         best_avx2.name = "avx2-vnni";
+        best_avx2.panel_least = 9;
         best_avx2.matmul_panels = matmul_panels_avxvnni;
     }
 }

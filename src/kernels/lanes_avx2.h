@@ -32,20 +32,6 @@ TILE_INLINE __m256i sum_quads(const __m256i rows[4])
                             _mm256_unpackhi_epi64(first, second));
 }
 
-/* The same of eight numbers of 16 bits in each half. Two of them must not overflow 16 bits. */
-TILE_INLINE __m256i sum_words(const __m256i rows[4])
-{
-    const __m256i ones = _mm256_set1_epi16(1);
-    __m256i first = _mm256_add_epi16(_mm256_unpacklo_epi32(rows[0], rows[1]),
-                                     _mm256_unpackhi_epi32(rows[0], rows[1]));
-    __m256i second = _mm256_add_epi16(_mm256_unpacklo_epi32(rows[2], rows[3]),
-                                      _mm256_unpackhi_epi32(rows[2], rows[3]));
-    first = _mm256_madd_epi16(first, ones);
-    second = _mm256_madd_epi16(second, ones);
-    return _mm256_add_epi32(_mm256_unpacklo_epi64(first, second),
-                            _mm256_unpackhi_epi64(first, second));
-}
-
 /* Four rows in each: those of half `half`, eight rows. */
 TILE_INLINE __m256i join_halves(__m256i first, __m256i second, int half)
 {

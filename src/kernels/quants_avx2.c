@@ -10,8 +10,10 @@
  * float sum over the blocks, in one lane of a register. The panels (panel_avx2_body.h) sum in the
  * same order, so a token's results are the same bits in a prompt, in a batch and alone.
  *
- * For one token memory is the limit, so each type has a function that unpacks in registers. Several
- * tokens share unpacked weights through a buffer in the first-level cache. */
+ * Types in blocks of 32 unpack a row in registers and multiply it with one, two or four tokens at
+ * once; four is what the sixteen registers allow. Three tokens take the function for four. A
+ * super-block unpacks to more than fits registers: for one token it is used up at once, several
+ * tokens share it through a buffer in the first-level cache. */
 #include "kernels/quants_avx2.h"
 
 #include <immintrin.h>
@@ -25,16 +27,20 @@
 
 enum {
     TILE_ROWS = 8,
-    TOKENS_MAX = 8 /* of a tile; more are better off as panels */
+    TOKENS_MAX = 8, /* of a tile; more are better off as panels */
+    AT_ONCE = 4     /* tokens whose sums of two rows fit registers */
 };
 
 /* The rows of a tile. After the last row it is the last one again; those results are not stored. */
 struct rows {
     const uint8_t *at[TILE_ROWS];
+    size_t row_bytes;
 };
 
-static void set_rows(const struct tile *tile, struct rows *out)
+static __attribute__((noinline)) void set_rows(const struct tile *tile, struct rows *out)
 {
+    out->row_bytes = tile->row_bytes;
+#pragma GCC unroll 1
     for (size_t r = 0; r < TILE_ROWS; r++)
         out->at[r] = tile->rows + (r < tile->row_count ? r : tile->row_count - 1) * tile->row_bytes;
 }
@@ -43,18 +49,41 @@ static void set_rows(const struct tile *tile, struct rows *out)
  * next tile. Eight rows of 576 bytes are 4.5 KB in flight, twice what a memory of 100 ns and 25
  * GB/s for a core needs. */
 enum { PREFETCH_BYTES = 576 };
-TILE_INLINE void prefetch_row(const struct tile *tile, const uint8_t *row, size_t offset,
-                              size_t bytes)
+TILE_INLINE void prefetch_row(const struct rows *rows, size_t r, size_t offset, size_t bytes)
 {
     size_t ahead = offset + PREFETCH_BYTES;
-    if (ahead >= tile->row_bytes)
-        ahead += (TILE_ROWS - 1) * tile->row_bytes;
+    if (ahead >= rows->row_bytes)
+        ahead += (TILE_ROWS - 1) * rows->row_bytes;
 #pragma GCC unroll 4
     for (size_t line = 0; line + 8 < bytes; line += 64)
-        _mm_prefetch((const char *)(row + ahead + line), _MM_HINT_T0);
+        _mm_prefetch((const char *)(rows->at[r] + ahead + line), _MM_HINT_T0);
 }
 
-static void store_rows(const struct tile *tile, size_t token, __m256 sums)
+/* Of all rows. With several tokens it takes less time than room. */
+TILE_INLINE void prefetch_rows(const struct rows *rows, size_t offset, size_t bytes, int tokens)
+{
+    if (tokens == 1) {
+#pragma GCC unroll 8
+        for (size_t r = 0; r < TILE_ROWS; r++)
+            prefetch_row(rows, r, offset, bytes);
+        return;
+    }
+#pragma GCC unroll 1
+    for (size_t r = 0; r < TILE_ROWS; r++)
+        prefetch_row(rows, r, offset, bytes);
+}
+
+/* The tokens of a tile. After the last one it is the last one again; those are not stored. */
+static void set_tokens(const struct tile *tile, size_t count, const uint8_t *acts[TOKENS_MAX],
+                       __m256 sums[TOKENS_MAX])
+{
+    for (size_t t = 0; t < TOKENS_MAX; t++) {
+        acts[t] = tile->acts + (t < count ? t : count - 1) * tile->act_stride;
+        sums[t] = _mm256_setzero_ps();
+    }
+}
+
+static __attribute__((noinline)) void store_rows(const struct tile *tile, size_t token, __m256 sums)
 {
     float *y = tile->y + token * tile->y_stride;
     if (tile->row_count >= TILE_ROWS) {
@@ -68,58 +97,85 @@ static void store_rows(const struct tile *tile, size_t token, __m256 sums)
 
 /* ---- pairs of blocks of 32 ------------------------------------------------------------------- */
 
-/* Activations of a pair of blocks, from `act` on. */
-TILE_INLINE const uint8_t *pair_act(const uint8_t *acts, size_t pair)
+/* Where a pair of blocks begins in the activations. */
+TILE_INLINE size_t pair_at(size_t pair)
 {
-    return acts + pair / 2 * ACT32_BYTES + pair % 2 * 32;
+    return pair / 2 * ACT32_BYTES + pair % 2 * 32;
+}
+
+struct pair_x {
+    __m256i low, high; /* quants 0..15 and 16..31 of both blocks */
+};
+
+TILE_INLINE struct pair_x load_pair(const uint8_t *act)
+{
+    return (struct pair_x){_mm256_loadu_si256((const void *)act),
+                           _mm256_loadu_si256((const void *)(act + ACT32_HIGH_AT))};
 }
 
 /* Products of a row: sums of four products in 16 bits, of signed types in 32 bits. */
-TILE_INLINE __m256i dot_32(bool is_signed, __m256i low, __m256i high, const uint8_t *act)
+TILE_INLINE __m256i dot_32(bool is_signed, struct pair_32 w, struct pair_x x)
 {
     const __m256i ones = _mm256_set1_epi16(1);
-    __m256i x_low = _mm256_loadu_si256((const void *)act);
-    __m256i x_high = _mm256_loadu_si256((const void *)(act + ACT32_HIGH_AT));
-    if (!is_signed) /* 2 * 2 * 31 * 127 = 15748, and sum_words() adds two of them */
-        return _mm256_add_epi16(_mm256_maddubs_epi16(low, x_low),
-                                _mm256_maddubs_epi16(high, x_high));
-    low = _mm256_maddubs_epi16(_mm256_abs_epi8(low), _mm256_sign_epi8(x_low, low));
-    high = _mm256_maddubs_epi16(_mm256_abs_epi8(high), _mm256_sign_epi8(x_high, high));
+    if (!is_signed) /* 2 * 2 * 31 * 127 = 15748, and sum_two() adds two of them */
+        return _mm256_add_epi16(_mm256_maddubs_epi16(w.low, x.low),
+                                _mm256_maddubs_epi16(w.high, x.high));
+    __m256i low = _mm256_maddubs_epi16(_mm256_abs_epi8(w.low), _mm256_sign_epi8(x.low, w.low));
+    __m256i high = _mm256_maddubs_epi16(_mm256_abs_epi8(w.high), _mm256_sign_epi8(x.high, w.high));
     return _mm256_add_epi32(_mm256_madd_epi16(low, ones), _mm256_madd_epi16(high, ones));
 }
 
-/* Adds a pair's blocks, `count` of them, to the rows' sums, one after the other. */
-TILE_INLINE __m256 add_pair(bool is_signed, bool has_minimum, int shift, size_t count,
-                            const __m256i dots[8], const __m256 scales[2], const __m256 minimums[2],
-                            const uint8_t *act, __m256 sum)
+/* The first step of sum_quads(), for two rows. Numbers have 16 bits, of signed types 32. Two of
+ * 16 bits must not overflow. */
+TILE_INLINE __m256i sum_two(bool is_signed, __m256i first, __m256i second)
 {
-    __m256i first = is_signed ? sum_quads(dots) : sum_words(dots);
-    __m256i second = is_signed ? sum_quads(dots + 4) : sum_words(dots + 4);
+    __m256i low = _mm256_unpacklo_epi32(first, second);
+    __m256i high = _mm256_unpackhi_epi32(first, second);
+    if (is_signed)
+        return _mm256_add_epi32(low, high);
+    return _mm256_madd_epi16(_mm256_add_epi16(low, high), _mm256_set1_epi16(1));
+}
+
+/* The last step, for two pairs of rows. */
+TILE_INLINE __m256i join_twos(__m256i first, __m256i second)
+{
+    return _mm256_add_epi32(_mm256_unpacklo_epi64(first, second),
+                            _mm256_unpackhi_epi64(first, second));
+}
+
+/* Adds a pair's blocks to the rows' sums, one after the other. dots: of four rows
+ * each, in lane r of each half the one of row r and the half's block. */
+TILE_INLINE __m256 add_pair(bool has_minimum, int shift, __m256i dots[2], const __m256 scales[2],
+                            const __m256 minimums[2], const uint8_t *act, __m256 sum)
+{
+    __m256i total = _mm256_setzero_si256();
+    if (shift >= 0 || has_minimum) {
+        total = _mm256_loadu_si256((const void *)(act + ACT32_BIAS_AT));
+        total = _mm256_add_epi32(total, _mm256_shuffle_epi32(total, 0x4e));
+        total = _mm256_add_epi32(total, _mm256_shuffle_epi32(total, 0xb1));
+    }
+    if (shift >= 0) {
+        dots[0] = _mm256_add_epi32(dots[0], _mm256_slli_epi32(total, shift));
+        dots[1] = _mm256_add_epi32(dots[1], _mm256_slli_epi32(total, shift));
+    }
 #pragma GCC unroll 2
-    for (int b = 0; b < (int)count; b++) {
-        const uint8_t *bias = act + ACT32_BIAS_AT + 16 * b;
-        __m256i dot = join_halves(first, second, b);
-        __m256i total = _mm256_setzero_si256();
-        if (shift >= 0 || has_minimum)
-            total = _mm256_set1_epi32((int)(load_u32(bias) + load_u32(bias + 4) +
-                                            load_u32(bias + 8) + load_u32(bias + 12)));
-        if (shift >= 0)
-            dot = _mm256_add_epi32(dot, _mm256_slli_epi32(total, shift));
+    for (int b = 0; b < 2; b++) {
+        __m256 dot = _mm256_cvtepi32_ps(join_halves(dots[0], dots[1], b));
         __m256 scale = _mm256_broadcast_ss((const void *)(act + ACT32_SCALE_AT + 16 * b));
-        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_mul_ps(scales[b], scale), sum);
+        sum = _mm256_fmadd_ps(dot, _mm256_mul_ps(scales[b], scale), sum);
         if (has_minimum)
-            sum =
-                _mm256_fmadd_ps(_mm256_cvtepi32_ps(total), _mm256_mul_ps(minimums[b], scale), sum);
+            sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(total, total, b)),
+                                  _mm256_mul_ps(minimums[b], scale), sum);
     }
     return sum;
 }
 
 /* The scales, and minimums, of a pair of blocks of eight rows, a vector for each block. */
 TILE_INLINE void unpack_scales_32(enum tensor_type type, const uint8_t *const blocks[8],
-                                  size_t count, __m256 scales[2], __m256 minimums[2])
+                                  __m256 scales[2], __m256 minimums[2])
 {
 #pragma GCC unroll 2
-    for (size_t b = 0; b < count; b++) {
+    for (size_t b = 0; b < 2; b++) {
         size_t at = b * tile_block_bytes(type);
         scales[b] =
             _mm256_set_m128(four_scales(type, blocks + 4, at), four_scales(type, blocks, at));
@@ -128,136 +184,116 @@ TILE_INLINE void unpack_scales_32(enum tensor_type type, const uint8_t *const bl
     }
 }
 
-/* A pair whose second block is missing, with zeroes in its place. */
-struct padded_pairs {
-    uint8_t rows[TILE_ROWS][2 * Q8_0_BYTES];
-};
+/* Keeps a value in its register; compilers would compute products of all rows first, and store
+ * them. */
+#define KEEP(register) __asm__("" : "+x"(register))
 
-/* Where the blocks of a pair are. */
-TILE_INLINE void pair_blocks(enum tensor_type type, const struct rows *rows, size_t pair,
-                             size_t count, struct padded_pairs *padded, const uint8_t *out[8])
+TILE_INLINE void row_32(enum tensor_type type, const uint8_t *blocks, const uint8_t *const *acts,
+                        size_t at, int tokens, __m256i out[AT_ONCE])
 {
-    const size_t bytes = tile_block_bytes(type);
-#pragma GCC unroll 8
-    for (size_t r = 0; r < TILE_ROWS; r++) {
-        out[r] = rows->at[r] + pair * 2 * bytes;
-        if (count == 1) {
-            memset(padded->rows[r], 0, sizeof padded->rows[r]);
-            memcpy(padded->rows[r], out[r], bytes);
-            out[r] = padded->rows[r];
+    struct pair_32 w = unpack_32(type, blocks);
+    if (tokens > 1) {
+        KEEP(w.low);
+        KEEP(w.high);
+    }
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++) {
+        out[t] = dot_32(is_signed_32(type), w, load_pair(acts[t] + at));
+        if (tokens > 1)
+            KEEP(out[t]);
+    }
+}
+
+/* Four rows of a pair of blocks. out[t][half]: sum_quads() of the rows. */
+TILE_INLINE void four_rows_32(enum tensor_type type, const uint8_t *const blocks[4],
+                              const uint8_t *const *acts, size_t at, int tokens, size_t half,
+                              __m256i out[AT_ONCE][2])
+{
+    __m256i sums[2][AT_ONCE];
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        __m256i first[AT_ONCE], second[AT_ONCE];
+        row_32(type, blocks[2 * i], acts, at, tokens, first);
+        row_32(type, blocks[2 * i + 1], acts, at, tokens, second);
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++) {
+            sums[i][t] = sum_two(is_signed_32(type), first[t], second[t]);
+            if (tokens > 1)
+                KEEP(sums[i][t]);
         }
     }
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++)
+        out[t][half] = join_twos(sums[0][t], sums[1][t]);
 }
 
-TILE_INLINE __m256 one_pair_32(enum tensor_type type, const struct rows *rows, size_t pair,
-                               size_t count, const uint8_t *act, __m256 sum)
+/* Adds `pairs` pairs of blocks to the sums of `tokens` tokens. */
+TILE_INLINE void add_pairs(enum tensor_type type, const struct rows *rows, size_t pairs, int tokens,
+                           const uint8_t *const *acts, __m256 *to)
 {
-    struct padded_pairs padded;
-    const uint8_t *blocks[TILE_ROWS];
-    __m256i dots[TILE_ROWS];
-    __m256 scales[2], minimums[2];
-    pair_blocks(type, rows, pair, count, &padded, blocks);
+    const size_t bytes = 2 * tile_block_bytes(type);
+    __m256 sums[AT_ONCE];
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++)
+        sums[t] = to[t];
+    for (size_t pair = 0; pair < pairs; pair++) {
+        const uint8_t *at[TILE_ROWS];
+        __m256i dots[AT_ONCE][2];
+        __m256 scales[2], minimums[2];
+        if (pair % 2 == 0)
+            prefetch_rows(rows, pair * bytes, 2 * bytes, tokens);
 #pragma GCC unroll 8
+        for (size_t r = 0; r < TILE_ROWS; r++)
+            at[r] = rows->at[r] + pair * bytes;
+        four_rows_32(type, at, acts, pair_at(pair), tokens, 0, dots);
+        four_rows_32(type, at + 4, acts, pair_at(pair), tokens, 1, dots);
+        unpack_scales_32(type, at, scales, minimums);
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++)
+            sums[t] = add_pair(tile_has_minimum(type), start_shift(type), dots[t], scales, minimums,
+                               acts[t] + pair_at(pair), sums[t]);
+    }
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++)
+        to[t] = sums[t];
+}
+
+typedef void add_pairs_fn(const struct rows *rows, size_t pairs, const uint8_t *const *acts,
+                          __m256 *sums);
+
+/* The last block of the rows, if it has no partner: zeroes are the partner. They add exactly
+ * nothing, as their scales are zero, too. */
+static void add_last_block(const struct tile *tile, const struct rows *rows, add_pairs_fn *add,
+                           const uint8_t *acts[AT_ONCE], __m256 *sums)
+{
+    const size_t pairs = tile->cols / (2 * BLOCK_32), bytes = tile->row_bytes / (2 * pairs + 1);
+    uint8_t padded[TILE_ROWS][2 * Q8_0_BYTES] = {0};
+    struct rows last = {.row_bytes = sizeof padded[0]};
     for (size_t r = 0; r < TILE_ROWS; r++) {
-        struct pair_32 w = unpack_32(type, blocks[r]);
-        dots[r] = dot_32(is_signed_32(type), w.low, w.high, act);
+        memcpy(padded[r], rows->at[r] + 2 * pairs * bytes, bytes);
+        last.at[r] = padded[r];
     }
-    unpack_scales_32(type, blocks, count, scales, minimums);
-    return add_pair(is_signed_32(type), tile_has_minimum(type), start_shift(type), count, dots,
-                    scales, minimums, act, sum);
+    for (size_t t = 0; t < AT_ONCE; t++)
+        acts[t] += pair_at(pairs);
+    add(&last, 1, acts, sums);
 }
 
-/* One token. */
-TILE_INLINE void one_32(const struct tile *tile, enum tensor_type type)
+/* Products of a tile with `count` tokens. add: for 1, 2, and AT_ONCE tokens. */
+static void multiply_32(const struct tile *tile, size_t count, add_pairs_fn *const add[3])
 {
-    const size_t pairs = tile->cols / (2 * BLOCK_32), bytes = 2 * tile_block_bytes(type);
+    const uint8_t *acts[TOKENS_MAX];
     struct rows rows;
-    __m256 sum = _mm256_setzero_ps();
-    set_rows(tile, &rows);
-    for (size_t p = 0; p < pairs; p++) {
-        if (p % 2 == 0)
-#pragma GCC unroll 8
-            for (size_t r = 0; r < TILE_ROWS; r++)
-                prefetch_row(tile, rows.at[r], p * bytes, 2 * bytes);
-        sum = one_pair_32(type, &rows, p, 2, pair_act(tile->acts, p), sum);
-    }
-    if (tile->cols % (2 * BLOCK_32))
-        sum = one_pair_32(type, &rows, pairs, 1, pair_act(tile->acts, pairs), sum);
-    store_rows(tile, 0, sum);
-}
-
-/* A pair of blocks of the tile's rows, unpacked. */
-struct unpacked_32 {
-    __m256i quants[TILE_ROWS][2]; /* low and high halves of the blocks */
-    __m256 scales[2], minimums[2];
-};
-
-typedef void unpack_32_fn(const struct rows *rows, size_t pair, size_t count,
-                          struct unpacked_32 *out);
-
-TILE_INLINE void unpack_rows_32(enum tensor_type type, const struct rows *rows, size_t pair,
-                                size_t count, struct unpacked_32 *out)
-{
-    struct padded_pairs padded;
-    const uint8_t *blocks[TILE_ROWS];
-    pair_blocks(type, rows, pair, count, &padded, blocks);
-#pragma GCC unroll 8
-    for (size_t r = 0; r < TILE_ROWS; r++) {
-        struct pair_32 w = unpack_32(type, blocks[r]);
-        out->quants[r][0] = w.low;
-        out->quants[r][1] = w.high;
-    }
-    unpack_scales_32(type, blocks, count, out->scales, out->minimums);
-}
-
-/* Several tokens. */
-TILE_INLINE void many_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack,
-                         bool is_signed, bool has_minimum, int shift)
-{
-    const size_t blocks = tile->cols / BLOCK_32, block_bytes = tile->row_bytes / blocks;
-    struct rows rows;
-    struct unpacked_32 w;
     __m256 sums[TOKENS_MAX];
     set_rows(tile, &rows);
-    for (size_t t = 0; t < tokens; t++)
-        sums[t] = _mm256_setzero_ps();
-    for (size_t b = 0; b < blocks; b += 2) {
-        size_t count = blocks - b < 2 ? 1 : 2;
-        if (b % 4 == 0)
-            for (size_t r = 0; r < TILE_ROWS; r++)
-                prefetch_row(tile, rows.at[r], b * block_bytes, 4 * block_bytes);
-        unpack(&rows, b / 2, count, &w);
-        for (size_t t = 0; t < tokens; t++) {
-            const uint8_t *act = pair_act(tile->acts + t * tile->act_stride, b / 2);
-            __m256i dots[TILE_ROWS];
-#pragma GCC unroll 8
-            for (size_t r = 0; r < TILE_ROWS; r++)
-                dots[r] = dot_32(is_signed, w.quants[r][0], w.quants[r][1], act);
-            sums[t] = add_pair(is_signed, has_minimum, shift, count, dots, w.scales, w.minimums,
-                               act, sums[t]);
-        }
+    set_tokens(tile, count, acts, sums);
+    for (size_t t = 0; t < count; t += AT_ONCE) {
+        add_pairs_fn *chosen = add[count - t > 2 ? 2 : count - t - 1];
+        chosen(&rows, tile->cols / (2 * BLOCK_32), acts + t, sums + t);
+        if (tile->cols % (2 * BLOCK_32))
+            add_last_block(tile, &rows, chosen, acts + t, sums + t);
     }
-    for (size_t t = 0; t < tokens; t++)
+    for (size_t t = 0; t < count; t++)
         store_rows(tile, t, sums[t]);
-}
-
-/* One copy for several types. */
-#define ONCE static __attribute__((noinline))
-ONCE void many_plain_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack)
-{
-    many_32(tile, tokens, unpack, false, false, 0);
-}
-ONCE void many_five_bits_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack)
-{
-    many_32(tile, tokens, unpack, false, false, 1);
-}
-ONCE void many_minimum_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack)
-{
-    many_32(tile, tokens, unpack, false, true, -1);
-}
-ONCE void many_signed_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack)
-{
-    many_32(tile, tokens, unpack, true, false, -1);
 }
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
@@ -315,7 +351,7 @@ TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
 #pragma GCC unroll 1
         for (size_t r = 0; r < TILE_ROWS; r++) {
             const uint8_t *at = rows.at[r] + b * bytes;
-            prefetch_row(tile, rows.at[r], b * bytes, bytes);
+            prefetch_row(&rows, r, b * bytes, bytes);
             struct factors_256 factors = unpack_factors(type, at);
             __m256i dot = _mm256_setzero_si256();
             if (tile_has_minimum(type))
@@ -337,10 +373,21 @@ TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
 /* A super-block of the tile's rows, unpacked. */
 struct unpacked_256 {
     struct {
-        __m256i quants[8], factors[8], taken;
+        __m256i quants[8], taken;
+        union {
+            __m256i sixteen[8]; /* spread_factors() */
+            int32_t eight[8];   /* int16 twice, of types with eight */
+        } factors;
     } rows[TILE_ROWS];
     __m256 scales, minimums;
 };
+
+TILE_INLINE void store_eight(__m256i factors, int32_t out[8])
+{
+    _mm_storeu_si128((void *)out, _mm256_castsi256_si128(_mm256_unpacklo_epi16(factors, factors)));
+    _mm_storeu_si128((void *)(out + 4),
+                     _mm256_castsi256_si128(_mm256_unpackhi_epi16(factors, factors)));
+}
 
 TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct rows *rows, size_t block,
                                  struct unpacked_256 *out)
@@ -350,11 +397,15 @@ TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct rows *rows,
     for (size_t r = 0; r < TILE_ROWS; r++) {
         const uint8_t *at = rows->at[r] + offset;
         struct factors_256 factors = unpack_factors(type, at);
+        prefetch_row(rows, r, offset, tile_block_bytes(type));
 #pragma GCC unroll 8
         for (int j = 0; j < 8; j++) {
             out->rows[r].quants[j] = quants_256(type, at, j);
-            out->rows[r].factors[j] = spread_factors(type, &factors, j);
+            if (has_sixteen_factors(type))
+                out->rows[r].factors.sixteen[j] = spread_factors(type, &factors, j);
         }
+        if (!has_sixteen_factors(type))
+            store_eight(factors.low, out->rows[r].factors.eight);
         out->rows[r].taken = factors.taken;
     }
     unpack_scales_256(type, rows, offset, &out->scales, &out->minimums);
@@ -362,124 +413,143 @@ TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct rows *rows,
 
 typedef void unpack_256_fn(const struct rows *rows, size_t block, struct unpacked_256 *out);
 
-/* How the quants of a type become the stored values: with an offset, with a minimum, or signed. */
-enum kind_256 { KIND_OFFSET, KIND_MINIMUM, KIND_SIGNED };
+/* What types with the same product have in common. */
+struct traits_256 {
+    bool is_signed, has_minimum; /* neither: an offset */
+    bool sixteen;                /* factors */
+};
+
+/* A super-block of the tile's rows; `at` is where it begins in the activations. */
+TILE_INLINE void add_block_256(struct traits_256 traits, const struct unpacked_256 *w, size_t at,
+                               const uint8_t *const *acts, int tokens, __m256 *sums)
+{
+    __m256i dots[AT_ONCE][TILE_ROWS], taken[AT_ONCE][TILE_ROWS];
+#pragma GCC unroll 1
+    for (size_t r = 0; r < TILE_ROWS; r++) {
+        __m256i dot[AT_ONCE];
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++) {
+            dot[t] = _mm256_setzero_si256();
+            if (traits.has_minimum)
+                taken[t][r] = taken_256(w->rows[r].taken, acts[t] + at);
+            else if (!traits.is_signed)
+                dot[t] = _mm256_sub_epi32(dot[t], taken_256(w->rows[r].taken, acts[t] + at));
+        }
+#pragma GCC unroll 2
+        for (int j = 0; j < 8; j++) {
+            __m256i quants = w->rows[r].quants[j];
+            __m256i factors = traits.sixteen ? w->rows[r].factors.sixteen[j]
+                                             : _mm256_set1_epi32(w->rows[r].factors.eight[j]);
+            KEEP(quants);
+            KEEP(factors);
+#pragma GCC unroll 4
+            for (int t = 0; t < tokens; t++) {
+                dot[t] = add_dot_256(traits.is_signed, dot[t], quants, factors, acts[t] + at, j);
+                KEEP(dot[t]);
+            }
+        }
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++)
+            dots[t][r] = dot[t];
+    }
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++)
+        sums[t] = add_super_block(traits.has_minimum, dots[t], taken[t], w->scales, w->minimums,
+                                  acts[t] + at, sums[t]);
+}
 
 /* Several tokens. */
-TILE_INLINE void many_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack,
-                          enum kind_256 kind)
+TILE_INLINE void many_256(const struct tile *tile, size_t count, unpack_256_fn *unpack,
+                          struct traits_256 traits)
 {
-    const size_t blocks = tile->cols / SUPER_BLOCK, block_bytes = tile->row_bytes / blocks;
+    const size_t blocks = tile->cols / SUPER_BLOCK;
+    const uint8_t *acts[TOKENS_MAX];
     struct rows rows;
     struct unpacked_256 w;
     __m256 sums[TOKENS_MAX];
     set_rows(tile, &rows);
-    for (size_t t = 0; t < tokens; t++)
-        sums[t] = _mm256_setzero_ps();
+    set_tokens(tile, count, acts, sums);
     for (size_t b = 0; b < blocks; b++) {
-        for (size_t r = 0; r < TILE_ROWS; r++)
-            prefetch_row(tile, rows.at[r], b * block_bytes, block_bytes);
         unpack(&rows, b, &w);
-        for (size_t t = 0; t < tokens; t++) {
-            const uint8_t *act = tile->acts + t * tile->act_stride + b * ACT256_BYTES;
-            __m256i dots[TILE_ROWS], taken[TILE_ROWS];
-#pragma GCC unroll 1
-            for (size_t r = 0; r < TILE_ROWS; r++) {
-                __m256i dot = _mm256_setzero_si256();
-                if (kind == KIND_MINIMUM)
-                    taken[r] = taken_256(w.rows[r].taken, act);
-                else if (kind == KIND_OFFSET)
-                    dot = _mm256_sub_epi32(dot, taken_256(w.rows[r].taken, act));
-#pragma GCC unroll 8
-                for (int j = 0; j < 8; j++)
-                    dot = add_dot_256(kind == KIND_SIGNED, dot, w.rows[r].quants[j],
-                                      w.rows[r].factors[j], act, j);
-                dots[r] = dot;
-            }
-            sums[t] = add_super_block(kind == KIND_MINIMUM, dots, taken, w.scales, w.minimums, act,
-                                      sums[t]);
-        }
+        for (size_t t = 0; t < count; t += AT_ONCE)
+            if (count - t > 2)
+                add_block_256(traits, &w, b * ACT256_BYTES, acts + t, AT_ONCE, sums + t);
+            else
+                add_block_256(traits, &w, b * ACT256_BYTES, acts + t, 2, sums + t);
     }
-    for (size_t t = 0; t < tokens; t++)
+    for (size_t t = 0; t < count; t++)
         store_rows(tile, t, sums[t]);
 }
 
-ONCE void many_offset_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
-{
-    many_256(tile, tokens, unpack, KIND_OFFSET);
-}
-ONCE void many_minimum_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
-{
-    many_256(tile, tokens, unpack, KIND_MINIMUM);
-}
-ONCE void many_signed_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
-{
-    many_256(tile, tokens, unpack, KIND_SIGNED);
-}
+/* One copy for several types. */
+#define MANY_256(name, ...)                                                           \
+    static __attribute__((noinline)) void name(const struct tile *tile, size_t count, \
+                                               unpack_256_fn *unpack)                 \
+    {                                                                                 \
+        many_256(tile, count, unpack, (struct traits_256){__VA_ARGS__});              \
+    }
+MANY_256(many_offset_256, .sixteen = true)
+MANY_256(many_minimum_256, .has_minimum = true)
+MANY_256(many_q2_k, .has_minimum = true, .sixteen = true)
+MANY_256(many_signed_256, .is_signed = true)
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Two functions for each type: one token, and several. */
-#define QUANT_32(type, many)                                                      \
-    static void one_##type(const struct tile *tile)                               \
-    {                                                                             \
-        one_32(tile, type);                                                       \
-    }                                                                             \
-    static void unpack_##type(const struct rows *rows, size_t pair, size_t count, \
-                              struct unpacked_32 *out)                            \
-    {                                                                             \
-        if (count == 2)                                                           \
-            unpack_rows_32(type, rows, pair, 2, out);                             \
-        else                                                                      \
-            unpack_rows_32(type, rows, pair, 1, out);                             \
-    }                                                                             \
-    static void many_##type(const struct tile *tile, size_t tokens)               \
-    {                                                                             \
-        many(tile, tokens, unpack_##type);                                        \
+/* A function for each type, for up to TOKENS_MAX tokens. */
+#define ADD_PAIRS(type, tokens)                                                 \
+    static void add_##type##_##tokens(const struct rows *rows, size_t pairs,    \
+                                      const uint8_t *const *acts, __m256 *sums) \
+    {                                                                           \
+        add_pairs(type, rows, pairs, tokens, acts, sums);                       \
+    }
+#define QUANT_32(type)                                                                        \
+    ADD_PAIRS(type, 1)                                                                        \
+    ADD_PAIRS(type, 2)                                                                        \
+    ADD_PAIRS(type, 4)                                                                        \
+    static void multiply_##type(const struct tile *tile, size_t count)                        \
+    {                                                                                         \
+        static add_pairs_fn *const add[3] = {add_##type##_1, add_##type##_2, add_##type##_4}; \
+        multiply_32(tile, count, add);                                                        \
     }
 #define QUANT_256(type, many)                                                                  \
-    static void one_##type(const struct tile *tile)                                            \
-    {                                                                                          \
-        one_256(tile, type);                                                                   \
-    }                                                                                          \
     static void unpack_##type(const struct rows *rows, size_t block, struct unpacked_256 *out) \
     {                                                                                          \
         unpack_rows_256(type, rows, block, out);                                               \
     }                                                                                          \
-    static void many_##type(const struct tile *tile, size_t tokens)                            \
+    static void multiply_##type(const struct tile *tile, size_t count)                         \
     {                                                                                          \
-        many(tile, tokens, unpack_##type);                                                     \
+        if (count > 1)                                                                         \
+            many(tile, count, unpack_##type);                                                  \
+        else                                                                                   \
+            one_256(tile, type);                                                               \
     }
-QUANT_32(TENSOR_Q4_0, many_plain_32)
-QUANT_32(TENSOR_Q4_1, many_minimum_32)
-QUANT_32(TENSOR_Q5_0, many_five_bits_32)
-QUANT_32(TENSOR_Q5_1, many_minimum_32)
-QUANT_32(TENSOR_Q8_0, many_signed_32)
-QUANT_32(TENSOR_IQ4_NL, many_signed_32)
-QUANT_32(TENSOR_MXFP4, many_five_bits_32)
-QUANT_256(TENSOR_Q2_K, many_minimum_256)
+QUANT_32(TENSOR_Q4_0)
+QUANT_32(TENSOR_Q4_1)
+QUANT_32(TENSOR_Q5_0)
+QUANT_32(TENSOR_Q5_1)
+QUANT_32(TENSOR_Q8_0)
+QUANT_32(TENSOR_IQ4_NL)
+QUANT_32(TENSOR_MXFP4)
+QUANT_256(TENSOR_Q2_K, many_q2_k)
 QUANT_256(TENSOR_Q3_K, many_offset_256)
 QUANT_256(TENSOR_Q4_K, many_minimum_256)
 QUANT_256(TENSOR_Q5_K, many_minimum_256)
 QUANT_256(TENSOR_Q6_K, many_offset_256)
 QUANT_256(TENSOR_IQ4_XS, many_signed_256)
 
-#define FUNCTIONS(type) [type] = {one_##type, many_##type}
-static const struct quant_functions {
-    void (*one)(const struct tile *tile);
-    void (*many)(const struct tile *tile, size_t tokens);
-} functions[TENSOR_TYPE_COUNT] = {
-    FUNCTIONS(TENSOR_Q4_0),   FUNCTIONS(TENSOR_Q4_1), FUNCTIONS(TENSOR_Q5_0),
-    FUNCTIONS(TENSOR_Q5_1),   FUNCTIONS(TENSOR_Q8_0), FUNCTIONS(TENSOR_IQ4_NL),
-    FUNCTIONS(TENSOR_MXFP4),  FUNCTIONS(TENSOR_Q2_K), FUNCTIONS(TENSOR_Q3_K),
-    FUNCTIONS(TENSOR_Q4_K),   FUNCTIONS(TENSOR_Q5_K), FUNCTIONS(TENSOR_Q6_K),
-    FUNCTIONS(TENSOR_IQ4_XS),
+#define FUNCTION(type) [type] = multiply_##type
+typedef void multiply_fn(const struct tile *tile, size_t count);
+static multiply_fn *const functions[TENSOR_TYPE_COUNT] = {
+    FUNCTION(TENSOR_Q4_0),   FUNCTION(TENSOR_Q4_1),   FUNCTION(TENSOR_Q5_0),  FUNCTION(TENSOR_Q5_1),
+    FUNCTION(TENSOR_Q8_0),   FUNCTION(TENSOR_IQ4_NL), FUNCTION(TENSOR_MXFP4), FUNCTION(TENSOR_Q2_K),
+    FUNCTION(TENSOR_Q3_K),   FUNCTION(TENSOR_Q4_K),   FUNCTION(TENSOR_Q5_K),  FUNCTION(TENSOR_Q6_K),
+    FUNCTION(TENSOR_IQ4_XS),
 };
 
 void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_t rows,
                           size_t tokens)
 {
-    ASSERT(functions[type].one != NULL);
+    ASSERT(functions[type] != NULL);
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
@@ -490,10 +560,7 @@ void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_
                 tile.row_count = end - r < TILE_ROWS ? end - r : TILE_ROWS;
                 tile.rows = whole->rows + r * whole->row_bytes;
                 tile.y = whole->y + t * whole->y_stride + r;
-                if (count == 1)
-                    functions[type].one(&tile);
-                else
-                    functions[type].many(&tile, count);
+                functions[type](&tile, count);
             }
         }
     }

@@ -11,6 +11,7 @@
 #define VARIANT(name) name##_avx2
 #define VARIANT_NAME "avx2"
 #define VARIANT_PANEL_FORMS (1u << ACTIVATION_Q8_32 | 1u << ACTIVATION_Q8_256)
+#define VARIANT_PANEL_LEAST 13
 
 typedef __m256 vec;
 typedef __m256i vec_int;

@@ -10,6 +10,7 @@
 #define VARIANT(name) name##_avx512
 #define VARIANT_NAME "avx512"
 #define VARIANT_PANEL_FORMS (1u << ACTIVATION_Q8_32 | 1u << ACTIVATION_Q8_256)
+#define VARIANT_PANEL_LEAST 9
 
 typedef __m512 vec;
 typedef __m512i vec_int;

@@ -91,13 +91,25 @@ TILE_INLINE __m128 four_halves(const uint8_t *const rows[4], size_t at)
     return _mm_cvtph_ps(halves);
 }
 
+/* Four times e8m0_half(): the exponent minus 1, or for 0 and 1 a denormal number. */
+TILE_INLINE __m128 e8m0_halves(__m128i exponents)
+{
+    __m128i normal = _mm_slli_epi32(_mm_sub_epi32(exponents, _mm_set1_epi32(1)), 23);
+    __m128i small = _mm_sllv_epi32(_mm_set1_epi32(0x00200000), exponents);
+    __m128i is_small = _mm_cmpgt_epi32(_mm_set1_epi32(2), exponents);
+    return _mm_castsi128_ps(_mm_blendv_epi8(normal, small, is_small));
+}
+
 /* The scales of four blocks. */
 TILE_INLINE __m128 four_scales(enum tensor_type type, const uint8_t *const blocks[4], size_t at)
 {
-    if (type == TENSOR_MXFP4)
-        return _mm_set_ps(e8m0_half(blocks[3][at]), e8m0_half(blocks[2][at]),
-                          e8m0_half(blocks[1][at]), e8m0_half(blocks[0][at]));
-    return four_halves(blocks, at);
+    if (type != TENSOR_MXFP4)
+        return four_halves(blocks, at);
+    __m128i exponents = _mm_cvtsi32_si128(blocks[0][at]);
+    exponents = _mm_insert_epi8(exponents, blocks[1][at], 4);
+    exponents = _mm_insert_epi8(exponents, blocks[2][at], 8);
+    exponents = _mm_insert_epi8(exponents, blocks[3][at], 12);
+    return e8m0_halves(exponents);
 }
 
 /* What the activations' bias (-8 times their sum) is multiplied with, of four blocks with a

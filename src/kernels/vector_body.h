@@ -343,6 +343,7 @@ const struct kernels VARIANT(kernels) = {
     .matmul = VARIANT(matmul),
 #ifdef VARIANT_PANEL_FORMS
     .panel_forms = VARIANT_PANEL_FORMS,
+    .panel_least = VARIANT_PANEL_LEAST,
     .panel_prepare = VARIANT(panel_prepare),
     .matmul_panels = VARIANT(matmul_panels),
 #endif
