@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/file_store_internal.h"
+#include "ledger/small_database.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -42,18 +43,18 @@ static enum td_status changed_locked(struct file_store *store, enum td_status st
 static enum td_status add_locked(struct file_store *store, const struct stored_batch *batch,
                                  struct td_error *err)
 {
-    int64_t count = store_number_locked(
-        store_prepare_locked(store, "SELECT count(*) FROM batch WHERE owner = ?1", "t",
-                             batch->owner),
+    int64_t count = small_database_number(
+        small_database_prepare(store->db, "SELECT count(*) FROM batch WHERE owner = ?1", "t",
+                               batch->owner),
         INT64_MAX);
     if (count >= (int64_t)store->limits.owner_count_max)
         return error_set(err, TD_LIMIT,
                          "there are as many batches as files.caller_count_max allows; the oldest "
                          "go after files.keep_days");
-    enum td_status status = store_run_locked(
-        store,
-        store_prepare_locked(
-            store,
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
             "INSERT INTO batch (id, owner, key_id, endpoint, \"window\", input, output, errors,"
             " metadata, faults, state, created_s, expires_s, total, completed, failed, t0)"
             " SELECT ?1, ?2, ?3, ?4, ?5, ?6, '', '', ?7, '', 0, ?8, ?9, 0, 0, 0, ?8"
@@ -85,8 +86,8 @@ bool batch_store_find(struct file_store *store, const char *owner, struct td_str
     if (id.len == 0 || id.len >= STORED_ID_BYTES)
         return false;
     pthread_mutex_lock(&store->lock);
-    struct db_statement *row = store_prepare_locked(
-        store,
+    struct db_statement *row = small_database_prepare(
+        store->db,
         "SELECT " BATCH_COLUMNS
         " FROM batch WHERE id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
         "st", id, owner);
@@ -118,16 +119,16 @@ bool batch_store_list(struct file_store *store, const char *owner, const struct 
     pthread_mutex_lock(&store->lock);
     int64_t after = INT64_MAX;
     if (*page->after)
-        after = store_number_locked(
-            store_prepare_locked(store, "SELECT seq FROM batch WHERE id = ?1 AND owner = ?2", "tt",
-                                 page->after, owner),
+        after = small_database_number(
+            small_database_prepare(store->db, "SELECT seq FROM batch WHERE id = ?1 AND owner = ?2",
+                                   "tt", page->after, owner),
             -1);
     bool ok = after >= 0 &&
-              each_locked(store_prepare_locked(store,
-                                               "SELECT " BATCH_COLUMNS
-                                               " FROM batch WHERE owner = ?1 AND seq < ?2"
-                                               " ORDER BY seq DESC LIMIT ?3",
-                                               "tii", owner, after, (int64_t)page->limit + 1),
+              each_locked(small_database_prepare(store->db,
+                                                 "SELECT " BATCH_COLUMNS
+                                                 " FROM batch WHERE owner = ?1 AND seq < ?2"
+                                                 " ORDER BY seq DESC LIMIT ?3",
+                                                 "tii", owner, after, (int64_t)page->limit + 1),
                           fn, ctx);
     pthread_mutex_unlock(&store->lock);
     return ok;
@@ -142,10 +143,10 @@ bool batch_store_list(struct file_store *store, const char *owner, const struct 
 /* Of two nodes that want the same batch one waits for the row, and then finds it held. */
 static void hold_locked(struct file_store *store, uint32_t limit)
 {
-    (void)!store_run_locked(
-        store,
-        store_prepare_locked(
-            store,
+    (void)!small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
             "UPDATE batch SET holder = " THIS_NODE ", held_until_s = " NOW " + " HOLD_S
             " WHERE seq IN (SELECT seq FROM batch WHERE seq IN (" OLDEST
             ") AND (holder = " THIS_NODE " OR held_until_s < " NOW ") ORDER BY seq LIMIT ?1)"
@@ -166,8 +167,8 @@ void batch_store_due(struct file_store *store, uint32_t limit,
     bool shared = store_is_shared(store);
     if (shared)
         hold_locked(store, limit);
-    each_locked(store_prepare_locked(store, shared ? shared_sql : sql, "i", (int64_t)limit), fn,
-                ctx);
+    each_locked(small_database_prepare(store->db, shared ? shared_sql : sql, "i", (int64_t)limit),
+                fn, ctx);
     pthread_mutex_unlock(&store->lock);
 }
 
@@ -176,12 +177,12 @@ bool batch_store_holds(struct file_store *store, const char *id)
     pthread_mutex_lock(&store->lock);
     bool holds =
         !store_is_shared(store) ||
-        store_number_locked(
-            store_prepare_locked(store,
-                                 "SELECT count(*) FROM batch WHERE id = ?1 AND holder = " THIS_NODE
-                                 " AND held_until_s >= " NOW,
-                                 "t", id),
-            0) > 0;
+        small_database_number(small_database_prepare(
+                                  store->db,
+                                  "SELECT count(*) FROM batch WHERE id = ?1 AND holder = " THIS_NODE
+                                  " AND held_until_s >= " NOW,
+                                  "t", id),
+                              0) > 0;
     pthread_mutex_unlock(&store->lock);
     return holds;
 }
@@ -192,10 +193,11 @@ static enum td_status move_locked(struct file_store *store, const char *id, enum
     char sql[128];
     snprintf(sql, sizeof sql, "UPDATE batch SET state = ?3, t%d = ?4 WHERE id = ?1 AND state = ?2",
              (int)to);
-    enum td_status status = store_run_locked(
-        store,
-        store_prepare_locked(store, sql, "tiii", id, (int64_t)from, (int64_t)to, store_now_s()),
-        err);
+    enum td_status status =
+        small_database_run(store->db, store->path,
+                           small_database_prepare(store->db, sql, "tiii", id, (int64_t)from,
+                                                  (int64_t)to, store_now_s()),
+                           err);
     return changed_locked(store, status);
 }
 
@@ -212,18 +214,18 @@ enum td_status batch_store_checked(struct file_store *store, const char *id, uin
                                    const char *faults, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    enum td_status status = store_begin_locked(store, err);
+    enum td_status status = small_database_begin(store->db, store->path, err);
     if (status == TD_OK)
-        status = store_run_locked(
-            store,
-            store_prepare_locked(
-                store, "UPDATE batch SET total = ?2, faults = ?3 WHERE id = ?1 AND state = 0",
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(
+                store->db, "UPDATE batch SET total = ?2, faults = ?3 WHERE id = ?1 AND state = 0",
                 "tit", id, (int64_t)total, faults),
             err);
     if (status == TD_OK)
         status = move_locked(store, id, BATCH_VALIDATING,
                              *faults ? BATCH_FAILED : BATCH_IN_PROGRESS, err);
-    status = store_end_locked(store, status, err);
+    status = small_database_end(store->db, store->path, status, err);
     pthread_mutex_unlock(&store->lock);
     return status;
 }
@@ -236,17 +238,18 @@ static enum td_status answer_locked(struct file_store *store, const char *id, ui
     const char *sql = ok ? "UPDATE batch SET completed = completed + 1 WHERE id = ?1"
                          : "UPDATE batch SET failed = failed + 1 WHERE id = ?1";
     enum td_status status =
-        store_run_locked(store,
-                         store_prepare_locked(store,
-                                              "INSERT INTO line (batch, number, ok, text)"
-                                              " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
-                                              " (SELECT 1 FROM batch WHERE id = ?1)"
-                                              " ON CONFLICT DO NOTHING",
-                                              "tiis", id, (int64_t)number, (int64_t)ok, text),
-                         err);
+        small_database_run(store->db, store->path,
+                           small_database_prepare(store->db,
+                                                  "INSERT INTO line (batch, number, ok, text)"
+                                                  " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS"
+                                                  " (SELECT 1 FROM batch WHERE id = ?1)"
+                                                  " ON CONFLICT DO NOTHING",
+                                                  "tiis", id, (int64_t)number, (int64_t)ok, text),
+                           err);
     status = changed_locked(store, status);
     if (status == TD_OK)
-        status = store_run_locked(store, store_prepare_locked(store, sql, "t", id), err);
+        status = small_database_run(store->db, store->path,
+                                    small_database_prepare(store->db, sql, "t", id), err);
     return status;
 }
 
@@ -257,10 +260,10 @@ enum td_status batch_store_answer(struct file_store *store, const char *id, uint
     /* An answer does not wait for the disk: after a loss of power its line runs again. */
     enum td_status status = store_sync_locked(store, false, err);
     if (status == TD_OK)
-        status = store_begin_locked(store, err);
+        status = small_database_begin(store->db, store->path, err);
     if (status == TD_OK)
         status = answer_locked(store, id, number, ok, text, err);
-    status = store_end_locked(store, status, err);
+    status = small_database_end(store->db, store->path, status, err);
     enum td_status again = store_sync_locked(store, true, NULL);
     status = status == TD_OK ? again : status;
     pthread_mutex_unlock(&store->lock);
@@ -283,7 +286,7 @@ enum td_status batch_store_answered(struct file_store *store, const char *id, ui
 {
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
-        store_prepare_locked(store, "SELECT number FROM line WHERE batch = ?1", "t", id);
+        small_database_prepare(store->db, "SELECT number FROM line WHERE batch = ?1", "t", id);
     int code = DB_DONE;
     while (row && (code = db_step(row)) == DB_ROW) {
         uint64_t number = (uint64_t)db_int(row, 0);
@@ -302,10 +305,10 @@ batch_store_answers(struct file_store *store, const char *id, uint64_t first, ui
 {
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
-        store_prepare_locked(store,
-                             "SELECT number, ok, text FROM line WHERE batch = ?1"
-                             " AND number >= ?2 ORDER BY number LIMIT ?3",
-                             "tii", id, (int64_t)first, (int64_t)limit);
+        small_database_prepare(store->db,
+                               "SELECT number, ok, text FROM line WHERE batch = ?1"
+                               " AND number >= ?2 ORDER BY number LIMIT ?3",
+                               "tii", id, (int64_t)first, (int64_t)limit);
     int code = DB_DONE;
     bool more = true;
     while (row && more && (code = db_step(row)) == DB_ROW) {
@@ -344,25 +347,26 @@ static enum td_status finish_locked(struct file_store *store, const struct store
                                     enum batch_state to, uint64_t failed, struct part parts[2],
                                     struct td_error *err)
 {
-    enum td_status status = store_begin_locked(store, err);
+    enum td_status status = small_database_begin(store->db, store->path, err);
     for (int i = 0; i < 2 && status == TD_OK; i++)
         if (parts[i].draft)
             status = store_add_file_locked(store, store_draft_owner(parts[i].draft), &parts[i].file,
                                            err);
     if (status == TD_OK)
-        status = store_run_locked(
-            store,
-            store_prepare_locked(
-                store, "UPDATE batch SET output = ?2, errors = ?3, failed = ?4 WHERE id = ?1",
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(
+                store->db, "UPDATE batch SET output = ?2, errors = ?3, failed = ?4 WHERE id = ?1",
                 "ttti", batch->id, parts[0].file.id, parts[1].file.id, (int64_t)failed),
             err);
     if (status == TD_OK)
         status = move_locked(store, batch->id, batch->state, to, err);
     if (status == TD_OK)
-        status = store_run_locked(
-            store, store_prepare_locked(store, "DELETE FROM line WHERE batch = ?1", "t", batch->id),
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(store->db, "DELETE FROM line WHERE batch = ?1", "t", batch->id),
             err);
-    return store_end_locked(store, status, err);
+    return small_database_end(store->db, store->path, status, err);
 }
 
 enum td_status batch_store_finish(struct file_store *store, const struct stored_batch *batch,

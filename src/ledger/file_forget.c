@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "ledger/file_store_internal.h"
+#include "ledger/small_database.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -48,19 +49,20 @@ static enum td_status forget_input_locked(struct file_store *store, const struct
     enum td_status status = TD_OK;
     while (status == TD_OK &&
            store_first_locked(
-               store_prepare_locked(store,
-                                    "SELECT " STORE_FILE_COLUMNS " FROM file WHERE id IN"
-                                    " (SELECT output FROM batch WHERE input = ?1 UNION"
-                                    " SELECT errors FROM batch WHERE input = ?1) LIMIT 1",
-                                    "t", input->id),
+               small_database_prepare(store->db,
+                                      "SELECT " STORE_FILE_COLUMNS " FROM file WHERE id IN"
+                                      " (SELECT output FROM batch WHERE input = ?1 UNION"
+                                      " SELECT errors FROM batch WHERE input = ?1) LIMIT 1",
+                                      "t", input->id),
                &made)) {
         status = store_remove_locked(store, &made, err);
         *files += status == TD_OK;
     }
     if (status == TD_OK)
-        status = store_run_locked(
-            store,
-            store_prepare_locked(store, "DELETE FROM batch WHERE input = ?1", "t", input->id), err);
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(store->db, "DELETE FROM batch WHERE input = ?1", "t", input->id),
+            err);
     if (status == TD_OK)
         status = store_remove_locked(store, input, err);
     *files += status == TD_OK;
@@ -75,14 +77,14 @@ static enum td_status forget_orphans_locked(struct file_store *store, const char
     enum td_status status = TD_OK;
     while (status == TD_OK &&
            store_first_locked(
-               store_prepare_locked(store,
-                                    "SELECT " STORE_FILE_COLUMNS
-                                    " FROM file WHERE purpose = 'batch_output'"
-                                    " AND (CAST(?1 AS TEXT) IS NULL OR owner = ?1) AND id NOT IN"
-                                    " (SELECT output FROM batch WHERE input IN"
-                                    " (SELECT id FROM file) UNION SELECT errors FROM batch"
-                                    " WHERE input IN (SELECT id FROM file)) LIMIT 1",
-                                    "t", owner),
+               small_database_prepare(store->db,
+                                      "SELECT " STORE_FILE_COLUMNS
+                                      " FROM file WHERE purpose = 'batch_output'"
+                                      " AND (CAST(?1 AS TEXT) IS NULL OR owner = ?1) AND id NOT IN"
+                                      " (SELECT output FROM batch WHERE input IN"
+                                      " (SELECT id FROM file) UNION SELECT errors FROM batch"
+                                      " WHERE input IN (SELECT id FROM file)) LIMIT 1",
+                                      "t", owner),
                &file)) {
         status = store_remove_locked(store, &file, err);
         *files += status == TD_OK;
@@ -99,17 +101,18 @@ enum td_status file_store_forget(struct file_store *store, const char *owner, li
     *files = 0;
     for (;;) { /* lines are read without the lock */
         pthread_mutex_lock(&store->lock);
-        seq = store_number_locked(
-            store_prepare_locked(store,
-                                 "SELECT min(seq) FROM file WHERE seq > ?1 AND purpose = 'batch'"
-                                 " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
-                                 "it", seq, owner),
+        seq = small_database_number(
+            small_database_prepare(store->db,
+                                   "SELECT min(seq) FROM file WHERE seq > ?1 AND purpose = 'batch'"
+                                   " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
+                                   "it", seq, owner),
             0);
-        bool found = seq > 0 && store_first_locked(store_prepare_locked(store,
-                                                                        "SELECT " STORE_FILE_COLUMNS
-                                                                        " FROM file WHERE seq = ?1",
-                                                                        "i", seq),
-                                                   &file);
+        bool found =
+            seq > 0 && store_first_locked(small_database_prepare(store->db,
+                                                                 "SELECT " STORE_FILE_COLUMNS
+                                                                 " FROM file WHERE seq = ?1",
+                                                                 "i", seq),
+                                          &file);
         pthread_mutex_unlock(&store->lock);
         if (!found)
             break;

@@ -24,16 +24,6 @@
 #define PART_BYTES ((size_t)256 << 10)
 #define SEALED_BYTES_MAX (PART_BYTES + 64)
 
-static struct db_statement *prepare_parts_locked(struct file_store *store, const char *sql,
-                                                 const char *types, ...)
-{
-    va_list values;
-    va_start(values, types);
-    struct db_statement *statement = small_database_prepare(store->parts, sql, types, values);
-    va_end(values);
-    return statement;
-}
-
 static struct td_str label_of(const char *id, int64_t number, char out[static 96])
 {
     int len = snprintf(out, 96, "%.47s:%lld", id, (long long)number);
@@ -46,14 +36,12 @@ static enum td_status send_part(struct file_store *store, const char *id, int64_
                                 struct td_str hex, struct td_error *err)
 {
     pthread_mutex_lock(&store->parts_lock);
-    struct db_statement *statement = prepare_parts_locked(
-        store,
+    struct db_statement *statement = small_database_prepare(
+        store->parts,
         "INSERT INTO file_part (file, number, made_s, sealed)"
         " VALUES (?1, ?2, extract(epoch FROM now())::BIGINT, decode(?3, 'hex'))",
         "tis", id, number, hex);
-    bool done = statement && db_step(statement) == DB_DONE;
-    enum td_status status = done ? TD_OK : db_error(store->parts, "a file", err);
-    db_end(statement);
+    enum td_status status = small_database_run(store->parts, "a file", statement, err);
     pthread_mutex_unlock(&store->parts_lock);
     return status;
 }
@@ -109,9 +97,9 @@ static enum td_status fetch_part(struct file_store *store, const char *id, int64
     uint8_t *sealed = NULL;
     size_t len = 0;
     pthread_mutex_lock(&store->parts_lock);
-    struct db_statement *row = prepare_parts_locked(
-        store, "SELECT encode(sealed, 'hex') FROM file_part WHERE file = ?1 AND number = ?2", "ti",
-        id, number);
+    struct db_statement *row = small_database_prepare(
+        store->parts, "SELECT encode(sealed, 'hex') FROM file_part WHERE file = ?1 AND number = ?2",
+        "ti", id, number);
     enum db_step code = row ? db_step(row) : DB_FAILED;
     enum td_status status = code == DB_ROW    ? TD_OK
                             : code == DB_DONE ? TD_NOT_FOUND
@@ -165,7 +153,7 @@ enum td_status file_parts_fetch(struct file_store *store, const char *id, struct
     char draft[PATH_MAX], path[PATH_MAX];
     struct db_statement *row;
     pthread_mutex_lock(&store->lock);
-    row = store_prepare_locked(store, "SELECT bytes FROM file WHERE id = ?1", "t", id);
+    row = small_database_prepare(store->db, "SELECT bytes FROM file WHERE id = ?1", "t", id);
     enum db_step code = row ? db_step(row) : DB_FAILED;
     uint64_t bytes = code == DB_ROW ? (uint64_t)db_int(row, 0) : 0;
     enum td_status status = code == DB_ROW    ? TD_OK

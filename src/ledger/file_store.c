@@ -18,7 +18,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -66,55 +65,14 @@ int64_t store_now_s(void)
 
 /* --- statements --- */
 
-struct db_statement *store_prepare_locked(struct file_store *store, const char *sql,
-                                          const char *types, ...)
-{
-    va_list values;
-    va_start(values, types);
-    struct db_statement *statement = small_database_prepare(store->db, sql, types, values);
-    va_end(values);
-    return statement;
-}
-
-static enum td_status fail_locked(struct file_store *store, struct td_error *err)
-{
-    return db_error(store->db, store->path, err);
-}
-
-enum td_status store_run_locked(struct file_store *store, struct db_statement *statement,
-                                struct td_error *err)
-{
-    enum td_status status = TD_OK;
-    if (!statement || db_step(statement) != DB_DONE)
-        status = fail_locked(store, err);
-    db_end(statement);
-    return status;
-}
-
 enum td_status store_exec_locked(struct file_store *store, const char *sql, struct td_error *err)
 {
-    return db_exec(store->db, sql) ? TD_OK : fail_locked(store, err);
-}
-
-enum td_status store_begin_locked(struct file_store *store, struct td_error *err)
-{
-    return db_begin(store->db) ? TD_OK : fail_locked(store, err);
+    return db_exec(store->db, sql) ? TD_OK : db_error(store->db, store->path, err);
 }
 
 enum td_status store_sync_locked(struct file_store *store, bool sync, struct td_error *err)
 {
-    return db_sync_commits(store->db, sync) ? TD_OK : fail_locked(store, err);
-}
-
-enum td_status store_end_locked(struct file_store *store, enum td_status status,
-                                struct td_error *err)
-{
-    return small_database_end(store->db, store->path, status, err);
-}
-
-int64_t store_number_locked(struct db_statement *statement, int64_t otherwise)
-{
-    return small_database_number(statement, otherwise);
+    return db_sync_commits(store->db, sync) ? TD_OK : db_error(store->db, store->path, err);
 }
 
 void store_column(struct db_statement *row, int column, char *out, size_t size)
@@ -167,9 +125,9 @@ static enum td_status open_database(struct file_store *store, struct td_error *e
 /* A count has a row in any case, so without one the query failed: then the file stays. */
 static bool has_row_locked(struct file_store *store, const char *id)
 {
-    return store_number_locked(
-               store_prepare_locked(store, "SELECT count(*) FROM file WHERE id = ?1", "t", id),
-               1) != 0;
+    return small_database_number(small_database_prepare(
+                                     store->db, "SELECT count(*) FROM file WHERE id = ?1", "t", id),
+                                 1) != 0;
 }
 
 /* Contents without a row, and drafts where nobody makes one. */
@@ -185,8 +143,8 @@ static void unlink_strays_locked(struct file_store *store, DIR *folder, bool dra
 
 static int64_t all_bytes_locked(struct file_store *store)
 {
-    return store_number_locked(
-        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
+    return small_database_number(
+        small_database_prepare(store->db, "SELECT coalesce(sum(bytes), 0) FROM file", ""), -1);
 }
 
 /* What a process that died left: drafts, contents without a row, rows without contents. */
@@ -200,7 +158,7 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
         closedir(folder);
         return TD_OK;
     }
-    struct db_statement *row = store_prepare_locked(store, "SELECT id FROM file", "");
+    struct db_statement *row = small_database_prepare(store->db, "SELECT id FROM file", "");
     char lost[STORED_ID_BYTES] = "";
     while (row && db_step(row) == DB_ROW) {
         char id[STORED_ID_BYTES];
@@ -276,12 +234,12 @@ static enum td_status room_locked(struct file_store *store, const char *owner, u
                                   struct td_error *err)
 {
     const struct file_limits *limits = &store->limits;
-    int64_t used = store_number_locked(
-        store_prepare_locked(store, "SELECT coalesce(sum(bytes), 0) FROM file WHERE owner = ?1",
-                             "t", owner),
+    int64_t used = small_database_number(
+        small_database_prepare(
+            store->db, "SELECT coalesce(sum(bytes), 0) FROM file WHERE owner = ?1", "t", owner),
         INT64_MAX);
-    int64_t count = store_number_locked(
-        store_prepare_locked(store, "SELECT count(*) FROM file WHERE owner = ?1", "t", owner),
+    int64_t count = small_database_number(
+        small_database_prepare(store->db, "SELECT count(*) FROM file WHERE owner = ?1", "t", owner),
         INT64_MAX);
     if (count >= (int64_t)limits->owner_count_max)
         return full(err, "files.caller_count_max");
@@ -407,10 +365,10 @@ enum td_status store_add_file_locked(struct file_store *store, const char *owner
         file->expires_s = file->created_s - file->expires_s;
     if (file->expires_s == 0 && store->limits.keep_s)
         file->expires_s = file->created_s + store->limits.keep_s;
-    return store_run_locked(
-        store,
-        store_prepare_locked(
-            store,
+    return small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
             "INSERT INTO file (id, owner, name, purpose, type, bytes, created_s, expires_s)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             "tttttiii", file->id, owner, file->name, file->purpose, file->type,
@@ -464,11 +422,11 @@ static void read_row(struct db_statement *row, struct stored_file *out)
 static bool find_locked(struct file_store *store, const char *owner, struct td_str id,
                         struct stored_file *out)
 {
-    struct db_statement *row =
-        store_prepare_locked(store,
-                             "SELECT " STORE_FILE_COLUMNS " FROM file WHERE id = ?1 AND owner = ?2"
-                             " AND (expires_s = 0 OR expires_s > ?3)",
-                             "sti", id, owner, store_now_s());
+    struct db_statement *row = small_database_prepare(store->db,
+                                                      "SELECT " STORE_FILE_COLUMNS
+                                                      " FROM file WHERE id = ?1 AND owner = ?2"
+                                                      " AND (expires_s = 0 OR expires_s > ?3)",
+                                                      "sti", id, owner, store_now_s());
     bool found = row && db_step(row) == DB_ROW;
     if (found)
         read_row(row, out);
@@ -511,9 +469,9 @@ bool file_store_list(struct file_store *store, const char *owner, const struct s
     pthread_mutex_lock(&store->lock);
     int64_t after = page->ascending ? 0 : INT64_MAX;
     if (*page->after)
-        after = store_number_locked(
-            store_prepare_locked(store, "SELECT seq FROM file WHERE id = ?1 AND owner = ?2", "tt",
-                                 page->after, owner),
+        after = small_database_number(
+            small_database_prepare(store->db, "SELECT seq FROM file WHERE id = ?1 AND owner = ?2",
+                                   "tt", page->after, owner),
             -1);
     const char *sql = page->ascending
                           ? "SELECT " STORE_FILE_COLUMNS " FROM file WHERE owner = ?1 AND seq > ?2"
@@ -524,8 +482,8 @@ bool file_store_list(struct file_store *store, const char *owner, const struct s
                             " AND (expires_s = 0 OR expires_s > ?5) ORDER BY seq DESC LIMIT ?4";
     struct db_statement *row =
         after < 0 ? NULL
-                  : store_prepare_locked(store, sql, "titii", owner, after, page->purpose,
-                                         (int64_t)page->limit + 1, store_now_s());
+                  : small_database_prepare(store->db, sql, "titii", owner, after, page->purpose,
+                                           (int64_t)page->limit + 1, store_now_s());
     struct stored_file file;
     bool ok = row != NULL;
     while (row && db_step(row) == DB_ROW) {
@@ -555,13 +513,15 @@ static void unlink_locked(struct file_store *store, const char *id, uint64_t byt
 enum td_status store_remove_locked(struct file_store *store, const struct stored_file *file,
                                    struct td_error *err)
 {
-    enum td_status status = store_run_locked(
-        store, store_prepare_locked(store, "DELETE FROM file WHERE id = ?1", "t", file->id), err);
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(store->db, "DELETE FROM file WHERE id = ?1", "t", file->id), err);
     if (status == TD_OK && store_is_shared(store))
-        status = store_run_locked(
-            store,
-            store_prepare_locked(store, "DELETE FROM file_part WHERE file = ?1", "t", file->id),
-            err);
+        status = small_database_run(store->db, store->path,
+                                    small_database_prepare(store->db,
+                                                           "DELETE FROM file_part WHERE file = ?1",
+                                                           "t", file->id),
+                                    err);
     if (status == TD_OK)
         unlink_locked(store, file->id, file->bytes);
     return status;
@@ -578,9 +538,9 @@ enum td_status file_store_remove(struct file_store *store, const char *owner, st
     enum td_status status = TD_NOT_FOUND;
     if (id.len > 0 && id.len < STORED_ID_BYTES && find_locked(store, owner, id, &file)) {
         bool read =
-            store_number_locked(
-                store_prepare_locked(store, "SELECT count(*) FROM batch WHERE input = ?1" READING,
-                                     "t", file.id),
+            small_database_number(
+                small_database_prepare(
+                    store->db, "SELECT count(*) FROM batch WHERE input = ?1" READING, "t", file.id),
                 1) != 0;
         status = read ? error_set(err, TD_BUSY, "a batch still reads this file: cancel it first")
                       : store_remove_locked(store, &file, err);
@@ -606,10 +566,10 @@ static void sweep_shared_locked(struct file_store *store)
         unlink_strays_locked(store, folder, false);
         closedir(folder);
     }
-    (void)!store_run_locked(
-        store,
-        store_prepare_locked(
-            store,
+    (void)!small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
             "DELETE FROM file_part WHERE made_s < extract(epoch FROM now()) - 86400"
             " AND file NOT IN (SELECT id FROM file)",
             ""),
@@ -627,8 +587,8 @@ void file_store_sweep(struct file_store *store)
     if (store_is_shared(store))
         sweep_shared_locked(store);
     while (store_first_locked(
-               store_prepare_locked(
-                   store,
+               small_database_prepare(
+                   store->db,
                    "SELECT " STORE_FILE_COLUMNS " FROM file WHERE expires_s > 0 AND expires_s <= ?1"
                    " AND id NOT IN (SELECT input FROM batch WHERE TRUE" READING ") LIMIT 1",
                    "i", now),
@@ -636,11 +596,11 @@ void file_store_sweep(struct file_store *store)
            store_remove_locked(store, &file, NULL) == TD_OK)
         ;
     if (store->limits.keep_s)
-        (void)!store_run_locked(
-            store,
-            store_prepare_locked(
-                store, "DELETE FROM batch WHERE created_s <= ?1 AND state NOT IN (0, 2, 3, 6)", "i",
-                now - (int64_t)store->limits.keep_s),
+        (void)!small_database_run(
+            store->db, store->path,
+            small_database_prepare(
+                store->db, "DELETE FROM batch WHERE created_s <= ?1 AND state NOT IN (0, 2, 3, 6)",
+                "i", now - (int64_t)store->limits.keep_s),
             NULL);
     pthread_mutex_unlock(&store->lock);
 }

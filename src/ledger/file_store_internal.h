@@ -26,24 +26,11 @@ struct file_store {
 /* Whether nodes share it. */
 bool store_is_shared(const struct file_store *store);
 
-/* A statement with its values: t a text (NULL = NULL), i an int64_t, s a struct td_str. NULL when
- * it could not be made. **returns new** (db_end). */
-struct db_statement *store_prepare_locked(struct file_store *store, const char *sql,
-                                          const char *types, ...);
-/* Runs one without rows. */
-TD_MUST_CHECK enum td_status store_run_locked(struct file_store *store,
-                                              struct db_statement *statement, struct td_error *err);
 TD_MUST_CHECK enum td_status store_exec_locked(struct file_store *store, const char *sql,
                                                struct td_error *err);
-TD_MUST_CHECK enum td_status store_begin_locked(struct file_store *store, struct td_error *err);
 /* Whether a commit waits for the disk, as it does at first. */
 TD_MUST_CHECK enum td_status store_sync_locked(struct file_store *store, bool sync,
                                                struct td_error *err);
-/* Commits where status is TD_OK, and otherwise takes everything since BEGIN back. */
-TD_MUST_CHECK enum td_status store_end_locked(struct file_store *store, enum td_status status,
-                                              struct td_error *err);
-/* The first column of its first row; `otherwise` without one. Frees the statement. */
-int64_t store_number_locked(struct db_statement *statement, int64_t otherwise);
 void store_column(struct db_statement *row, int column, char *out, size_t size);
 TD_MUST_CHECK enum td_status store_new_id(const char *prefix, size_t random_bytes,
                                           char out[static STORED_ID_BYTES], struct td_error *err);

@@ -41,37 +41,6 @@ struct key_store {
     char path[PATH_MAX];
 };
 
-/* --- statements --- */
-
-static struct db_statement *prepare_locked(struct key_store *store, const char *sql,
-                                           const char *types, ...)
-{
-    va_list values;
-    va_start(values, types);
-    struct db_statement *statement = small_database_prepare(store->db, sql, types, values);
-    va_end(values);
-    return statement;
-}
-
-static enum td_status fail_locked(struct key_store *store, struct td_error *err)
-{
-    return db_error(store->db, store->path, err);
-}
-
-static enum td_status run_locked(struct key_store *store, struct db_statement *statement,
-                                 struct td_error *err)
-{
-    bool done = statement && db_step(statement) == DB_DONE;
-    enum td_status status = done ? TD_OK : fail_locked(store, err);
-    db_end(statement);
-    return status;
-}
-
-static enum td_status begin_locked(struct key_store *store, struct td_error *err)
-{
-    return db_begin(store->db) ? TD_OK : fail_locked(store, err);
-}
-
 /* Whether nodes share it: then each has a row of its own of what was spent. */
 bool key_store_is_shared(const struct key_store *store)
 {
@@ -115,7 +84,7 @@ int64_t key_store_version(struct key_store *store)
     pthread_mutex_lock(&store->lock);
     const char *sql =
         key_store_is_shared(store) ? "SELECT version FROM key_version" : "PRAGMA data_version";
-    int64_t version = small_database_number(prepare_locked(store, sql, ""), -1);
+    int64_t version = small_database_number(small_database_prepare(store->db, sql, ""), -1);
     pthread_mutex_unlock(&store->lock);
     return version;
 }
@@ -210,13 +179,14 @@ static enum td_status check_room_locked(struct key_store *store, const struct st
                                         struct td_error *err)
 {
     int64_t same = small_database_number(
-        prepare_locked(store, "SELECT count(*) FROM key WHERE name = ?1 AND revoked_s = 0", "t",
-                       key->name),
+        small_database_prepare(store->db,
+                               "SELECT count(*) FROM key WHERE name = ?1 AND revoked_s = 0", "t",
+                               key->name),
         -1);
-    int64_t count =
-        small_database_number(prepare_locked(store, "SELECT count(*) FROM key", ""), -1);
+    int64_t count = small_database_number(
+        small_database_prepare(store->db, "SELECT count(*) FROM key", ""), -1);
     if (same < 0 || count < 0)
-        return fail_locked(store, err);
+        return db_error(store->db, store->path, err);
     if (same > 0)
         return error_set(err, TD_INVALID,
                          "there is a key '%s' already: choose another name, or give that one a new "
@@ -232,15 +202,15 @@ static enum td_status insert_locked(struct key_store *store, const struct stored
 {
     struct buf terms;
     struct td_str text = write_terms(&key->terms, &terms);
-    enum td_status status = run_locked(
-        store,
-        prepare_locked(store,
-                       "INSERT INTO key (" KEY_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-                       " ?9, ?10, ?11, ?12)",
-                       "tttittiiiiis", key->id, key->name, key->tenant, (int64_t)key->operates,
-                       write_mark(key->mark).digits, write_mark(key->mark_before).digits,
-                       key->before_until_s, key->created_s, key->expires_s, key->revoked_s,
-                       key->used_s, text),
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
+            "INSERT INTO key (" KEY_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+            " ?9, ?10, ?11, ?12)",
+            "tttittiiiiis", key->id, key->name, key->tenant, (int64_t)key->operates,
+            write_mark(key->mark).digits, write_mark(key->mark_before).digits, key->before_until_s,
+            key->created_s, key->expires_s, key->revoked_s, key->used_s, text),
         err);
     buf_deinit(&terms);
     return status;
@@ -256,7 +226,7 @@ enum td_status key_store_add(struct key_store *store, struct stored_key *key, st
     crypto_hex(random, sizeof random, key->id);
     key->created_s = now_s();
     pthread_mutex_lock(&store->lock);
-    status = begin_locked(store, err);
+    status = small_database_begin(store->db, store->path, err);
     if (status == TD_OK)
         status = check_room_locked(store, key, err);
     if (status == TD_OK)
@@ -270,11 +240,12 @@ enum td_status key_store_find(struct key_store *store, const char *key, struct s
                               struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    struct db_statement *row = prepare_locked(store,
-                                              "SELECT " KEY_COLUMNS " FROM key WHERE id = ?1"
-                                              " OR (name = ?1 AND revoked_s = 0)"
-                                              " ORDER BY id = ?1 DESC LIMIT 1",
-                                              "t", key);
+    struct db_statement *row =
+        small_database_prepare(store->db,
+                               "SELECT " KEY_COLUMNS " FROM key WHERE id = ?1"
+                               " OR (name = ?1 AND revoked_s = 0)"
+                               " ORDER BY id = ?1 DESC LIMIT 1",
+                               "t", key);
     enum db_step code = row ? db_step(row) : DB_FAILED;
     enum td_status status;
     if (code == DB_ROW)
@@ -283,7 +254,7 @@ enum td_status key_store_find(struct key_store *store, const char *key, struct s
         status = error_set(err, TD_NOT_FOUND,
                            "no key has the id or name '%.64s'; 'tandem keys list' shows them", key);
     else
-        status = fail_locked(store, err);
+        status = db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -295,14 +266,14 @@ enum td_status key_store_change(struct key_store *store, const struct stored_key
     struct buf terms;
     struct td_str text = write_terms(&key->terms, &terms);
     pthread_mutex_lock(&store->lock);
-    enum td_status status = run_locked(
-        store,
-        prepare_locked(store,
-                       "UPDATE key SET expires_s = ?2, revoked_s = ?3, mark = ?4, mark_before = ?5,"
-                       " before_until_s = ?6, terms = ?7 WHERE id = ?1",
-                       "tiittis", key->id, key->expires_s, key->revoked_s,
-                       write_mark(key->mark).digits, write_mark(key->mark_before).digits,
-                       key->before_until_s, text),
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db,
+            "UPDATE key SET expires_s = ?2, revoked_s = ?3, mark = ?4, mark_before = ?5,"
+            " before_until_s = ?6, terms = ?7 WHERE id = ?1",
+            "tiittis", key->id, key->expires_s, key->revoked_s, write_mark(key->mark).digits,
+            write_mark(key->mark_before).digits, key->before_until_s, text),
         err);
     pthread_mutex_unlock(&store->lock);
     buf_deinit(&terms);
@@ -317,14 +288,14 @@ enum td_status key_store_each(struct key_store *store, stored_key_fn *each, void
     enum db_step code = DB_FAILED;
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
-        prepare_locked(store, "SELECT " KEY_COLUMNS " FROM key ORDER BY seq", "");
+        small_database_prepare(store->db, "SELECT " KEY_COLUMNS " FROM key ORDER BY seq", "");
     while (status == TD_OK && row && (code = db_step(row)) == DB_ROW) {
         status = read_key(row, &key, err);
         if (status == TD_OK)
             each(ctx, &key);
     }
     if (status == TD_OK && code != DB_DONE)
-        status = fail_locked(store, err);
+        status = db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -334,12 +305,13 @@ enum td_status key_store_touch(struct key_store *store, const char (*ids)[STORED
                                size_t count, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    enum td_status status = begin_locked(store, err);
+    enum td_status status = small_database_begin(store->db, store->path, err);
     for (size_t i = 0; i < count && status == TD_OK; i++)
-        status = run_locked(store,
-                            prepare_locked(store, "UPDATE key SET used_s = ?2 WHERE id = ?1", "ti",
-                                           ids[i], now_s()),
-                            err);
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(store->db, "UPDATE key SET used_s = ?2 WHERE id = ?1", "ti",
+                                   ids[i], now_s()),
+            err);
     status = small_database_end(store->db, store->path, status, err);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -354,11 +326,11 @@ enum td_status key_store_tenant(struct key_store *store, const char *name,
     snprintf(out->name, sizeof out->name, "%s", name);
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
-        prepare_locked(store, "SELECT terms FROM tenant WHERE name = ?1", "t", name);
+        small_database_prepare(store->db, "SELECT terms FROM tenant WHERE name = ?1", "t", name);
     enum db_step code = row ? db_step(row) : DB_FAILED;
     enum td_status status = code == DB_ROW    ? read_terms(row, 0, &out->terms, err)
                             : code == DB_DONE ? TD_OK
-                                              : fail_locked(store, err);
+                                              : db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -370,12 +342,12 @@ static enum td_status set_tenant_locked(struct key_store *store, const struct st
     struct buf terms;
     struct td_str text = write_terms(&tenant->terms, &terms);
     enum td_status status =
-        run_locked(store,
-                   prepare_locked(store,
-                                  "INSERT INTO tenant (name, terms) VALUES (?1, ?2)"
-                                  " ON CONFLICT (name) DO UPDATE SET terms = ?2",
-                                  "ts", tenant->name, text),
-                   err);
+        small_database_run(store->db, store->path,
+                           small_database_prepare(store->db,
+                                                  "INSERT INTO tenant (name, terms) VALUES (?1, ?2)"
+                                                  " ON CONFLICT (name) DO UPDATE SET terms = ?2",
+                                                  "ts", tenant->name, text),
+                           err);
     buf_deinit(&terms);
     return status;
 }
@@ -397,7 +369,7 @@ enum td_status key_store_tenants(struct key_store *store, stored_tenant_fn *each
     enum db_step code = DB_FAILED;
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
-        prepare_locked(store, "SELECT name, terms FROM tenant ORDER BY name", "");
+        small_database_prepare(store->db, "SELECT name, terms FROM tenant ORDER BY name", "");
     while (status == TD_OK && row && (code = db_step(row)) == DB_ROW) {
         read_text(row, 0, tenant.name, sizeof tenant.name);
         status = read_terms(row, 1, &tenant.terms, err);
@@ -405,7 +377,7 @@ enum td_status key_store_tenants(struct key_store *store, stored_tenant_fn *each
             each(ctx, &tenant);
     }
     if (status == TD_OK && code != DB_DONE)
-        status = fail_locked(store, err);
+        status = db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -436,14 +408,15 @@ enum td_status key_store_spend(struct key_store *store, const struct key_spent *
         " tokens = excluded.tokens, changed_s = excluded.changed_s";
     pthread_mutex_lock(&store->lock);
     bool shared = key_store_is_shared(store);
-    enum td_status status = begin_locked(store, err);
+    enum td_status status = small_database_begin(store->db, store->path, err);
     for (size_t i = 0; i < count && status == TD_OK; i++) {
         const struct key_spent *sum = &spent[i];
-        status = run_locked(store,
-                            prepare_locked(store, shared ? shared_sql : sql, "ttdi", sum->whom,
-                                           sum->period, shared ? sum->own_usd : sum->usd,
-                                           (int64_t)(shared ? sum->own_tokens : sum->tokens)),
-                            err);
+        status = small_database_run(
+            store->db, store->path,
+            small_database_prepare(store->db, shared ? shared_sql : sql, "ttdi", sum->whom,
+                                   sum->period, shared ? sum->own_usd : sum->usd,
+                                   (int64_t)(shared ? sum->own_tokens : sum->tokens)),
+            err);
     }
     status = small_database_end(store->db, store->path, status, err);
     pthread_mutex_unlock(&store->lock);
@@ -457,15 +430,16 @@ enum td_status key_store_spent(struct key_store *store, const char *day, const c
     enum db_step code = DB_FAILED;
     pthread_mutex_lock(&store->lock);
     /* A month's name is the beginning of its days', so it stands before them. */
-    enum td_status status = run_locked(
-        store, prepare_locked(store, "DELETE FROM spent WHERE period < ?1", "t", month), err);
-    struct db_statement *row = status == TD_OK
-                                   ? prepare_locked(store,
-                                                    "SELECT whom, period, sum(usd), sum(tokens)"
-                                                    " FROM spent WHERE period IN (?1, ?2)"
-                                                    " GROUP BY whom, period",
-                                                    "tt", day, month)
-                                   : NULL;
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(store->db, "DELETE FROM spent WHERE period < ?1", "t", month), err);
+    struct db_statement *row =
+        status == TD_OK ? small_database_prepare(store->db,
+                                                 "SELECT whom, period, sum(usd), sum(tokens)"
+                                                 " FROM spent WHERE period IN (?1, ?2)"
+                                                 " GROUP BY whom, period",
+                                                 "tt", day, month)
+                        : NULL;
     while (row && (code = db_step(row)) == DB_ROW) {
         read_text(row, 0, spent.whom, sizeof spent.whom);
         read_text(row, 1, spent.period, sizeof spent.period);
@@ -474,7 +448,7 @@ enum td_status key_store_spent(struct key_store *store, const char *day, const c
         each(ctx, &spent);
     }
     if (status == TD_OK && code != DB_DONE)
-        status = fail_locked(store, err);
+        status = db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -493,7 +467,8 @@ enum td_status key_store_spent_apart(struct key_store *store, const char *day, c
     struct key_spent spent;
     enum db_step code = DB_FAILED;
     pthread_mutex_lock(&store->lock);
-    struct db_statement *row = prepare_locked(store, sql, "tti", day, month, (int64_t)all);
+    struct db_statement *row =
+        small_database_prepare(store->db, sql, "tti", day, month, (int64_t)all);
     while (row && (code = db_step(row)) == DB_ROW) {
         uint64_t tokens = (uint64_t)db_int(row, 5);
         spent = (struct key_spent){.own_usd = db_double(row, 2),
@@ -504,7 +479,7 @@ enum td_status key_store_spent_apart(struct key_store *store, const char *day, c
         spent.others_tokens = tokens > spent.own_tokens ? tokens - spent.own_tokens : 0;
         each(ctx, &spent);
     }
-    enum td_status status = code == DB_DONE ? TD_OK : fail_locked(store, err);
+    enum td_status status = code == DB_DONE ? TD_OK : db_error(store->db, store->path, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -537,9 +512,9 @@ enum td_status key_store_copy(struct key_store *from, struct key_store *to, stru
     struct copying copying = {.to = to, .status = TD_OK, .err = err};
     assert(from != to);
     pthread_mutex_lock(&to->lock);
-    enum td_status status = begin_locked(to, err);
+    enum td_status status = small_database_begin(to->db, to->path, err);
     if (status == TD_OK && !db_exec(to->db, "DELETE FROM key; DELETE FROM tenant"))
-        status = fail_locked(to, err);
+        status = db_error(to->db, to->path, err);
     if (status == TD_OK)
         status = key_store_each(from, copy_key, &copying, err);
     if (status == TD_OK)

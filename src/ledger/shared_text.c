@@ -13,16 +13,6 @@ struct shared_text {
     char *name;
 };
 
-static struct db_statement *prepare(struct shared_text *text, const char *sql, const char *types,
-                                    ...)
-{
-    va_list values;
-    va_start(values, types);
-    struct db_statement *statement = small_database_prepare(text->db, sql, types, values);
-    va_end(values);
-    return statement;
-}
-
 enum td_status shared_text_open(const char *url, const char *name, struct shared_text **out,
                                 struct td_error *err)
 {
@@ -52,13 +42,15 @@ void shared_text_close(struct shared_text *text)
 int64_t shared_text_version(struct shared_text *text)
 {
     return small_database_number(
-        prepare(text, "SELECT version FROM shared_text WHERE name = ?1", "t", text->name), -1);
+        small_database_prepare(text->db, "SELECT version FROM shared_text WHERE name = ?1", "t",
+                               text->name),
+        -1);
 }
 
 static enum td_status read_row(struct shared_text *text, const char *sql, struct buf *out,
                                int64_t *version, struct td_error *err)
 {
-    struct db_statement *row = prepare(text, sql, "t", text->name);
+    struct db_statement *row = small_database_prepare(text->db, sql, "t", text->name);
     enum db_step code = row ? db_step(row) : DB_FAILED;
     enum td_status status = TD_OK;
     if (code == DB_ROW) {
@@ -103,9 +95,9 @@ enum td_status shared_text_end(struct shared_text *text, struct td_str with, int
         db_rollback(text->db);
         return TD_OK;
     }
-    struct db_statement *statement =
-        prepare(text, "UPDATE shared_text SET text = ?2, version = version + 1 WHERE name = ?1",
-                "ts", text->name, with);
+    struct db_statement *statement = small_database_prepare(
+        text->db, "UPDATE shared_text SET text = ?2, version = version + 1 WHERE name = ?1", "ts",
+        text->name, with);
     if (!statement || db_step(statement) != DB_DONE)
         status = db_error(text->db, text->name, err);
     db_end(statement);

@@ -9,15 +9,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define ANSWER_MS 2000 /* of a database on another machine; callers are on event loops, too */
 
-struct db_statement *small_database_prepare(struct db *db, const char *sql, const char *types,
-                                            va_list values)
+struct db_statement *small_database_prepare(struct db *db, const char *sql, const char *types, ...)
 {
     struct db_statement *statement = db_prepare(db, sql);
+    va_list values;
+    va_start(values, types);
     for (int i = 1; statement && types[i - 1]; i++) {
         switch (types[i - 1]) {
         case 'i':
@@ -34,7 +36,22 @@ struct db_statement *small_database_prepare(struct db *db, const char *sql, cons
             break;
         }
     }
+    va_end(values);
     return statement;
+}
+
+enum td_status small_database_run(struct db *db, const char *path, struct db_statement *statement,
+                                  struct td_error *err)
+{
+    bool done = statement && db_step(statement) == DB_DONE;
+    enum td_status status = done ? TD_OK : db_error(db, path, err);
+    db_end(statement);
+    return status;
+}
+
+enum td_status small_database_begin(struct db *db, const char *path, struct td_error *err)
+{
+    return db_begin(db) ? TD_OK : db_error(db, path, err);
 }
 
 int64_t small_database_number(struct db_statement *statement, int64_t otherwise)
@@ -69,7 +86,7 @@ static enum td_status set_up(struct db *db, const char *path, const char *schema
         return db_error(db, path, err);
     if (read_version(db) == version)
         return TD_OK;
-    enum td_status status = db_begin(db) ? TD_OK : db_error(db, path, err);
+    enum td_status status = small_database_begin(db, path, err);
     int64_t found = read_version(db);
     if (status == TD_OK && found == 0 && !db_exec(db, schema))
         status = db_error(db, path, err);
