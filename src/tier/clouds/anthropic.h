@@ -4,7 +4,7 @@
 #ifndef TIER_ANTHROPIC_H
 #define TIER_ANTHROPIC_H
 
-#include "tier/openai/openai_dialect.h"
+#include "tier/clouds/cloud_parts.h"
 
 /* As tier_dialect.write_body. */
 enum td_status anthropic_write_body(const struct json *chat, const struct dialect_ask *ask,
@@ -12,9 +12,9 @@ enum td_status anthropic_write_body(const struct json *chat, const struct dialec
 
 /* Where the reading of a stream stands. */
 struct anthropic_reading {
-    bool open, is_call, has_arguments; /* the content block that is open */
+    bool open; /* a content block, of that index */
     int64_t index;
-    uint32_t call_count;
+    struct cloud_call call;
     int64_t prompt, cache_read, cache_written, answer; /* tokens, as told so far */
 };
 /* As tier_dialect.read; state is a struct anthropic_reading. */

@@ -171,8 +171,10 @@ static enum td_status add_result(struct writing *writing, const struct json *mes
     return status;
 }
 
-static enum td_status add_message(struct writing *writing, const struct json *message)
+static enum td_status add_message(void *ctx, const struct json *message, size_t index)
 {
+    struct writing *writing = ctx;
+    (void)index;
     struct td_str role = json_text(json_get(message, "role"));
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer")))
         return add_content(writing, "system", writing->system, json_get(message, "content"));
@@ -332,19 +334,6 @@ static void put_user(const struct json *chat, struct json *body)
 }
 
 /* The model's own last words may not end in white space. */
-static enum td_status read_messages(struct writing *writing)
-{
-    const struct json *list = json_get(writing->chat, "messages");
-    enum td_status status = TD_OK;
-    for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
-        status = add_message(writing, json_at(list, i));
-    turns_end(&writing->turns);
-    if (status == TD_OK && json_count(writing->turns.list) == 0)
-        return error_set(writing->err, TD_INVALID,
-                         "Anthropic's API needs a message of the user's beside the instructions");
-    return status;
-}
-
 enum td_status anthropic_write_body(const struct json *chat, const struct dialect_ask *ask,
                                     struct buf *out, struct td_error *err)
 {
@@ -352,8 +341,8 @@ enum td_status anthropic_write_body(const struct json *chat, const struct dialec
     struct writing writing = {.chat = chat, .ask = ask, .err = err};
     struct json *body = json_new_object();
     writing.system = json_new_array();
-    turns_begin(&writing.turns, "content");
-    enum td_status status = read_messages(&writing);
+    const struct turns_source source = {chat, "Anthropic's API", add_message, &writing};
+    enum td_status status = turns_read(&writing.turns, "content", &source, err);
     json_put(body, "model", json_new_cstr(ask->model));
     json_put(body, "stream", json_new_bool(true));
     int64_t budget = put_thinking(&writing, body);

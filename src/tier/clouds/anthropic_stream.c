@@ -61,28 +61,14 @@ static void begin_block(struct anthropic_reading *reading, const struct json *ev
     }
     reading->open = true;
     reading->index = json_int(json_get(event, "index"), 0);
-    reading->is_call = str_equal(type, STR("tool_use"));
-    reading->has_arguments = false;
-    if (reading->is_call) {
-        const struct dialect_call call = {.number = reading->call_count++,
-                                          .id = json_text(json_get(block, "id")),
-                                          .name = json_text(json_get(block, "name"))};
-        dialect_put_call(out, &call);
+    if (str_equal(type, STR("tool_use"))) {
+        cloud_call_begin(&reading->call, json_text(json_get(block, "id")),
+                         json_text(json_get(block, "name")), out);
     } else if (str_equal(type, STR("text"))) {
         dialect_put_text(out, "content", json_text(json_get(block, "text")));
     } else if (str_equal(type, STR("redacted_thinking"))) {
         put_detail(reading, "reasoning.encrypted", "data", json_text(json_get(block, "data")), out);
     }
-}
-
-static void put_arguments(struct anthropic_reading *reading, struct td_str text,
-                          const struct dialect_out *out)
-{
-    if (!reading->is_call || text.len == 0)
-        return;
-    reading->has_arguments = true;
-    const struct dialect_call call = {.number = reading->call_count - 1, .arguments = text};
-    dialect_put_call(out, &call);
 }
 
 static void go_on(struct anthropic_reading *reading, const struct json *event,
@@ -95,7 +81,7 @@ static void go_on(struct anthropic_reading *reading, const struct json *event,
     else if (str_equal(type, STR("text_delta")))
         dialect_put_text(out, "content", json_text(json_get(delta, "text")));
     else if (str_equal(type, STR("input_json_delta")))
-        put_arguments(reading, json_text(json_get(delta, "partial_json")), out);
+        cloud_call_add(&reading->call, json_text(json_get(delta, "partial_json")), out);
     else if (str_equal(type, STR("thinking_delta")))
         put_detail(reading, "reasoning.text", "text", json_text(json_get(delta, "thinking")), out);
     else if (str_equal(type, STR("signature_delta")))
@@ -103,11 +89,9 @@ static void go_on(struct anthropic_reading *reading, const struct json *event,
                    out);
 }
 
-/* A call without arguments has an empty object. */
 static void end_block(struct anthropic_reading *reading, const struct dialect_out *out)
 {
-    if (reading->open && reading->is_call && !reading->has_arguments)
-        put_arguments(reading, STR("{}"), out);
+    cloud_call_end(&reading->call, out);
     reading->open = false;
 }
 

@@ -4,7 +4,7 @@
 #ifndef TIER_BEDROCK_H
 #define TIER_BEDROCK_H
 
-#include "tier/openai/openai_dialect.h"
+#include "tier/clouds/cloud_parts.h"
 
 /* As tier_dialect.write_body. */
 enum td_status bedrock_write_body(const struct json *chat, const struct dialect_ask *ask,
@@ -12,8 +12,7 @@ enum td_status bedrock_write_body(const struct json *chat, const struct dialect_
 
 /* Where the reading of a stream stands. */
 struct bedrock_reading {
-    bool is_call, has_arguments; /* the content block that is open */
-    uint32_t call_count;
+    struct cloud_call call;
 };
 /* As tier_dialect.read; state is a struct bedrock_reading. */
 void bedrock_read(void *state, struct td_str name, const struct json *event,

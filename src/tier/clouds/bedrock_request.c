@@ -178,8 +178,10 @@ static enum td_status add_result(struct writing *writing, const struct json *mes
     return status;
 }
 
-static enum td_status add_message(struct writing *writing, const struct json *message)
+static enum td_status add_message(void *ctx, const struct json *message, size_t index)
 {
+    struct writing *writing = ctx;
+    (void)index;
     struct td_str role = json_text(json_get(message, "role"));
     const struct json *content = json_get(message, "content");
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer")))
@@ -292,19 +294,6 @@ static void put_config(const struct writing *writing, int64_t budget, struct jso
         json_free(config);
 }
 
-static enum td_status read_messages(struct writing *writing)
-{
-    const struct json *list = json_get(writing->chat, "messages");
-    enum td_status status = TD_OK;
-    for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
-        status = add_message(writing, json_at(list, i));
-    turns_end(&writing->turns);
-    if (status == TD_OK && json_count(writing->turns.list) == 0)
-        return error_set(writing->err, TD_INVALID,
-                         "Bedrock needs a message of the user's beside the instructions");
-    return status;
-}
-
 enum td_status bedrock_write_body(const struct json *chat, const struct dialect_ask *ask,
                                   struct buf *out, struct td_error *err)
 {
@@ -312,8 +301,8 @@ enum td_status bedrock_write_body(const struct json *chat, const struct dialect_
     struct writing writing = {.chat = chat, .ask = ask, .err = err};
     struct json *body = json_new_object();
     writing.system = json_new_array();
-    turns_begin(&writing.turns, "content");
-    enum td_status status = read_messages(&writing);
+    const struct turns_source source = {chat, "Bedrock", add_message, &writing};
+    enum td_status status = turns_read(&writing.turns, "content", &source, err);
     if (dialect_wants_json(chat))
         json_push(writing.system, text_block(STR(WISH_FOR_JSON)));
     cloud_put_list(body, "system", writing.system);

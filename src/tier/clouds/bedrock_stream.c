@@ -25,24 +25,10 @@ static void begin_block(struct bedrock_reading *reading, const struct json *even
                         const struct dialect_out *out)
 {
     const struct json *use = json_get(json_get(event, "start"), "toolUse");
-    reading->is_call = use != NULL;
-    reading->has_arguments = false;
-    if (!use)
-        return;
-    const struct dialect_call call = {.number = reading->call_count++,
-                                      .id = json_text(json_get(use, "toolUseId")),
-                                      .name = json_text(json_get(use, "name"))};
-    dialect_put_call(out, &call);
-}
-
-static void put_arguments(struct bedrock_reading *reading, struct td_str text,
-                          const struct dialect_out *out)
-{
-    if (!reading->is_call || text.len == 0)
-        return;
-    reading->has_arguments = true;
-    const struct dialect_call call = {.number = reading->call_count - 1, .arguments = text};
-    dialect_put_call(out, &call);
+    reading->call.open = false;
+    if (use)
+        cloud_call_begin(&reading->call, json_text(json_get(use, "toolUseId")),
+                         json_text(json_get(use, "name")), out);
 }
 
 static void go_on(struct bedrock_reading *reading, const struct json *event,
@@ -55,24 +41,17 @@ static void go_on(struct bedrock_reading *reading, const struct json *event,
         out->malformed(out->ctx, "a delta is not an object");
         return;
     }
-    if (use && !reading->is_call) {
+    if (use && !reading->call.open) {
         out->malformed(out->ctx, "arguments are of no call");
         return;
     }
     dialect_put_text(out, "content", json_text(json_get(delta, "text")));
-    put_arguments(reading, json_text(json_get(use, "input")), out);
+    cloud_call_add(&reading->call, json_text(json_get(use, "input")), out);
     put_detail(event, "reasoning.text", "text", json_text(json_get(thought, "text")), out);
     put_detail(event, "reasoning.text", "signature", json_text(json_get(thought, "signature")),
                out);
     put_detail(event, "reasoning.encrypted", "data",
                json_text(json_get(thought, "redactedContent")), out);
-}
-
-static void end_block(struct bedrock_reading *reading, const struct dialect_out *out)
-{
-    if (reading->is_call && !reading->has_arguments)
-        put_arguments(reading, STR("{}"), out);
-    reading->is_call = false;
 }
 
 static void read_usage(const struct json *told, const struct dialect_out *out)
@@ -98,7 +77,7 @@ void bedrock_read(void *state, struct td_str name, const struct json *event,
     } else if (str_equal(name, STR("contentBlockDelta"))) {
         go_on(reading, event, out);
     } else if (str_equal(name, STR("contentBlockStop"))) {
-        end_block(reading, out);
+        cloud_call_end(&reading->call, out);
     } else if (str_equal(name, STR("messageStop"))) {
         dialect_put_finish(
             out, dialect_word(reasons, json_text(json_get(event, "stopReason")), "stop"), STR(""));

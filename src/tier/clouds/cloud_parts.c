@@ -1,5 +1,8 @@
 #include "tier/clouds/cloud_parts.h"
 
+#include "base/error.h"
+#include "base/str.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -35,6 +38,46 @@ void turns_add(struct turns *turns, const char *role, struct json *part)
         turns->parts = json_new_array();
     }
     json_push(turns->parts, part);
+}
+
+enum td_status turns_read(struct turns *turns, const char *parts_name,
+                          const struct turns_source *source, struct td_error *err)
+{
+    const struct json *list = json_get(source->chat, "messages");
+    enum td_status status = TD_OK;
+    turns_begin(turns, parts_name);
+    for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
+        status = source->add(source->ctx, json_at(list, i), i);
+    turns_end(turns);
+    if (status == TD_OK && json_count(turns->list) == 0)
+        status = error_set(err, TD_INVALID,
+                           "%s needs a message of the user's beside the instructions", source->api);
+    return status;
+}
+
+void cloud_call_begin(struct cloud_call *call, struct td_str id, struct td_str name,
+                      const struct dialect_out *out)
+{
+    const struct dialect_call told = {.number = call->count++, .id = id, .name = name};
+    call->open = true;
+    call->has_arguments = false;
+    dialect_put_call(out, &told);
+}
+
+void cloud_call_add(struct cloud_call *call, struct td_str arguments, const struct dialect_out *out)
+{
+    if (!call->open || arguments.len == 0)
+        return;
+    call->has_arguments = true;
+    const struct dialect_call told = {.number = call->count - 1, .arguments = arguments};
+    dialect_put_call(out, &told);
+}
+
+void cloud_call_end(struct cloud_call *call, const struct dialect_out *out)
+{
+    if (!call->has_arguments)
+        cloud_call_add(call, STR("{}"), out);
+    call->open = false;
 }
 
 struct json *cloud_object(const char *name, struct json *value)

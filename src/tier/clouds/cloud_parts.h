@@ -19,6 +19,17 @@ void turns_add(struct turns *turns, const char *role, struct json *part);
 /* Ends the turn under way. */
 void turns_end(struct turns *turns);
 
+/* The messages of a chat, which a dialect makes turns of. */
+struct turns_source {
+    const struct json *chat;
+    const char *api; /* for the message when no turn came of them: "Anthropic's API" */
+    enum td_status (*add)(void *ctx, const struct json *message, size_t index);
+    void *ctx;
+};
+/* All of them, from turns_begin to turns_end. The list is the caller's, also after a failure. */
+TD_MUST_CHECK enum td_status turns_read(struct turns *turns, const char *parts_name,
+                                        const struct turns_source *source, struct td_error *err);
+
 /* {name: value}. **takes** value; **returns new** */
 struct json *cloud_object(const char *name, struct json *value);
 /* Puts the list, or frees it when it is empty. **takes** list. */
@@ -29,6 +40,19 @@ bool cloud_forces_call(const struct json *chat);
 
 /* A count of tokens; one that can be no count stays none in a sum. */
 int64_t cloud_count(const struct json *usage, const char *name);
+
+/* The call of a tool that is being told, one at a time, in pieces of its arguments. */
+struct cloud_call {
+    bool open, has_arguments;
+    uint32_t count; /* of all so far */
+};
+void cloud_call_begin(struct cloud_call *call, struct td_str id, struct td_str name,
+                      const struct dialect_out *out);
+/* Nothing where no call is open. */
+void cloud_call_add(struct cloud_call *call, struct td_str arguments,
+                    const struct dialect_out *out);
+/* A call without arguments has an empty object. */
+void cloud_call_end(struct cloud_call *call, const struct dialect_out *out);
 
 /* A piece of a thought of Anthropic's models, as an entry of `reasoning_details` in OpenRouter's
  * form; nothing for an empty text. */

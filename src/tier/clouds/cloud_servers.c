@@ -15,11 +15,18 @@ static struct td_str base_without(const struct server_address *address, struct t
     return str_ends_with(base, version) ? str_slice(base, 0, base.len - version.len) : base;
 }
 
+static void write_model(const struct server_address *address, struct buf *out)
+{
+    server_write_segment(str_from(address->model ? address->model : ""), out);
+}
+
+/* Of what a chat may ask for, no dialect here can say these. */
+#define LACKING (CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING)
+
 /* --- Anthropic --- */
 
 static const struct tier_dialect anthropic_dialect = {
-    .lacks =
-        CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING | CAPABILITY_AUDIO,
+    .lacks = LACKING | CAPABILITY_AUDIO,
     .thinks_beside = true,
     .state_bytes = sizeof(struct anthropic_reading),
     .write_body = anthropic_write_body,
@@ -37,6 +44,11 @@ static void write_anthropic_url(const struct server_address *address, struct buf
  * hour costs twice, which the usage does not tell apart. */
 #define CACHE_WRITE_FACTOR 1.25
 
+/* What a server that runs Claude takes and asks for. */
+#define RUNS_CLAUDE                                                                        \
+    .takes = CAPABILITY_IMAGE | CAPABILITY_FILE, .cache_write_factor = CACHE_WRITE_FACTOR, \
+    .open = tier_openai_new
+
 static const char *const anthropic_headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct tier_server server_anthropic = {
@@ -47,22 +59,25 @@ const struct tier_server server_anthropic = {
     .model_env = "TANDEM_ANTHROPIC_MODEL",
     .model = "claude-haiku-5-5",
     .key_header = "x-api-key",
-    .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
-    .cache_write_factor = CACHE_WRITE_FACTOR,
     .fixed = anthropic_headers,
     .write_url = write_anthropic_url,
     .dialect = &anthropic_dialect,
-    .open = tier_openai_new,
+    RUNS_CLAUDE,
 };
 
 /* --- Google --- */
 
 static const struct tier_dialect gemini_dialect = {
-    .lacks = CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING,
+    .lacks = LACKING,
     .state_bytes = sizeof(struct gemini_reading),
     .write_body = gemini_write_body,
     .read = gemini_read,
 };
+
+/* What a server that speaks it has, whoever runs it. */
+#define SPEAKS_GEMINI                                                                           \
+    .takes = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE, .dialect = &gemini_dialect, \
+    .open = tier_openai_new
 
 static void write_google_model(const struct server_address *address, struct buf *out)
 {
@@ -70,7 +85,7 @@ static void write_google_model(const struct server_address *address, struct buf 
     if (address->path == SERVER_MODELS)
         return;
     buf_append_char(out, '/');
-    server_write_segment(str_from(address->model ? address->model : ""), out);
+    write_model(address, out);
     buf_append_str(out, STR(":streamGenerateContent?alt=sse"));
 }
 
@@ -91,10 +106,8 @@ const struct tier_server server_gemini = {
     .model_env = "TANDEM_GEMINI_MODEL",
     .model = "gemini-flash-latest",
     .key_header = "x-goog-api-key",
-    .takes = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
     .write_url = write_gemini_url,
-    .dialect = &gemini_dialect,
-    .open = tier_openai_new,
+    SPEAKS_GEMINI,
 };
 
 /* base_url: https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION */
@@ -110,17 +123,14 @@ const struct tier_server server_vertex = {
     .base_url_env = "GOOGLE_VERTEX_BASE_URL",
     .key_env = "GOOGLE_OAUTH_ACCESS_TOKEN",
     .model = "gemini-3.8-flash",
-    .takes = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
     .write_url = write_vertex_url,
-    .dialect = &gemini_dialect,
-    .open = tier_openai_new,
+    SPEAKS_GEMINI,
 };
 
 /* --- AWS --- */
 
 static const struct tier_dialect bedrock_dialect = {
-    .lacks = CAPABILITY_COMPLETION | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_SAMPLING |
-             CAPABILITY_AUDIO | CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA,
+    .lacks = LACKING | CAPABILITY_AUDIO | CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA,
     .thinks_beside = true,
     .frames = true,
     .state_bytes = sizeof(struct bedrock_reading),
@@ -138,7 +148,7 @@ static void write_bedrock_url(const struct server_address *address, struct buf *
         return;
     }
     buf_append_str(out, STR("/model/"));
-    server_write_segment(str_from(address->model ? address->model : ""), out);
+    write_model(address, out);
     buf_append_str(out, STR("/converse-stream"));
 }
 
@@ -147,10 +157,8 @@ const struct tier_server server_bedrock = {
     .base_url_env = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
     .by_region = "bedrock-runtime",
     .key_env = "AWS_ACCESS_KEY_ID",
-    .takes = CAPABILITY_IMAGE | CAPABILITY_FILE,
     .write_url = write_bedrock_url,
     .sign = aws_sign_bedrock,
-    .cache_write_factor = CACHE_WRITE_FACTOR,
     .dialect = &bedrock_dialect,
-    .open = tier_openai_new,
+    RUNS_CLAUDE,
 };

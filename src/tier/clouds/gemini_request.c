@@ -206,8 +206,9 @@ static void add_result(struct writing *writing, const struct json *message, size
     turns_add(&writing->turns, "user", part);
 }
 
-static enum td_status add_message(struct writing *writing, const struct json *message, size_t index)
+static enum td_status add_message(void *ctx, const struct json *message, size_t index)
 {
+    struct writing *writing = ctx;
     struct td_str role = json_text(json_get(message, "role"));
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer"))) {
         dialect_write_text(json_get(message, "content"), &writing->system);
@@ -331,16 +332,9 @@ enum td_status gemini_write_body(const struct json *chat, const struct dialect_a
     uint32_t shortages = shortage_count();
     struct writing writing = {.chat = chat, .ask = ask, .err = err};
     struct json *body = json_new_object();
-    const struct json *list = json_get(chat, "messages");
-    enum td_status status = TD_OK;
+    const struct turns_source source = {chat, "Google's API", add_message, &writing};
     buf_init(&writing.system, TEXT_BYTES_MAX);
-    turns_begin(&writing.turns, "parts");
-    for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
-        status = add_message(&writing, json_at(list, i), i);
-    turns_end(&writing.turns);
-    if (status == TD_OK && json_count(writing.turns.list) == 0)
-        status = error_set(err, TD_INVALID,
-                           "Google's API needs a message of the user's beside the instructions");
+    enum td_status status = turns_read(&writing.turns, "parts", &source, err);
     put_system(&writing, body);
     json_put(body, "contents", writing.turns.list);
     put_tools(chat, body);
