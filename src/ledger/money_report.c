@@ -37,7 +37,8 @@ static const char estimated_sql[] =
 /* Rows without a look into the cache, which are most, are not parsed. */
 static const char cached_sql[] =
     "SELECT count(*), total(hit), total(saved) FROM (SELECT"
-    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache') = 'hit' END AS hit,"
+    "  CASE WHEN json_valid(x.signals) THEN json_extract(x.signals, '$.cache') IN ('hit', "
+    "'similar') END AS hit,"
     "  CASE WHEN json_valid(x.signals) THEN"
     "   CAST(json_extract(x.signals, '$.cache_saved_usd') AS DOUBLE PRECISION) END AS saved"
     "  FROM exchange x"

@@ -21,9 +21,29 @@ struct tier_attempt;
 
 /* What became of an answer's place among those that are kept. */
 enum tier_cache {
-    TIER_CACHE_NONE, /* nobody looked for one */
-    TIER_CACHE_MISS, /* there was none */
-    TIER_CACHE_HIT   /* this is one: nothing was asked for it */
+    TIER_CACHE_NONE,   /* nobody looked for one */
+    TIER_CACHE_MISS,   /* there was none */
+    TIER_CACHE_HIT,    /* this is one: nothing was asked for it */
+    TIER_CACHE_SIMILAR /* the same, but it was given to a similar question */
+};
+
+static inline bool tier_cache_is_kept(enum tier_cache cache)
+{
+    return cache == TIER_CACHE_HIT || cache == TIER_CACHE_SIMILAR;
+}
+
+/* As answers, records and traces name it; NULL where nobody looked. */
+static inline const char *tier_cache_name(enum tier_cache cache)
+{
+    static const char *const names[] = {NULL, "miss", "hit", "similar"};
+    return names[cache];
+}
+
+/* What else is known of it. */
+struct tier_cache_facts {
+    uint32_t age_s;     /* of one that was kept */
+    float similarity;   /* of the two questions, at most 1; 0 = they were not compared */
+    const char *unlike; /* of a miss: in what a similar question differs; a literal, or NULL */
 };
 
 struct tier_piece {
@@ -42,7 +62,7 @@ struct tier_piece {
      * logprobs are those of all tokens of `text`, and token_text is then empty. */
     const struct json *raw_delta;
     enum tier_cache cache;
-    uint32_t cache_age_s; /* of a hit */
+    struct tier_cache_facts cache_facts;
     /* Of a request with labels, whose only piece this is: [label_count] log-probabilities, as
      * td_classify's. stats.not_mine is that of the answer's first token. */
     const float *label_scores;

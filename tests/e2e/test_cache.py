@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from gguf import write_embedder, write_ranker
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, edge_first, run, wait_until
 
@@ -457,6 +458,199 @@ def test_a_client_that_leaves_a_replay_does_no_harm():
             with socket.create_connection(("127.0.0.1", tandem.port)) as connection:
                 connection.sendall(head + body)
         equal(verdict(ask(tandem)), "hit")
+
+
+MODELS = tempfile.TemporaryDirectory()
+EMBEDDER = Path(MODELS.name) / "words.gguf"
+WORDS = "why are there tides at the sea in on can i pay this by card a for it"
+write_embedder(EMBEDDER, WORDS.split())
+SIMILAR = (
+    "\ncache: {answers: deterministic, similar: true, similar_threshold: 0.8}\n"
+    f"engine: {{embedding_model: {EMBEDDER}}}\n"
+)
+WHY, WHY_SO = "Why are there tides at the sea?", "why are there tides in the sea"
+
+
+@case
+def test_a_similar_question_gets_the_answer_and_is_told_so():
+    cloud = ScriptedCloud(Script(text="Because of the moon."))
+    with server(cloud, SIMILAR) as tandem:
+        first, again, similar = ask(tandem, WHY), ask(tandem, WHY), ask(tandem, WHY_SO)
+        equal([verdict(answer) for answer in (first, again, similar)], ["miss", "hit", "similar"])
+        equal((similar.text, len(cloud.calls())), ("Because of the moon.", 1))
+        equal((similar.tandem["cache"], similar.tandem["cost_usd"]), ("similar", 0))
+        likeness = float(similar.headers["x-tandem-cache-similarity"])
+        assert 0.8 <= likeness < 1 and likeness == similar.tandem["cache_similarity"], likeness
+        assert int(similar.headers["age"]) < 60
+        told = similar.headers["x-tandem-disclosure"]
+        assert "to a similar question" in told and told == similar.tandem["disclosure"], told
+        equal((again.tandem["disclosure"], first.tandem["disclosure"]), (None, None))
+        codes = [reason["code"] for reason in similar.tandem["reasons"]]
+        assert "cache_similar" in codes and "cache_hit" not in codes, codes
+        record = tandem.get("/tandem/v1/exchanges/" + similar.tandem["exchange"]).json
+        equal(record["signals"]["cache"], "similar")
+        equal([attempt["egress_bytes"] for attempt in record["attempts"]], [0])
+        _, headers, chunks, done = tandem.stream(WHY_SO, CLOUD, temperature=0)
+        text = "".join(c["choices"][0]["delta"].get("content", "") for c in chunks if c["choices"])
+        equal((headers["x-tandem-cache"], text, done), ("similar", "Because of the moon.", True))
+        metrics = tandem.get("/metrics").body.decode()
+        assert "tandem_cache_similar_total 2\n" in metrics, metrics
+
+        def hits():
+            _, out, _ = run("report", "--json", env=tandem.environment)
+            return json.loads(out)["cache_hits"]
+
+        wait_until(lambda: hits() == 3)
+
+
+@case
+def test_what_two_questions_differ_in_forbids_the_answer():
+    cloud = ScriptedCloud(Script(echo=True))
+    pairs = {
+        "numbers": ("Can I pay 50 euros by card?", "Can I pay 500 euros by card?"),
+        "negations": ("Can I pay this by card?", "Can't I pay this by card?"),
+        "names": ("Can I pay for it in Rome?", "Can I pay for it in Bonn?"),
+        "quotations": ("Can I pay a 'gold' card?", "Can I pay a 'blue' card?"),
+    }
+    with server(cloud, SIMILAR) as tandem:
+        for differs_in, (one, other) in pairs.items():
+            equal(verdict(ask(tandem, one, user=differs_in)), "miss", one)
+            answer = ask(tandem, other, user=differs_in)
+            equal((verdict(answer), answer.text), ("miss", other))
+            (why,) = [r for r in answer.tandem["reasons"] if r["code"] == "cache_unlike"]
+            assert f"has other {differs_in}" in why["text"], why
+        metrics = tandem.get("/metrics").body.decode()
+        for differs_in in pairs:
+            line = f'tandem_cache_unlike_total{{differs_in="{differs_in}"}} 1\n'
+            assert line in metrics, metrics
+
+
+@case
+def test_all_but_the_question_must_be_the_same():
+    cloud = ScriptedCloud()
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    schema = {"name": "s", "schema": {"type": "object", "properties": {}}}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400}}
+
+    def user(text):
+        return {"role": "user", "content": text}
+
+    def said(first, *others):
+        return {"messages": [*({"role": r, "content": c} for r, c in first), *others]}
+
+    changes = [
+        {"max_tokens": 9},
+        {"seed": 7},
+        {"user": "bob"},
+        {"tools": [tool]},
+        {"a_member_of_tomorrow": 1},
+        said([("system", "Be brief.")], user(WHY_SO)),
+        said([("user", "Hello there"), ("assistant", "Hello.")], user(WHY_SO)),
+    ]
+    never = [
+        {"response_format": {"type": "json_schema", "json_schema": schema}},
+        {"logprobs": True},
+        said([], {"role": "user", "content": WHY_SO, "name": "bob"}),
+        {
+            "messages": [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "c", "content": "x"},
+                user(WHY_SO),
+            ],
+            "tools": [tool],
+        },
+        said([], user([{"type": "text", "text": WHY}, image])),
+        {"tandem": {"data_class": "restricted"}},
+    ]
+    with server(cloud, SIMILAR) as tandem:
+        equal(verdict(ask(tandem, WHY)), "miss")
+        for change in changes + never:
+            members = {"model": "auto", "temperature": 0, "messages": [user(WHY_SO)], **change}
+            answer = tandem.request("POST", "/v1/chat/completions", members, CLOUD)
+            assert verdict(answer) in ("miss", None), (change, answer.headers)
+            assert b"cache_unlike" not in answer.body, change
+        headers = {"cache-control": "no-cache"}
+        equal(verdict(ask(tandem, WHY_SO, headers=headers)), "miss")
+        equal(verdict(ask(tandem, "Why are there tides on the sea?")), "similar")
+        # A part that is a text alone is the same as a text.
+        parts = [{"type": "text", "text": "Why are tides there at the sea?"}]
+        members = {"model": "auto", "temperature": 0, "messages": [user(parts)]}
+        answer = tandem.request("POST", "/v1/chat/completions", members, CLOUD)
+        equal(verdict(answer), "similar")
+
+
+@case
+def test_another_tenant_never_gets_a_similar_answer():
+    cloud = ScriptedCloud()
+    keys = {"CLIENT_KEYS": "key-of-anna,key-of-bob"}
+    config = SIMILAR + "server: {api_keys_env: CLIENT_KEYS}\n"
+    with server(cloud, config, env=keys) as tandem:
+
+        def by(key, text):
+            return verdict(ask(tandem, text, headers={"authorization": "Bearer " + key}))
+
+        equal((by("key-of-anna", WHY), by("key-of-bob", WHY_SO)), ("miss", "miss"))
+        equal(by("key-of-anna", WHY_SO), "similar")
+
+
+@case
+def test_a_call_is_of_its_question_alone():
+    call = {
+        "index": 0,
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "mail", "arguments": '{"text":"hi"}'},
+    }
+    tool = {"type": "function", "function": {"name": "mail", "parameters": {"type": "object"}}}
+    cloud = ScriptedCloud(
+        Script(text="", pieces=[], extra_delta={"tool_calls": [call]}, finish="tool_calls")
+    )
+    with server(cloud, SIMILAR) as tandem:
+        got = [verdict(ask(tandem, text, tools=[tool])) for text in (WHY, WHY_SO, WHY)]
+        equal(got, ["miss", "miss", "hit"])
+
+
+@case
+def test_similar_questions_need_a_model_of_embeddings():
+    cloud = ScriptedCloud()
+    ranker = Path(MODELS.name) / "ranker.gguf"
+    write_ranker(ranker)
+    needs = {
+        "cache: {answers: all, similar: true}\n": "add engine.embedding_model: FILE.gguf",
+        f"cache: {{similar: true}}\nengine: {{embedding_model: {EMBEDDER}}}\n": "cache.answers",
+        SIMILAR.replace(str(EMBEDDER), str(ranker)): "is a reranker",
+    }
+    for config, words in needs.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tandem.yaml"
+            path.write_text(edge_first(cloud.base_url) + "\n" + config)
+            env = clean_environment(
+                TANDEM_CONFIG=path, TANDEM_STATE_DIR=folder, TANDEM_LISTEN="127.0.0.1:0"
+            )
+            code, _, err = run("serve", env=env)
+            assert code != 0 and words in err, (code, err)
+
+
+@case
+def test_a_client_that_leaves_while_its_question_is_compared_does_no_harm():
+    cloud = ScriptedCloud(Script(text="Because of the moon."))
+    with server(cloud, SIMILAR) as tandem:
+        equal(verdict(ask(tandem, WHY)), "miss")
+        for number in range(20):
+            members = {"model": "auto", "temperature": 0}
+            text = f"Why are there tides at the sea, {'x' * 40 * (number % 8)}?"
+            members["messages"] = [{"role": "user", "content": text}]
+            body = json.dumps(members).encode()
+            head = (
+                b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+                b"x-tandem-mode: only-cloud\r\ncontent-type: application/json\r\n"
+                b"content-length: " + str(len(body)).encode() + b"\r\n\r\n"
+            )
+            with socket.create_connection(("127.0.0.1", tandem.port)) as connection:
+                connection.sendall(head + body)
+                time.sleep(0.001 * (number % 5))
+        equal(verdict(ask(tandem, WHY_SO)), "similar")
 
 
 main()

@@ -120,31 +120,52 @@ def split(source: Path, folder: Path, stem: str, count: int) -> list[Path]:
 def write(
     path: Path,
     pairs: Sequence[tuple[str, Any]],
-    tensors: Sequence[tuple[str, tuple[int, ...], list[float]]],
+    tensors: Sequence[tuple[str, tuple[int, ...], list[float] | bytes]],
 ) -> None:
-    """tensors: (name, dims with the contiguous one first, floats)."""
-    directory, data = b"", b""
+    """tensors: (name, dims with the contiguous one first, floats or their bytes)."""
+    directory, data = b"", bytearray()
     for name, dims, values in tensors:
         data += b"\0" * (-len(data) % 32)
         directory += (
             text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
         )
         directory += struct.pack("<IQ", 0, len(data))
-        data += struct.pack(f"<{len(values)}f", *values)
+        data += values if isinstance(values, bytes) else struct.pack(f"<{len(values)}f", *values)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
     head += b"".join(pair(key, value) for key, value in pairs) + directory
     path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
 
 
-def write_ranker(path: Path, seed: int = 1) -> None:
-    """A tiny cross-encoder with random weights, which knows the words w5 to w63."""
-    wide, ffn, vocabulary, numbers = 32, 48, 64, random.Random(seed)
-    tensors: list[tuple[str, tuple[int, ...], list[float]]] = []
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+Tensors = list[tuple[str, tuple[int, ...], list[float] | bytes]]
+
+
+def bert_pairs(
+    name: str, wide: int, ffn: int, pooling: int, words: Sequence[str]
+) -> list[tuple[str, Any]]:
+    """The metadata of an encoder with one block."""
+    return [
+        ("general.architecture", "bert"),
+        ("general.name", name),
+        ("bert.context_length", 64),
+        ("bert.embedding_length", wide),
+        ("bert.block_count", 1),
+        ("bert.feed_forward_length", ffn),
+        ("bert.attention.head_count", 4),
+        ("bert.attention.layer_norm_epsilon", 1e-6),
+        ("bert.pooling_type", pooling),
+        ("tokenizer.ggml.model", "bert"),
+        ("tokenizer.ggml.tokens", SPECIAL + [f"\u2581{word}" for word in words]),
+    ]
+
+
+def bert_tensors(wide: int, ffn: int, vocabulary: int, numbers: Any) -> Tensors:
+    """Its weights, of which `numbers` gives each."""
+    tensors: Tensors = []
 
     def add(name: str, *dims: int, around: float = 0.0) -> None:
         count = dims[0] * (dims[1] if len(dims) > 1 else 1)
-        values = [around + numbers.uniform(-0.5, 0.5) for _ in range(count)]
-        tensors.append((name, dims, values))
+        tensors.append((name, dims, [around + numbers(name) for _ in range(count)]))
 
     def norm(name: str) -> None:
         add(f"{name}.weight", wide, around=1.0)
@@ -160,26 +181,30 @@ def write_ranker(path: Path, seed: int = 1) -> None:
     add("blk.0.ffn_down.weight", ffn, wide)
     norm("blk.0.attn_output_norm")
     norm("blk.0.layer_output_norm")
-    add("cls.weight", wide, wide)
-    add("cls.output.weight", wide, 1)
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    write(
-        path,
-        [
-            ("general.architecture", "bert"),
-            ("general.name", "tiny-ranker"),
-            ("bert.context_length", 64),
-            ("bert.embedding_length", wide),
-            ("bert.block_count", 1),
-            ("bert.feed_forward_length", ffn),
-            ("bert.attention.head_count", 4),
-            ("bert.attention.layer_norm_epsilon", 1e-6),
-            ("bert.pooling_type", 4),
-            ("tokenizer.ggml.model", "bert"),
-            ("tokenizer.ggml.tokens", special + [f"\u2581w{i}" for i in range(5, vocabulary)]),
-        ],
-        tensors,
-    )
+    if numbers("cls"):
+        add("cls.weight", wide, wide)
+        add("cls.output.weight", wide, 1)
+    return tensors
+
+
+def write_ranker(path: Path, seed: int = 1) -> None:
+    """A tiny cross-encoder with random weights, which knows the words w5 to w63."""
+    wide, ffn, vocabulary, numbers = 32, 48, 64, random.Random(seed)
+    words = [f"w{i}" for i in range(len(SPECIAL), vocabulary)]
+    tensors = bert_tensors(wide, ffn, vocabulary, lambda _: numbers.uniform(-0.5, 0.5))
+    write(path, bert_pairs("tiny-ranker", wide, ffn, 4, words), tensors)
+
+
+def write_embedder(path: Path, words: Sequence[str], seed: int = 1) -> None:
+    """A bag of words: a text's vector is the mean of its words' random ones, so that texts are as
+    similar as the share of words that they have in common. All other words are one."""
+    wide, ffn, numbers = 128, 16, random.Random(seed)
+
+    def number(name: str) -> float:
+        return numbers.uniform(-1, 1) if name == "token_embd.weight" else 0.0
+
+    tensors = bert_tensors(wide, ffn, len(SPECIAL) + len(words), number)
+    write(path, bert_pairs("bag-of-words", wide, ffn, 1, words), tensors)
 
 
 def write_adapter(

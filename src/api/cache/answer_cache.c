@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BUCKET_COUNT 4096
+#define SCOPE_BUCKET_COUNT 1024
 /* One answer takes at most an eighth of the cache, so that it cannot empty it, and at most this. */
 #define ENTRY_BYTES_MAX ((size_t)1 << 20)
 
@@ -18,7 +19,8 @@ struct answer_cache {
     struct answer_cache_limits limits;
     struct answer_cache_counts counts;
     struct kept *buckets[BUCKET_COUNT];
-    struct kept *oldest, *newest; /* by use */
+    struct kept *oldest, *newest;            /* by use */
+    struct kept *scopes[SCOPE_BUCKET_COUNT]; /* those with a question, the last kept first */
 };
 
 void answer_owner_init(struct answer_owner *owner, const char *tenant, const char *user)
@@ -44,6 +46,7 @@ void kept_drop(struct kept *kept)
     if (kept->pieces.len)
         crypto_wipe(kept->pieces.data, kept->pieces.len);
     buf_deinit(&kept->pieces);
+    similar_question_free(kept->question);
     free(kept);
 }
 
@@ -57,16 +60,50 @@ struct answer_cache *answer_cache_new(struct answer_cache_limits limits)
     return cache;
 }
 
-static struct kept **bucket_of(struct answer_cache *cache, const uint8_t key[static 32])
+static uint32_t number_of(const uint8_t hash[static 32])
 {
     uint32_t number;
-    memcpy(&number, key, sizeof number);
-    return &cache->buckets[number % BUCKET_COUNT];
+    memcpy(&number, hash, sizeof number);
+    return number;
+}
+
+static struct kept **bucket_of(struct answer_cache *cache, const uint8_t key[static 32])
+{
+    return &cache->buckets[number_of(key) % BUCKET_COUNT];
+}
+
+static struct kept **scope_of(struct answer_cache *cache, const uint8_t scope[static 32])
+{
+    return &cache->scopes[number_of(scope) % SCOPE_BUCKET_COUNT];
 }
 
 static size_t bytes_of(const struct kept *kept)
 {
-    return sizeof *kept + kept->pieces.capacity;
+    return sizeof *kept + kept->pieces.capacity + similar_question_bytes(kept->question);
+}
+
+static void link_question_locked(struct answer_cache *cache, struct kept *kept)
+{
+    if (!kept->question)
+        return;
+    struct kept **first = scope_of(cache, kept->question->scope);
+    kept->earlier = *first;
+    if (*first)
+        (*first)->later = kept;
+    *first = kept;
+}
+
+static void unlink_question_locked(struct answer_cache *cache, struct kept *kept)
+{
+    if (!kept->question)
+        return;
+    if (kept->later)
+        kept->later->earlier = kept->earlier;
+    else
+        *scope_of(cache, kept->question->scope) = kept->earlier;
+    if (kept->earlier)
+        kept->earlier->later = kept->later;
+    kept->later = kept->earlier = NULL;
 }
 
 static void unlink_use_locked(struct answer_cache *cache, struct kept *kept)
@@ -101,7 +138,9 @@ static void remove_locked(struct answer_cache *cache, struct kept *kept)
     }
     *at = kept->next;
     kept->next = NULL;
+    kept->within = false;
     unlink_use_locked(cache, kept);
+    unlink_question_locked(cache, kept);
     cache->counts.count--;
     cache->counts.bytes -= bytes_of(kept);
     kept_drop(kept);
@@ -165,34 +204,40 @@ void answer_cache_each(struct answer_cache *cache, void (*each)(void *ctx, const
 
 /* Nobody may have it any more. */
 static bool is_over_locked(const struct answer_cache *cache, const struct kept *kept,
-                           uint64_t server_identity, uint64_t now_ms)
+                           const struct cache_wish *wish)
 {
-    return kept_age_ms(kept, now_ms) > cache->limits.ttl_ms ||
-           (server_identity && kept->server_identity && kept->server_identity != server_identity);
+    return kept_age_ms(kept, wish->now_ms) > cache->limits.ttl_ms ||
+           (wish->server_identity && kept->server_identity &&
+            kept->server_identity != wish->server_identity);
+}
+
+/* It may be had, but is too old for this one. */
+static bool is_too_old(const struct kept *kept, const struct cache_wish *wish)
+{
+    return wish->age_max_ms && kept_age_ms(kept, wish->now_ms) > wish->age_max_ms;
 }
 
 bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
-                      uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms)
+                      const struct cache_wish *wish)
 {
     pthread_mutex_lock(&cache->lock);
     const struct kept *kept = find_locked(cache, key);
-    bool has = kept && !is_over_locked(cache, kept, server_identity, now_ms) &&
-               !(age_max_ms && kept_age_ms(kept, now_ms) > age_max_ms);
+    bool has = kept && !is_over_locked(cache, kept, wish) && !is_too_old(kept, wish);
     pthread_mutex_unlock(&cache->lock);
     return has;
 }
 
 struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[static 32],
-                               uint64_t server_identity, uint64_t age_max_ms, uint64_t now_ms)
+                               const struct cache_wish *wish)
 {
     pthread_mutex_lock(&cache->lock);
     struct kept *kept = find_locked(cache, key);
-    if (kept && is_over_locked(cache, kept, server_identity, now_ms)) {
+    if (kept && is_over_locked(cache, kept, wish)) {
         remove_locked(cache, kept);
         cache->counts.expired++;
         kept = NULL;
     }
-    if (kept && age_max_ms && kept_age_ms(kept, now_ms) > age_max_ms)
+    if (kept && is_too_old(kept, wish))
         kept = NULL; /* others may want it */
     if (kept) {
         cache->counts.hits++;
@@ -204,6 +249,42 @@ struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[sta
     }
     pthread_mutex_unlock(&cache->lock);
     return kept;
+}
+
+size_t answer_cache_similar(struct answer_cache *cache,
+                            const uint8_t scope[static CRYPTO_SHA256_BYTES],
+                            const struct cache_wish *wish, struct kept **out, size_t max)
+{
+    size_t count = 0, looked = 0;
+    pthread_mutex_lock(&cache->lock);
+    for (struct kept *kept = *scope_of(cache, scope);
+         kept && count < max && looked < SIMILAR_LOOKED_MAX; kept = kept->earlier, looked++) {
+        if (memcmp(kept->question->scope, scope, sizeof kept->question->scope) != 0 ||
+            is_over_locked(cache, kept, wish) || is_too_old(kept, wish))
+            continue;
+        atomic_fetch_add_explicit(&kept->holders, 1, memory_order_relaxed);
+        out[count++] = kept;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return count;
+}
+
+void answer_cache_use_similar(struct answer_cache *cache, struct kept *kept)
+{
+    pthread_mutex_lock(&cache->lock);
+    cache->counts.similar++;
+    if (kept->within) {
+        unlink_use_locked(cache, kept);
+        link_newest_locked(cache, kept);
+    }
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void answer_cache_count_unlike(struct answer_cache *cache, enum question_mark mark)
+{
+    pthread_mutex_lock(&cache->lock);
+    cache->counts.unlike[mark]++;
+    pthread_mutex_unlock(&cache->lock);
 }
 
 void answer_cache_put(struct answer_cache *cache, struct kept *kept, uint64_t now_ms)
@@ -219,7 +300,9 @@ void answer_cache_put(struct answer_cache *cache, struct kept *kept, uint64_t no
         struct kept **bucket = bucket_of(cache, kept->key);
         kept->next = *bucket;
         *bucket = kept;
+        kept->within = true;
         link_newest_locked(cache, kept);
+        link_question_locked(cache, kept);
         cache->counts.count++;
         cache->counts.stored++;
         cache->counts.bytes += bytes_of(kept);

@@ -66,6 +66,7 @@ bool cache_key_may(const struct cache_question *question, enum cache_answers whi
 
 struct hasher {
     struct crypto_sha256 *hash;
+    bool without_question; /* all but the text of the last message */
     bool failed;
 };
 
@@ -166,6 +167,46 @@ static int by_member_name(const void *a, const void *b)
     return strcmp((*one)->name, (*other)->name);
 }
 
+/* Members of a message whose content alone is the question. */
+static bool is_of_question(const char *member)
+{
+    return strcmp(member, "role") == 0 || strcmp(member, "content") == 0;
+}
+
+/* A text, or a list with one part that is a text and nothing else. */
+static bool is_text_alone(const struct json *content)
+{
+    const struct json *part = json_count(content) == 1 ? json_at(content, 0) : NULL;
+    return json_kind_of(content) == JSON_KIND_TEXT ||
+           (json_kind_of(content) == JSON_KIND_ARRAY && json_count(part) == 2 &&
+            str_equal(json_text(json_get(part, "type")), STR("text")) &&
+            json_kind_of(json_get(part, "text")) == JSON_KIND_TEXT);
+}
+
+/* Nothing stands in the last message but its text. NULL: no wire format made the request. */
+static bool is_plain_question(const struct json *messages)
+{
+    const struct json *last =
+        json_count(messages) ? json_at(messages, json_count(messages) - 1) : NULL;
+    struct member member;
+    void *iterator = NULL;
+    bool plain = !messages || (json_kind_of(last) == JSON_KIND_OBJECT &&
+                               is_text_alone(json_get(last, "content")));
+    while (plain && last && json_next(last, &iterator, &member.name, &member.value))
+        plain = is_of_question(member.name);
+    return plain;
+}
+
+/* All of a list of messages but the last one's content, beside which it has its role alone. */
+static void put_messages(struct hasher *to, const struct json *list)
+{
+    size_t count = json_count(list);
+    put_number(to, count);
+    for (size_t i = 0; i + 1 < count; i++)
+        put_json(to, json_at(list, i));
+    put_json(to, json_get(count ? json_at(list, count - 1) : NULL, "role"));
+}
+
 static void put_members(struct hasher *to, const struct td_request *request)
 {
     const struct request_member **members = calloc(request->member_count + 1, sizeof *members);
@@ -179,7 +220,10 @@ static void put_members(struct hasher *to, const struct td_request *request)
     for (size_t i = 0; i < request->member_count; i++)
         if (changes_answer(members[i]->name)) {
             put_cstr(to, members[i]->name);
-            put_json(to, members[i]->value);
+            if (to->without_question && members[i]->kind == REQUEST_MESSAGES)
+                put_messages(to, members[i]->value);
+            else
+                put_json(to, members[i]->value);
         }
     free(members);
 }
@@ -190,7 +234,8 @@ static void put_texts(struct hasher *to, const struct td_request *request)
     put_number(to, request->message_count);
     for (size_t i = 0; i < request->message_count; i++) {
         put_number(to, (uint64_t)request->messages[i].role);
-        put_text(to, request->messages[i].content);
+        if (!to->without_question || i + 1 < request->message_count)
+            put_text(to, request->messages[i].content);
     }
     put_number(to, completion != NULL);
     if (!completion)
@@ -269,16 +314,46 @@ static void put_parties(struct hasher *to, const struct cache_question *question
     put_number(to, question->judged);
 }
 
+static bool put_all(struct hasher *to, const struct cache_question *question,
+                    uint8_t out[static CRYPTO_SHA256_BYTES])
+{
+    if (!to->hash)
+        return false;
+    put_parties(to, question);
+    put_texts(to, question->request);
+    put_members(to, question->request);
+    put_sampling(to, question->request);
+    put_form(to, question->request);
+    crypto_sha256_end(to->hash, out);
+    return !to->failed;
+}
+
 bool cache_key_of(const struct cache_question *question, uint8_t out[static CRYPTO_SHA256_BYTES])
 {
     struct hasher to = {.hash = crypto_sha256_begin()};
-    if (!to.hash)
+    return put_all(&to, question, out);
+}
+
+/* --- similar questions --- */
+
+bool cache_key_question(const struct td_request *request, struct td_str *out)
+{
+    const struct td_message *last =
+        request->message_count ? &request->messages[request->message_count - 1] : NULL;
+    if (!last || last->role != TD_ROLE_USER || request->completion || request->continues ||
+        request->has_calls || request->media.kinds || request->signature_count ||
+        request->format != TD_FORMAT_TEXT || request->logprobs ||
+        !is_plain_question(request_value(request, REQUEST_MESSAGES)))
         return false;
-    put_parties(&to, question);
-    put_texts(&to, question->request);
-    put_members(&to, question->request);
-    put_sampling(&to, question->request);
-    put_form(&to, question->request);
-    crypto_sha256_end(to.hash, out);
-    return !to.failed;
+    *out = last->content;
+    return true;
+}
+
+bool cache_key_scope(const struct cache_question *question, const char *with,
+                     uint8_t out[static CRYPTO_SHA256_BYTES])
+{
+    struct hasher to = {.hash = crypto_sha256_begin(), .without_question = true};
+    if (to.hash)
+        put_cstr(&to, with);
+    return put_all(&to, question, out);
 }

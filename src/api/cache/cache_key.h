@@ -27,4 +27,12 @@ bool cache_key_may(const struct cache_question *question, enum cache_answers whi
 /* False without memory, or when the request is nested too deeply. */
 bool cache_key_of(const struct cache_question *question, uint8_t out[static CRYPTO_SHA256_BYTES]);
 
+/* The question alone of a request: the text of its last message, in which a similar request may
+ * differ. False: its answer is for nobody else. That is so where the message is not a plain text of
+ * the user's, where anything was called, and where the form of the answer is fixed. */
+bool cache_key_question(const struct td_request *request, struct td_str *out);
+/* The key of all the rest of it. with: the model that compares the questions. */
+bool cache_key_scope(const struct cache_question *question, const char *with,
+                     uint8_t out[static CRYPTO_SHA256_BYTES]);
+
 #endif

@@ -4,6 +4,9 @@
  * values were masked, and every gate, dialect and record above sees a hit as an answer. Above it, a
  * copy of restored text would be kept, and each dialect would need a replay of its own.
  *
+ * An answer to a similar question is looked for after one to the same request, and before the tier
+ * is asked. Its question's vector takes a while, so the tier is asked later, from the loop.
+ *
  * Whole answers alone are kept: ended by the model, by a stop text, by a call, or by the number of
  * tokens that the request named. */
 #include "api/cache/cached_tier.h"
@@ -22,6 +25,7 @@ struct cached_tier {
     struct tier *inner;
     struct answer_cache *cache;
     enum cache_answers which;
+    struct similar_settings similar;
     _Atomic uint64_t server_identity; /* that its server named last */
     char identity[];
 };
@@ -35,6 +39,12 @@ struct tier_attempt {
     struct kept *kept; /* that is being written; NULL = nothing is */
     struct piece_writer writer;
     uint32_t tokens_max;
+    bool called; /* it has a call of a tool */
+    /* One that is not asked for yet: a similar question is looked for. */
+    struct similar_look *look;
+    const struct td_request *request;
+    uint64_t began_ms;
+    struct tier_cache_facts facts;
     /* A replay. */
     struct loop *loop;
     struct loop_timer *timer; /* NULL = it is none */
@@ -51,6 +61,7 @@ static void attempt_free(struct tier_attempt *attempt)
 {
     if (attempt->timer)
         loop_timer_free(attempt->loop, attempt->timer);
+    similar_look_cancel(attempt->look);
     kept_drop(attempt->kept);
     kept_drop(attempt->found);
     free(attempt);
@@ -79,11 +90,11 @@ static void replay(void *ctx)
     struct kept *found = attempt->found;
     struct piece_reader reader = {.from = buf_view(&found->pieces)};
     struct tier_piece piece;
-    uint64_t age_ms = kept_age_ms(found, now_ms());
+    attempt->facts.age_s = (uint32_t)(kept_age_ms(found, now_ms()) / 1000);
     attempt->replaying = true;
     while (!attempt->cancelled && piece_reader_next(&reader, &piece)) {
-        piece.cache = TIER_CACHE_HIT;
-        piece.cache_age_s = (uint32_t)(age_ms / 1000);
+        piece.cache = attempt->facts.similarity > 0 ? TIER_CACHE_SIMILAR : TIER_CACHE_HIT;
+        piece.cache_facts = attempt->facts;
         attempt->sink.on_piece(attempt->sink.ctx, &piece);
     }
     piece_reader_deinit(&reader);
@@ -107,7 +118,9 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         piece_writer_add(&attempt->writer, piece);
     }
     struct tier_piece told = *piece;
+    attempt->called = attempt->called || piece->in_call || piece->raw_delta;
     told.cache = attempt->looked ? TIER_CACHE_MISS : TIER_CACHE_NONE;
+    told.cache_facts = attempt->facts;
     attempt->sink.on_piece(attempt->sink.ctx, &told); /* the attempt may be gone */
 }
 
@@ -130,6 +143,11 @@ static void on_done(void *ctx, const struct tier_result *result)
         kept->finish = result->finish;
         kept->stop_number = result->stop_number;
         attempt->kept = NULL;
+        if (attempt->called ||
+            result->finish != TD_FINISH_STOP) { /* it is of this question alone */
+            similar_question_free(kept->question);
+            kept->question = NULL;
+        }
         answer_cache_put(attempt->owner->cache, kept, now_ms());
     }
     attempt_free(attempt);
@@ -146,6 +164,65 @@ static enum td_status ask_inner(struct tier_attempt *attempt, const struct td_re
     sink.on_done = on_done;
     sink.ctx = attempt;
     return tier_start(attempt->owner->inner, attempt->loop, request, &sink, &attempt->inner, err);
+}
+
+/* There is no similar question: the tier is asked after all. A failure comes by the sink now. */
+static void ask_late(struct tier_attempt *attempt)
+{
+    struct tier_result failure = {.unbilled = true};
+    uint64_t late_ms = now_ms() - attempt->began_ms;
+    if (attempt->sink.left_ms)
+        attempt->sink.left_ms -=
+            late_ms < attempt->sink.left_ms ? (uint32_t)late_ms : attempt->sink.left_ms - 1;
+    failure.status = ask_inner(attempt, attempt->request, &failure.err);
+    if (failure.status == TD_OK)
+        return;
+    struct tier_sink sink = attempt->sink;
+    failure.total_ms = (double)late_ms;
+    attempt_free(attempt);
+    sink.on_done(sink.ctx, &failure);
+}
+
+static void on_looked(void *ctx, struct similar_result *result)
+{
+    struct tier_attempt *attempt = ctx;
+    attempt->look = NULL;
+    attempt->facts = result->facts;
+    if (result->kept) {
+        similar_question_free(result->question);
+        attempt->found = result->kept;
+        replay(attempt);
+        return;
+    }
+    if (attempt->kept)
+        attempt->kept->question = result->question;
+    else
+        similar_question_free(result->question);
+    ask_late(attempt);
+}
+
+static struct cache_wish wish_of(const struct cached_tier *owner, const struct td_request *request)
+{
+    return (struct cache_wish){.server_identity = atomic_load(&owner->server_identity),
+                               .age_max_ms = (uint64_t)request->cache_age_max_s * 1000,
+                               .now_ms = now_ms()};
+}
+
+static bool begin_look(struct tier_attempt *attempt, const struct cache_question *question)
+{
+    struct cached_tier *owner = attempt->owner;
+    const struct similar_wish wish = {.settings = &owner->similar,
+                                      .cache = owner->cache,
+                                      .question = question,
+                                      .wish = wish_of(owner, question->request),
+                                      .only_keeps = question->request->cache == CACHE_REFRESH,
+                                      .loop = attempt->loop,
+                                      .on_done = on_looked,
+                                      .ctx = attempt};
+    attempt->request = question->request;
+    attempt->began_ms = now_ms();
+    attempt->look = similar_look_begin(&wish);
+    return attempt->look != NULL;
 }
 
 /* A writer for the answer; without memory there is none. */
@@ -170,8 +247,8 @@ static bool find(struct tier_attempt *attempt, const struct td_request *request,
     attempt->looked = true;
     if (request->cache == CACHE_REFRESH)
         return false;
-    attempt->found = answer_cache_find(owner->cache, key, atomic_load(&owner->server_identity),
-                                       (uint64_t)request->cache_age_max_s * 1000, now_ms());
+    const struct cache_wish wish = wish_of(owner, request);
+    attempt->found = answer_cache_find(owner->cache, key, &wish);
     if (attempt->found)
         attempt->timer = loop_timer_new(attempt->loop, replay, attempt);
     if (attempt->timer)
@@ -179,15 +256,15 @@ static bool find(struct tier_attempt *attempt, const struct td_request *request,
     return attempt->timer != NULL;
 }
 
-static bool make_key(struct cached_tier *owner, const struct td_request *request,
-                     const struct tier_sink *sink, uint8_t key[static CRYPTO_SHA256_BYTES])
+static struct cache_question question_of(const struct cached_tier *owner,
+                                         const struct td_request *request,
+                                         const struct tier_sink *sink)
 {
-    const struct cache_question question = {.request = request,
-                                            .pass = sink->pass,
-                                            .facts = &owner->inner->facts,
-                                            .identity = owner->identity,
-                                            .judged = sink->judged};
-    return cache_key_may(&question, owner->which) && cache_key_of(&question, key);
+    return (struct cache_question){.request = request,
+                                   .pass = sink->pass,
+                                   .facts = &owner->inner->facts,
+                                   .identity = owner->identity,
+                                   .judged = sink->judged};
 }
 
 static bool cached_has_answer(struct tier *tier, const struct td_request *request,
@@ -195,9 +272,10 @@ static bool cached_has_answer(struct tier *tier, const struct td_request *reques
 {
     struct cached_tier *owner = (struct cached_tier *)tier;
     uint8_t key[CRYPTO_SHA256_BYTES];
-    return request->cache != CACHE_REFRESH && make_key(owner, request, sink, key) &&
-           answer_cache_has(owner->cache, key, atomic_load(&owner->server_identity),
-                            (uint64_t)request->cache_age_max_s * 1000, now_ms());
+    const struct cache_question question = question_of(owner, request, sink);
+    const struct cache_wish wish = wish_of(owner, request);
+    return request->cache != CACHE_REFRESH && cache_key_may(&question, owner->which) &&
+           cache_key_of(&question, key) && answer_cache_has(owner->cache, key, &wish);
 }
 
 static enum td_status cached_start(struct tier *tier, struct loop *loop,
@@ -212,12 +290,14 @@ static enum td_status cached_start(struct tier *tier, struct loop *loop,
     attempt->owner = owner;
     attempt->sink = *sink;
     attempt->loop = loop;
-    if (make_key(owner, request, sink, key)) {
-        if (find(attempt, request, key)) {
-            *out = attempt;
+    const struct cache_question question = question_of(owner, request, sink);
+    if (cache_key_may(&question, owner->which) && cache_key_of(&question, key)) {
+        *out = attempt;
+        if (find(attempt, request, key))
             return TD_OK;
-        }
         begin_keeping(attempt, request, key);
+        if (begin_look(attempt, &question))
+            return TD_OK;
     }
     enum td_status status = ask_inner(attempt, request, err);
     if (status == TD_OK)
@@ -276,6 +356,7 @@ struct tier *cached_tier_new(const struct cached_tier_options *options)
     tier->inner = options->inner;
     tier->cache = options->cache;
     tier->which = options->which;
+    tier->similar = options->similar;
     memcpy(tier->identity, options->identity, bytes);
     return &tier->tier;
 }

@@ -7,12 +7,14 @@
 
 #include "api/cache/answer_cache.h"
 #include "api/cache/cache_key.h"
+#include "api/cache/similar_look.h"
 
 struct cached_tier_options {
     struct tier *inner; /* borrowed until tier_free, and so is the cache */
     struct answer_cache *cache;
     enum cache_answers which;
     const char *identity; /* copied: what an answer of it depends on beside the request */
+    struct similar_settings similar; /* what it points to is borrowed until tier_free */
 };
 
 /* **returns new** (tier_free); NULL without memory. */

@@ -60,11 +60,11 @@ bool access_check_origin(struct api *api, struct http_request *request)
     if (origin_configured(api->host, origin)) {
         http_reply_header(request, "access-control-allow-origin", origin);
         http_reply_header(request, "vary", "origin");
-        http_reply_header(
-            request, "access-control-expose-headers",
-            "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
-            "x-tandem-disclosure, x-tandem-not-run, x-tandem-cache, age, x-request-id, "
-            "traceparent");
+        http_reply_header(request, "access-control-expose-headers",
+                          "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
+                          "x-tandem-disclosure, x-tandem-not-run, x-tandem-cache, "
+                          "x-tandem-cache-similarity, age, x-request-id, "
+                          "traceparent");
         return true;
     }
     if (origin_is_own(api, request, origin))

@@ -76,7 +76,7 @@ static void write_exchange(const struct access_note *note, struct buf *out)
                ",\"prompt_tokens\":%" PRIu64 ",\"completion_tokens\":%" PRIu64 ",\"cost_usd\":%.9g",
                note->prompt_tokens, note->completion_tokens, note->cost_usd);
     if (note->cache != TIER_CACHE_NONE)
-        put_text(out, "cache", note->cache == TIER_CACHE_HIT ? "hit" : "miss");
+        put_text(out, "cache", tier_cache_name(note->cache));
 }
 
 void access_note_write(const struct access_line *line, struct buf *out)

@@ -30,10 +30,13 @@ void exchange_reply_headers(struct http_request *http, const struct exchange_sum
     }
     http_reply_header(http, "x-tandem-exchange", summary->id);
     if (summary->cache != TIER_CACHE_NONE)
-        http_reply_header(http, "x-tandem-cache",
-                          summary->cache == TIER_CACHE_HIT ? "hit" : "miss");
-    if (summary->cache == TIER_CACHE_HIT) {
-        snprintf(text, sizeof text, "%u", summary->cache_age_s);
+        http_reply_header(http, "x-tandem-cache", tier_cache_name(summary->cache));
+    if (summary->cache == TIER_CACHE_SIMILAR) {
+        snprintf(text, sizeof text, "%.4f", (double)summary->cache_facts.similarity);
+        http_reply_header(http, "x-tandem-cache-similarity", text);
+    }
+    if (tier_cache_is_kept(summary->cache)) {
+        snprintf(text, sizeof text, "%u", summary->cache_facts.age_s);
         http_reply_header(http, "age", text);
     }
     if (summary->disclosure) {
@@ -123,7 +126,7 @@ static void count_attempts(struct api *api, const struct exchange_summary *summa
         const struct attempt *attempt = summary->attempts[i];
         const char *tier = summary->facts[attempt->tier].name;
         char labels[METRICS_LABELS_BYTES] = "", with[METRICS_LABELS_BYTES];
-        if (attempt->cache == TIER_CACHE_HIT)
+        if (tier_cache_is_kept(attempt->cache))
             continue;
         metrics_label(labels, "tier", tier);
         snprintf(with, sizeof with, "%s", labels);

@@ -110,7 +110,7 @@ static void put_usage(struct buf *out, const struct tier_usage *usage)
 static void put_cache(struct buf *out, enum tier_cache cache)
 {
     if (cache != TIER_CACHE_NONE)
-        put_text(out, "tandem.cache", cache == TIER_CACHE_HIT ? "hit" : "miss");
+        put_text(out, "tandem.cache", tier_cache_name(cache));
 }
 
 /* --- spans --- */
@@ -276,7 +276,7 @@ void otlp_json_measure(const struct exchange_summary *summary, struct otlp_histo
 {
     struct buf attributes;
     for (uint32_t i = 0; summary->attempts && i < summary->attempt_count; i++)
-        if (summary->attempts[i]->cache != TIER_CACHE_HIT) /* nobody was asked */
+        if (!tier_cache_is_kept(summary->attempts[i]->cache)) /* nobody was asked */
             measure_attempt(summary, summary->attempts[i], histograms);
     if (!(summary->ttft_ms > 0))
         return;

@@ -134,8 +134,9 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
     if (summary->cache != TIER_CACHE_NONE)
-        buf_append_str(out, summary->cache == TIER_CACHE_HIT ? STR(",\"cache\":\"hit\"")
-                                                             : STR(",\"cache\":\"miss\""));
+        buf_printf(out, ",\"cache\":\"%s\"", tier_cache_name(summary->cache));
+    if (summary->cache == TIER_CACHE_SIMILAR)
+        buf_printf(out, ",\"cache_similarity\":%.4f", (double)summary->cache_facts.similarity);
     buf_printf(out, ",\"egress_bytes\":%llu", (unsigned long long)summary->egress_bytes);
     write_pseudonyms(&summary->pseudonyms, out);
     write_left_out(&summary->left_out, out);

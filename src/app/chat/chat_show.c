@@ -219,7 +219,7 @@ static void write_footer(const struct chat *chat, const struct talk_answer *answ
     if (isfinite(confidence) && !answer->stopped)
         buf_printf(out, ", confidence %.2f", confidence);
     const char *cache = json_cstr(json_get(tandem, "cache"));
-    if (cache && strcmp(cache, "hit") == 0)
+    if (cache && strcmp(cache, "miss") != 0)
         buf_append_str(out, STR(", from the cache"));
     buf_printf(out, ", %.0f ms, ", answer->total_ms);
     write_money(json_number(json_get(tandem, "cost_usd"), 0), out);

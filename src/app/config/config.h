@@ -355,6 +355,8 @@ struct config {
         int answers; /* enum cache_answers */
         uint32_t bytes_max, ttl_s;
         bool on_disk; /* over a restart */
+        bool similar;
+        double similar_threshold;
     } cache;
     struct {
         const char *directory;                       /* always set after loading */

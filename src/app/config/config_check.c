@@ -541,6 +541,20 @@ static enum td_status check_sections(const struct config *config, struct td_erro
     return TD_OK;
 }
 
+static enum td_status check_cache(const struct config *config, struct td_error *err)
+{
+    if (config->cache.similar && config->cache.answers == 0)
+        return refuse(config, config->line, err,
+                      "cache.similar needs cache.answers: deterministic or all, as no answer is "
+                      "kept without it");
+    if (config->cache.similar && !config->engine.embedding_model)
+        return refuse(config, config->line, err,
+                      "cache.similar compares questions by a model of embeddings, and none is "
+                      "configured: add engine.embedding_model: FILE.gguf, such as "
+                      "all-MiniLM-L6-v2 or bge-small-en-v1.5, or leave cache.similar out");
+    return TD_OK;
+}
+
 static enum td_status check_cluster(const struct config *config, struct td_error *err)
 {
     struct td_error why = {0};
@@ -580,7 +594,7 @@ typedef enum td_status check_entry_fn(const struct config *config, size_t index,
 void config_check(const struct config *config, struct config_mistakes *mistakes)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
-    static check_fn *const checks[] = {check_sections, check_listen,  check_tls,
+    static check_fn *const checks[] = {check_sections, check_listen,  check_tls,      check_cache,
                                        check_webhook,  check_cluster, check_retention};
     const struct {
         check_entry_fn *check;

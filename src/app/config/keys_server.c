@@ -139,6 +139,11 @@ static const struct config_key cache_keys[] = {
     {"on_disk", CONFIG_KEY_BOOL, AT(cache.on_disk), "false",
      .help = "they are kept over a restart, encrypted, in the state folder; the file is read and "
              "removed at the start and written at the end"},
+    {"similar", CONFIG_KEY_BOOL, AT(cache.similar), "false",
+     .help = "an answer is also given to a similar question, where all else of the request is the "
+             "same; needs engine.embedding_model"},
+    {"similar_threshold", CONFIG_KEY_NUMBER, AT(cache.similar_threshold), "0.95", 0.5, 1,
+     .help = "how similar: the cosine of the two questions' vectors"},
 };
 const struct config_section keys_cache = KEYS_MAP(cache_keys);
 

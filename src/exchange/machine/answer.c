@@ -26,6 +26,18 @@ static bool is_degraded(const struct exchange *ex, const struct attempt *by)
            ex->continuation.seam_count > 0 || (fault && !fault->is_loading);
 }
 
+/* There is something to say of the answer. */
+static bool is_disclosed(const struct exchange *ex, const struct attempt *by)
+{
+    return is_degraded(ex, by) || by->cache == TIER_CACHE_SIMILAR;
+}
+
+static void disclose(struct exchange *ex)
+{
+    if (is_disclosed(ex, ex->current))
+        disclosure_write(ex, is_degraded(ex, ex->current), ex->answer.disclosure);
+}
+
 /* What the cloud alone would have charged for what the client got. It is assumed to write as much
  * as the tier that answered. */
 static void price_all_cloud(const struct exchange *ex, const struct attempt *by,
@@ -79,7 +91,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     if (!by)
         return;
     summary->cache = by->cache;
-    summary->cache_age_s = by->cache_age_s;
+    summary->cache_facts = by->cache_facts;
     summary->tier = ex->facts[by->tier].name;
     summary->model = ex->facts[by->tier].model;
     summary->place = ex->facts[by->tier].place;
@@ -100,7 +112,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->pseudonyms = by->pseudonyms;
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);
-    summary->disclosure = summary->degraded ? ex->answer.disclosure : NULL;
+    summary->disclosure = is_disclosed(ex, by) ? ex->answer.disclosure : NULL;
     price_all_cloud(ex, by, summary);
 }
 
@@ -126,8 +138,7 @@ static void announce(struct exchange *ex)
         ex->answer.heard = CONVERSATION_ID_SILENCE;
         ex->answer.visible = false;
     }
-    if (is_degraded(ex, ex->current))
-        disclosure_write(ex, ex->answer.disclosure);
+    disclose(ex);
     answer_summarize(ex, ex->current);
     if (!seam)
         emit(ex, before ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
@@ -399,8 +410,7 @@ void answer_finish(struct exchange *ex)
         commit(ex);
     if (ex->ended)
         return;
-    if (is_degraded(ex, ex->current))
-        disclosure_write(ex, ex->answer.disclosure);
+    disclose(ex);
     announce(ex);
     /* An empty answer of a tier that could not do better is replaced by its disclosure. */
     if (!ex->ended && !ex->answer.visible && ex->answer.summary.degraded &&
@@ -425,7 +435,7 @@ void answer_give_kept(struct exchange *ex)
     ex->current->outcome = ATTEMPT_ANSWERED;
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
                     "no better answer could be had");
-    disclosure_write(ex, ex->answer.disclosure);
+    disclosure_write(ex, true, ex->answer.disclosure);
     if (ex->answer.shown != ex->kept)
         hold_replay(&ex->kept_hold, show, ex);
     ex->lane->committed = true;

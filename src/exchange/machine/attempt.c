@@ -79,7 +79,7 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
 static void leave_tier(struct exchange *ex, struct attempt *attempt,
                        const struct tier_result *result)
 {
-    if (attempt->cache == TIER_CACHE_HIT)
+    if (tier_cache_is_kept(attempt->cache))
         result = NULL;
     tier_health_leave(ex->services->health, attempt->tier, &attempt->ticket, result,
                       (uint64_t)exchange_now_ms(ex));
@@ -120,7 +120,7 @@ static void settle_cost(const struct lane *lane, const struct tier_usage *told)
             attempt->usage.completion_tokens = told->most;
     }
     attempt->cost_usd = cost_usd(facts, &attempt->usage);
-    if (attempt->cache == TIER_CACHE_HIT) {
+    if (tier_cache_is_kept(attempt->cache)) {
         attempt->saved_usd = attempt->cost_usd;
         attempt->cost_usd = 0;
     }
@@ -181,7 +181,7 @@ void attempt_report_answer(struct exchange *ex)
 {
     const struct attempt *attempt = ex->current;
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0 &&
-        attempt->cache != TIER_CACHE_HIT && attempt->purpose != EGRESS_CONTINUATION)
+        !tier_cache_is_kept(attempt->cache) && attempt->purpose != EGRESS_CONTINUATION)
         tier_latency_add(ex->services->latency, attempt->tier,
                          attempt->first_ms - attempt->waited_ms,
                          attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
@@ -254,12 +254,23 @@ static void take_piece(struct exchange *ex, const struct tier_piece *piece)
 static void note_cache(struct exchange *ex, const struct tier_piece *piece)
 {
     struct attempt *attempt = ex->current;
-    if (piece->cache == TIER_CACHE_HIT && attempt->cache != TIER_CACHE_HIT)
-        plan_add_reason(&ex->plan, REASON_CACHE_HIT, ex->facts[attempt->tier].name,
+    const struct tier_cache_facts *facts = &piece->cache_facts;
+    const char *tier = ex->facts[attempt->tier].name;
+    if (piece->cache == TIER_CACHE_HIT && attempt->cache == TIER_CACHE_NONE)
+        plan_add_reason(&ex->plan, REASON_CACHE_HIT, tier,
                         "it gave this answer to the same request %u s ago: nothing was asked",
-                        piece->cache_age_s);
+                        facts->age_s);
+    if (piece->cache == TIER_CACHE_SIMILAR && attempt->cache == TIER_CACHE_NONE)
+        plan_add_reason(&ex->plan, REASON_CACHE_SIMILAR, tier,
+                        "it gave this answer to a similar question (similarity %.3f) %u s ago: "
+                        "nothing was asked",
+                        (double)facts->similarity, facts->age_s);
+    if (facts->unlike && attempt->cache == TIER_CACHE_NONE)
+        plan_add_reason(&ex->plan, REASON_CACHE_UNLIKE, tier,
+                        "a similar question (similarity %.3f) has other %s: its answer will not do",
+                        (double)facts->similarity, facts->unlike);
     attempt->cache = piece->cache;
-    attempt->cache_age_s = piece->cache_age_s;
+    attempt->cache_facts = *facts;
 }
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
@@ -271,7 +282,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     note_cache(ex, piece);
     if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece))) {
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
-        if (piece->cache != TIER_CACHE_HIT)
+        if (!tier_cache_is_kept(piece->cache))
             tier_health_answered(ex->services->health, ex->current->tier, &ex->current->ticket,
                                  (uint64_t)exchange_now_ms(ex));
     }

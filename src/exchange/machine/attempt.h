@@ -55,7 +55,7 @@ struct attempt {
     bool estimated;           /* its cost: the tier told no usage */
     double cost_usd;
     enum tier_cache cache;
-    uint32_t cache_age_s;
+    struct tier_cache_facts cache_facts;
     double saved_usd; /* what a hit would have cost */
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */

@@ -185,12 +185,20 @@ static void write_seams(const struct exchange *ex, char out[static DISCLOSURE_BY
     add(out, DISCLOSURE_BYTES, ".");
 }
 
-void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+/* The words of an answer that was kept for another question. */
+static void write_similar(const struct attempt *by, char out[static DISCLOSURE_BYTES])
 {
-    assert(ex->current);
+    if (by->cache == TIER_CACHE_SIMILAR)
+        add(out, DISCLOSURE_BYTES,
+            "This answer was given %u s ago to a similar question (similarity %.3f), not to this "
+            "one.",
+            by->cache_facts.age_s, (double)by->cache_facts.similarity);
+}
+
+static void write_degraded(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+{
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
-    out[0] = '\0';
     if (ex->continuation.seam_count > 0) {
         write_seams(ex, out);
         return;
@@ -245,6 +253,17 @@ void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTE
     else
         add(out, DISCLOSURE_BYTES, "Answered by tier %s with reduced capability: %s.", facts->name,
             cause);
+}
+
+void disclosure_write(const struct exchange *ex, bool degraded, char out[static DISCLOSURE_BYTES])
+{
+    assert(ex->current);
+    out[0] = '\0';
+    write_similar(ex->current, out);
+    if (degraded && out[0])
+        add(out, DISCLOSURE_BYTES, " ");
+    if (degraded)
+        write_degraded(ex, out);
 }
 
 /* --- no answer --- */

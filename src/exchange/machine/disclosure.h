@@ -15,8 +15,10 @@ struct exchange;
  * ledger. */
 void disclosure_cause(const struct exchange *exchange, const struct attempt *attempt, char *out,
                       size_t size);
-/* Why the current attempt's answer is less than it could have been. */
-void disclosure_write(const struct exchange *exchange, char out[static DISCLOSURE_BYTES]);
+/* What is to be known of the current attempt's answer: that it is one to a similar question, and,
+ * where it is degraded, why it is less than it could have been. */
+void disclosure_write(const struct exchange *exchange, bool degraded,
+                      char out[static DISCLOSURE_BYTES]);
 /* Status, message and member at fault (or NULL) of an exchange that no tier could answer. */
 enum td_status disclosure_failure(const struct exchange *exchange,
                                   char message[static MESSAGE_BYTES], const char **param);

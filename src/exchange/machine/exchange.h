@@ -172,13 +172,13 @@ struct exchange_summary {
     bool deadline_missed;   /* its deadline passed, or that of the first text */
     uint32_t deadline_ms;   /* of the whole answer, since the exchange began; 0 = none */
     bool review;            /* a person should look at it: hopeless, or too little confidence */
-    const char *disclosure; /* a sentence when degraded, otherwise NULL */
+    const char *disclosure; /* a sentence when degraded or of a similar question; else NULL */
     enum td_finish finish;
     uint32_t stop_number; /* of the request's stop text that ended it, from 1; 0 = none is known */
     struct tier_usage usage;
     double cost_usd;
     enum tier_cache cache; /* of the answer */
-    uint32_t cache_age_s;
+    struct tier_cache_facts cache_facts;
     double cache_saved_usd; /* what hits would have cost, also those that were left */
     uint64_t egress_bytes;  /* that left the device, of all attempts */
     /* What the cloud alone would have charged for this answer; 0 without one. Only a whole answer's

@@ -232,9 +232,12 @@ static void put_cache(const struct exchange *ex, struct json_writer *to)
     const struct exchange_summary *summary = &ex->answer.summary;
     if (summary->cache == TIER_CACHE_NONE && !(summary->cache_saved_usd > 0))
         return;
-    json_writer_text(to, "cache", summary->cache == TIER_CACHE_HIT ? "hit" : "miss");
-    if (summary->cache == TIER_CACHE_HIT)
-        json_writer_int(to, "cache_age_s", summary->cache_age_s);
+    json_writer_text(to, "cache",
+                     summary->cache == TIER_CACHE_NONE ? "miss" : tier_cache_name(summary->cache));
+    if (tier_cache_is_kept(summary->cache))
+        json_writer_int(to, "cache_age_s", summary->cache_facts.age_s);
+    if (summary->cache == TIER_CACHE_SIMILAR)
+        json_writer_double(to, "cache_similarity", (double)summary->cache_facts.similarity);
     json_writer_double(to, "cache_saved_usd", summary->cache_saved_usd);
 }
 

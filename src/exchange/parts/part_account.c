@@ -8,9 +8,9 @@
 static void learn(const struct exchange *ex, const struct attempt *attempt)
 {
     const struct tier *tier = ex->services->tiers[attempt->tier];
-    if (attempt->cache == TIER_CACHE_HIT || !ex->services->token_counts || !tier->ops->estimates ||
-        !attempt->usage.exact || attempt->status != TD_OK || attempt->answer_bytes == 0 ||
-        ex->request.media.kinds)
+    if (tier_cache_is_kept(attempt->cache) || !ex->services->token_counts ||
+        !tier->ops->estimates || !attempt->usage.exact || attempt->status != TD_OK ||
+        attempt->answer_bytes == 0 || ex->request.media.kinds)
         return; /* what a server makes of an image says nothing about its tokens of text */
     const struct token_sums sums = {
         .count = 1,

@@ -26,7 +26,7 @@ static void stop(struct exchange *ex, struct load_state *own)
         return;
     own->under_way = false;
     tier_load_end(ex->services->load, own->attempt->tier);
-    if (own->attempt->first_ms > 0 && own->attempt->cache != TIER_CACHE_HIT)
+    if (own->attempt->first_ms > 0 && !tier_cache_is_kept(own->attempt->cache))
         tier_load_learn(ex->services->load, own->attempt->tier, own->others,
                         own->attempt->first_ms);
 }

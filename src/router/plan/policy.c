@@ -58,6 +58,8 @@ const char *reason_code_name(enum reason_code code)
         [REASON_LEFT_TIMEOUT] = "left_timeout",
         [REASON_COMPUTED] = "computed",
         [REASON_CACHE_HIT] = "cache_hit",
+        [REASON_CACHE_SIMILAR] = "cache_similar",
+        [REASON_CACHE_UNLIKE] = "cache_unlike",
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
         [REASON_KEPT_HOPELESS] = "kept_hopeless",

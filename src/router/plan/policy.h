@@ -175,8 +175,10 @@ enum reason_code {
     REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
-    REASON_COMPUTED,  /* the answer is not the model's: it was computed */
-    REASON_CACHE_HIT, /* it is an earlier one to the same request: nothing was asked */
+    REASON_COMPUTED,      /* the answer is not the model's: it was computed */
+    REASON_CACHE_HIT,     /* it is an earlier one to the same request: nothing was asked */
+    REASON_CACHE_SIMILAR, /* the same, to a similar question */
+    REASON_CACHE_UNLIKE,  /* there is one to a similar question, which differs in what counts */
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
     REASON_KEPT_HOPELESS,

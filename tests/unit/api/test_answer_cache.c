@@ -35,7 +35,7 @@ static bool is_there(struct answer_cache *cache, int number, uint64_t now_ms)
 {
     uint8_t key[32];
     key_of_number(number, key);
-    struct kept *kept = answer_cache_find(cache, key, 0, 0, now_ms);
+    struct kept *kept = answer_cache_find(cache, key, &(struct cache_wish){0, 0, now_ms});
     bool there = kept != NULL;
     kept_drop(kept);
     return there;
@@ -48,11 +48,13 @@ static void test_an_answer_is_found_until_it_is_too_old(void)
     key_of_number(1, key);
     put(cache, 1, 10, "u", 1000);
     CHECK(is_there(cache, 1, 1000) && is_there(cache, 1, 11000) && !is_there(cache, 2, 1000));
-    CHECK(answer_cache_find(cache, key, 0, 500, 2000) == NULL); /* too old for this one alone */
+    CHECK(answer_cache_find(cache, key, &(struct cache_wish){0, 500, 2000}) ==
+          NULL); /* too old for this one alone */
     CHECK(is_there(cache, 1, 2000));
     CHECK(!is_there(cache, 1, 11001) && !is_there(cache, 1, 1000));
     put(cache, 1, 10, "u", 1000);
-    CHECK(answer_cache_find(cache, key, 8, 0, 1000) == NULL); /* of another server: dropped */
+    CHECK(answer_cache_find(cache, key, &(struct cache_wish){8, 0, 1000}) ==
+          NULL); /* of another server: dropped */
     CHECK(!is_there(cache, 1, 1000));
     answer_cache_free(cache);
 }
@@ -140,7 +142,7 @@ static void test_an_answer_in_use_outlives_its_place(void)
     uint8_t key[32];
     key_of_number(1, key);
     put(cache, 1, 10, "u", 0);
-    struct kept *held = answer_cache_find(cache, key, 7, 0, 0);
+    struct kept *held = answer_cache_find(cache, key, &(struct cache_wish){7, 0, 0});
     REQUIRE(held != NULL);
     answer_cache_free(cache);
     CHECK(held->pieces.len == 10 && held->pieces.data[9] == 'x');

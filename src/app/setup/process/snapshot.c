@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cluster/share.h"
+#include "engine/embedding/embedding_service.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/scanner.h"
@@ -495,19 +496,45 @@ static void identify(const struct snapshot *snapshot, size_t index, char *out, s
     }
 }
 
+/* Only a model that the configuration names for it: the default one would be the model that answers,
+ * whose vectors tell questions apart badly. A reranker makes none. */
+static enum td_status set_similar(const struct snapshot *snapshot, struct similar_settings *out,
+                                  struct td_error *err)
+{
+    const struct config *config = snapshot->config;
+    const struct local_model *model = snapshot->engine.embedder.model;
+    *out = (struct similar_settings){.service = NULL};
+    if (!config->cache.similar || !model || !model->embeddings)
+        return TD_OK; /* why a model that is named is not there, is in the log and in doctor */
+    if (embedding_service_ranks(model->embeddings))
+        return error_set(err, TD_INVALID,
+                         "cache.similar: engine.embedding_model is a reranker, which makes no "
+                         "vectors: name a model of embeddings there, or leave cache.similar out");
+    *out = (struct similar_settings){.service = model->embeddings,
+                                     .model = model->key,
+                                     .scanner = snapshot->scanner,
+                                     .threshold = (float)config->cache.similar_threshold};
+    return TD_OK;
+}
+
 static enum td_status make_cached(struct snapshot *snapshot, const struct snapshot_base *base,
                                   struct td_error *err)
 {
     const struct config *config = snapshot->config;
     char identity[4096];
+    struct similar_settings similar;
     if (!base->answers || config->cache.answers == CACHE_ANSWERS_NONE)
         return TD_OK;
+    enum td_status status = set_similar(snapshot, &similar, err);
+    if (status != TD_OK)
+        return status;
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct cached_tier_options options = {.inner = snapshot->tiers[i],
                                                     .cache = base->answers,
                                                     .which =
                                                         (enum cache_answers)config->cache.answers,
-                                                    .identity = identity};
+                                                    .identity = identity,
+                                                    .similar = similar};
         identify(snapshot, i, identity, sizeof identity);
         if (!(snapshot->asked[i] = cached_tier_new(&options)))
             return error_set(err, TD_NO_MEMORY, "no memory for the tiers");
