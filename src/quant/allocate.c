@@ -125,7 +125,8 @@ static enum td_status probe(const struct quantize_item *item, struct td_model *m
             unscale(item, row, to, exchange.cols);
         }
         exchange_all(model, &exchange);
-        status = divergence_measure(divergence, model, &result, NULL, err);
+        const struct divergence_subject subject = {model, TD_KV_F32};
+        status = divergence_measure(divergence, &subject, &result, NULL, err);
         model->embedding = kept.embedding;
         model->output = kept.output;
         memcpy(model->layers, layers, model->layer_count * sizeof *layers);

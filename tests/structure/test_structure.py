@@ -57,7 +57,7 @@ PARTS = {
         "inference",
         "admin",
     ],
-    "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "verbs"],
+    "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "making", "evidence"],
 }

@@ -333,9 +333,13 @@ static enum td_status read_row(void *ctx, const struct ledger_lesson *lesson, st
     reading->out->exchanges++;
     if (json_parse(str_from(lesson->signals_json), &signals, NULL) != TD_OK)
         return TD_OK; /* recorded by something else */
-    struct verdict_of verdict = judge(lesson, signals, reading->out);
-    keep_own(reading, lesson, &verdict);
-    if ((!isnan(verdict.local) || !isnan(verdict.strong)) && is_usable(reading, lesson))
+    bool all = reading->options->kind == LEDGER_LINES_TRAFFIC;
+    struct verdict_of verdict = {(double)NAN, (double)NAN, false};
+    if (!all) {
+        verdict = judge(lesson, signals, reading->out);
+        keep_own(reading, lesson, &verdict);
+    }
+    if ((all || !isnan(verdict.local) || !isnan(verdict.strong)) && is_usable(reading, lesson))
         status = add_lesson(reading, lesson, signals, &verdict, err);
     json_free(signals);
     return status;
@@ -349,6 +353,16 @@ static void put_verdict(struct buf *out, const char *name, double sum, uint32_t 
         buf_printf(out, ", \"%s\": %.4g", name, sum / count);
 }
 
+static void put_task(struct buf *out, const struct line *line)
+{
+    if (*line->task == '\0')
+        return;
+    struct json *task = json_new_cstr(line->task);
+    buf_append_str(out, STR(", \"task\": "));
+    json_write(task, out);
+    json_free(task);
+}
+
 static enum td_status write_lines(struct reading *reading, struct td_error *err)
 {
     struct buf *out = &reading->out->text;
@@ -359,12 +373,9 @@ static enum td_status write_lines(struct reading *reading, struct td_error *err)
         if (reading->options->kind == LEDGER_LINES_TEXTS) {
             put_verdict(out, "local_ok", line->local, line->local_count);
             put_verdict(out, "strong_ok", line->strong, line->strong_count);
-            if (*line->task) {
-                struct json *task = json_new_cstr(line->task);
-                buf_append_str(out, STR(", \"task\": "));
-                json_write(task, out);
-                json_free(task);
-            }
+            put_task(out, line);
+        } else if (reading->options->kind == LEDGER_LINES_TRAFFIC) {
+            put_task(out, line);
         } else {
             buf_printf(out, ", \"right\": %s",
                        line->local >= 0.5 * line->local_count ? "true" : "false");
@@ -388,7 +399,7 @@ static enum td_status check_tenants(const struct reading *reading, struct td_err
         len += (size_t)snprintf(list + len, sizeof list - len, "%s%s (%zu)", i ? ", " : "",
                                 reading->tenants[i].name, reading->tenants[i].count);
     return error_set(err, TD_INVALID,
-                     "what could be learnt from is of several tenants: %s; choose one with "
+                     "what could be taken is of several tenants: %s; choose one with "
                      "--tenant, or mix them with --tenant all",
                      list);
 }
@@ -403,6 +414,12 @@ static enum td_status say_nothing(const struct ledger_lines *out,
                          "the ledger has no such exchange since %s: look further back with --since "
                          "all, or give a file of lines",
                          options->since.text);
+    if (options->kind == LEDGER_LINES_TRAFFIC)
+        return error_set(err, TD_NOT_FOUND,
+                         "%zu exchanges, and no prompt can be measured with: of %zu no text is "
+                         "stored (set ledger.store_prompts: true), %zu are contractual or "
+                         "restricted, %zu more than texts",
+                         out->exchanges, out->without_text, out->confidential, out->unusable);
     if (verdicts == 0)
         return error_set(err, TD_NOT_FOUND,
                          "%zu exchanges, and nobody knows which answers were right (%zu wait for a "
@@ -488,7 +505,13 @@ static enum td_status write_to(const struct ledger_lines *lines, const char *pat
 enum td_status ledger_lines_tell(const struct ledger_lines_options *options,
                                  const struct ledger_lines *lines, bool *done, struct td_error *err)
 {
-    if (options->on)
+    if (options->on && options->kind == LEDGER_LINES_TRAFFIC)
+        fprintf(stderr,
+                "ledger: %zu exchanges, %zu different prompts (%zu without a stored text, %zu "
+                "contractual or restricted, %zu more than texts)\n",
+                lines->exchanges, lines->count, lines->without_text, lines->confidential,
+                lines->unusable);
+    else if (options->on)
         fprintf(stderr,
                 "ledger: %zu exchanges; judged by feedback %zu, shadows %zu, refusals %zu; %zu "
                 "lines (%zu without a stored text, %zu contractual or restricted, %zu more than "

@@ -1,5 +1,5 @@
-/* Lines to learn from, made of the ledger: what people asked (where the policy stores texts), and
- * how right the answer was.
+/* Lines to learn from or to measure with, made of the ledger: what people asked (where the policy
+ * stores texts), and how right the answer was.
  *
  * A verdict on an answer is, in this order: the newest feedback; none while a person should look at
  * it; whether shadows said the same. Where the device's own answer was not shown, it is whether its
@@ -20,7 +20,8 @@ struct json;
 enum ledger_lines_kind {
     LEDGER_LINES_TEXTS,   /* {"text", "local_ok", "strong_ok", "task"} for a classifier */
     LEDGER_LINES_PROMPTS, /* {"prompt" or "messages", "right"} for a probe */
-    LEDGER_LINES_ANSWERS  /* the same with "said", the answer that was judged, where it is stored */
+    LEDGER_LINES_ANSWERS, /* the same with "said", the answer that was judged, where it is stored */
+    LEDGER_LINES_TRAFFIC  /* {"prompt" or "messages", "task"} of all, judged or not */
 };
 
 /* What a verb was asked. */
@@ -37,16 +38,19 @@ struct ledger_lines_options {
 #define LEDGER_LINES_TENANT_ALL "all"
 #define LEDGER_LINES_TENANT_NONE "none"
 /* Rows of an option table. */
-#define LEDGER_LINES_ROWS(options)                                                                 \
-    {"from-ledger",                                                                                \
-     0,                                                                                            \
-     OPTION_FLAG,                                                                                  \
-     &(options).on,                                                                                \
-     NULL,                                                                                         \
-     "learn from this machine's own traffic, instead of a file",                                   \
-     0,                                                                                            \
-     0},                                                                                           \
-        OPTION_ROW_SINCE((options).since, "30d"),                                                  \
+#define LEDGER_LINES_ROWS(options)                               \
+    {"from-ledger",                                              \
+     0,                                                          \
+     OPTION_FLAG,                                                \
+     &(options).on,                                              \
+     NULL,                                                       \
+     "learn from this machine's own traffic, instead of a file", \
+     0,                                                          \
+     0},                                                         \
+        LEDGER_LINES_CHOICE_ROWS(options)
+/* Of them those that say which exchanges. */
+#define LEDGER_LINES_CHOICE_ROWS(options)                                                          \
+    OPTION_ROW_SINCE((options).since, "30d"),                                                      \
         {"route", 0, OPTION_TEXT, &(options).route, "NAME", "only exchanges of this route", 0, 0}, \
         {"tenant",                                                                                 \
          0,                                                                                        \
@@ -59,7 +63,7 @@ struct ledger_lines_options {
          0},                                                                                       \
     {                                                                                              \
         "lines", 0, OPTION_TEXT, &(options).lines, "FILE",                                         \
-            "only write the lines to look at, and train nothing; - = standard output", 0, 0        \
+            "only write the lines to look at, and do nothing else; - = standard output", 0, 0      \
     }
 
 struct ledger_lines {

@@ -12,11 +12,11 @@
 #define ROWS 32
 #define CONTEXT_DEFAULT 512
 
-/* Tokens [begin, begin + count) of one text, read with an empty cache; all but the first are
- * predicted. */
+/* Tokens of one text, read with an empty cache; those after the first `given` are predicted. */
 struct window {
     const int32_t *ids;
-    uint32_t count;
+    uint32_t count, given; /* 1 <= given < count */
+    size_t text;
 };
 
 struct divergence {
@@ -24,11 +24,31 @@ struct divergence {
     struct window *windows;
     size_t window_count;
     uint64_t token_count;
-    float *kept; /* [token_count, vocab]: the reference's logits, or NULL */
-    float *rows; /* [2, ROWS, vocab] */
+    uint64_t *text_tokens; /* [text_count] */
+    float *kept;           /* [token_count, vocab]: the reference's logits, or NULL */
+    float *rows;           /* [2, ROWS, vocab] */
 };
 
 /* --- texts --- */
+
+/* Adds the window of a text that begins at `at`. False: no more tokens are wanted. */
+static bool cut_window(struct divergence *divergence, size_t text, size_t at)
+{
+    const struct divergence_options *options = &divergence->options;
+    size_t count = options->counts[text] - at, given = options->given ? options->given[text] : 1;
+    uint64_t left =
+        options->tokens_max ? options->tokens_max - divergence->token_count : UINT64_MAX;
+    count = count < options->context_tokens ? count : options->context_tokens;
+    given = given > at + 1 ? given - at : 1;
+    if (left == 0 || given >= count)
+        return left != 0;
+    count = count - given < left ? count : given + (size_t)left;
+    divergence->windows[divergence->window_count++] =
+        (struct window){options->texts[text] + at, (uint32_t)count, (uint32_t)given, text};
+    divergence->token_count += count - given;
+    divergence->text_tokens[text] += count - given;
+    return true;
+}
 
 static enum td_status cut_windows(struct divergence *divergence, struct td_error *err)
 {
@@ -37,49 +57,57 @@ static enum td_status cut_windows(struct divergence *divergence, struct td_error
     for (size_t i = 0; i < options->text_count; i++)
         most += options->counts[i] / context + 1;
     divergence->windows = calloc(most + 1, sizeof *divergence->windows);
-    if (divergence->windows == NULL)
+    divergence->text_tokens = calloc(options->text_count + 1, sizeof *divergence->text_tokens);
+    if (divergence->windows == NULL || divergence->text_tokens == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for %zu windows", most);
     for (size_t i = 0; i < options->text_count; i++)
-        for (size_t at = 0; at + 1 < options->counts[i]; at += context) {
-            size_t count = options->counts[i] - at;
-            count = count < context ? count : context;
-            uint64_t left =
-                options->tokens_max ? options->tokens_max - divergence->token_count : UINT64_MAX;
-            if (left == 0 || count < 2)
+        for (size_t at = 0; at + 1 < options->counts[i]; at += context)
+            if (!cut_window(divergence, i, at))
                 break;
-            count = count - 1 < left ? count : (size_t)left + 1;
-            divergence->windows[divergence->window_count++] =
-                (struct window){options->texts[i] + at, (uint32_t)count};
-            divergence->token_count += count - 1;
-        }
     if (divergence->token_count == 0)
         return error_set(err, TD_INVALID, "no text has two tokens: there is nothing to predict");
     return TD_OK;
 }
 
 static enum td_status open_session(const struct divergence *divergence,
-                                   const struct td_model *model, struct td_session **out,
-                                   struct td_error *err)
+                                   const struct divergence_subject *subject,
+                                   struct td_session **out, struct td_error *err)
 {
-    uint32_t context = divergence->options.context_tokens;
-    struct td_session_options options = {.context_tokens = context,
+    struct td_session_options options = {.context_tokens = divergence->options.context_tokens,
                                          .thread_count = divergence->options.thread_count,
-                                         .kv_type = TD_KV_F32};
-    return td_session_new(model, &options, out, err);
+                                         .kv_type = subject->kv_type};
+    return td_session_new(subject->model, &options, out, err);
+}
+
+/* Reads what is given of a window. The last given token is the first that predicts. */
+static enum td_status read_given(struct td_session *session, const struct window *window,
+                                 struct td_error *err)
+{
+    td_session_truncate(session, 0);
+    return window->given == 1
+               ? TD_OK
+               : td_session_forward(session, window->ids, window->given - 1, NULL, 0, err);
 }
 
 /* --- the reference --- */
+
+static struct divergence_subject reference_of(const struct divergence *divergence)
+{
+    return (struct divergence_subject){divergence->options.reference, divergence->options.kv_type};
+}
 
 static enum td_status keep_reference(struct divergence *divergence, struct td_error *err)
 {
     struct td_session *session = NULL;
     size_t vocab = divergence->options.reference->vocab_count;
-    enum td_status status = open_session(divergence, divergence->options.reference, &session, err);
+    const struct divergence_subject reference = reference_of(divergence);
+    enum td_status status = open_session(divergence, &reference, &session, err);
     float *to = divergence->kept;
     for (size_t w = 0; status == TD_OK && w < divergence->window_count; w++) {
         const struct window *window = &divergence->windows[w];
-        td_session_truncate(session, 0);
-        for (uint32_t at = 0; status == TD_OK && at + 1 < window->count; at += ROWS) {
+        status = read_given(session, window, err);
+        for (uint32_t at = window->given - 1; status == TD_OK && at + 1 < window->count;
+             at += ROWS) {
             uint32_t rows = window->count - 1 - at < ROWS ? window->count - 1 - at : ROWS;
             status = td_session_forward(session, window->ids + at, rows, to, rows, err);
             to += rows * vocab;
@@ -128,6 +156,7 @@ void divergence_free(struct divergence *divergence)
     if (divergence == NULL)
         return;
     free(divergence->windows);
+    free(divergence->text_tokens);
     free(divergence->kept);
     free(divergence->rows);
     free(divergence);
@@ -136,6 +165,11 @@ void divergence_free(struct divergence *divergence)
 uint64_t divergence_tokens(const struct divergence *divergence)
 {
     return divergence->token_count;
+}
+
+uint64_t divergence_text_tokens(const struct divergence *divergence, size_t text)
+{
+    return divergence->text_tokens[text];
 }
 
 /* --- comparing --- */
@@ -189,11 +223,10 @@ static enum td_status compare_window(const struct divergence *divergence,
 {
     size_t vocab = session->model->vocab_count;
     float *q = divergence->rows + ROWS * vocab;
-    enum td_status status = TD_OK;
-    td_session_truncate(session, 0);
-    if (reference)
-        td_session_truncate(reference, 0);
-    for (uint32_t at = 0; status == TD_OK && at + 1 < window->count; at += ROWS) {
+    enum td_status status = read_given(session, window, err);
+    if (status == TD_OK && reference)
+        status = read_given(reference, window, err);
+    for (uint32_t at = window->given - 1; status == TD_OK && at + 1 < window->count; at += ROWS) {
         uint32_t rows = window->count - 1 - at < ROWS ? window->count - 1 - at : ROWS;
         const float *p = divergence->rows;
         if (divergence->kept)
@@ -233,11 +266,13 @@ static void summarise(const struct sums *sums, float *sorted, struct divergence_
     };
 }
 
-enum td_status divergence_measure(struct divergence *divergence, const struct td_model *model,
+enum td_status divergence_measure(struct divergence *divergence,
+                                  const struct divergence_subject *subject,
                                   struct divergence_result *result, float *each,
                                   struct td_error *err)
 {
-    const struct td_model *reference = divergence->options.reference;
+    const struct divergence_subject original = reference_of(divergence);
+    const struct td_model *model = subject->model, *reference = original.model;
     if (model->vocab_count != reference->vocab_count)
         return error_set(err, TD_INVALID,
                          "%s has a vocabulary of %u, the reference %s one of %u: they cannot be "
@@ -251,9 +286,9 @@ enum td_status divergence_measure(struct divergence *divergence, const struct td
         status = error_set(err, TD_NO_MEMORY, "no memory for %llu tokens",
                            (unsigned long long)divergence->token_count);
     if (status == TD_OK)
-        status = open_session(divergence, model, &session, err);
+        status = open_session(divergence, subject, &session, err);
     if (status == TD_OK && !divergence->kept)
-        status = open_session(divergence, reference, &other, err);
+        status = open_session(divergence, &original, &other, err);
     for (size_t w = 0; status == TD_OK && w < divergence->window_count; w++)
         status =
             compare_window(divergence, &divergence->windows[w], other, session, &sums, values, err);

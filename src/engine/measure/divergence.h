@@ -27,6 +27,10 @@ struct divergence_options {
     const int32_t *const *texts;
     const size_t *counts;
     size_t text_count;
+    /* [text_count]: the first tokens of each are given, such as a prompt, and no prediction of them
+     * counts; NULL = all but the first token are predicted */
+    const size_t *given;
+    enum td_kv_type kv_type; /* of the reference's cache */
 };
 
 /* The predictions of the reference are computed once and kept: [token_count, vocab] floats, or
@@ -39,12 +43,21 @@ TD_MUST_CHECK enum td_status divergence_new(const struct divergence_options *opt
                                             struct divergence **out, struct td_error *err);
 void divergence_free(struct divergence *divergence);
 
-/* Compares a model, which may be the reference itself after its weights were changed.
- * TD_INVALID: another vocabulary. each: NULL, or [divergence_tokens] for the KLD of each token. */
+/* What is compared: a model, which may be the reference itself after its weights were changed or
+ * with another type of cache. */
+struct divergence_subject {
+    const struct td_model *model;
+    enum td_kv_type kv_type;
+};
+
+/* TD_INVALID: another vocabulary. each: NULL, or [divergence_tokens] for the KLD of each token, text
+ * after text. */
 TD_MUST_CHECK enum td_status divergence_measure(struct divergence *divergence,
-                                                const struct td_model *model,
+                                                const struct divergence_subject *subject,
                                                 struct divergence_result *result, float *each,
                                                 struct td_error *err);
 uint64_t divergence_tokens(const struct divergence *divergence);
+/* Of them those of one text. */
+uint64_t divergence_text_tokens(const struct divergence *divergence, size_t text);
 
 #endif

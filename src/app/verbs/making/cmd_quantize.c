@@ -122,6 +122,7 @@ static enum td_status prepare_text(struct values *values, struct td_error *err)
     const struct divergence_options options = {.tokens_max = values->tokens,
                                                .thread_count = values->threads,
                                                .reference = values->model,
+                                               .kv_type = TD_KV_F32,
                                                .texts = (const int32_t *const *)values->texts.ids,
                                                .counts = values->texts.counts,
                                                .text_count = values->texts.count};
@@ -265,8 +266,9 @@ static enum td_status measure(struct values *values, const char *path, struct td
 {
     struct td_model *model = NULL;
     enum td_status status = command_open_model(path, TD_CPU_AUTO, false, &model, err);
+    const struct divergence_subject subject = {model, TD_KV_F32};
     if (status == TD_OK)
-        status = divergence_measure(values->divergence, model, &values->measured, NULL, err);
+        status = divergence_measure(values->divergence, &subject, &values->measured, NULL, err);
     td_model_close(model);
     return status;
 }

@@ -75,13 +75,15 @@ static enum td_status compare(const char *reference_path, const struct td_model 
     const struct divergence_options options = {.context_tokens = values->session.context_tokens,
                                                .thread_count = values->session.thread_count,
                                                .reference = reference,
+                                               .kv_type = TD_KV_F32,
                                                .texts = (const int32_t *const *)texts.ids,
                                                .counts = texts.counts,
                                                .text_count = texts.count};
     if (status == TD_OK)
         status = divergence_new(&options, &divergence, err);
+    const struct divergence_subject subject = {model, values->session.kv_type};
     if (status == TD_OK)
-        status = divergence_measure(divergence, model, result, NULL, err);
+        status = divergence_measure(divergence, &subject, result, NULL, err);
     divergence_free(divergence);
     texts_deinit(&texts);
     td_model_close(reference);
