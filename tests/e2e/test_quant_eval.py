@@ -171,6 +171,34 @@ def test_own_traffic_is_measured_where_the_policy_stores_it():
 
 
 @case
+def test_doctor_warns_of_few_bits_until_an_evaluation_has_passed():
+    small = make("Q2_K.gguf", "Q2_K")
+
+    def bits(tandem):
+        _, out, _ = run("doctor", "--json", "--offline", env=tandem.environment)
+        found = [c for c in json.loads(out)["checks"] if c["name"] == "few bits"]
+        return (found[0]["status"], found[0]["text"]) if found else None
+
+    config = f"engine: {{model: {small}}}\ntiers:\n  - {{name: local, kind: local}}\n"
+    with Tandem(config) as tandem:
+        state, text = bits(tandem)
+        assert state == "warn" and "nobody has measured" in text, text
+        for limit, code, wanted in (("0.001", 3, "refused it"), ("9", 0, "passed")):
+            gate = write("bits.yaml", f"max_kld: {limit}\n")
+            evaluate(SOURCE, small, "-f", TEXT, "--gate", gate, code=code, env=tandem.environment)
+            state, text = bits(tandem)
+            assert wanted in text and (state == "ok") == (code == 0), text
+        kept = list(Path(tandem.environment["TANDEM_STATE_DIR"]).glob("evaluations/*.json"))
+        equal(len(kept), 1)
+    with Tandem(config.replace(str(small), str(make("Q4_K_M.gguf", "Q4_K_M")))) as tandem:
+        equal(bits(tandem), None)
+    legal = "routes:\n  - {name: legal-eu, kind: local-only, tiers: [local]}\n"
+    with Tandem(config.replace(str(small), str(FOLDER / "Q4_K_M.gguf")) + legal) as tandem:
+        state, text = bits(tandem)
+        assert state == "warn" and "legal-eu" in text, text
+
+
+@case
 def test_what_is_wrong_is_said_before_the_long_work():
     small = make("Q8_0.gguf", "Q8_0")
     prompts = write("few.jsonl", planted.lines(12))

@@ -70,6 +70,16 @@ enum td_status quality_gate_read(const char *label, struct td_str text,
     return status;
 }
 
+bool quality_gate_is_about_answers(const struct quality_gate *gate)
+{
+    const double limits[] = {gate->max_kld, gate->min_same_top, gate->max_flips,
+                             gate->max_cluster_flips, gate->max_right_loss};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (!isnan(limits[i]))
+            return true;
+    return false;
+}
+
 /* --- judging --- */
 
 static void refuse(struct quality_verdict *out, const char *format, ...) TD_PRINTF(2, 3);

@@ -43,6 +43,8 @@ struct quality_verdict {
 TD_MUST_CHECK enum td_status quality_gate_read(const char *label, struct td_str text,
                                                const struct quality_gate_means *means,
                                                struct quality_gate *out, struct td_error *err);
+/* Whether it limits what a model says, and not only its size or speed. */
+bool quality_gate_is_about_answers(const struct quality_gate *gate);
 /* Judges one of the candidates. */
 void quality_gate_judge(const struct quality_gate *gate, const struct quality *quality,
                         size_t number, struct quality_verdict *out);

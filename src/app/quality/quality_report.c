@@ -239,9 +239,10 @@ static struct json *model_json(const struct quality *quality, const struct quali
     return object;
 }
 
-static struct json *candidate_json(const struct quality *quality, const struct quality_model *model,
+static struct json *candidate_json(const struct quality *quality, size_t number,
                                    const struct quality_verdict *verdict)
 {
+    const struct quality_model *model = &quality->models[number];
     struct json *object = model_json(quality, model);
     if (model->texts.token_count)
         json_put(object, "texts", tokens_json(&model->texts, true));
@@ -267,8 +268,7 @@ struct json *quality_report_json(const struct quality *quality,
     struct json *object = json_new_object(), *list = json_new_array();
     json_put(object, "reference", model_json(quality, &quality->models[0]));
     for (size_t i = 1; i < quality->model_count; i++)
-        json_push(list,
-                  candidate_json(quality, &quality->models[i], verdicts ? &verdicts[i] : NULL));
+        json_push(list, candidate_json(quality, i, verdicts ? &verdicts[i] : NULL));
     json_put(object, "candidates", list);
     json_put(object, "lines", json_new_int((int64_t)quality->cases.line_count));
     json_put(object, "too_long", json_new_int((int64_t)quality->cases.long_count));

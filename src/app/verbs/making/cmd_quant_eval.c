@@ -6,10 +6,14 @@
 #include "app/cli/verb.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/quality/quality_report.h"
+#include "app/setup/model/evaluation_file.h"
+#include "app/setup/model/model_identity.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "engine/gguf/gguf.h"
+#include "engine/model/model.h"
 #include "quant/clusters.h"
 
 #include <math.h>
@@ -106,6 +110,56 @@ static bool print_report(const struct values *values, const struct quality *qual
     return printed;
 }
 
+/* What is kept of a result. Names of clusters are words of people's prompts, so they are not. */
+static struct json *summary_json(const struct quality *quality, size_t number)
+{
+    const struct quality_model *model = &quality->models[number];
+    struct json *object = json_new_object();
+    json_put(object, "reference", json_new_cstr(quality->models[0].name));
+    json_put(object, "text_tokens", json_new_int((int64_t)model->texts.token_count));
+    json_put(object, "text_kld", json_new_double(model->texts.kld_mean));
+    json_put(object, "prompts", json_new_int((int64_t)model->flips.count));
+    json_put(object, "flips", json_new_int((int64_t)model->flips.flips));
+    json_put(object, "answer_kld", json_new_double(model->answers.kld_mean));
+    return object;
+}
+
+static enum td_status keep_verdict(const struct config *config, const struct quality *quality,
+                                   size_t number, const struct quality_verdict *verdict,
+                                   struct td_error *err)
+{
+    struct confidence_binding identity;
+    struct td_model *model = NULL;
+    enum td_status status =
+        command_open_model(quality->models[number].path, TD_CPU_AUTO, false, &model, err);
+    if (status == TD_OK)
+        status = model_identity_read(model, gguf_path(model->gguf), &identity, err);
+    if (status == TD_OK) {
+        struct json *result = summary_json(quality, number);
+        status = evaluation_file_write(
+            config->state_dir, &identity,
+            verdict->reason_count ? EVALUATION_REFUSED : EVALUATION_PASSED, result, err);
+        json_free(result);
+    }
+    td_model_close(model);
+    return status;
+}
+
+/* For doctor, which warns of models with few bits that nobody has measured. The result does not
+ * depend on it. */
+static void keep_verdicts(const struct values *values, const struct quality *quality,
+                          const struct quality_verdict *verdicts)
+{
+    struct td_error err = {0};
+    struct config *config = NULL;
+    enum td_status status = config_load(values->ledger.config, &config, &err);
+    for (size_t i = 1; status == TD_OK && config->state_dir && i < quality->model_count; i++)
+        status = keep_verdict(config, quality, i, &verdicts[i], &err);
+    if (status != TD_OK)
+        fprintf(stderr, "the verdict is not kept for 'tandem doctor': %s\n", err.message);
+    config_free(config);
+}
+
 /* Judges, draws and prints. *code: of a run that did not fail. */
 static enum td_status report(const struct values *values, const struct quality *quality,
                              const struct quality_gate *gate, int *code, struct td_error *err)
@@ -121,6 +175,8 @@ static enum td_status report(const struct values *values, const struct quality *
             if (verdicts[i].reason_count)
                 *code = CODE_REFUSED;
         }
+        if (quality_gate_is_about_answers(gate))
+            keep_verdicts(values, quality, verdicts);
     }
     if (status == TD_OK && !print_report(values, quality, verdicts))
         *code = 1;

@@ -7,6 +7,8 @@
 #include "app/config/config.h"
 #include "app/config/mistakes.h"
 #include "app/setup/credentials/server_secrets.h"
+#include "app/setup/model/bit_policy.h"
+#include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -230,6 +232,30 @@ static void check_tools_model(struct doctor *doctor, const char *main_path)
     td_model_close(model);
 }
 
+/* Few bits are worth a measurement. */
+static void check_bits(struct doctor *doctor, const struct config_tier *tier,
+                       const struct td_model *model, const char *path)
+{
+    char why[256], day[EVALUATION_DAY_BYTES];
+    struct confidence_binding identity;
+    struct td_error err = {0};
+    if (!bit_policy_doubts(doctor->config, tier, td_model_get_info(model), why, sizeof why))
+        return;
+    enum evaluation_verdict verdict = EVALUATION_NONE;
+    if (model_identity_read(model, path, &identity, &err) == TD_OK)
+        verdict = evaluation_file_find(doctor->config->state_dir, &identity, day);
+    if (verdict == EVALUATION_PASSED)
+        add(doctor, "few bits", HEALTH_OK, NULL, "%s; an evaluation of %s passed", why, day);
+    else if (verdict == EVALUATION_REFUSED)
+        add(doctor, "few bits", HEALTH_WARN, "use a model with more bits",
+            "%s, and an evaluation of %s refused it", why, day);
+    else
+        add(doctor, "few bits", HEALTH_WARN,
+            "use more bits, or measure what they cost: 'tandem quant-eval ORIGINAL MODEL "
+            "--traffic --gate FILE'",
+            "%s; nobody has measured what that costs", why);
+}
+
 static void check_model(struct doctor *doctor, const struct config_tier *tier)
 {
     struct td_error err = {0};
@@ -249,6 +275,7 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
     add_file(doctor, name, path, model);
     check_tools_model(doctor, path);
     check_memory(doctor, td_model_get_info(model));
+    check_bits(doctor, tier, model, path);
     check_confidence(doctor, tier, model, path);
     td_model_close(model);
 }
