@@ -13,12 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import planted
 from table import ROOT, heading, row
 from tandem import NANO
 from tandem import run as tandem_run
 
 TYPES = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q4_0", "Q3_K_M", "Q2_K")
 ROUNDS = 3
+PLANTED_LINES = 400
 CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -90,6 +92,27 @@ def compare_types(folder: Path, source: Path, matrix: Path, text: Path) -> None:
         show(f"{kind}, {seconds:.2f} s", path, source, text, "goal: not above", theirs)
 
 
+def show_planted(folder: Path) -> None:
+    """Traffic of four kinds; of one, 5 % of the lines, two of five prompts have a word that the
+    candidate misreads."""
+    source, hurt, prompts = folder / "nano.gguf", folder / "hurt.gguf", folder / "traffic.jsonl"
+    tandem("quantize", NANO, source, "F32")
+    prompts.write_text(planted.lines(PLANTED_LINES))
+    ids = [
+        int(tandem_run("tokenize", "-m", NANO, stdin=text.encode())[1].split()[0])
+        for text in (planted.WORD, " weather")
+    ]
+    planted.plant(source, hurt, *ids, 2.0)
+    result = tandem("quant-eval", source, hurt, "-p", prompts, "-n", "8", "--no-speed")
+    answers = result["candidates"][0]["answers"]
+    for group in answers["groups"]:
+        share = f"{100 * group['share']:.1f} % of {group['prompts']}"
+        lost = planted.KIND in group["name"]
+        goal = "goal: named" if lost else "goal: not named"
+        row(f"flips: {group['name']}", share, goal, group["stands_out"] == lost)
+    row("flips of all", f"{100 * answers['share']:.1f} %", f"{answers['prompts']} prompts")
+
+
 def run() -> None:
     heading("Quantising: divergence from the original, share of likeliest tokens that stay")
     with tempfile.TemporaryDirectory() as name:
@@ -116,6 +139,7 @@ def run() -> None:
         tandem("quantize", source, chosen, *more)
         most = divergence(uniform, source, measure)[0]
         show("types chosen at the size of Q4_K_M", chosen, source, measure, "goal: below", most)
+        show_planted(folder)
 
 
 if __name__ == "__main__":
