@@ -58,8 +58,10 @@ def entries() -> tuple:
         if text == chr(code_point):
             continue
         if len(text) > 1:
-            runs.append([code_point, 1, 1, 2, len(pool)])
-            pool += text.encode() + b"\0"
+            data = text.encode() + b"\0"
+            known = pool.find(data)  # also the end of another text
+            runs.append([code_point, 1, 1, 2, known if known >= 0 else len(pool)])
+            pool += data if known < 0 else b""
             continue
         target = ord(text) if text else 0
         last = runs[-1] if runs else None
