@@ -270,7 +270,7 @@ enum td_status gguf_writer_new(const char *path, const struct buf *pairs, uint64
 
 static enum td_status end_tensor(struct gguf_writer *writer, uint64_t bytes, struct td_error *err)
 {
-    static const uint8_t zeros[4096];
+    static const uint8_t zeros[256];
     uint64_t gap = aligned(bytes, writer->alignment) - bytes;
     enum td_status status = TD_OK;
     while (status == TD_OK && gap != 0) {

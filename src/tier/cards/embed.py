@@ -27,7 +27,7 @@ def row(line: str, where: str) -> tuple[tuple[str, str], str]:
         sys.exit(f"{where}: '{until}' is no day")
     bits = " | ".join(f"CARD_{word.upper()}" for word in listed) or "0"
     costs = ", ".join(number(text, where) for text in prices)
-    day = "NULL" if until == "-" else f'"{until}"'
+    day = "0" if until == "-" else until.replace("-", "")
     text = f'{{"{kind}", "{model}", {int(context)}, {int(output)}, {costs}, {day}, {bits}}}'
     return (kind, model), text
 

@@ -48,15 +48,16 @@ size_t model_cards_count(void)
 bool model_card_ends(const struct model_card *card, uint64_t wall_ms,
                      char words[static MODEL_CARD_END_BYTES])
 {
-    struct tm date = {0};
-    const char *end = card && card->until ? strptime(card->until, "%Y-%m-%d", &date) : NULL;
-    if (!end || *end)
+    if (!card || card->until == 0)
         return false;
+    unsigned year = card->until / 10000, month = card->until / 100 % 100, day = card->until % 100;
+    struct tm date = {.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day};
     int64_t left = (int64_t)timegm(&date) * 1000 / DAY_MS - (int64_t)wall_ms / DAY_MS;
     if (left <= 0)
-        snprintf(words, MODEL_CARD_END_BYTES, "the provider has retired it (%s)", card->until);
+        snprintf(words, MODEL_CARD_END_BYTES, "the provider has retired it (%u-%02u-%02u)", year,
+                 month, day);
     else
-        snprintf(words, MODEL_CARD_END_BYTES, "the provider retires it in %lld days (%s)",
-                 (long long)left, card->until);
+        snprintf(words, MODEL_CARD_END_BYTES, "the provider retires it in %lld days (%u-%02u-%02u)",
+                 (long long)left, year, month, day);
     return left <= MODEL_CARD_SOON_DAYS;
 }

@@ -24,7 +24,7 @@ struct model_card {
     const char *kind, *model;                 /* kind as in tier/servers.h */
     uint32_t context_tokens, output_tokens;   /* 0 = not known */
     double input_usd, output_usd, cached_usd; /* for a million tokens; NAN = not known */
-    const char *until;                        /* "2027-01-14": retired then; NULL = not known */
+    uint32_t until;                           /* 20270114: retired on that day; 0 = not known */
     unsigned abilities;                       /* of enum card_ability */
 };
 

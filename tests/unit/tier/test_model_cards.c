@@ -24,12 +24,12 @@ static void test_a_retirement_is_told_ninety_days_before(void)
 {
     char words[MODEL_CARD_END_BYTES] = "";
     const uint64_t day_ms = 24 * 60 * 60 * UINT64_C(1000), end_ms = UINT64_C(1799884800000);
-    const struct model_card ends = {.until = "2027-01-14"}, never = {0}, odd = {.until = "soon"};
+    const struct model_card ends = {.until = 20270114}, never = {0};
     CHECK(!model_card_ends(&ends, end_ms - 91 * day_ms, words));
     CHECK(model_card_ends(&ends, end_ms - 90 * day_ms, words) && strstr(words, "in 90 days"));
     CHECK(model_card_ends(&ends, end_ms - 1, words) && strstr(words, "in 1 days (2027-01-14)"));
     CHECK(model_card_ends(&ends, end_ms, words) && strstr(words, "has retired it"));
-    CHECK(!model_card_ends(&never, end_ms, words) && !model_card_ends(&odd, end_ms, words));
+    CHECK(!model_card_ends(&never, end_ms, words));
     CHECK(!model_card_ends(NULL, end_ms, words));
 }
 
