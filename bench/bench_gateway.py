@@ -341,21 +341,29 @@ def burst() -> None:
 
 
 def many_streams() -> None:
-    """Each connection one stream, all at once; memory is read in the middle."""
+    """Each connection one stream, all at once; memory is read in the middle. Before, a mock on the
+    same port that answers at once lets the gateway open what stays open."""
     tokens = STREAM_SECONDS * EVENTS_A_SECOND
     pace = 1e6 / EVENTS_A_SECOND
     body = chat(2000, stream=True)
-    with Mock(tokens, int(pace)) as mock, Gateway(mock.port, LIMITS) as gateway:
+    ramp = STREAMS * RAMP_US / 1e6
+    with Mock(1, 0) as mock, Gateway(mock.port, LIMITS) as gateway:
         Load("/v1/chat/completions", chat(2000), 20, 200).run(gateway.port)
         before = gateway.rss_bytes()
-        load = Load("/v1/chat/completions", body, STREAMS, STREAMS, RAMP_US)
-        running = load.start(gateway.port)
-        ramp = STREAMS * RAMP_US / 1e6
-        time.sleep(ramp + (STREAM_SECONDS - ramp) / 2)
-        each = (gateway.rss_bytes() - before) / STREAMS
-        seen = load.result(running)
+        mock.process.kill()
+        mock.process.wait()
+        with Mock(tokens, int(pace), mock.port):
+            load = Load("/v1/chat/completions", body, STREAMS, STREAMS, RAMP_US)
+            running = load.start(gateway.port)
+            half = ramp + (STREAM_SECONDS - ramp) / 2
+            time.sleep(half)
+            each = (gateway.rss_bytes() - before) / STREAMS
+            time.sleep(max(0, STREAM_SECONDS - half - 2))
+            late = (gateway.rss_bytes() - before) / STREAMS
+            seen = load.result(running)
     show_streams(seen, ramp)
     row("  memory a stream", f"{each / 1000:.1f} kB", "goal <= 20 kB", each <= 20_000)
+    row("  the same at the end", f"{late / 1000:.1f} kB", "goal: flat", late <= 1.05 * each)
 
 
 def show_streams(seen: Round, ramp: float) -> None:

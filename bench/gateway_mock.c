@@ -1,7 +1,7 @@
 /* A server that answers chats at once, for bench_gateway.py. It reads no JSON: whatever stands in
  * front of it is what is measured. One thread, epoll, connections are kept.
  *
- *   gateway_mock TOKENS INTERVAL_US     prints its port on 127.0.0.1, serves until stdin ends
+ *   gateway_mock TOKENS INTERVAL_US [PORT]   prints its port on 127.0.0.1, serves until stdin ends
  *
  * A body with `"stream":true` gets TOKENS events, one each INTERVAL_US (0: all at once, 64 at
  * most), others a whole answer. The text of each event is `@` and the time it was sent, in
@@ -27,6 +27,7 @@
 #define EVENT_BYTES_MAX 768
 #define WHOLE_TOKENS_MAX 64 /* of an answer in one piece */
 #define WHOLE_BYTES_MAX ((WHOLE_TOKENS_MAX + 4) * EVENT_BYTES_MAX)
+#define SENT_MOST 256
 #define MARK "\"stream\":"
 
 struct connection {
@@ -198,14 +199,17 @@ static bool begin_stream(struct connection *connection)
     return true;
 }
 
-/* Sends what is due; the milliseconds until the next event, -1: there is none. */
+/* Sends what is due, but not so much that new connections wait for long; the milliseconds until the
+ * next event, -1: there is none. Who is late by more than an interval does not catch up. */
 static int run_queue(void)
 {
-    while (mock.first) {
+    for (int sent = 0; mock.first; sent++) {
         uint64_t now = now_ns();
         struct connection *connection = mock.first;
         if (connection->due_ns > now)
             return (int)((connection->due_ns - now) / 1000000) + 1;
+        if (sent == SENT_MOST)
+            return 0;
         dequeue(connection);
         bool alive = connection->left > 0 ? send_token(connection) : send_end(connection);
         if (!alive) {
@@ -213,6 +217,8 @@ static int run_queue(void)
         } else if (connection->left > 0) {
             connection->left--;
             connection->due_ns += mock.interval_ns;
+            if (connection->due_ns < now)
+                connection->due_ns = now;
             enqueue(connection);
         }
     }
@@ -314,12 +320,18 @@ static void on_new(void)
     }
 }
 
-static void listen_here(void)
+/* port 0: any. A port that another mock had a moment ago is free to take. */
+static void listen_here(unsigned port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
+    int one = 1;
     mock.listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (mock.listen_fd < 0 || bind(mock.listen_fd, (struct sockaddr *)&address, len) != 0 ||
+    if (mock.listen_fd < 0 ||
+        setsockopt(mock.listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(mock.listen_fd, (struct sockaddr *)&address, len) != 0 ||
         listen(mock.listen_fd, 8192) != 0 ||
         getsockname(mock.listen_fd, (struct sockaddr *)&address, &len) != 0)
         die("listen");
@@ -335,8 +347,8 @@ static void listen_here(void)
 
 int main(int count, char **words)
 {
-    if (count != 3) {
-        fprintf(stderr, "usage: gateway_mock TOKENS INTERVAL_US (stdin: a pipe)\n");
+    if (count != 3 && count != 4) {
+        fprintf(stderr, "usage: gateway_mock TOKENS INTERVAL_US [PORT] (stdin: a pipe)\n");
         return 2;
     }
     mock.token_count = (unsigned)strtoul(words[1], NULL, 10);
@@ -347,7 +359,7 @@ int main(int count, char **words)
         return 2;
     }
     make_answer();
-    listen_here();
+    listen_here(count == 4 ? (unsigned)strtoul(words[3], NULL, 10) : 0);
     for (;;) {
         struct epoll_event events[EVENTS_MAX];
         int ready = epoll_wait(mock.epoll_fd, events, EVENTS_MAX, run_queue());

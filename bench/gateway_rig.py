@@ -1,5 +1,6 @@
 """What bench_gateway.py runs: the mock, the load generator, nginx, the gateway, and CPU time."""
 
+import contextlib
 import json
 import os
 import resource
@@ -68,9 +69,11 @@ def build_programs() -> None:
 
 
 def allow_many_files() -> None:
-    """For this process and what it starts: thousands of streams need as many descriptors."""
+    """For this process and what it starts: a stream through a gateway needs four descriptors."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    for wanted in (max(most, 65536), most):
+        with contextlib.suppress(ValueError, OSError):  # only root may have more
+            return resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
 
 
 def tasks(pid: int) -> list[int]:
@@ -93,11 +96,11 @@ def pin(pids: Iterable[int], cpus: set[int]) -> None:
 
 
 class Mock:
-    """gateway_mock with so many tokens a stream, one each interval_us."""
+    """gateway_mock with so many tokens a stream, one each interval_us; port 0: any."""
 
-    def __init__(self, tokens: int, interval_us: int) -> None:
+    def __init__(self, tokens: int, interval_us: int, port: int = 0) -> None:
         self.process = subprocess.Popen(
-            [str(PROGRAMS / "gateway_mock"), str(tokens), str(interval_us)],
+            [str(PROGRAMS / "gateway_mock"), str(tokens), str(interval_us), str(port)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -156,7 +159,12 @@ class LiteLLM:
         config = self.folder / "config.yaml"
         config.write_text(LITELLM_CONFIG.format(upstream=upstream))
         words = [LITELLM, "--config", config, "--host", "127.0.0.1", "--port", self.port]
-        env = {**os.environ, "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        env = {
+            **os.environ,
+            "LITELLM_LOG": "ERROR",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
+        }
         self.process = subprocess.Popen(
             [str(word) for word in words],
             env=env,
