@@ -31,46 +31,29 @@ enum {
     AT_ONCE = 4     /* tokens whose sums of two rows fit registers */
 };
 
-/* The rows of a tile. After the last row it is the last one again; those results are not stored. */
-struct rows {
-    const uint8_t *at[TILE_ROWS];
-    size_t row_bytes;
-};
-
-static __attribute__((noinline)) void set_rows(const struct tile *tile, struct rows *out)
-{
-    out->row_bytes = tile->row_bytes;
-#pragma GCC unroll 1
-    for (size_t r = 0; r < TILE_ROWS; r++)
-        out->at[r] = tile->rows + (r < tile->row_count ? r : tile->row_count - 1) * tile->row_bytes;
-}
-
-/* Prefetches the weights PREFETCH_BYTES ahead in the same row or, near its end, in the row of the
- * next tile. Eight rows of 576 bytes are 4.5 KB in flight, twice what a memory of 100 ns and 25
- * GB/s for a core needs. */
+/* Prefetches the weights PREFETCH_BYTES ahead, near the end of a row in the row of the next tile.
+ * Eight rows of 576 bytes are 4.5 KB in flight, twice what a memory of 100 ns and 25 GB/s for a
+ * core needs. */
 enum { PREFETCH_BYTES = 576 };
-TILE_INLINE void prefetch_row(const struct rows *rows, size_t r, size_t offset, size_t bytes)
+TILE_INLINE void prefetch_row(const struct tile *tile, size_t r, size_t offset, size_t bytes)
 {
-    size_t ahead = offset + PREFETCH_BYTES;
-    if (ahead >= rows->row_bytes)
-        ahead += (TILE_ROWS - 1) * rows->row_bytes;
 #pragma GCC unroll 4
-    for (size_t line = 0; line + 8 < bytes; line += 64)
-        _mm_prefetch((const char *)(rows->at[r] + ahead + line), _MM_HINT_T0);
+    for (size_t line = 0; line < bytes; line += 64)
+        _mm_prefetch((const char *)(tile->at[r] + offset + PREFETCH_BYTES + line), _MM_HINT_T0);
 }
 
 /* Of all rows. With several tokens it takes less time than room. */
-TILE_INLINE void prefetch_rows(const struct rows *rows, size_t offset, size_t bytes, int tokens)
+TILE_INLINE void prefetch_rows(const struct tile *tile, size_t offset, size_t bytes, int tokens)
 {
     if (tokens == 1) {
 #pragma GCC unroll 8
         for (size_t r = 0; r < TILE_ROWS; r++)
-            prefetch_row(rows, r, offset, bytes);
+            prefetch_row(tile, r, offset, bytes);
         return;
     }
 #pragma GCC unroll 1
     for (size_t r = 0; r < TILE_ROWS; r++)
-        prefetch_row(rows, r, offset, bytes);
+        prefetch_row(tile, r, offset, bytes);
 }
 
 /* The tokens of a tile. After the last one it is the last one again; those are not stored. */
@@ -86,13 +69,11 @@ static void set_tokens(const struct tile *tile, size_t count, const uint8_t *act
 static __attribute__((noinline)) void store_rows(const struct tile *tile, size_t token, __m256 sums)
 {
     float *y = tile->y + token * tile->y_stride;
-    if (tile->row_count >= TILE_ROWS) {
-        _mm256_storeu_ps(y, sums);
-        return;
-    }
     float all[TILE_ROWS];
     _mm256_storeu_ps(all, sums);
-    memcpy(y, all, tile->row_count * sizeof *y);
+#pragma GCC unroll 1
+    for (size_t r = 0; r < tile->row_count; r++)
+        y[r * tile->row_step] = all[r];
 }
 
 /* ---- pairs of blocks of 32 ------------------------------------------------------------------- */
@@ -228,7 +209,7 @@ TILE_INLINE void four_rows_32(enum tensor_type type, const uint8_t *const blocks
 }
 
 /* Adds `pairs` pairs of blocks to the sums of `tokens` tokens. */
-TILE_INLINE void add_pairs(enum tensor_type type, const struct rows *rows, size_t pairs, int tokens,
+TILE_INLINE void add_pairs(enum tensor_type type, const struct tile *tile, size_t pairs, int tokens,
                            const uint8_t *const *acts, __m256 *to)
 {
     const size_t bytes = 2 * tile_block_bytes(type);
@@ -241,10 +222,10 @@ TILE_INLINE void add_pairs(enum tensor_type type, const struct rows *rows, size_
         __m256i dots[AT_ONCE][2];
         __m256 scales[2], minimums[2];
         if (pair % 2 == 0)
-            prefetch_rows(rows, pair * bytes, 2 * bytes, tokens);
+            prefetch_rows(tile, pair * bytes, 2 * bytes, tokens);
 #pragma GCC unroll 8
         for (size_t r = 0; r < TILE_ROWS; r++)
-            at[r] = rows->at[r] + pair * bytes;
+            at[r] = tile->at[r] + pair * bytes;
         four_rows_32(type, at, acts, pair_at(pair), tokens, 0, dots);
         four_rows_32(type, at + 4, acts, pair_at(pair), tokens, 1, dots);
         unpack_scales_32(type, at, scales, minimums);
@@ -258,19 +239,20 @@ TILE_INLINE void add_pairs(enum tensor_type type, const struct rows *rows, size_
         to[t] = sums[t];
 }
 
-typedef void add_pairs_fn(const struct rows *rows, size_t pairs, const uint8_t *const *acts,
+typedef void add_pairs_fn(const struct tile *tile, size_t pairs, const uint8_t *const *acts,
                           __m256 *sums);
 
 /* The last block of the rows, if it has no partner: zeroes are the partner. They add exactly
  * nothing, as their scales are zero, too. */
-static void add_last_block(const struct tile *tile, const struct rows *rows, add_pairs_fn *add,
-                           const uint8_t *acts[AT_ONCE], __m256 *sums)
+static void add_last_block(const struct tile *tile, add_pairs_fn *add, const uint8_t *acts[AT_ONCE],
+                           __m256 *sums)
 {
     const size_t pairs = tile->cols / (2 * BLOCK_32), bytes = tile->row_bytes / (2 * pairs + 1);
     uint8_t padded[TILE_ROWS][2 * Q8_0_BYTES] = {0};
-    struct rows last = {.row_bytes = sizeof padded[0]};
+    struct tile last = *tile;
+    last.row_bytes = sizeof padded[0];
     for (size_t r = 0; r < TILE_ROWS; r++) {
-        memcpy(padded[r], rows->at[r] + 2 * pairs * bytes, bytes);
+        memcpy(padded[r], tile->at[r] + 2 * pairs * bytes, bytes);
         last.at[r] = padded[r];
     }
     for (size_t t = 0; t < AT_ONCE; t++)
@@ -282,15 +264,13 @@ static void add_last_block(const struct tile *tile, const struct rows *rows, add
 static void multiply_32(const struct tile *tile, size_t count, add_pairs_fn *const add[3])
 {
     const uint8_t *acts[TOKENS_MAX];
-    struct rows rows;
     __m256 sums[TOKENS_MAX];
-    set_rows(tile, &rows);
     set_tokens(tile, count, acts, sums);
     for (size_t t = 0; t < count; t += AT_ONCE) {
         add_pairs_fn *chosen = add[count - t > 2 ? 2 : count - t - 1];
-        chosen(&rows, tile->cols / (2 * BLOCK_32), acts + t, sums + t);
+        chosen(tile, tile->cols / (2 * BLOCK_32), acts + t, sums + t);
         if (tile->cols % (2 * BLOCK_32))
-            add_last_block(tile, &rows, chosen, acts + t, sums + t);
+            add_last_block(tile, chosen, acts + t, sums + t);
     }
     for (size_t t = 0; t < count; t++)
         store_rows(tile, t, sums[t]);
@@ -327,14 +307,14 @@ TILE_INLINE __m256 add_super_block(bool has_minimum, const __m256i dots[8], cons
     return sum;
 }
 
-TILE_INLINE void unpack_scales_256(enum tensor_type type, const struct rows *rows, size_t offset,
+TILE_INLINE void unpack_scales_256(enum tensor_type type, const struct tile *tile, size_t offset,
                                    __m256 *scales, __m256 *minimums)
 {
     size_t at = offset + scale_at_256(type);
-    *scales = _mm256_set_m128(four_halves(rows->at + 4, at), four_halves(rows->at, at));
+    *scales = _mm256_set_m128(four_halves(tile->at + 4, at), four_halves(tile->at, at));
     at = offset + minimum_at_256(type);
     if (tile_has_minimum(type))
-        *minimums = _mm256_set_m128(four_halves(rows->at + 4, at), four_halves(rows->at, at));
+        *minimums = _mm256_set_m128(four_halves(tile->at + 4, at), four_halves(tile->at, at));
 }
 
 /* One token. */
@@ -342,16 +322,14 @@ TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
 {
     const size_t blocks = tile->cols / SUPER_BLOCK, bytes = tile_block_bytes(type);
     const bool is_signed = type == TENSOR_IQ4_XS;
-    struct rows rows;
     __m256 sum = _mm256_setzero_ps(), scales, minimums = sum;
-    set_rows(tile, &rows);
     for (size_t b = 0; b < blocks; b++) {
         const uint8_t *act = tile->acts + b * ACT256_BYTES;
         __m256i dots[TILE_ROWS], taken[TILE_ROWS];
 #pragma GCC unroll 1
         for (size_t r = 0; r < TILE_ROWS; r++) {
-            const uint8_t *at = rows.at[r] + b * bytes;
-            prefetch_row(&rows, r, b * bytes, bytes);
+            const uint8_t *at = tile->at[r] + b * bytes;
+            prefetch_row(tile, r, b * bytes, bytes);
             struct factors_256 factors = unpack_factors(type, at);
             __m256i dot = _mm256_setzero_si256();
             if (tile_has_minimum(type))
@@ -364,7 +342,7 @@ TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
                                   spread_factors(type, &factors, j), act, j);
             dots[r] = dot;
         }
-        unpack_scales_256(type, &rows, b * bytes, &scales, &minimums);
+        unpack_scales_256(type, tile, b * bytes, &scales, &minimums);
         sum = add_super_block(tile_has_minimum(type), dots, taken, scales, minimums, act, sum);
     }
     store_rows(tile, 0, sum);
@@ -389,15 +367,15 @@ TILE_INLINE void store_eight(__m256i factors, int32_t out[8])
                      _mm256_castsi256_si128(_mm256_unpackhi_epi16(factors, factors)));
 }
 
-TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct rows *rows, size_t block,
+TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct tile *tile, size_t block,
                                  struct unpacked_256 *out)
 {
     const size_t offset = block * tile_block_bytes(type);
 #pragma GCC unroll 1
     for (size_t r = 0; r < TILE_ROWS; r++) {
-        const uint8_t *at = rows->at[r] + offset;
+        const uint8_t *at = tile->at[r] + offset;
         struct factors_256 factors = unpack_factors(type, at);
-        prefetch_row(rows, r, offset, tile_block_bytes(type));
+        prefetch_row(tile, r, offset, tile_block_bytes(type));
 #pragma GCC unroll 8
         for (int j = 0; j < 8; j++) {
             out->rows[r].quants[j] = quants_256(type, at, j);
@@ -408,10 +386,10 @@ TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct rows *rows,
             store_eight(factors.low, out->rows[r].factors.eight);
         out->rows[r].taken = factors.taken;
     }
-    unpack_scales_256(type, rows, offset, &out->scales, &out->minimums);
+    unpack_scales_256(type, tile, offset, &out->scales, &out->minimums);
 }
 
-typedef void unpack_256_fn(const struct rows *rows, size_t block, struct unpacked_256 *out);
+typedef void unpack_256_fn(const struct tile *tile, size_t block, struct unpacked_256 *out);
 
 /* What types with the same product have in common. */
 struct traits_256 {
@@ -464,13 +442,11 @@ TILE_INLINE void many_256(const struct tile *tile, size_t count, unpack_256_fn *
 {
     const size_t blocks = tile->cols / SUPER_BLOCK;
     const uint8_t *acts[TOKENS_MAX];
-    struct rows rows;
     struct unpacked_256 w;
     __m256 sums[TOKENS_MAX];
-    set_rows(tile, &rows);
     set_tokens(tile, count, acts, sums);
     for (size_t b = 0; b < blocks; b++) {
-        unpack(&rows, b, &w);
+        unpack(tile, b, &w);
         for (size_t t = 0; t < count; t += AT_ONCE)
             if (count - t > 2)
                 add_block_256(traits, &w, b * ACT256_BYTES, acts + t, AT_ONCE, sums + t);
@@ -497,10 +473,10 @@ MANY_256(many_signed_256, .is_signed = true)
 
 /* A function for each type, for up to TOKENS_MAX tokens. */
 #define ADD_PAIRS(type, tokens)                                                 \
-    static void add_##type##_##tokens(const struct rows *rows, size_t pairs,    \
+    static void add_##type##_##tokens(const struct tile *tile, size_t pairs,    \
                                       const uint8_t *const *acts, __m256 *sums) \
     {                                                                           \
-        add_pairs(type, rows, pairs, tokens, acts, sums);                       \
+        add_pairs(type, tile, pairs, tokens, acts, sums);                       \
     }
 #define QUANT_32(type)                                                                        \
     ADD_PAIRS(type, 1)                                                                        \
@@ -512,9 +488,9 @@ MANY_256(many_signed_256, .is_signed = true)
         multiply_32(tile, count, add);                                                        \
     }
 #define QUANT_256(type, many)                                                                  \
-    static void unpack_##type(const struct rows *rows, size_t block, struct unpacked_256 *out) \
+    static void unpack_##type(const struct tile *tile, size_t block, struct unpacked_256 *out) \
     {                                                                                          \
-        unpack_rows_256(type, rows, block, out);                                               \
+        unpack_rows_256(type, tile, block, out);                                               \
     }                                                                                          \
     static void multiply_##type(const struct tile *tile, size_t count)                         \
     {                                                                                          \
@@ -546,22 +522,48 @@ static multiply_fn *const functions[TENSOR_TYPE_COUNT] = {
     FUNCTION(TENSOR_IQ4_XS),
 };
 
+/* Runs the tile whose first row is `row`. */
+static void multiply_tile(multiply_fn *multiply, const struct tile *tiles, size_t row,
+                          size_t tokens)
+{
+    struct tile tile = *tiles;
+    for (size_t i = 0; i < TILE_ROWS; i++) {
+        size_t place = i < tile.row_count ? i : tile.row_count - 1;
+        tile.at[i] = tile.rows + (row + place * tile.row_step) * tile.row_bytes;
+    }
+    tile.y += row;
+    multiply(&tile, tokens);
+}
+
+/* The rows of a tile are read side by side. They are not neighbours: the tiles of a block take one
+ * row after another from eight stretches. So each stretch is read from its begin to its end, and
+ * the processor fetches ahead by itself. With neighbours it has to find eight new places for each
+ * tile, and a row of 2048 weights is over before it has. */
+static void multiply_block(multiply_fn *multiply, struct tile *tile, size_t rows, size_t tokens)
+{
+    tile->row_count = TILE_ROWS;
+    tile->row_step = rows / TILE_ROWS;
+    for (size_t row = 0; row < rows / TILE_ROWS; row++)
+        multiply_tile(multiply, tile, row, tokens);
+    tile->row_count = rows % TILE_ROWS;
+    tile->row_step = 1;
+    if (tile->row_count)
+        multiply_tile(multiply, tile, rows - tile->row_count, tokens);
+}
+
 void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_t rows,
                           size_t tokens)
 {
     ASSERT(functions[type] != NULL);
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
-        size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
+        size_t count = rows - begin < TILE_ROWS_BLOCK ? rows - begin : TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
-            size_t count = tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX;
             struct tile tile = *whole;
             tile.acts += t * whole->act_stride;
-            for (size_t r = begin; r < end; r += TILE_ROWS) {
-                tile.row_count = end - r < TILE_ROWS ? end - r : TILE_ROWS;
-                tile.rows = whole->rows + r * whole->row_bytes;
-                tile.y = whole->y + t * whole->y_stride + r;
-                functions[type](&tile, count);
-            }
+            tile.rows += begin * whole->row_bytes;
+            tile.y += t * whole->y_stride + begin;
+            multiply_block(functions[type], &tile, count,
+                           tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX);
         }
     }
 }

@@ -12,9 +12,10 @@
  * float sum over the blocks, in one lane of a register. The panels (panel_avx512.c) sum in the same
  * order, so a token's results are the same bits in a prompt, in a batch and alone.
  *
- * For one token memory is the limit, so each type has a function that unpacks in registers. Several
- * tokens share unpacked weights through a buffer in the first-level cache. Their functions get the
- * type as numbers, which keeps the code small. */
+ * One token and two take the tiles of quants_avx2.c, which gives the same bits: memory is the limit
+ * then, and a core reads eight long stretches faster than sixteen rows. More tokens share unpacked
+ * weights through a buffer in the first-level cache. Their functions get the type as numbers, which
+ * keeps the code small. */
 #include "kernels/quants_avx512.h"
 
 #include <immintrin.h>
@@ -23,13 +24,15 @@
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/lanes_avx512.h"
+#include "kernels/quants_avx2.h"
 #include "kernels/tile_types.h"
 #include "kernels/unpack_avx512.h"
 #include "kernels/variants.h"
 
 enum {
     TILE_ROWS = 16,
-    TOKENS_MAX = 8 /* of a tile; more are better off as panels */
+    TOKENS_MAX = 8, /* of a tile; more are better off as panels */
+    AVX2_TOKENS = 2
 };
 
 /* Row i of the tile. After the last row it is the last one again; those results are not stored. */
@@ -149,42 +152,6 @@ TILE_INLINE void unpack_quad_32(const struct tile *tile, enum tensor_type type, 
 
 /* One copy for all types. */
 #define ONCE static __attribute__((noinline))
-
-TILE_INLINE __m512 one_group_32(const struct tile *tile, enum tensor_type type, size_t group,
-                                size_t count, __m512 sum)
-{
-    const uint8_t *act = tile->acts + group * ACT32_BYTES;
-    struct inputs_32 x = load_inputs_32(act, start_shift(type));
-    __m512i quads[4];
-    __m512 scales[4], minimums[4];
-#pragma GCC unroll 1
-    for (size_t quad = 0; quad < 4; quad++) {
-        struct group_32 w[4];
-        unpack_quad_32(tile, type, group, count, quad, w);
-        quads[quad] = sum_quads(dot_32(&x, w[0].low, w[0].high), dot_32(&x, w[1].low, w[1].high),
-                                dot_32(&x, w[2].low, w[2].high), dot_32(&x, w[3].low, w[3].high));
-        scales[quad] = blend_rows(w[0].scale, w[1].scale, w[2].scale, w[3].scale);
-        if (tile_has_minimum(type))
-            minimums[quad] = blend_rows(w[0].minimum, w[1].minimum, w[2].minimum, w[3].minimum);
-    }
-    transpose_floats(scales, scales);
-    if (tile_has_minimum(type))
-        transpose_floats(minimums, minimums);
-    return add_blocks(quads, scales, minimums, tile_has_minimum(type), act, sum);
-}
-
-/* One token. */
-TILE_INLINE void one_32(const struct tile *tile, enum tensor_type type)
-{
-    const size_t groups = tile->cols / ACT32_GROUP;
-    const size_t rest = tile->cols % ACT32_GROUP / BLOCK_32;
-    __m512 sum = _mm512_setzero_ps();
-    for (size_t g = 0; g < groups; g++)
-        sum = one_group_32(tile, type, g, 4, sum);
-    if (rest)
-        sum = one_group_32(tile, type, groups, rest, sum);
-    store_rows(tile, 0, sum);
-}
 
 /* A group of the tile's rows, unpacked. */
 struct unpacked_32 {
@@ -322,43 +289,6 @@ TILE_INLINE const uint8_t *super_block(const struct tile *tile, enum tensor_type
     return row + block * bytes;
 }
 
-/* One token. */
-TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
-{
-    const size_t blocks = tile->cols / SUPER_BLOCK;
-    __m512 sum = _mm512_setzero_ps(), scales = sum, minimums = sum;
-    for (size_t b = 0; b < blocks; b++) {
-        const uint8_t *act = tile->acts + b * ACT256_BYTES;
-        __m512i quads[4], taken_quads[4];
-#pragma GCC unroll 1
-        for (size_t quad = 0; quad < 4; quad++) {
-            __m512i dots[4], taken[4];
-#pragma GCC unroll 4
-            for (size_t r = 0; r < 4; r++) {
-                const uint8_t *at = super_block(tile, type, b, 4 * quad + r);
-                __mmask16 lane = (__mmask16)(1u << (4 * quad + r));
-                if (type == TENSOR_IQ4_XS) {
-                    struct block_signed w = unpack_iq4_xs(at);
-                    scales = _mm512_mask_mov_ps(scales, lane, w.scale);
-                    dots[r] = dot_signed(&w, act);
-                } else {
-                    struct block_256 w = unpack_256(type, at);
-                    scales = _mm512_mask_mov_ps(scales, lane, w.scale);
-                    if (tile_has_minimum(type))
-                        minimums = _mm512_mask_mov_ps(minimums, lane, w.minimum);
-                    dots[r] = dot_256(&w, tile_has_minimum(type), act, &taken[r]);
-                }
-            }
-            quads[quad] = sum_quads(dots[0], dots[1], dots[2], dots[3]);
-            if (tile_has_minimum(type))
-                taken_quads[quad] = sum_quads(taken[0], taken[1], taken[2], taken[3]);
-        }
-        sum =
-            add_super_block(quads, taken_quads, scales, minimums, tile_has_minimum(type), act, sum);
-    }
-    store_rows(tile, 0, sum);
-}
-
 /* A super-block of the tile's rows, unpacked. */
 struct unpacked_256 {
     union {
@@ -443,12 +373,7 @@ ONCE void many_signed_256(const struct tile *tile, size_t tokens, unpack_256_fn 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Two functions for each type: one token, and several. */
 #define QUANT_32(type)                                                             \
-    static void one_##type(const struct tile *tile)                                \
-    {                                                                              \
-        one_32(tile, type);                                                        \
-    }                                                                              \
     static void unpack_##type(const struct tile *tile, size_t group, size_t count, \
                               struct unpacked_32 *out)                             \
     {                                                                              \
@@ -465,10 +390,6 @@ ONCE void many_signed_256(const struct tile *tile, size_t tokens, unpack_256_fn 
             many_plain_32(tile, tokens, unpack_##type, start_shift(type));         \
     }
 #define QUANT_256(type)                                                                        \
-    static void one_##type(const struct tile *tile)                                            \
-    {                                                                                          \
-        one_256(tile, type);                                                                   \
-    }                                                                                          \
     static void unpack_##type(const struct tile *tile, size_t block, struct unpacked_256 *out) \
     {                                                                                          \
         unpack_rows_256(tile, type, block, out);                                               \
@@ -496,22 +417,23 @@ QUANT_256(TENSOR_Q5_K)
 QUANT_256(TENSOR_Q6_K)
 QUANT_256(TENSOR_IQ4_XS)
 
-#define FUNCTIONS(type) [type] = {one_##type, many_##type}
-static const struct quant_functions {
-    void (*one)(const struct tile *tile);
-    void (*many)(const struct tile *tile, size_t tokens);
-} functions[TENSOR_TYPE_COUNT] = {
-    FUNCTIONS(TENSOR_Q4_0),   FUNCTIONS(TENSOR_Q4_1), FUNCTIONS(TENSOR_Q5_0),
-    FUNCTIONS(TENSOR_Q5_1),   FUNCTIONS(TENSOR_Q8_0), FUNCTIONS(TENSOR_IQ4_NL),
-    FUNCTIONS(TENSOR_MXFP4),  FUNCTIONS(TENSOR_Q2_K), FUNCTIONS(TENSOR_Q3_K),
-    FUNCTIONS(TENSOR_Q4_K),   FUNCTIONS(TENSOR_Q5_K), FUNCTIONS(TENSOR_Q6_K),
-    FUNCTIONS(TENSOR_IQ4_XS),
+#define FUNCTION(type) [type] = many_##type
+typedef void many_fn(const struct tile *tile, size_t tokens);
+static many_fn *const functions[TENSOR_TYPE_COUNT] = {
+    FUNCTION(TENSOR_Q4_0),   FUNCTION(TENSOR_Q4_1),   FUNCTION(TENSOR_Q5_0),  FUNCTION(TENSOR_Q5_1),
+    FUNCTION(TENSOR_Q8_0),   FUNCTION(TENSOR_IQ4_NL), FUNCTION(TENSOR_MXFP4), FUNCTION(TENSOR_Q2_K),
+    FUNCTION(TENSOR_Q3_K),   FUNCTION(TENSOR_Q4_K),   FUNCTION(TENSOR_Q5_K),  FUNCTION(TENSOR_Q6_K),
+    FUNCTION(TENSOR_IQ4_XS),
 };
 
 void quants_multiply_avx512(enum tensor_type type, const struct tile *whole, size_t rows,
                             size_t tokens)
 {
-    ASSERT(functions[type].one != NULL);
+    ASSERT(functions[type] != NULL);
+    if (tokens <= AVX2_TOKENS) {
+        quants_multiply_avx2(type, whole, rows, tokens);
+        return;
+    }
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
@@ -522,10 +444,7 @@ void quants_multiply_avx512(enum tensor_type type, const struct tile *whole, siz
                 tile.row_count = end - r < TILE_ROWS ? end - r : TILE_ROWS;
                 tile.rows = whole->rows + r * whole->row_bytes;
                 tile.y = whole->y + t * whole->y_stride + r;
-                if (count == 1)
-                    functions[type].one(&tile);
-                else
-                    functions[type].many(&tile, count);
+                functions[type](&tile, count);
             }
         }
     }

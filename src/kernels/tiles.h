@@ -15,14 +15,17 @@
 #define TILE_INLINE static inline __attribute__((always_inline))
 
 enum {
-    TILE_SHAPES = 4,     /* 1, 2, 4, 8 tokens */
-    TILE_ROWS_BLOCK = 64 /* 64 rows of 8192 Q4 weights are 0.3 MB */
+    TILE_SHAPES = 4,      /* 1, 2, 4, 8 tokens */
+    TILE_ROWS_BLOCK = 64, /* 64 rows of 8192 Q4 weights are 0.3 MB */
+    TILE_ANY_ROWS = 8
 };
 
 struct tile {
     const uint8_t *rows; /* first row; the others row_bytes apart */
     size_t row_bytes;
-    size_t row_count; /* only for tiles with any number of rows */
+    size_t row_count; /* only for tiles with any number of rows; and these for quants_avx2.c: */
+    size_t row_step;  /* the tile has every row_step-th row */
+    const uint8_t *at[TILE_ANY_ROWS]; /* the rows; after the last one it is the last one again */
     size_t cols;
     const uint8_t *acts; /* first token; the others act_stride apart */
     size_t act_stride;
