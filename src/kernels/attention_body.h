@@ -204,7 +204,8 @@ static void rows_weights(const struct attend_task *task, struct weights *weights
         totals[r] = weigh(task, whole, weights->at[r], maxima[r]);
     for (size_t r = 0; r < rows; r++, sums += columns) {
         float kept = 1;
-        if (maxima[r] != states[r].maximum) { /* else exactly 1 */
+        /* Else it is exactly 1, or there is nothing to rescale. */
+        if (states[r].total != 0 && maxima[r] != states[r].maximum) {
             kept = expf(states[r].maximum - maxima[r]);
             for (size_t i = 0; i < columns; i += LANES)
                 vec_store(sums + i, vec_mul(vec_load(sums + i), vec_set(kept)));

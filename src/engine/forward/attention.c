@@ -15,8 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-/* With at least this many queries a page is first converted to float. */
+/* With at least this many queries a page is first converted to float. Halves are converted quickly
+ * for six queries at a time, so that pays later. */
 #define LOAD_ROWS_MIN 8
+#define LOAD_ROWS_MIN_F16 24
 /* With fewer items for each thread, threads share the spans of a row. */
 #define FAIR_ITEMS 4
 
@@ -91,7 +93,8 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
         .head_size = model->head_size,
         .scale = model->attention_scale,
         .cap = model->attention_cap};
-    bool many = count * tile->group >= LOAD_ROWS_MIN && pool->kv_type != TD_KV_F32;
+    uint32_t least = pool->kv_type == TD_KV_F16 ? LOAD_ROWS_MIN_F16 : LOAD_ROWS_MIN;
+    bool many = count * tile->group >= least && pool->kv_type != TD_KV_F32;
     if (many) {
         uint32_t last = seen_of(tile, count - 1, begin, end).end;
         model->kernels->kv_load(pool->kv_type, task.keys, task.values, model->head_size,
@@ -151,7 +154,8 @@ static void join_span(const struct td_model *model, size_t rows, const struct so
         }
         float maximum = state->maximum > next.maximum ? state->maximum : next.maximum;
         float kept = expf(state->maximum - maximum), added = expf(next.maximum - maximum);
-        model->kernels->scale(sums, kept, columns);
+        if (kept != 1)
+            model->kernels->scale(sums, kept, columns);
         model->kernels->add_scaled(sums, more, added, columns);
         *state = (struct attend_state){maximum, state->total * kept + next.total * added};
     }
