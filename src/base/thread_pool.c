@@ -44,6 +44,8 @@ struct thread_pool {
     _Alignas(64) atomic_uint sleepers; /* helpers that sleep on the futex */
     atomic_bool leader_sleeps;
     atomic_bool stop;
+    atomic_uint helpers; /* that have begun: each takes its number */
+    atomic_uint limit;   /* helpers of this number and above rest; a futex of its own */
 };
 
 static void cpu_relax(void)
@@ -144,12 +146,28 @@ static void offer_core(uint64_t *offered_ns)
     *offered_ns = clock_monotonic_ns(NULL);
 }
 
+/* Sleeps while fewer threads are to compute. */
+static void rest_above_limit(struct thread_pool *pool, unsigned number)
+{
+    for (unsigned limit;
+         number >= (limit = atomic_load(&pool->limit)) && !atomic_load(&pool->stop);)
+        syscall(SYS_futex, &pool->limit, FUTEX_WAIT_PRIVATE, limit, NULL, NULL, 0);
+}
+
+static void set_limit(struct thread_pool *pool, unsigned helper_count)
+{
+    if (atomic_exchange(&pool->limit, helper_count) != helper_count)
+        syscall(SYS_futex, &pool->limit, FUTEX_WAKE_PRIVATE, 0x7fffffff, NULL, NULL, 0);
+}
+
 static void *helper_main(void *arg)
 {
     struct thread_pool *pool = arg;
-    unsigned seen = 0;
+    unsigned seen = 0, number = atomic_fetch_add(&pool->helpers, 1);
     uint64_t offered_ns = clock_monotonic_ns(NULL);
     while (!atomic_load(&pool->stop)) {
+        if (number >= atomic_load_explicit(&pool->limit, memory_order_relaxed))
+            rest_above_limit(pool, number);
         offer_core(&offered_ns);
         wait_for_news(pool, seen);
         leave_leader_core(pool);
@@ -193,7 +211,7 @@ struct thread_pool *thread_pool_new_on(const struct cores *cores, uint32_t threa
     struct thread_pool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
     if (pool == NULL)
         return NULL;
-    *pool = (struct thread_pool){.thread_count = 1};
+    *pool = (struct thread_pool){.thread_count = 1, .limit = THREADS_MAX};
     if (thread_count == 0)
         thread_count = cores_thread_count(cores);
     thread_count = thread_count > THREADS_MAX ? THREADS_MAX : thread_count;
@@ -221,6 +239,7 @@ void thread_pool_free(struct thread_pool *pool)
     atomic_store(&pool->stop, true);
     atomic_fetch_add(&pool->gate, 1u << GATE_GENERATION_SHIFT); /* so that no helper falls asleep */
     gate_wake(pool);
+    set_limit(pool, UINT32_MAX);
     for (uint32_t i = 0; i + 1 < pool->thread_count; i++)
         pthread_join(pool->threads[i], NULL);
     free(pool->threads);
@@ -230,6 +249,12 @@ void thread_pool_free(struct thread_pool *pool)
 uint32_t thread_pool_count(const struct thread_pool *pool)
 {
     return pool->thread_count;
+}
+
+void thread_pool_limit(struct thread_pool *pool, uint32_t thread_count)
+{
+    assert(thread_count > 0);
+    set_limit(pool, thread_count - 1);
 }
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx)

@@ -25,6 +25,10 @@ struct thread_pool *thread_pool_new_on(const struct cores *cores, uint32_t threa
 void thread_pool_free(struct thread_pool *pool);
 uint32_t thread_pool_count(const struct thread_pool *pool);
 
+/* From the next step on, only so many threads compute, the leader included, and the other helpers
+ * sleep. Any thread. */
+void thread_pool_limit(struct thread_pool *pool, uint32_t thread_count);
+
 /* Returns when fn has returned on every thread that ran it; ctx may then be freed. */
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx);
 

@@ -60,6 +60,7 @@ static void forget_texts(struct scheduler *scheduler, unsigned what,
         kv_pool_wipe_free(scheduler->kv_pool);
     if (scheduler->draft)
         scheduler_draft_forget(scheduler->draft, kept_too, of);
+    atomic_store(&scheduler->pages_used, scheduler->kv_pool->used_count);
 }
 
 /* What is due, and of whom. */
@@ -119,8 +120,10 @@ static uint32_t wait_ms(const struct scheduler *scheduler)
 {
     if (scheduler->post_failed)
         return POST_RETRY_MS;
-    bool sleeps = scheduler->options.idle_ms && !is_asleep(scheduler) && !has_jobs(scheduler);
-    return sleeps ? scheduler->options.idle_ms : UINT32_MAX;
+    bool early = atomic_load(&scheduler->sleep_early);
+    bool sleeps =
+        (scheduler->options.idle_ms || early) && !is_asleep(scheduler) && !has_jobs(scheduler);
+    return !sleeps ? UINT32_MAX : early ? 0 : scheduler->options.idle_ms;
 }
 
 static void rest(struct scheduler *scheduler)
@@ -165,6 +168,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
                             struct td_error *err)
 {
     scheduler->slot_count = options->slot_count;
+    atomic_store(&scheduler->page_share, 1);
     backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
@@ -321,16 +325,31 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
                                   .page_count = atomic_load(&scheduler->page_count),
                                   .load_ms = atomic_load(&scheduler->load_ms),
                                   .loads = atomic_load(&scheduler->loads),
+                                  .memory_bytes = atomic_load(&scheduler->memory_bytes),
                                   .page_tokens = KV_PAGE_TOKENS,
                                   .prompt_tokens = atomic_load(&scheduler->prompt_tokens),
                                   .cached_tokens = atomic_load(&scheduler->cached_tokens),
                                   .completion_tokens = atomic_load(&scheduler->completion_tokens),
                                   .passes = atomic_load(&scheduler->passes),
                                   .rows = atomic_load(&scheduler->rows),
+                                  .pass_us = atomic_load(&scheduler->pass_us),
+                                  .thread_count = thread_pool_count(scheduler->threads),
                                   .drafted_tokens = atomic_load(&scheduler->drafted_tokens),
                                   .accepted_tokens = atomic_load(&scheduler->accepted_tokens)};
     load.loaded = load.page_count > 0;
     uint32_t jobs = atomic_load(&scheduler->jobs) + atomic_load(&scheduler->spares);
     load.waiting = jobs > load.running ? jobs - load.running : 0;
     return load;
+}
+
+void scheduler_set_ease(struct scheduler *scheduler, const struct scheduler_ease *ease)
+{
+    uint32_t all = thread_pool_count(scheduler->threads);
+    double share = ease->thread_share;
+    /* Half of two is one, three quarters of two are both. */
+    uint32_t some = share < 1 ? (uint32_t)(all * share + 0.5) : all;
+    thread_pool_limit(scheduler->threads, some > 0 ? some : 1);
+    atomic_store(&scheduler->page_share, ease->page_share);
+    if (atomic_exchange(&scheduler->sleep_early, ease->sleep) != ease->sleep && ease->sleep)
+        wake_signal(scheduler->wake);
 }

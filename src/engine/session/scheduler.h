@@ -111,14 +111,29 @@ struct scheduler_load {
     uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
     bool loaded;                                  /* the memory is taken (idle_ms) */
     uint32_t load_ms;                             /* the last loading; 0 = there was none */
+    /* What its weights, its whole cache, working memory and draft model come to while it is loaded,
+     * as they were compared with the free memory before. */
+    uint64_t memory_bytes;
     uint64_t loads;
     /* Totals since the start. cached_tokens: how many of prompt_tokens were cached already. rows /
      * passes is the mean size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    uint64_t pass_us; /* that passes took */
+    uint32_t thread_count;
     /* Of ended answers: tokens guessed ahead, and how many of them were right. */
     uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
+
+/* What the machine can spare: it is hot, or short of memory. Any thread. */
+struct scheduler_ease {
+    double thread_share; /* of the threads that compute, at least one does */
+    /* Of the pages, that may be promised at a time; a job that needs more waits until it is alone.
+     */
+    double page_share;
+    bool sleep; /* the memory is given back as soon as there is no job */
+};
+void scheduler_set_ease(struct scheduler *scheduler, const struct scheduler_ease *ease);
 
 /* What a job would meet that came now. Before anything was measured, a guess from the size of the
  * model. */

@@ -176,6 +176,15 @@ static bool end_spare(struct scheduler *scheduler)
     return true;
 }
 
+/* Fewer pages are promised while the machine is short of memory; one job alone has them all. */
+static bool has_pages_for(const struct scheduler *scheduler, uint32_t page_need)
+{
+    uint32_t pages = scheduler->kv_pool->page_count;
+    if (scheduler->page_need > 0)
+        pages = (uint32_t)(pages * atomic_load(&scheduler->page_share));
+    return scheduler->page_need <= pages && page_need <= pages - scheduler->page_need;
+}
+
 static struct slot *free_slot(struct scheduler *scheduler)
 {
     for (uint32_t i = 0; i < scheduler->slot_count; i++)
@@ -228,7 +237,7 @@ void scheduler_admit(struct scheduler *scheduler)
         if (!spare && !plan_is_urgent(&scheduler->waiting_plans[next]) &&
             !batch_fits(scheduler, page_need))
             return;
-        bool has_pages = page_need <= scheduler->kv_pool->page_count - scheduler->page_need;
+        bool has_pages = has_pages_for(scheduler, page_need);
         struct slot *slot = has_pages ? free_slot(scheduler) : NULL;
         if (slot == NULL && spare) {
             refuse(scheduler, next, "there is no place to spare"); /* such work never waits */

@@ -85,10 +85,12 @@ struct scheduler {
     atomic_uint running;                /* of both kinds */
     atomic_uint pages_used, page_count; /* 0 = asleep: the memory is given back */
     atomic_uint load_ms;                /* of the last time that it was taken */
-    _Atomic uint64_t loads;
-    _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    _Atomic uint64_t loads, memory_bytes;
+    _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows, pass_us;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
     struct backlog backlog;
+    _Atomic double page_share; /* scheduler_ease */
+    atomic_bool sleep_early;
 
     /* Only the scheduler thread uses what follows. */
     struct job **waiting;               /* [places_max], in the order of their arrival */

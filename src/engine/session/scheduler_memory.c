@@ -53,6 +53,8 @@ static enum td_status open_cache(struct scheduler *scheduler, uint64_t work_byte
                                .cache_bytes =
                                    kv_pool_bytes(scheduler->model, options->kv_type, pages),
                                .work_bytes = work_bytes};
+    atomic_store(&scheduler->memory_bytes,
+                 gguf_file_bytes(scheduler->model->gguf) + need.cache_bytes + need.work_bytes);
     status = memory_check(scheduler->model, &need, 0, err);
     if (status == TD_OK)
         status = kv_pool_new(scheduler->model, options->kv_type, (uint32_t)pages,
@@ -115,6 +117,7 @@ void scheduler_close_memory(struct scheduler *scheduler)
     scheduler->holds_weights = false;
     atomic_store(&scheduler->page_count, 0);
     atomic_store(&scheduler->pages_used, 0);
+    atomic_store(&scheduler->memory_bytes, 0);
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         sequence_deinit(&scheduler->slots[i].sequence);
     prefix_index_free(scheduler->prefixes);

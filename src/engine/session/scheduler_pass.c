@@ -229,8 +229,9 @@ bool scheduler_pass(struct scheduler *scheduler)
                                &request->scope, false);
         }
         take_all(scheduler, count);
-        pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
-                  clock_monotonic_ms(NULL) - begin_ms);
+        double pass_ms = clock_monotonic_ms(NULL) - begin_ms;
+        pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows, pass_ms);
+        atomic_fetch_add(&scheduler->pass_us, (uint64_t)(pass_ms * 1000));
         backlog_note_pace(scheduler);
         atomic_fetch_add(&scheduler->passes, 1);
         atomic_fetch_add(&scheduler->rows, plan.stream_rows + plan.prompt_rows);

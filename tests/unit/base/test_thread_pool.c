@@ -231,6 +231,53 @@ static void test_a_helper_on_the_core_of_the_leader_leaves_it(void)
 }
 
 /* The 16 bits of the step number wrap. */
+struct visit {
+    atomic_uint inside, most, items;
+};
+
+static void note_visit(void *ctx)
+{
+    struct visit *visit = ctx;
+    unsigned inside = atomic_fetch_add(&visit->inside, 1) + 1;
+    for (unsigned most = atomic_load(&visit->most);
+         most < inside && !atomic_compare_exchange_weak(&visit->most, &most, inside);)
+        ;
+    while (atomic_fetch_add(&visit->items, 1) < ITEMS)
+        usleep(200);
+    atomic_fetch_sub(&visit->inside, 1);
+}
+
+static unsigned visit_of(struct thread_pool *pool)
+{
+    struct visit visit = {0};
+    for (int step = 0; step < 20; step++) {
+        atomic_store(&visit.items, 0);
+        thread_pool_run(pool, note_visit, &visit);
+    }
+    return atomic_load(&visit.most);
+}
+
+static void test_only_so_many_threads_compute_as_are_allowed(void)
+{
+    struct thread_pool *pool = thread_pool_new(4);
+    REQUIRE(pool != NULL);
+    CHECK(visit_of(pool) > 1);
+    thread_pool_limit(pool, 2);
+    usleep(50000); /* helpers that look for the next step see the limit then */
+    (void)visit_of(pool);
+    CHECK(visit_of(pool) <= 2);
+    thread_pool_limit(pool, 1);
+    (void)visit_of(pool);
+    CHECK(visit_of(pool) == 1);
+    for (int step = 0; step < 100; step++)
+        run_step(pool, ITEMS);
+    thread_pool_limit(pool, 4);
+    usleep(50000);
+    CHECK(visit_of(pool) > 1);
+    thread_pool_limit(pool, 1);
+    thread_pool_free(pool); /* while helpers rest */
+}
+
 static void test_step_numbers_wrap(void)
 {
     struct thread_pool *pool = thread_pool_new(2);
@@ -255,6 +302,7 @@ int main(void)
     RUN(test_the_default_count_is_that_of_the_fast_cores_within_the_quota);
     RUN(test_helpers_stay_on_the_fast_cores_of_a_mixed_machine);
     RUN(test_a_helper_on_the_core_of_the_leader_leaves_it);
+    RUN(test_only_so_many_threads_compute_as_are_allowed);
     RUN(test_step_numbers_wrap);
     return test_finish();
 }

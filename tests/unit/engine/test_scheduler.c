@@ -95,6 +95,39 @@ static void test_a_job_that_keeps_nothing_leaves_nothing_and_others_keep_theirs(
     scheduler_free(scheduler);
 }
 
+/* Fewer threads and pages make answers later, and no other ones. */
+static void test_an_eased_scheduler_gives_the_same_answers_and_sleeps(void)
+{
+    enum { JOBS = 5 };
+    struct client clients[JOBS] = {0};
+    int32_t ids[150];
+    struct td_error err;
+    struct td_generate_options options = plain_options(20);
+    struct scheduler *scheduler = open_scheduler(3, 8);
+    const struct scheduler_ease least = {0.01, 0.01, true}, usual = {1, 1, false};
+    scheduler_set_ease(scheduler, &least);
+    fill_prompt(ids, 150, 5);
+    for (int i = 0; i < JOBS; i++)
+        CHECK(submit(scheduler, &clients[i], ids, 100, &options, &err) == TD_OK);
+    run_until_done(clients, JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        CHECK(clients[i].status == TD_OK && clients[i].tokens == 20);
+        expect_text(ids, 100, &options, &clients[i].text);
+        buf_deinit(&clients[i].text);
+    }
+    for (int i = 0; i < 5000 && scheduler_get_load(scheduler).loaded; i++)
+        usleep(1000);
+    CHECK(!scheduler_get_load(scheduler).loaded); /* nobody needs it: its memory is given back */
+    scheduler_set_ease(scheduler, &usual);
+    struct client again = {0};
+    CHECK(submit(scheduler, &again, ids, 100, &options, &err) == TD_OK);
+    run_until_done(&again, 1);
+    expect_text(ids, 100, &options, &again.text);
+    CHECK(scheduler_get_load(scheduler).loaded && scheduler_get_load(scheduler).pass_us > 0);
+    buf_deinit(&again.text);
+    scheduler_free(scheduler);
+}
+
 static void test_long_prompt_does_not_stall_a_running_stream(void)
 {
     int32_t ids[500];
@@ -479,6 +512,7 @@ int main(void)
     RUN(test_interleaved_jobs_give_the_answers_of_lone_ones);
     RUN(test_second_turn_reuses_the_cache_and_says_the_same);
     RUN(test_a_job_that_keeps_nothing_leaves_nothing_and_others_keep_theirs);
+    RUN(test_an_eased_scheduler_gives_the_same_answers_and_sleeps);
     RUN(test_long_prompt_does_not_stall_a_running_stream);
     RUN(test_jobs_outlive_the_grammar_of_their_caller);
     RUN(test_full_queue_is_an_answer);
