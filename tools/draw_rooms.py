@@ -36,6 +36,7 @@ PURPOSE = {
     "router": "chooses where to start",
     "kernels": "arithmetic by processor",
     "privacy": "finds and hides private data",
+    "device": "heat, battery, memory, network",
     "net": "HTTP server and client",
     "ledger": "what happened, on disk",
     "request": "a request without wire format",

@@ -173,8 +173,10 @@ struct td_request {
 
     const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
     uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
-    bool streamed;       /* the client reads the answer as it comes */
-    bool translated;     /* of another dialect: a server may go without what it only hints at */
+    /* Of the local tiers' default: a hot device answers in fewer words; 0 = their own. */
+    uint32_t tokens_eased;
+    bool streamed;   /* the client reads the answer as it comes */
+    bool translated; /* of another dialect: a server may go without what it only hints at */
     /* The last message, an assistant's, is the beginning of the answer: a tier goes on after it. A
      * completion's text ends with that beginning. */
     bool continues;

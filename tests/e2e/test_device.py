@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from intents import CLEAR
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first
+from tandem import Tandem, edge_first, run, wait_until
 
 KEYS = {"TEST_CLOUD_KEY": "k"}
 CLOUDY = {"x-tandem-mode": "prefer-cloud"}
@@ -103,6 +103,112 @@ def test_a_battery_that_is_nearly_empty_is_spared():
         assert "3 %" in answer.tandem["reasons"][0]["text"], answer.tandem
         secret = {"x-tandem-data-class": "restricted"}
         equal(tandem.chat(CLEAR, secret).tandem["tier"], "local")
+        assert "tandem_device_thread_share 0.5" in tandem.get("/metrics").body.decode()
+
+
+HOT = {
+    "thermal/thermal_zone0/type": "cpu",
+    "thermal/thermal_zone0/temp": "42000",
+    "thermal/thermal_zone0/trip_point_0_type": "passive",
+    "thermal/thermal_zone0/trip_point_0_temp": "41400",
+}
+
+
+def capable(tandem: Tandem):
+    return tandem.get("/tandem/v1/capabilities").json["device"]
+
+
+@case
+def test_a_hot_device_answers_only_what_nobody_else_may():
+    machine = Machine()
+    machine.put(HOT)
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with started(machine, cloud.base_url) as tandem:
+        answer = tandem.chat(CLEAR)
+        equal(answer.tandem["tier"], "cloud")
+        texts = {reason["code"]: reason["text"] for reason in answer.tandem["reasons"]}
+        assert "42.0" in texts["chosen_device"] and "41.4" in texts["removed_device"], texts
+        explained = tandem.get(f"/tandem/v1/exchanges/{answer.headers['x-tandem-exchange']}")
+        assert b"removed_device" in explained.body, explained.body
+        secret = {"x-tandem-data-class": "restricted"}
+        equal(tandem.chat(CLEAR, secret).tandem["tier"], "local")
+        equal(tandem.chat(CLEAR, {"x-tandem-mode": "only-local"}).tandem["tier"], "local")
+        state = capable(tandem)
+        equal((state["level"], state["cause"]), ("wall", "heat"))
+        equal((state["heat"]["temperature_c"], state["heat"]["throttled"]), (42.0, True))
+        metrics = tandem.get("/metrics").body.decode()
+        assert "tandem_device_level 3" in metrics, metrics
+        assert "tandem_device_temperature_celsius 42" in metrics, metrics
+        wait_until(lambda: any("device_level" in line for line in tandem.log))
+
+
+@case
+def test_heat_that_nothing_is_to_be_done_about_changes_nothing():
+    machine = Machine()
+    machine.put(HOT)
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    config = edge_first(cloud.base_url, "    allow_http: true\n")
+    device = f"device: {{root: {machine.root}, heat: false}}\n"
+    with Tandem(config + device, env=KEYS) as tandem:
+        equal(tandem.chat(CLEAR).tandem["tier"], "local")
+        equal(capable(tandem)["level"], "usual")
+
+
+@case
+def test_a_cool_device_is_as_usual_and_looks_beside_the_requests():
+    machine = Machine()
+    machine.put({**HOT, "thermal/thermal_zone0/temp": "25000"})
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with started(machine, cloud.base_url) as tandem:
+        equal(tandem.chat(CLEAR).tandem["tier"], "local")
+        equal(capable(tandem)["level"], "usual")
+        machine.put(HOT)
+        wait_until(lambda: capable(tandem)["level"] == "wall", 10)
+        equal(tandem.chat(CLEAR).tandem["tier"], "cloud")
+
+
+@case
+def test_short_memory_sends_new_requests_to_the_next_rung():
+    machine = Machine()
+    for name, text in {
+        "sys/class/none": "",
+        "proc/meminfo": "MemTotal: 8000000 kB\nMemAvailable: 100000 kB",
+    }.items():
+        path = machine.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with started(machine, cloud.base_url) as tandem:
+        answer = tandem.chat(CLEAR)
+        equal(answer.tandem["tier"], "cloud")
+        assert "memory is short" in str(answer.tandem["reasons"]), answer.tandem
+        equal(capable(tandem)["cause"], "memory")
+        secret = {"x-tandem-data-class": "restricted"}
+        equal(tandem.chat(CLEAR, secret).tandem["tier"], "local")
+
+
+@case
+def test_files_that_are_none_are_no_device_and_logged_once():
+    machine = Machine()
+    machine.put({**HOT, "thermal/thermal_zone0/temp": "7" * 100000})
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with started(machine, cloud.base_url) as tandem:
+        time.sleep(5)
+        equal(tandem.chat(CLEAR).tandem["tier"], "local")
+        equal(capable(tandem)["heat"], None)
+        equal(sum("device_file_malformed" in line for line in tandem.log), 1)
+
+
+@case
+def test_doctor_shows_the_device():
+    machine = Machine()
+    machine.put(HOT)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+        config.write(f"device: {{root: {machine.root}}}\n")
+        config.flush()
+        _, out, _ = run("doctor", "--offline", "--config", config.name)
+        text = out.decode()
+        assert "42.0" in text and "41.4" in text, text
 
 
 if __name__ == "__main__":

@@ -416,6 +416,45 @@ def test_a_second_local_tier_is_loaded_on_demand_and_leaves_memory_when_idle():
 
 
 @case
+def test_short_memory_costs_cached_prompts_and_resting_models_and_no_answer():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with folder() as state:
+        small = copy_of_nano(state / "small.gguf", "small")
+        middle = copy_of_nano(state / "middle.gguf", "middle-model")
+        root = state / "machine"
+        for place in ("sys", "proc"):
+            (root / place).mkdir(parents=True)
+
+        def leave(mib: int) -> None:
+            text = f"MemTotal: 8388608 kB\nMemAvailable: {mib * 1024} kB\n"
+            (root / "proc" / "new").write_text(text)
+            os.replace(root / "proc" / "new", root / "proc" / "meminfo")
+
+        leave(4000)
+        config = LADDER.format(small=small, middle=middle, idle_s=600, url=cloud.base_url)
+        with Tandem(config + f"device: {{root: {root}}}\n") as tandem:
+            equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
+            equal(tandem.chat(EASY, model="local").json["model"], "small")
+            equal(metric(tandem, "tandem_engine_models_loaded"), 2)
+            assert metric(tandem, "tandem_engine_kv_pages_used") > 0
+            leave(800)
+            wait_until(
+                lambda: metric(tandem, "tandem_engine_kv_pages_used") == 0, 20, "no cached prompts"
+            )
+            equal(metric(tandem, "tandem_engine_models_loaded"), 2)
+            leave(300)
+            wait_until(
+                lambda: metric(tandem, "tandem_engine_models_loaded") == 1, 20, "a model at rest"
+            )
+            equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
+            equal(tandem.chat(EASY, model="local").json["model"], "small")
+            leave(4000)
+            wait_until(lambda: metric(tandem, "tandem_device_level") == 0, 30, "as usual")
+            equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
+            equal(metric(tandem, "tandem_engine_models_loaded"), 2)
+
+
+@case
 def test_gates_climb_from_one_local_tier_to_the_next_and_then_to_the_cloud():
     cloud = ScriptedCloud(Script(text="From the cloud."))
     with folder() as state:

@@ -17,7 +17,7 @@ SRC = ROOT / "src"
 # The folders of src/, level by level: a file includes its own folder and those of lower levels.
 LEVELS = [
     ["base"],
-    ["kernels", "privacy", "net", "ledger", "request", "instant"],
+    ["kernels", "privacy", "device", "net", "ledger", "request", "instant"],
     ["engine", "router"],
     ["tier", "quant"],
     ["exchange"],

@@ -12,6 +12,7 @@ static bool add_load(struct scheduler *scheduler, struct scheduler_load *sum)
     sum->running += load.running;
     sum->waiting += load.waiting;
     sum->pages_used += load.pages_used;
+    sum->memory_bytes += load.memory_bytes;
     sum->page_count += load.page_count;
     sum->prompt_tokens += load.prompt_tokens;
     sum->cached_tokens += load.cached_tokens;
@@ -59,6 +60,9 @@ void engine_write_metrics(const struct api_host *host, const struct exchange_ser
                         (double)load.loads);
     metrics_write_value(out, "tandem_engine_models_loaded", "gauge",
                         "Local tiers whose model is in memory", loaded);
+    metrics_write_value(out, "tandem_engine_memory_bytes", "gauge",
+                        "Most that weights, caches and working memory of loaded models need",
+                        (double)load.memory_bytes);
     metrics_write_value(out, "tandem_engine_kv_pages", "gauge", "Pages of the KV cache",
                         load.page_count);
     metrics_write_value(out, "tandem_engine_kv_pages_used", "gauge",

@@ -19,6 +19,7 @@ metric_writer_fn hedging_write_metrics;     /* hedging_metrics.c */
 metric_writer_fn otlp_write_metrics;        /* otlp_metrics.c */
 metric_writer_fn tiers_write_metrics;       /* tier_metrics.c */
 metric_writer_fn engine_write_metrics;      /* engine_metrics.c */
+metric_writer_fn device_write_metrics;      /* device_metrics.c */
 metric_writer_fn keys_write_metrics;        /* key_metrics.c */
 
 #endif

@@ -403,6 +403,7 @@ struct config {
     struct {
         const char *root; /* of sysfs */
         struct config_texts metered;
+        bool heat, battery, memory; /* whether they are acted upon */
     } device;
     struct {
         const char *preset; /* NULL = none */

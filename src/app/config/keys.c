@@ -70,11 +70,20 @@ static const struct config_section shadow_section = KEYS_MAP(shadow_keys);
 
 static const struct config_key device_keys[] = {
     {"root", CONFIG_KEY_TEXT, AT(device.root), "/sys",
-     .help = "folder with class/power_supply and class/net; needs a restart"},
+     .help =
+         "folder like /sys, or like / with a folder sys in it, that the state of the machine is "
+         "read from; needs a restart"},
     {"metered", CONFIG_KEY_TEXTS, AT(device.metered), NULL, 0, 16,
      .help =
          "network interfaces that cost by volume, as in [wlan0]; modems and phones are known to "
          "be; needs a restart"},
+    {"heat", CONFIG_KEY_BOOL, AT(device.heat), "true",
+     .help = "before the kernel slows a hot machine: fewer threads, shorter answers, other tiers"},
+    {"battery", CONFIG_KEY_BOOL, AT(device.battery), "true",
+     .help = "the same for a battery that is nearly empty"},
+    {"memory", CONFIG_KEY_BOOL, AT(device.memory), "true",
+     .help = "while memory is short: cached prompts and idle models go, then requests start on "
+             "other tiers"},
 };
 static const struct config_section device_section = KEYS_MAP(device_keys);
 
@@ -107,7 +116,7 @@ static const struct config_key root_keys[] = {
      .help = "money for a day; when it is spent, only free tiers answer",
      .count_offset = AT(budget_count)},
     {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &device_section,
-     .help = "where rules read the battery and the network of this machine"},
+     .help = "heat, battery, memory and network of this machine, and what is done about them"},
     {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_policy,
      .help = "presets, and what waiting, privacy and errors are worth"},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_models,

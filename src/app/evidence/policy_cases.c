@@ -4,10 +4,10 @@
 #include "app/evidence/policy_cases.h"
 
 #include "app/config/keys.h"
-#include "base/device.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "device/device.h"
 #include "exchange/private/classify.h"
 #include "router/plan/model_names.h"
 #include "router/plan/signals.h"

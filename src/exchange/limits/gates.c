@@ -209,14 +209,15 @@ static bool g3_judge(const struct gate_view *view, struct gate_verdict *out)
 static bool is_cut(const struct gate_view *view, struct gate_verdict *out)
 {
     (void)out;
-    return view->cut;
+    return view->cut != CUT_NOT;
 }
 
 static void say_cut(const struct gate_verdict *verdict, const struct gate_view *view,
                     const char *tier, char out[static REASON_TEXT_BYTES])
 {
     (void)verdict;
-    snprintf(out, REASON_TEXT_BYTES, "%s's context ended the answer after %u tokens", tier,
+    snprintf(out, REASON_TEXT_BYTES, "%s's %s ended the answer after %u tokens", tier,
+             view->cut == CUT_TO_SPARE ? "limit while the device is spared" : "context",
              view->token_count);
 }
 

@@ -13,13 +13,16 @@
 
 struct gate; /* a row of the table in gates.c */
 
+/* The tier's own limit ended the answer, not the request's. */
+enum answer_cut { CUT_NOT, CUT_BY_TIER, CUT_TO_SPARE /* the device */ };
+
 /* What gates look at. */
 struct gate_view {
     const struct gate_settings *settings;
     const struct confidence *confidence;
     uint32_t token_count;
-    bool whole;              /* nothing more comes */
-    bool cut;                /* the tier's own limit ended the answer, not the request's */
+    bool whole; /* nothing more comes */
+    enum answer_cut cut;
     enum answer_fault fault; /* of a whole structured answer */
 };
 

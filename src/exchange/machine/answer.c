@@ -17,13 +17,14 @@
 #include <stdlib.h>
 
 /* A second-best answer: after a failure, below the bar, of several tiers, cut at the deadline,
- * because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model
+ * or to spare the device, because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model
  * that stands in for another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
-    return by->fallback || by->low || by->cut || ex->plan.spent || disclosure_stands_in(ex, by) ||
-           ex->continuation.seam_count > 0 || (fault && !fault->is_loading);
+    return by->fallback || by->low || by->cut || by->eased || ex->plan.spent ||
+           disclosure_stands_in(ex, by) || ex->continuation.seam_count > 0 ||
+           (fault && !fault->is_loading);
 }
 
 /* There is something to say of the answer. */

@@ -26,6 +26,7 @@ struct attempt {
     bool gated;    /* its answer is judged */
     bool fallback; /* below the plan's start, or asked again: second best whatever it says */
     bool low;      /* the gates would not have kept its answer */
+    bool eased;    /* its answer was ended to spare the device */
     enum answer_fault fault; /* of its values, when it was judged */
     bool uncalibrated;       /* no number said which of its answers may be kept */
     bool urgent; /* asked beside a silent one before the deadline: not left before its end */

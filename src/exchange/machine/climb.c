@@ -162,7 +162,7 @@ static bool may_leave(struct exchange *ex)
     return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !exchange_is_hopeless(ex);
 }
 
-static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
+static struct gate_view view_of(const struct exchange *ex, bool whole, enum answer_cut cut)
 {
     return (struct gate_view){
         .settings = &ex->lane->gates,
@@ -258,7 +258,7 @@ static void explain_odd(struct exchange *ex)
 
 bool climb_look(struct exchange *ex)
 {
-    const struct gate_view view = view_of(ex, false, false);
+    const struct gate_view view = view_of(ex, false, CUT_NOT);
     if (!ex->current->gated || ex->lane->verdict.left_by)
         return false;
     struct gate_verdict verdict = gates_look(&view);
@@ -275,11 +275,15 @@ bool climb_look(struct exchange *ex)
     return true;
 }
 
-static bool was_cut(const struct exchange *ex, const struct tier_result *result)
+static enum answer_cut was_cut(const struct exchange *ex, const struct tier_result *result)
 {
-    uint32_t wanted = ex->request.tokens_max;
-    return result->finish == TD_FINISH_LENGTH &&
-           (wanted == 0 || result->usage.completion_tokens < wanted);
+    uint32_t wanted = ex->request.tokens_max, eased = ex->request.tokens_eased;
+    uint32_t got = result->usage.completion_tokens;
+    if (result->finish != TD_FINISH_LENGTH || (wanted != 0 && got >= wanted))
+        return CUT_NOT;
+    bool spared = wanted == 0 && eased && got >= eased &&
+                  ex->facts[ex->current->tier].place == TD_PLACE_DEVICE;
+    return spared ? CUT_TO_SPARE : CUT_BY_TIER;
 }
 
 /* The answer of an attempt that is left complete: it may still be the best that can be had. */
@@ -300,6 +304,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
     confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
     explain_odd(ex);
+    ex->current->eased = view.cut == CUT_TO_SPARE;
     attempt_close(ex->lane, attempt_answered(ex->current), result);
     attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)

@@ -105,11 +105,11 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
 static const struct reason *removal_of(const struct exchange *ex)
 {
     static const enum reason_code order[] = {
-        REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE, REASON_REMOVED_NO_MODEL,
-        REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,   REASON_REMOVED_MODE,
-        REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT, REASON_REMOVED_CAPABILITY,
-        REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,  REASON_REMOVED_RULE,
-        REASON_REMOVED_REGION,
+        REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_MODEL,
+        REASON_REMOVED_DEVICE,     REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
+        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
+        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
+        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++)
         for (size_t i = 0; i < ex->plan.reason_count; i++)
@@ -223,6 +223,9 @@ static void write_degraded(const struct exchange *ex, char out[static DISCLOSURE
     if (!cause[0] && ex->signals.capped_at)
         add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
             ex->signals.capped_at);
+    if (!cause[0] && ex->current->eased)
+        add(cause, sizeof cause, "it was ended after %u tokens because %s",
+            ex->request.tokens_eased, ex->device_why);
     if (!cause[0] && ex->hopeless)
         add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
     if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)

@@ -4,6 +4,7 @@
 #ifndef EXCHANGE_EXCHANGE_CORE_H
 #define EXCHANGE_EXCHANGE_CORE_H
 
+#include "device/device.h"
 #include "exchange/machine/answer.h"
 #include "exchange/machine/attempt.h"
 #include "exchange/machine/continuation.h"
@@ -39,6 +40,7 @@ struct exchange {
     const char *alias;           /* of the route that took this name; or NULL */
     size_t named;                /* tier that the request names; SIZE_MAX none */
     struct signals signals;
+    char device_why[DEVICE_WHY_BYTES];     /* of signals.moment */
     struct conversation_keys conversation; /* that the request continues */
     struct privacy_tally *findings;        /* NULL = there are none */
     struct tier_facts *facts;              /* of services->tiers, in order */

@@ -3,9 +3,9 @@
  * of it. The class only rises, also over the requests of one conversation. */
 #include "exchange/machine/situation.h"
 
-#include "base/device.h"
 #include "base/shortage.h"
 #include "base/str.h"
+#include "device/device.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
@@ -41,12 +41,35 @@ static void keep_findings(struct exchange *ex, const struct privacy_tally *found
         shortage_note();
 }
 
+/* Heat, battery, memory and network of this machine, as a thread beside the requests saw them. */
+static void read_device(struct exchange *ex)
+{
+    struct moment *moment = &ex->signals.moment;
+    struct device_state device;
+    if (!ex->services->device)
+        return;
+    device_read(ex->services->device, &device);
+    moment->battery = device.battery;
+    moment->on_battery = device.on_battery;
+    moment->battery_low = device.battery_low;
+    tier_health_note_network(ex->services->health, device.network, (uint64_t)exchange_now_ms(ex));
+    if (moment->network == TD_NETWORK_UNKNOWN) /* the caller knows better */
+        moment->network = device.network;
+    moment->device_level = device.level;
+    if (device.level == DEVICE_USUAL)
+        return;
+    memcpy(ex->device_why, device.why, sizeof ex->device_why);
+    moment->device_why = ex->device_why;
+    ex->request.tokens_eased = device_level_tokens(device.level);
+}
+
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     read_trace_state(ex);
     signatures_find(ex->services->signatures, &ex->request, &ex->signatures);
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     ex->signals.draw = explore_draw(ex->id);
+    read_device(ex);
     ex->conversation = conversation_id_keys(&ex->request);
     struct privacy_tally found = {0};
     enum td_data_class declared = classify_higher(ex->request.data_class, route->data_class);
@@ -75,6 +98,11 @@ static void forecast(struct exchange *ex, size_t tier)
                                  .tokens_max = ex->request.tokens_max};
     if (ex->services->load)
         tier_load_forecast(ex->services->load, tier, ex->services->tiers[tier], &ask, state);
+    if (ex->services->device && !ex->facts[tier].provider) { /* the engine here, which heats it */
+        struct device *device = ex->services->device;
+        state->forecast_ttft_ms = device_forecast_ms(device, state->forecast_ttft_ms);
+        state->forecast_total_ms = device_forecast_ms(device, state->forecast_total_ms);
+    }
     if (!(state->forecast_ttft_ms > 0))
         state->forecast_ttft_ms = state->ttft_p95_ms;
     if (!(state->forecast_total_ms > 0))
@@ -121,17 +149,6 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
     if (localtime_r(&now, &local)) {
         ex->signals.moment.hour = local.tm_hour;
         ex->signals.moment.weekday = (local.tm_wday + 6) % 7; /* from Sunday to Monday */
-    }
-    if (ex->services->device) {
-        struct device_state device;
-        device_read(ex->services->device, &device);
-        ex->signals.moment.battery = device.battery;
-        ex->signals.moment.on_battery = device.on_battery;
-        tier_health_note_network(ex->services->health, device.network,
-                                 (uint64_t)exchange_now_ms(ex));
-        ex->signals.moment.battery_low = device.battery_low;
-        if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
-            ex->signals.moment.network = device.network;
     }
     for (size_t i = ex->services->tier_count; i-- > 0;)
         if (route->tier_count > 0 && strcmp(ex->facts[i].name, route->tiers[0]) == 0)

@@ -7,9 +7,9 @@
  * requests have no shadow: those with tools, formats, adapters or text to complete, because their
  * answers cannot be compared as texts; those that may not be kept; and classes from contractual on.
  * A shadow begins after the exchange's last word. */
-#include "base/device.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "device/device.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
@@ -100,7 +100,7 @@ static void planned(struct exchange *ex, void *state)
 
 /* --- the beginning --- */
 
-/* Room for one? On battery the device does no spare work, and a metered network carries none. */
+/* Room for one? On battery, or hot, the device does no spare work, and a metered network carries none. */
 static bool reserve(const struct exchange *ex, enum shadow_place place)
 {
     if (place != SHADOW_ON_DEVICE && ex->signals.moment.network == TD_NETWORK_METERED)
@@ -108,7 +108,7 @@ static bool reserve(const struct exchange *ex, enum shadow_place place)
     if (ex->services->device && place == SHADOW_ON_DEVICE) {
         struct device_state device;
         device_read(ex->services->device, &device);
-        if (device.on_battery)
+        if (device.on_battery || device.level != DEVICE_USUAL)
             return false;
     }
     return shadow_pool_reserve(ex->services->shadow_pool);

@@ -26,6 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A look at fewer tokens says little. */
+#define G2_EVERY_LEAST 8
+
 /* True when the tier is removed. *why is then a whole sentence that names the fact. */
 typedef bool constraint_fn(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES]);
 
@@ -284,6 +287,15 @@ static bool too_slow(const struct question *q, size_t tier, char why[REASON_TEXT
                              whole_answer_ms(q->signals), why);
 }
 
+/* Somebody else can: what nobody else may answer is still answered here, slowly. */
+static bool spared(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct moment *moment = &q->signals->moment;
+    return q->relieved && q->facts[tier].place == TD_PLACE_DEVICE &&
+           removed(why, "%.64s is spared: %.120s", q->facts[tier].name,
+                   moment->device_why ? moment->device_why : "the device has no strength left");
+}
+
 static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct routing_rule *rule = q->rule;
@@ -347,7 +359,7 @@ static const struct constraint permissions[] = {
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},
     {REASON_REMOVED_OFFLINE, without_network}, {REASON_REMOVED_OFFLINE, offline},
-    {REASON_REMOVED_TOO_SLOW, too_slow},
+    {REASON_REMOVED_TOO_SLOW, too_slow},       {REASON_REMOVED_DEVICE, spared},
 };
 
 bool tier_is_available(const struct question *q, size_t tier)
@@ -553,6 +565,14 @@ static double least_late_ms(const struct question *q, const size_t *ladder, size
     return least;
 }
 
+static bool can_relieve(const struct question *q, const size_t *ladder, size_t count)
+{
+    for (size_t i = 0; q->signals->moment.device_level >= DEVICE_WALL && i < count; i++)
+        if (q->facts[ladder[i]].place != TD_PLACE_DEVICE && tier_is_available(q, ladder[i]))
+            return true;
+    return false;
+}
+
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out)
@@ -581,12 +601,15 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
         out->gates.g2_abandon_under = 0;
     }
+    if (signals->moment.device_level > DEVICE_USUAL && out->gates.g2_every > G2_EVERY_LEAST)
+        out->gates.g2_every = (out->gates.g2_every + 1) / 2; /* hopeless ones end earlier */
     size_t permitted[RUNGS_MAX], permitted_count = permit(&q, tier_count, permitted, out);
     if (permitted_count == 0) {
         explain_denial(&q, out);
         return;
     }
     q.late_ms_max = least_late_ms(&q, permitted, permitted_count);
+    q.relieved = can_relieve(&q, permitted, permitted_count);
     struct start start;
     start_choose(&q, &out->gates, permitted, permitted_count, &start, &out->decision);
     order_rungs(&q, permitted, permitted_count, start.position, out);

@@ -18,6 +18,7 @@ struct question {
     const struct signals *signals;
     const struct routing_rule *rule; /* that matched, or NULL */
     double late_ms_max;              /* a tier that would be later than this is too slow */
+    bool relieved; /* a tier off the device can be asked in the place of one on it */
 };
 
 struct start {

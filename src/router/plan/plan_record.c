@@ -144,6 +144,8 @@ void plan_record_write(const struct plan_record_input *in, const char *name, str
     put_count(to, "prompt_tokens", signals->prompt_tokens);
     put_flag(to, "on_battery", signals->moment.on_battery);
     put_flag(to, "battery_low", signals->moment.battery_low);
+    put_count(to, "device_level", (uint64_t)signals->moment.device_level);
+    put_text(to, "device_why", signals->moment.device_why);
     put_limits(to, signals);
     while (signals->regions && signals->regions[regions])
         regions++;
@@ -272,6 +274,9 @@ void plan_record_read(const struct json *record, struct plan_record_lists *lists
     out->prompt_tokens = count(record, "prompt_tokens");
     out->moment.on_battery = flag(record, "on_battery");
     out->moment.battery_low = flag(record, "battery_low");
+    uint32_t level = count(record, "device_level");
+    out->moment.device_level = level < DEVICE_LEVEL_COUNT ? (enum device_level)level : DEVICE_USUAL;
+    out->moment.device_why = json_cstr(json_get(record, "device_why"));
     read_limits(record, out);
     bool resides = read_texts(json_get(record, "regions"), lists->regions, TD_REGIONS_MAX) > 0;
     out->regions = resides ? lists->regions : NULL;

@@ -23,6 +23,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_NO_MODEL] = "removed_no_model",
         [REASON_REMOVED_OFFLINE] = "removed_offline",
         [REASON_REMOVED_TOO_SLOW] = "removed_too_slow",
+        [REASON_REMOVED_DEVICE] = "removed_device",
         [REASON_REMOVED_NO_KEY] = "removed_no_key",
         [REASON_REMOVED_CONTEXT] = "removed_context",
         [REASON_REMOVED_CAPABILITY] = "removed_capability",

@@ -4,6 +4,7 @@
 #ifndef ROUTER_POLICY_H
 #define ROUTER_POLICY_H
 
+#include "device/ease.h"
 #include "request/request.h"
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
@@ -141,6 +142,7 @@ enum reason_code {
     REASON_REMOVED_NO_MODEL,
     REASON_REMOVED_OFFLINE,
     REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
+    REASON_REMOVED_DEVICE,   /* the device is too hot, or has no memory or charge for it */
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
@@ -247,7 +249,7 @@ enum decided_by {
     DECIDED_BY_DENIAL,
     DECIDED_BY_MODE,
     DECIDED_BY_RULE,
-    DECIDED_BY_DEVICE, /* a metered network or a low battery */
+    DECIDED_BY_DEVICE, /* a metered network, a low battery, heat, short memory */
     DECIDED_BY_RAMP,
     DECIDED_BY_ROUTE,
     DECIDED_BY_GATE,
@@ -323,9 +325,11 @@ enum rule_language {
 
 /* What the device knows of itself now. */
 struct moment {
-    int hour, weekday;            /* local time; Monday is 0; -1 = not known */
-    double battery;               /* percent; NAN = no battery, or not known */
-    bool on_battery, battery_low; /* base/device.h */
+    int hour, weekday;              /* local time; Monday is 0; -1 = not known */
+    double battery;                 /* percent; NAN = no battery, or not known */
+    bool on_battery, battery_low;   /* device/device.h */
+    enum device_level device_level; /* for heat, the battery or memory */
+    const char *device_why;         /* the fact behind it; NULL = none, borrowed */
     enum td_network network;
     double day_tokens; /* of this server in the last 24 hours; NAN = not counted */
 };

@@ -3,7 +3,7 @@
  *
  *   mode    what the caller asked for
  *   rule    the rule that matched
- *   device  a metered network, a battery that is nearly empty
+ *   device  a metered network, a battery that is nearly empty, heat, short memory
  *   ramp    the route's ramp (ramp_statistics.h)
  *   score   the weights (score.h)
  *   route   the route's start, or the next rung when gate G0 fires
@@ -103,13 +103,14 @@ static size_t first_available_at(const struct choice *choice, bool device)
     return SIZE_MAX;
 }
 
-/* A metered network is paid for by volume, and a battery that is nearly empty is needed for what
- * only the device can do. A request that may leave its place only for that stays where it can. */
+/* A metered network is paid for by volume, and a battery that is nearly empty, or what is left until
+ * the kernel slows a hot device, is needed for what only the device can do. A request that may leave its place only for that stays where it can. */
 static bool start_by_device(const struct choice *choice)
 {
     const struct moment *moment = &choice->q->signals->moment;
     bool metered = moment->network == TD_NETWORK_METERED;
-    if (choice->q->named != SIZE_MAX || (!metered && !moment->battery_low))
+    bool eased = moment->device_level >= DEVICE_HOT;
+    if (choice->q->named != SIZE_MAX || (!metered && !moment->battery_low && !eased))
         return false;
     size_t position = first_available_at(choice, metered);
     if (position == SIZE_MAX)
@@ -121,6 +122,11 @@ static bool start_by_device(const struct choice *choice)
     if (metered) {
         removed(choice->decision->flip, "on a network that is not metered");
         return removed(choice->start->text, "the network is metered: starts on %s", name);
+    }
+    if (!moment->battery_low) {
+        removed(choice->decision->flip, "on a device that is neither hot nor short of memory");
+        return removed(choice->start->text, "%.120s: starts on %s",
+                       moment->device_why ? moment->device_why : "the device is spared", name);
     }
     removed(choice->decision->flip, "with a battery that is not nearly empty");
     return removed(choice->start->text, "the battery is at %.0f %%: starts on %s", moment->battery,

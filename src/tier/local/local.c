@@ -129,7 +129,7 @@ static uint32_t answer_tokens_max(const struct local_engine *engine,
         request->completion->prompt_only) /* scoring may use the whole context */
         return prompt_count <= engine->context_tokens;
     if (wanted == 0)
-        wanted = ANSWER_TOKENS_DEFAULT;
+        wanted = request->tokens_eased ? request->tokens_eased : ANSWER_TOKENS_DEFAULT;
     size_t room = engine->context_tokens > prompt_count ? engine->context_tokens - prompt_count : 0;
     return wanted > room ? (uint32_t)room : wanted;
 }

@@ -103,7 +103,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     put_completion(out, request->completion);
     put_labels(out, request->labels);
     put_cstr(out, request->model);
-    put_u32(out, request->tokens_max);
+    put_u32(out, request->tokens_max ? request->tokens_max : request->tokens_eased);
     put_u32(out, sampling.bias_count);
     buf_append(out, sampling.biases, sampling.bias_count * sizeof *sampling.biases);
     sampling.biases = NULL;

@@ -194,6 +194,8 @@ static void make_request(struct world *w)
                    .battery = 50,
                    .on_battery = chance(w, 0.2),
                    .battery_low = chance(w, 0.1),
+                   .device_level = (enum device_level)(chance(w, 0.2) ? DEVICE_WALL : DEVICE_USUAL),
+                   .device_why = "the device is hot",
                    .network = (enum td_network)below(w, 4),
                    .day_tokens = NAN},
         .budget_used = NAN,

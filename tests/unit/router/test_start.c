@@ -96,6 +96,53 @@ static void test_a_rules_stay_closes_the_gates(void)
     CHECK(begin(&s) == 0 && !s.plan.gates.g2_on && !s.plan.gates.g3_on);
 }
 
+static void test_a_hot_device_starts_elsewhere_and_says_why(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.moment.device_level = DEVICE_WARM;
+    CHECK(begin(&s) == 0 && strcmp(by(&s), "route") == 0);
+    s.signals.moment.device_level = DEVICE_HOT;
+    s.signals.moment.device_why = "the device is at 40.9 C and slows itself at 41.4 C";
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "device") == 0 && s.plan.rung_count == 3);
+    CHECK(s.plan.reasons[0].code == REASON_CHOSEN_DEVICE);
+    CHECK(strstr(s.plan.reasons[0].text, "40.9 C") && strstr(s.plan.decision.flip, "hot"));
+    s.signals.data_class = TD_CLASS_RESTRICTED; /* heat opens nothing that its class closes */
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 1);
+}
+
+static void test_a_device_at_its_wall_answers_only_what_nobody_else_may(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.moment.device_level = DEVICE_WALL;
+    s.signals.moment.device_why = "memory is short: 12 MiB are free";
+    CHECK(begin(&s) == 1 && s.plan.rung_count == 2);
+    bool told = false;
+    for (size_t i = 0; i < s.plan.reason_count; i++)
+        told = told || (s.plan.reasons[i].code == REASON_REMOVED_DEVICE &&
+                        strcmp(s.plan.reasons[i].tier, "local") == 0 &&
+                        strstr(s.plan.reasons[i].text, "12 MiB"));
+    CHECK(told);
+    s.states[1].reachable = s.states[2].reachable = false;
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 1);
+    s.states[1].reachable = s.states[2].reachable = true;
+    s.signals.mode = TD_MODE_ONLY_LOCAL;
+    CHECK(begin(&s) == 0);
+    s.signals.mode = TD_MODE_AUTO;
+    plan_make(&s.route, 0, &s.signals, s.facts, s.states, COUNT, &s.plan); /* by its name */
+    CHECK(s.plan.rung_count == 1 && s.plan.rungs[0] == 0);
+}
+
+static void test_a_warm_device_looks_for_hopeless_answers_more_often(void)
+{
+    struct scene s;
+    scene_init_with(&s, (struct gate_settings){.g2_on = true, .g2_every = 32});
+    CHECK(begin(&s) == 0 && s.plan.gates.g2_every == 32);
+    s.signals.moment.device_level = DEVICE_WARM;
+    CHECK(begin(&s) == 0 && s.plan.gates.g2_every == 16);
+}
+
 static void test_a_denial_leaves_no_tier_and_gives_its_reason(void)
 {
     struct scene s;
@@ -355,6 +402,9 @@ int main(void)
     RUN(test_a_rule_tells_what_would_not_have_matched_it);
     RUN(test_an_unreachable_risk_is_said_and_not_printed_as_a_number);
     RUN(test_a_rules_stay_closes_the_gates);
+    RUN(test_a_hot_device_starts_elsewhere_and_says_why);
+    RUN(test_a_device_at_its_wall_answers_only_what_nobody_else_may);
+    RUN(test_a_warm_device_looks_for_hopeless_answers_more_often);
     RUN(test_a_denial_leaves_no_tier_and_gives_its_reason);
     RUN(test_a_rule_raises_the_class);
     RUN(test_each_corner_of_the_triangle_has_its_tier);

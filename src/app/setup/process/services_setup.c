@@ -13,11 +13,11 @@
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/prober.h"
-#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cluster/postgres.h"
 #include "cluster/share.h"
+#include "device/device.h"
 #include "exchange/limits/account.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/meter.h"
@@ -251,7 +251,11 @@ enum td_status services_setup_files(const struct config *config, bool serves,
 enum td_status services_setup_update(const struct config *config, bool serves,
                                      struct services_parts *parts, struct td_error *err)
 {
+    const struct device_acts acts = {config->device.heat, config->device.battery,
+                                     config->device.memory};
     enum td_status status = egress_setup_open(config, &parts->base.egress, err);
+    if (parts->base.device)
+        device_set_acts(parts->base.device, acts);
     atomic_store(&parts->egress, parts->base.egress);
     if (status == TD_OK)
         status = open_answers(config, serves, &parts->base, err);

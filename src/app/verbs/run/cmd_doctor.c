@@ -1,6 +1,7 @@
 /* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
  * check is one function; the table is their order. */
 #include "app/cli/command.h"
+#include "app/cli/device_words.h"
 #include "app/cli/options.h"
 #include "app/cli/server_check.h"
 #include "app/cli/verb.h"
@@ -108,6 +109,14 @@ static void check_cores(struct doctor *doctor)
     add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
         too_many ? "remove engine.threads: more threads than cores wait for each other" : NULL,
         "%u usable%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
+}
+
+static void check_device(struct doctor *doctor)
+{
+    char words[384];
+    bool usual = device_words_write(doctor->config->device.root, words, sizeof words);
+    add(doctor, "device", usual ? HEALTH_OK : HEALTH_WARN,
+        usual ? NULL : "docs/device.md says what a server does about it", "%s", words);
 }
 
 /* Whether a route judges the tier's answers by the default numbers of its gates. */
@@ -601,9 +610,9 @@ static void check_routes(struct doctor *doctor)
 static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu,    check_cores,       check_models,
-        check_state,  check_ledger, check_confinement, check_retention,
-        check_port,   check_tls,    check_retirement};
+        check_routes,    check_cpu,   check_cores,  check_device,
+        check_models,    check_state, check_ledger, check_confinement,
+        check_retention, check_port,  check_tls,    check_retirement};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)

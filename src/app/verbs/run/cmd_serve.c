@@ -21,6 +21,7 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/client_keys.h"
+#include "app/setup/process/device_keeper.h"
 #include "app/setup/process/key_keeper.h"
 #include "app/setup/process/listeners.h"
 #include "app/setup/process/memory_rest.h"
@@ -442,7 +443,10 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
         return status;
     fill_host(serve);
     struct watch_keeper *keeper = NULL;
+    struct device_keeper *device = NULL;
     status = watch_keeper_start(serve->runtime, &keeper, err);
+    if (status == TD_OK)
+        status = device_keeper_start(serve->runtime, &device, err);
     if (status == TD_OK)
         status = retention_start(runtime_config(serve->runtime), &serve->retention, err);
     if (status == TD_OK)
@@ -457,6 +461,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     }
     stop_workers(serve);
     listeners_close(serve->listeners);
+    device_keeper_stop(device);
     watch_keeper_stop(keeper);
     return status;
 }

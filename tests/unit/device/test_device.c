@@ -1,11 +1,12 @@
 /* Batteries and networks, read from a folder that looks like sysfs. */
-#include "base/device.h"
+#include "device/device.h"
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "test.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -193,8 +194,173 @@ static void test_a_low_battery_stays_low_until_it_has_some_charge(void)
     device_free(device);
 }
 
+static void put_heat(const char *temperature)
+{
+    put("thermal/thermal_zone0/type", "cpu\n");
+    put("thermal/thermal_zone0/temp", temperature);
+    put("thermal/thermal_zone0/trip_point_0_type", "passive\n");
+    put("thermal/thermal_zone0/trip_point_0_temp", "41400\n");
+}
+
+static void test_heat_battery_and_memory_have_a_level_and_a_reason(void)
+{
+    make_root();
+    put_heat("30000\n");
+    struct device *device = device_new(root, NULL, 0, &clock_hands);
+    struct device_state state = look(device);
+    CHECK(state.level == DEVICE_USUAL && state.cause == DEVICE_CAUSE_NONE && !state.why[0]);
+    CHECK(state.thread_share >= 1 && state.thermal.known);
+    put_heat("42000\n");
+    now_ms += 2000;
+    state = look(device);
+    CHECK(state.level == DEVICE_WALL && state.cause == DEVICE_CAUSE_HEAT);
+    CHECK(strstr(state.why, "42.0") && strstr(state.why, "41.4"));
+    CHECK(state.thread_share >= 1); /* the kernel slows it already */
+    device_set_acts(device, (struct device_acts){.battery = true});
+    now_ms += 2000;
+    CHECK(look(device).level == DEVICE_USUAL);
+    put("power_supply/BAT0/type", "Battery\n");
+    put("power_supply/BAT0/capacity", "4\n");
+    put("power_supply/BAT0/status", "Discharging\n");
+    now_ms += 2000;
+    state = look(device);
+    CHECK(state.level == DEVICE_HOT && state.cause == DEVICE_CAUSE_BATTERY);
+    CHECK(strstr(state.why, "4 %") && state.thread_share >= 1);
+    put_heat("30000\n");
+    now_ms += 2000;
+    CHECK(look(device).thread_share == 0.5);
+    device_set_acts(device, (struct device_acts){.heat = false});
+    now_ms += 2000;
+    state = look(device);
+    CHECK(state.level == DEVICE_USUAL && !state.battery_low);
+    device_free(device);
+}
+
+static void put_memory(unsigned mib)
+{
+    char text[128], path[256];
+    snprintf(path, sizeof path, "%s/proc", root);
+    (void)mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/sys", root);
+    (void)mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    snprintf(text, sizeof text, "MemTotal: 8388608 kB\nMemAvailable: %u kB\n", mib * 1024);
+    FILE *file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_short_memory_counts_at_once_and_for_some_time(void)
+{
+    static const struct {
+        unsigned mib;
+        enum device_level level;
+    } looks[] = {{4000, DEVICE_USUAL},
+                 {800, DEVICE_WARM},
+                 {400, DEVICE_HOT},
+                 {200, DEVICE_WALL},
+                 {4000, DEVICE_WALL} /* within its time */,
+                 {4000, DEVICE_USUAL}};
+    make_root();
+    put_memory(4000);
+    struct device *device = device_new(root, NULL, 0, &clock_hands);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        put_memory(looks[i].mib);
+        now_ms += i == 5 ? 20000 : 2000;
+        struct device_state state = look(device);
+        CHECK(state.memory.known && state.memory_level == looks[i].level);
+        CHECK(state.level == looks[i].level && state.thread_share >= 1);
+    }
+    put_memory(800);
+    now_ms += 20000;
+    CHECK(look(device).level == DEVICE_WARM);
+    put_memory(900); /* not enough more to matter */
+    now_ms += 20000;
+    CHECK(look(device).level == DEVICE_WARM);
+    device_free(device);
+}
+
+static void test_a_sampler_looks_in_the_place_of_requests(void)
+{
+    make_root();
+    put_heat("30000\n");
+    struct device *device = device_new(root, NULL, 0, &clock_hands);
+    const struct device_work work = {.busy_s = 1, .tokens = 10, .token_ms = 20, .threads = 2};
+    device_sample(device, &work);
+    put_heat("50000\n");
+    now_ms += 60000;
+    CHECK(look(device).thermal.temperature_c == 30); /* as it was at the last sample */
+    device_sample(device, &work);
+    CHECK(look(device).thermal.temperature_c == 50);
+    CHECK(device_forecast_ms(device, 1000) > 1500); /* it is at its wall */
+    device_free(device);
+}
+
+static void *sample_often(void *ctx)
+{
+    struct device_work work = {.token_ms = 20, .threads = 2};
+    for (int i = 0; i < 100; i++) {
+        work.busy_s += 1;
+        device_sample(ctx, &work);
+    }
+    return NULL;
+}
+
+static void test_readers_beside_the_sampler_see_whole_states(void)
+{
+    pthread_t thread;
+    make_root();
+    put_heat("45000\n");
+    struct device *device = device_new(root, NULL, 0, NULL);
+    REQUIRE(pthread_create(&thread, NULL, sample_often, device) == 0);
+    for (int i = 0; i < 2000; i++) {
+        struct device_state state = look(device);
+        CHECK(state.thermal.known && state.thermal.temperature_c == 45);
+        CHECK(device_forecast_ms(device, 100) >= 100);
+        device_set_acts(device, (struct device_acts){i % 2, true, true});
+    }
+    pthread_join(thread, NULL);
+    device_free(device);
+}
+
+static void test_energy_of_a_token_is_measured_where_power_is_told(void)
+{
+    make_root();
+    struct device *device = device_new(root, NULL, 0, &clock_hands);
+    struct device_work work = {.busy_s = 0, .tokens = 0, .token_ms = 100, .threads = 2};
+    device_sample(device, &work);
+    CHECK(isnan(look(device).token_j));
+    for (int i = 0; i < 5; i++) {
+        now_ms += 2000;
+        work.busy_s += 2;
+        work.tokens += 20;
+        device_sample(device, &work);
+    }
+    struct device_state state = look(device);
+    CHECK(state.token_j > 0 && !state.token_j_measured);
+    put("power_supply/BAT0/type", "Battery\n");
+    put("power_supply/BAT0/capacity", "80\n");
+    put("power_supply/BAT0/status", "Discharging\n");
+    put("power_supply/BAT0/power_now", "5000000\n");
+    for (int i = 0; i < 400; i++) {
+        now_ms += 2000;
+        work.busy_s += 2;
+        work.tokens += 20;
+        device_sample(device, &work);
+    }
+    state = look(device);
+    CHECK(state.token_j_measured && fabs(state.token_j - 0.5) < 0.01);
+    device_free(device);
+}
+
 int main(void)
 {
+    RUN(test_heat_battery_and_memory_have_a_level_and_a_reason);
+    RUN(test_short_memory_counts_at_once_and_for_some_time);
+    RUN(test_a_sampler_looks_in_the_place_of_requests);
+    RUN(test_readers_beside_the_sampler_see_whole_states);
+    RUN(test_energy_of_a_token_is_measured_where_power_is_told);
     RUN(test_a_machine_without_either_says_nothing);
     RUN(test_the_least_charged_battery_counts_and_a_mouse_does_not);
     RUN(test_nonsense_is_nothing);
