@@ -24,7 +24,9 @@ struct client_request {
     struct td_str body;         /* copied, unless it is that of `shared` */
     struct client_body *shared; /* held until it was sent; or NULL */
     bool allow_http;
-    bool direct;   /* without a proxy, as for loopback addresses */
+    bool direct; /* without a proxy, as for loopback addresses */
+    /* Connects to public addresses only, whatever the host's name leads to, and not by a proxy. */
+    bool public_only;
     bool discreet; /* messages are for strangers: no host, no address; the log has them */
     /* Bytes alone are no answer: only the first one and client_note_progress end a silence. */
     bool notes_progress;

@@ -1,7 +1,23 @@
 #include "net/client_options.h"
 
+#include "base/log.h"
+#include "net/transport/address_set.h"
+
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
+
+/* Looked at when a connection is made, so that a name that changes its address meanwhile does not
+ * help. */
+static curl_socket_t open_public(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)ctx, (void)purpose;
+    if (!address_is_public(&address->addr)) {
+        log_event(LOG_LEVEL_WARN, "private_address_refused", "family=%d", address->family);
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
 
 CURLcode client_options_method(CURL *easy, const struct client_request *request)
 {
@@ -34,7 +50,11 @@ CURLcode client_options_security(CURL *easy, const struct client_request *reques
         bad = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, request->pinned_key);
     if (!bad && request->unix_path)
         bad = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_path);
-    if (!bad && (direct || request->unix_path))
+    if (!bad && request->public_only)
+        bad = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_public);
+    if (!bad && request->public_only) /* not by a connection that others have opened */
+        bad = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    if (!bad && (direct || request->unix_path || request->public_only))
         bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
     return bad;
 }

@@ -279,6 +279,7 @@ SENDERS = {
         "src/net/client.h": "declares it",
         "src/tier/door.c": "the door",
         "src/app/setup/process/watch_keeper.c": "tells the operator's webhook of alarms",
+        "src/net/webhook.c": "tells the operator's addresses of ids and states, without texts",
         "src/api/telemetry/otlp.c": "tells the operator's collector of times, tokens and costs",
         "src/app/setup/credentials/fetch.c": "asks for a tier's credentials, where they end",
         "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)",

@@ -16,6 +16,7 @@ struct ledger_desk;
 struct meters;
 struct metrics;
 struct otlp;
+struct webhooks;
 struct sandbox;
 
 /* Whose data is to be erased. */
@@ -60,6 +61,7 @@ struct api_host {
     struct metrics *metrics;
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
+    struct webhooks *webhooks;        /* NULL = nobody is told of events (net/webhook.h) */
     struct auth *auth;                /* NULL = no key needed */
     struct meters *meters;            /* of keys; NULL = nobody counts */
     const char *keys_path;            /* of the store of keys; NULL = there is none */

@@ -199,6 +199,14 @@ struct config_app {
     struct config_texts models;    /* names and patterns that it may ask for; empty = all */
 };
 
+struct config_webhook {
+    uint32_t line;
+    const char *name, *url;
+    const char *secret_env, *secret_file; /* one of them */
+    struct config_texts events;           /* empty = all */
+    bool allow_private;
+};
+
 struct config_budget {
     uint32_t line;
     const char *name;
@@ -400,6 +408,8 @@ struct config {
     size_t app_count;
     struct config_budget *budgets;
     size_t budget_count;
+    struct config_webhook *webhooks; /* at most WEBHOOKS_MAX */
+    size_t webhook_count;
     struct {
         const char *root; /* of sysfs */
         struct config_texts metered;

@@ -11,6 +11,7 @@
 #include "cluster/redis.h"
 #include "net/loopback.h"
 #include "net/transport/address_set.h"
+#include "net/webhook.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/servers.h"
@@ -495,6 +496,28 @@ static enum td_status check_webhook(const struct config *config, struct td_error
     return TD_OK;
 }
 
+static enum td_status check_webhooks(const struct config *config, struct td_error *err)
+{
+    for (size_t i = 0; i < config->webhook_count; i++) {
+        const struct config_webhook *webhook = &config->webhooks[i];
+        struct td_error why = {0};
+        enum td_status status = check_name(config, webhook->line, webhook->name, err);
+        if (status != TD_OK)
+            return status;
+        if (!webhook->secret_env == !webhook->secret_file)
+            return refuse(config, webhook->line, err,
+                          "webhook '%.64s' needs secret_env or secret_file, and one of them only",
+                          webhook->name);
+        if (webhook_check_url(webhook->url, webhook->allow_private, &why) != TD_OK)
+            return refuse(config, webhook->line, err, "%s", why.message);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(webhook->name, config->webhooks[j].name) == 0)
+                return refuse(config, webhook->line, err, "two webhooks are named '%.64s'",
+                              webhook->name);
+    }
+    return TD_OK;
+}
+
 static enum td_status check_listen(const struct config *config, struct td_error *err)
 {
     struct address_set proxies;
@@ -594,8 +617,9 @@ typedef enum td_status check_entry_fn(const struct config *config, size_t index,
 void config_check(const struct config *config, struct config_mistakes *mistakes)
 {
     assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
-    static check_fn *const checks[] = {check_sections, check_listen,  check_tls,      check_cache,
-                                       check_webhook,  check_cluster, check_retention};
+    static check_fn *const checks[] = {check_sections, check_listen,   check_tls,
+                                       check_cache,    check_webhooks, check_webhook,
+                                       check_cluster,  check_retention};
     const struct {
         check_entry_fn *check;
         size_t count;

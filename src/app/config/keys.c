@@ -3,6 +3,7 @@
 #include "app/config/keys.h"
 
 #include "exchange/limits/watch.h"
+#include "net/webhook.h"
 
 /* --- router --- */
 
@@ -115,6 +116,9 @@ static const struct config_key root_keys[] = {
     {"budgets", CONFIG_KEY_SECTIONS, AT(budgets), NULL, 0, BUDGETS_MAX, .section = &keys_budget,
      .help = "money for a day; when it is spent, only free tiers answer",
      .count_offset = AT(budget_count)},
+    {"webhooks", CONFIG_KEY_SECTIONS, AT(webhooks), NULL, 0, WEBHOOKS_MAX, .section = &keys_webhook,
+     .help = "addresses that are told of events, signed as Standard Webhooks says; needs a restart",
+     .count_offset = AT(webhook_count)},
     {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &device_section,
      .help = "heat, battery, memory and network of this machine, and what is done about them"},
     {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_policy,

@@ -84,7 +84,8 @@ extern const struct config_section keys_server, keys_ledger, keys_cluster, keys_
 extern const struct config_section keys_engine, keys_models; /* keys_engine.c */
 extern const struct config_section keys_tier;                /* keys_tiers.c */
 extern const struct config_section keys_route;               /* keys_routes.c */
-extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy; /* keys_rules.c */
+extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy,
+    keys_webhook;                                /* keys_rules.c */
 extern const struct config_section keys_privacy; /* keys_privacy.c */
 
 /* Names of choices that tests of policies read too; each ends with NULL, the index is the value. */

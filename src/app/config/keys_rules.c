@@ -161,6 +161,26 @@ static const struct config_key budget_keys[] = {
 const struct config_section keys_budget = KEYS_LIST(budget_keys, struct config_budget);
 #undef AT
 
+/* --- webhooks[] --- */
+
+#define AT(member) offsetof(struct config_webhook, member)
+static const struct config_key webhook_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "unique name; the log shows it"},
+    {"url", CONFIG_KEY_TEXT, AT(url), NULL, .required = true,
+     .help = "https address that events are posted to; redirects are not followed"},
+    {"secret_env", CONFIG_KEY_TEXT, AT(secret_env), NULL,
+     .help =
+         "environment variable with the secret of its signatures: whsec_ and base64, or a text"},
+    {"secret_file", CONFIG_KEY_TEXT, AT(secret_file), NULL, .help = "file with that secret"},
+    {"events", CONFIG_KEY_WORDS, AT(events), NULL, 0, 32,
+     .help = "the events that it is told of, as in [answer.corrected, \"review.*\"]; default: all"},
+    {"allow_private", CONFIG_KEY_BOOL, AT(allow_private), "false",
+     .help = "the address may be this machine or in a private network, and may be http"},
+};
+const struct config_section keys_webhook = KEYS_LIST(webhook_keys, struct config_webhook);
+#undef AT
+
 /* --- policy --- */
 
 #define AT(member) offsetof(struct config, policy.member)

@@ -64,19 +64,64 @@ bool address_set_add(struct address_set *set, struct td_str text)
     return true;
 }
 
+static bool read_bytes(const struct sockaddr *address, uint8_t bytes[static 16])
+{
+    if (address->sa_family == AF_INET) {
+        memcpy(bytes, mapped, sizeof mapped);
+        memcpy(bytes + sizeof mapped, &((const struct sockaddr_in *)address)->sin_addr, 4);
+    } else if (address->sa_family == AF_INET6) {
+        memcpy(bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
+    }
+    return address->sa_family == AF_INET || address->sa_family == AF_INET6;
+}
+
+bool address_is_public(const struct sockaddr *address)
+{
+    /* Outside of 2000::/3 only NAT64 (64:ff9b::/96) leads to the internet. */
+    static const struct {
+        uint8_t bytes[8];
+        uint8_t bits;
+    } closed4[] = {{{0}, 8},
+                   {{10}, 8},
+                   {{100, 64}, 10},
+                   {{127}, 8},
+                   {{169, 254}, 16},
+                   {{172, 16}, 12},
+                   {{192, 0, 0}, 24},
+                   {{192, 0, 2}, 24},
+                   {{192, 88, 99}, 24},
+                   {{192, 168}, 16},
+                   {{198, 18}, 15},
+                   {{198, 51, 100}, 24},
+                   {{203, 0, 113}, 24},
+                   {{224}, 3}},
+      closed6[] = {{{0x20, 0x01}, 23},
+                   {{0x20, 0x01, 0x0d, 0xb8}, 32},
+                   {{0x20, 0x02}, 16},
+                   {{0x3f, 0xff}, 20}};
+    static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+    uint8_t bytes[16];
+    if (!read_bytes(address, bytes))
+        return false;
+    if (memcmp(bytes, mapped, sizeof mapped) == 0 || memcmp(bytes, nat64, sizeof nat64) == 0) {
+        for (size_t i = 0; i < sizeof closed4 / sizeof *closed4; i++)
+            if (same_prefix(bytes + 12, closed4[i].bytes, closed4[i].bits))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof closed6 / sizeof *closed6; i++)
+        if (same_prefix(bytes, closed6[i].bytes, closed6[i].bits))
+            return false;
+    return bytes[0] >> 5 == 1;
+}
+
 bool address_set_has(const struct address_set *set, const struct sockaddr *address)
 {
     uint8_t bytes[16];
     if (address->sa_family == AF_UNIX)
         return set->has_path;
-    if (address->sa_family == AF_INET) {
-        memcpy(bytes, mapped, sizeof mapped);
-        memcpy(bytes + sizeof mapped, &((const struct sockaddr_in *)address)->sin_addr, 4);
-    } else if (address->sa_family == AF_INET6) {
-        memcpy(bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, sizeof bytes);
-    } else {
+    if (!read_bytes(address, bytes))
         return false;
-    }
     for (size_t i = 0; i < set->count; i++)
         if (same_prefix(bytes, set->items[i].bytes, set->items[i].bits))
             return true;

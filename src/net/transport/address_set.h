@@ -24,4 +24,9 @@ bool address_set_add(struct address_set *set, struct td_str text);
 /* An IPv4 address is the same in IPv6's form. */
 bool address_set_has(const struct address_set *set, const struct sockaddr *address);
 
+/* Neither this machine nor a network of somebody's own, nor anything else that is not of the whole
+ * internet (the IANA registries of special-purpose addresses). An IPv4 address inside of an IPv6
+ * one counts as itself. */
+bool address_is_public(const struct sockaddr *address);
+
 #endif

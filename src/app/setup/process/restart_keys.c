@@ -105,17 +105,29 @@ static bool same_otlp(const struct config *old, const struct config *new)
            old->otlp.metrics_interval_s == new->otlp.metrics_interval_s;
 }
 
+static bool same_webhooks(const struct config *old, const struct config *new)
+{
+    bool same = old->webhook_count == new->webhook_count;
+    for (size_t i = 0; same && i < old->webhook_count; i++) {
+        const struct config_webhook *a = &old->webhooks[i], *b = &new->webhooks[i];
+        same = same_text(a->name, b->name) && same_text(a->url, b->url) &&
+               same_text(a->secret_env, b->secret_env) &&
+               same_text(a->secret_file, b->secret_file) && same_texts(&a->events, &b->events) &&
+               a->allow_private == b->allow_private;
+    }
+    return same;
+}
+
 void restart_keys_warn(const struct config *old, const struct config *new)
 {
     const struct {
         const char *section;
         bool same;
-    } sections[] = {{"server", same_server(old, new)},
-                    {"ledger", same_ledger(old, new)},
-                    {"files", same_files(old, new)},
-                    {"otlp", same_otlp(old, new)},
-                    {"log", same_text(old->log.access, new->log.access)},
-                    {"privacy", same_privacy(old, new)}};
+    } sections[] = {
+        {"server", same_server(old, new)},     {"ledger", same_ledger(old, new)},
+        {"files", same_files(old, new)},       {"otlp", same_otlp(old, new)},
+        {"webhooks", same_webhooks(old, new)}, {"log", same_text(old->log.access, new->log.access)},
+        {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)
             log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=%s file=%s",

@@ -30,6 +30,7 @@
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/service_manager.h"
 #include "app/setup/process/watch_keeper.h"
+#include "app/setup/process/webhook_setup.h"
 #include "app/setup/process/worker.h"
 #include "base/background.h"
 #include "base/crypto.h"
@@ -40,6 +41,7 @@
 #include "ledger/file_store.h"
 #include "ledger/key_store.h"
 #include "net/body_budget.h"
+#include "net/webhook.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -67,6 +69,7 @@ struct serve {
     struct metrics *metrics;
     struct access_log *access_log;   /* NULL = requests are not logged */
     struct otlp *otlp;               /* NULL = no collector is told */
+    struct webhooks *webhooks;       /* NULL = nobody is told of events */
     struct background *background;   /* outlives the workers */
     struct ledger_desk *ledger_desk; /* likewise; NULL without a ledger */
     struct history *history;         /* NULL = nothing is kept */
@@ -109,6 +112,7 @@ static void fill_host(struct serve *serve)
         .ledger_desk = serve->ledger_desk,
         .metrics = serve->metrics,
         .otlp = serve->otlp,
+        .webhooks = serve->webhooks,
         .access_log = serve->access_log,
         .auth = serve->auth,
         .key = serve->key,
@@ -436,6 +440,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     status = open_files(serve, err);
     if (status == TD_OK)
         status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
+    if (status == TD_OK)
+        status = webhook_setup_open(runtime_config(serve->runtime), &serve->webhooks, err);
     const char *access = runtime_config(serve->runtime)->log.access;
     if (status == TD_OK && strcmp(access, "off") != 0)
         status = access_log_open(access, &serve->access_log, err);
@@ -517,6 +523,7 @@ static int cmd_serve(int argc, char **argv)
     serve->manager = service_manager_find();
     enum td_status status = serve_run(serve, &values, json, &err);
     otlp_free(serve->otlp);
+    webhooks_free(serve->webhooks);
     access_log_free(serve->access_log);
     retention_stop(serve->retention);
     key_keeper_stop(serve->keys);
