@@ -155,6 +155,9 @@ struct meter_hold {
 #define TD_TAGS_MAX 8
 #define TD_REGIONS_MAX 2 /* one from the body and one from a header */
 
+/* How much a wrong answer would harm: what is checked of it follows (router/plan/verify.h). */
+enum td_stakes { STAKES_UNSAID, STAKES_LOW, STAKES_HIGH };
+
 struct td_request {
     const struct td_message *messages;
     size_t message_count;
@@ -254,6 +257,7 @@ struct td_request {
     const char *consent;      /* id of the consent that the request names, or NULL */
     struct request_consent brought; /* the consent itself, where the body has it */
     bool corrections;               /* the client understands correction chunks */
+    enum td_stakes stakes;          /* what a wrong answer would do; as the client says */
 };
 
 static inline bool request_lists(const struct td_str *list, size_t count, struct td_str text)

@@ -9,6 +9,7 @@
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
 #include "router/plan/routing_rules.h"
+#include "router/plan/verify.h"
 #include "router/watch/ramp_statistics.h"
 
 #define RUNGS_MAX 8
@@ -55,6 +56,7 @@ struct gate_settings {
 /* When an attempt has said nothing for some time, another rung is asked as well. */
 struct hedge_settings {
     bool on;
+    bool at_once;        /* a race: both begin together */
     uint32_t percentile; /* of the tier's measured time to its first text: how long to wait */
     uint32_t after_ms;   /* a fixed time instead; 0 = the percentile */
     double share;        /* the largest share of requests that is hedged */
@@ -83,6 +85,9 @@ struct route {
     uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
     struct hedge_settings hedge;
+    bool race;
+    enum settle settle; /* of a race */
+    struct verify_settings verify;
     uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
     double explore_share;       /* of the requests that start elsewhere by a draw (explore.c) */
     struct td_weights weights;  /* for requests that bring none */
@@ -194,6 +199,10 @@ enum reason_code {
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
+    REASON_VERIFYING,     /* a stronger tier checks the answer (G4) */
+    REASON_VERIFIED,      /* and found it right */
+    REASON_LEFT_REFUTED,  /* or wrong */
+    REASON_UNVERIFIED,    /* or could not be asked, or said nothing in time */
     REASON_NOT_GIVEN,     /* the client's form has no place for the answer */
     REASON_CONTINUED,     /* goes on with what a tier that broke off had shown */
     REASON_USAGE_REFUSED, /* the tier told of more than can have been, or of what is no usage */

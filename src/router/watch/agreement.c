@@ -18,7 +18,8 @@ struct word_list {
     uint64_t number[AGREEMENT_WORDS_MAX];
     size_t count, number_count, max;
     size_t unspaced; /* words of one character */
-    bool negated;    /* while reading: the words up to the next punctuation mark are denied */
+    size_t negations;
+    bool negated; /* while reading: the words up to the next punctuation mark are denied */
 };
 
 const char *agreement_kind_name(enum agreement_kind kind)
@@ -105,6 +106,7 @@ static void add_word(struct word_list *list, struct td_str word)
 static void add_negation(struct word_list *list, struct td_str word)
 {
     bool before = list->negated;
+    list->negations++;
     list->negated = false;
     add_word(list, word);
     list->negated = !before;
@@ -157,7 +159,7 @@ static void read_words(struct td_str text, size_t max, struct word_list *out)
 {
     char word[64], folded[FOLD_BYTES_MAX];
     size_t len = 0;
-    out->count = out->number_count = out->unspaced = 0;
+    out->count = out->number_count = out->unspaced = out->negations = 0;
     out->max = max;
     out->negated = false;
     for (size_t at = 0; at < text.len && out->count < max;) {
@@ -341,4 +343,130 @@ bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_en
     out->score = text_score(&left, &right);
     out->same = out->score >= AGREEMENT_SAME_TEXT;
     return true;
+}
+
+/* --- by the rule of a policy --- */
+
+const char *const compare_names[] = {"meaning", "exact", "normalised", "structure", NULL};
+
+static bool has(const struct word_list *list, uint64_t hash)
+{
+    return bsearch(&hash, list->word, list->count, sizeof hash, compare_hashes) != NULL;
+}
+
+/* A word that one affirms and never denies, and the other one the other way round. */
+static bool denies(const struct word_list *a, const struct word_list *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        uint64_t denied = hash_mix64(a->word[i]);
+        if (has(b, denied) && !has(b, a->word[i]) && !has(a, denied))
+            return true;
+    }
+    return false;
+}
+
+/* Words that carry no content of their own, in English, German, French and Spanish. */
+static const char common_words[] =
+    " a an the of to in on at by for from with as is are was were be been being am it its this "
+    "that "
+    "these those and or but so if then than also there here which who whom whose what when where "
+    "how do does did has have had will would can could may might shall should must very just only "
+    "i you he she we they me him her us them my your his our their "
+    "der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren "
+    "sein "
+    "hat haben hatte wird werden wurde in im an am auf zu zum zur von vom mit als wie es er sie "
+    "wir "
+    "ihr ich du auch noch nur so dass "
+    "le la les un une des du de et ou mais est sont etait que qui dans sur pour par avec au aux ce "
+    "cette ces il elle ils elles on nous vous je se "
+    "el los las uno unos unas y o pero es son era en con por para del al lo su sus que ";
+
+static bool is_common(uint64_t hash)
+{
+    struct td_str rest = str_from(common_words), word;
+    while (str_next(&rest, ' ', &word))
+        if (word.len > 0 && hash_fnv1a64(word.data, word.len, HASH_FNV1A64_BASIS) == hash)
+            return true;
+    for (size_t i = 0; i < sizeof negations / sizeof *negations; i++)
+        if (hash_fnv1a64(negations[i], strlen(negations[i]), HASH_FNV1A64_BASIS) == hash)
+            return true;
+    return false;
+}
+
+/* Has a word of content that b has not, denied or affirmed? */
+static bool has_own(const struct word_list *a, const struct word_list *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        bool found = has(b, a->word[i]) || has(b, hash_mix64(a->word[i])) || is_common(a->word[i]);
+        for (size_t j = 0; j < b->count && !found; j++)
+            found = hash_mix64(b->word[j]) == a->word[i];
+        for (struct td_str rest = str_from(common_words), word;
+             !found && str_next(&rest, ' ', &word);)
+            found = word.len > 0 &&
+                    hash_mix64(hash_fnv1a64(word.data, word.len, HASH_FNV1A64_BASIS)) == a->word[i];
+        if (!found)
+            return true;
+    }
+    return false;
+}
+
+static bool same_numbers(const struct word_list *a, const struct word_list *b)
+{
+    return a->number_count == b->number_count &&
+           memcmp(a->number, b->number, a->number_count * sizeof *a->number) == 0;
+}
+
+/* With as many negations on both sides, words may only stand elsewhere ("no refund is due", "a
+ * refund is not due"), and the score decides. One answer may say more than the other. But when each
+ * has a word of content that the other one has not ("is Sydney", "is Canberra"), nobody knows here
+ * whether the two words mean the same, and a check that is not sure does not confirm. */
+static bool same_meaning(struct td_str a, struct td_str b, bool b_cut)
+{
+    struct agreement found;
+    struct word_list left, right;
+    if (!agreement_compare(a, b, b_cut ? AGREEMENT_CUT_AS_ASKED : AGREEMENT_END_OWN, &found) ||
+        !found.same || found.kind == AGREEMENT_JSON)
+        return found.same;
+    read_words(a, AGREEMENT_WORDS_MAX, &left);
+    read_words(b, AGREEMENT_WORDS_MAX, &right);
+    sort(&left);
+    sort(&right);
+    bool other_numbers =
+        !b_cut && left.number_count > 0 && right.number_count > 0 && !same_numbers(&left, &right);
+    if (found.kind == AGREEMENT_TEXT && has_own(&left, &right) && has_own(&right, &left))
+        return false;
+    return !other_numbers &&
+           (left.negations == right.negations || !(denies(&left, &right) || denies(&right, &left)));
+}
+
+static bool same_structure(struct td_str a, struct td_str b)
+{
+    struct word_list left, right;
+    bool json = read_json(a, &left);
+    if (json != read_json(b, &right))
+        return false;
+    if (json) {
+        sort(&left);
+        sort(&right);
+        return same_label(&left, &right);
+    }
+    read_words(a, AGREEMENT_WORDS_MAX, &left);
+    read_words(b, AGREEMENT_WORDS_MAX, &right);
+    return left.number_count + right.number_count > 0 ? same_numbers(&left, &right)
+                                                      : same_label(&left, &right);
+}
+
+bool answers_agree(enum compare_by by, struct td_str a, struct td_str b, bool b_cut)
+{
+    struct word_list left, right;
+    bool same = str_equal(str_trim(a), str_trim(b));
+    if (same || by == COMPARE_EXACT)
+        return same;
+    if (by == COMPARE_MEANING)
+        return same_meaning(a, b, b_cut);
+    if (by == COMPARE_STRUCTURE)
+        return same_structure(a, b);
+    read_words(a, AGREEMENT_WORDS_MAX, &left);
+    read_words(b, AGREEMENT_WORDS_MAX, &right);
+    return left.count > 0 && same_label(&left, &right);
 }

@@ -50,4 +50,19 @@ enum agreement_end {
 TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
                                      struct agreement *out);
 
+/* How the answers of two tiers are held against each other when the second one checks the first
+ * (docs/policy.md). A policy names them in this order. */
+enum compare_by {
+    COMPARE_MEANING,    /* as above, and what one denies the other must not affirm */
+    COMPARE_EXACT,      /* but for white space around */
+    COMPARE_NORMALISED, /* the same words in the same order: no case, punctuation, first article */
+    COMPARE_STRUCTURE   /* the same leaves of JSON; otherwise the same numbers in order, or, without
+                           numbers, as normalised */
+};
+extern const char *const compare_names[]; /* ended by NULL */
+
+/* Do they agree? b is whole, or cut by the caller's own limit (b_cut). Stricter than
+ * agreement_compare where that ranks: two answers that name other numbers never agree. */
+bool answers_agree(enum compare_by by, struct td_str a, struct td_str b, bool b_cut);
+
 #endif

@@ -161,6 +161,64 @@ static void test_long_and_broken_texts_are_read_within_bounds(void)
     free(text);
 }
 
+static void check_agree(enum compare_by by, const char *a, const char *b, bool want)
+{
+    bool there = answers_agree(by, str_from(a), str_from(b), false);
+    CHECK(there == want && answers_agree(by, str_from(b), str_from(a), false) == want);
+    if (there != want)
+        fprintf(stderr, "  %s: '%s' and '%s'\n", compare_names[by], a, b);
+}
+
+static void test_each_rule_of_a_policy_says_when_answers_agree(void)
+{
+    check_agree(COMPARE_EXACT, "Paris.", " Paris.\n", true);
+    check_agree(COMPARE_EXACT, "Paris.", "paris.", false);
+    check_agree(COMPARE_NORMALISED, "The answer: Paris!", "answer paris", true);
+    check_agree(COMPARE_NORMALISED, "Paris, France", "France Paris", false);
+    check_agree(COMPARE_NORMALISED, "It is safe", "It is not safe", false);
+    check_agree(COMPARE_NORMALISED, "!!", "??", false);
+    check_agree(COMPARE_STRUCTURE, "{\"a\": 1, \"b\": [2]}", "```json\n{\"b\":[2.0],\"a\":1}\n```",
+                true);
+    check_agree(COMPARE_STRUCTURE, "{\"a\": 1}", "{\"a\": 1, \"b\": null}", false);
+    check_agree(COMPARE_STRUCTURE, "{\"a\": 1}", "a is 1", false);
+    check_agree(COMPARE_STRUCTURE, "It costs 1,200 EUR.", "The price is 1200 euros", true);
+    check_agree(COMPARE_STRUCTURE, "It costs 1,200 EUR.", "It costs 1,300 EUR.", false);
+    check_agree(COMPARE_STRUCTURE, "3 of 7", "7 of 3", false);
+    check_agree(COMPARE_STRUCTURE, "yes", "Yes.", true);
+    check_agree(COMPARE_STRUCTURE, "yes", "no", false);
+    check_agree(COMPARE_MEANING, "", "", true);
+    check_agree(COMPARE_MEANING, "something", "", false);
+}
+
+/* A check that took these for the same would confirm what harms. */
+static void test_meaning_is_not_the_same_when_one_denies_what_the_other_says(void)
+{
+    static const char *const pairs[][2] = {
+        {"You may take both medicines together with food, and drink plenty of water during the day "
+         "while you do so.",
+         "You may not take both medicines together with food, and drink plenty of water during the "
+         "day while you do so."},
+        {"The contract can be ended by either side within thirty days.",
+         "The contract can never be ended by either side within thirty days."},
+        {"Das Gerät darf in der Nähe von Wasser benutzt werden.",
+         "Das Gerät darf nicht in der Nähe von Wasser benutzt werden."},
+        {"Mix the two cleaners in a bucket and leave the room.",
+         "Do not mix the two cleaners in a bucket and leave the room."},
+        {"The capital of Australia is Sydney, and it has been since 1913.",
+         "The capital of Australia is Canberra, and it has been since 1913."},
+        {"The dose is 20 mg twice a day after a meal with water.",
+         "The dose is 200 mg twice a day after a meal with water."},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        check_agree(COMPARE_MEANING, pairs[i][0], pairs[i][1], false);
+    check_agree(COMPARE_MEANING, "No refund is due after thirty days.",
+                "A refund is not due after thirty days.", true);
+    check_agree(COMPARE_MEANING, "The meeting is on Tuesday at 3 in the small room.",
+                "On Tuesday at 3 the meeting is in the small room.", true);
+    check_agree(COMPARE_MEANING, "The capital of Australia is Canberra.",
+                "The capital of Australia is Canberra, a city in the south east.", true);
+}
+
 int main(void)
 {
     RUN(test_labels_are_the_same_or_not);
@@ -172,5 +230,7 @@ int main(void)
     RUN(test_an_answer_that_a_limit_cut_is_compared_with_as_many_words);
     RUN(test_an_answer_that_was_cut_before_it_said_anything_is_not_compared);
     RUN(test_long_and_broken_texts_are_read_within_bounds);
+    RUN(test_each_rule_of_a_policy_says_when_answers_agree);
+    RUN(test_meaning_is_not_the_same_when_one_denies_what_the_other_says);
     return test_finish();
 }
