@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-quant bench-router router-model lint format hooks fuzz install deb clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-quant bench-router bench-together router-model lint format hooks fuzz install deb clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -46,6 +46,9 @@ bench-quant: all ## what quantising costs, beside llama.cpp's quantiser (LLAMA_B
 
 bench-gateway: all ## what the gateway costs beside nginx: added time, CPU, memory, streams (BENCH_QUICK=1)
 	@python3 bench/run.py gateway
+
+bench-together: all ## answers that a cloud checks while they are shown, races, and hot phones (BENCH_QUICK=1)
+	@python3 bench/run.py together device
 
 bench-router: all ## the router beside RouteLLM's, nine small models, a mixed workload, an attacker, decision time
 	@python3 bench/run.py router

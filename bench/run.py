@@ -7,13 +7,14 @@ Sections: model (CLINC150 through the endpoint), nano (all that the default mode
 llama.cpp's quantiser), kernels (beside the read bandwidth), privacy
 (scan speed), pseudonyms (their cost), egress (its record: what is found when it was changed, and
 its cost), router (what it recovers beside published routers, decision time, paraphrases), hedging
-(the tail with a slow cloud), cache (how often the answer to a similar question is a wrong one;
-fetches a model of 83 MB once), device (hot phones: speed, heat, forecasts), gateway (what it adds
-beside nginx), ladder (faults on every link, for minutes), agents (what a turn of a day's session
-costs), clients (what each client of the APIs can do; only when it is named, as it fetches 1.2 GB),
-evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders
-of the peers' programs, which then take turns with ours on the same files; without them figures
-recorded on a 2-core machine are printed and marked so.
+(the tail with a slow cloud), together (answers that a cloud checks while they are shown, races),
+device (hot phones: speed, heat, forecasts), cache (how often the answer to a similar question is a
+wrong one; fetches a model of 83 MB once), gateway (what it adds beside nginx), ladder (faults on
+every link, for minutes), agents (what a turn of a day's session costs), clients (what each client
+of the APIs can do; only when it is named, as it fetches 1.2 GB), evidence (replay of a ledger).
+Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers' programs, which
+then take turns with ours on the same files; without them figures recorded on a 2-core machine are
+printed and marked so.
 BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does."""
 
 import importlib
@@ -46,6 +47,7 @@ SECTIONS = {
     "router": module("bench_router", "bench_consistency", "bench_ramp"),
     "hedging": module("bench_hedging"),
     "device": module("bench_device"),
+    "together": module("bench_together"),
     "cache": module("bench_similar_cache"),
     "gateway": module("bench_gateway"),
     "ladder": module("bench_ladder"),

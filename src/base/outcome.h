@@ -10,7 +10,8 @@ enum attempt_outcome {
     ATTEMPT_ESCALATED, /* a gate left it for a better tier */
     ATTEMPT_FAILED,
     ATTEMPT_CANCELLED,
-    ATTEMPT_CONTINUED /* answered, from where another tier had broken off */
+    ATTEMPT_CONTINUED, /* answered, from where another tier had broken off */
+    ATTEMPT_CHECKED    /* what it said was only held against another's answer */
 };
 
 /* The end of a request with all its attempts. */

@@ -6,11 +6,15 @@
 #include <assert.h>
 
 /* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest
- * counts. `kept`: that attempt gave the answer, so the feedback is about it. */
+ * counts. `kept`: that attempt gave the answer, so the feedback is about it. What a stronger tier
+ * found of it counts where nobody has said anything, also when its answer was replaced. */
+#define CHECKED \
+    "(SELECT avg(s.same) FROM shadow s WHERE s.exchange = x.seq AND s.kind = 'verified')"
 static const char judged_sql[] =
-    "SELECT x.id, a.confidence, x.signals, a.outcome = 'answered' AND x.status = 'ok' AND"
-    "  (SELECT count(*) FROM attempt b WHERE b.exchange = x.seq) = 1,"
-    " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
+    "SELECT x.id, a.confidence, x.signals, " CHECKED " IS NOT NULL OR (a.outcome = 'answered' AND"
+    "  x.status = 'ok' AND (SELECT count(*) FROM attempt b WHERE b.exchange = x.seq) = 1),"
+    " coalesce(CASE WHEN x.place = 'device' OR " CHECKED " IS NULL THEN (SELECT f.score FROM"
+    "  feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1) END, " CHECKED ")"
     " FROM exchange x JOIN attempt a ON a.exchange = x.seq AND a.position = 0"
     " WHERE x.wall_ms >= ?1 AND a.place = 'device' ORDER BY x.seq";
 

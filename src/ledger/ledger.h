@@ -88,7 +88,8 @@ struct ledger_policy {
 };
 
 /* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
-#define LEDGER_SHADOW_DROPPED "dropped" /* as kind: no answer to compare, but it cost something */
+#define LEDGER_SHADOW_DROPPED "dropped"   /* as kind: no answer to compare, but it cost something */
+#define LEDGER_SHADOW_VERIFIED "verified" /* as kind: a check before the answer was final (G4) */
 struct ledger_shadow {
     const char *exchange; /* the whole id */
     uint64_t wall_ms;

@@ -1,6 +1,6 @@
-/* Events wait in a bounded queue of the senders. The thread takes them from there into a fixed table
- * of deliveries, one for each target, in which they are sent and wait for their next try. A full
- * table leaves the rest in the queue; a full queue drops. So memory is bounded by
+/* Events wait in a bounded queue of the senders. The thread takes them from there into a fixed
+ * table of deliveries, one for each target, in which they are sent and wait for their next try. A
+ * full table leaves the rest in the queue; a full queue drops. So memory is bounded by
  * QUEUE_EVENTS + DELIVERIES messages, some 10 MiB at most.
  *
  * What may be repeated: no connection, no answer in time, 408, 425, 429 and 5xx. Any other answer

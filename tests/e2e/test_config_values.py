@@ -55,12 +55,15 @@ def origins(text):
 @case
 def test_show_names_the_origin_of_each_value():
     path = written("origin.yaml", "server:\n  workers: 3\n")
-    text = shown(path, TANDEM_SERVER__DEADLINE_MS="5", TANDEM_LISTEN="127.0.0.1:9")
+    text = shown(path, TANDEM_SERVER__SHUTDOWN_TIMEOUT_MS="7000", TANDEM_LISTEN="127.0.0.1:9")
     values = read_yaml(text)["server"]
-    equal((values["workers"], values["deadline_ms"], values["listen"]), (3, 5, ["127.0.0.1:9"]))
+    equal(
+        (values["workers"], values["shutdown_timeout_ms"], values["listen"]),
+        (3, 7000, ["127.0.0.1:9"]),
+    )
     of = origins(text)
     equal(of["workers"], f"{path}:2")
-    equal(of["deadline_ms"], "TANDEM_SERVER__DEADLINE_MS")
+    equal(of["shutdown_timeout_ms"], "TANDEM_SERVER__SHUTDOWN_TIMEOUT_MS")
     equal(of["listen"], "TANDEM_LISTEN")
     equal(of["header_timeout_ms"], "default")
 

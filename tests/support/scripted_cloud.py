@@ -10,6 +10,7 @@ thread a connection; raw sockets, so that broken answers can be made exactly.
 """
 
 import json
+import re
 import socket
 import ssl
 import struct
@@ -76,6 +77,8 @@ class Script:
     echo_tool: bool = False  # with echo: as the argument "text" of a call of the first tool
     piece_chars: int = 0  # with echo: characters a piece; 0 = words
     cut_at: int | None = None  # with echo: two pieces, cut before this character
+    # To a request for a verdict on an answer: "right" or "wrong", in the form that it asks for.
+    verdict: str | None = None
     # What it makes of the beginning of an answer that it is sent: "prefill" goes on after it,
     # "words" says its last words again and goes on, "anew" begins `text` again.
     goes_on: str | None = None
@@ -271,7 +274,7 @@ class ScriptedCloud:
             return self._send_json(connection, 400, {"error": refusal})
         if script.recorded is not None:
             return self._replay(connection, script, wants)
-        script = self._echoing(self._going_on(script, wants), wants)
+        script = self._judging(self._echoing(self._going_on(script, wants), wants), wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)
         body = self._with_usage(script, self._completion(script, wants))
@@ -296,6 +299,14 @@ class ScriptedCloud:
             at = begun.rfind(" ", 0, max(0, at - 12)) + 1
         rest = script.text[at:]
         return replace(script, text=rest, pieces=[rest[i : i + 5] for i in range(0, len(rest), 5)])
+
+    def _judging(self, script: Script, wants: dict[str, Any]) -> Script:
+        first = str(wants.get("messages", [{}])[0].get("content"))
+        asked = re.search(r'"check":"([a-p]{16})"', first)
+        if not script.verdict or not asked:
+            return script
+        text = json.dumps({"check": asked[1], "verdict": script.verdict})
+        return replace(script, text=text, pieces=None)
 
     def _echoing(self, script: Script, wants: dict[str, Any]) -> Script:
         if not script.echo:

@@ -66,6 +66,8 @@ struct dialect {
                         const struct tier_piece *piece, struct buf *out, struct fault *fault);
     void (*write_correction)(struct dialect_reply *reply, const struct exchange_summary *summary,
                              struct buf *out); /* where has_corrections */
+    void (*write_verdict)(struct dialect_reply *reply, const struct exchange_summary *summary,
+                          struct buf *out); /* likewise: what was found of what was shown */
     bool (*write_finish)(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault);
     /* Where there is `recall`: the answer as it is kept, streamed or not. summary NULL: there is

@@ -40,6 +40,14 @@ static void write_correction(struct dialect_reply *reply, const struct exchange_
     sse_end(out);
 }
 
+static void write_verdict(struct dialect_reply *reply, const struct exchange_summary *summary,
+                          struct buf *out)
+{
+    sse_begin(out, NULL);
+    response_chunk_verdict(&reply->writer, summary, out);
+    sse_end(out);
+}
+
 static bool write_finish(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault)
 {
@@ -62,5 +70,6 @@ const struct dialect dialect_chat = {
     .write_start = write_start,
     .write_piece = write_piece,
     .write_correction = write_correction,
+    .write_verdict = write_verdict,
     .write_finish = write_finish,
 };

@@ -63,7 +63,7 @@ bool access_check_origin(struct api *api, struct http_request *request)
         http_reply_header(request, "access-control-expose-headers",
                           "x-tandem-tier, x-tandem-place, x-tandem-confidence, x-tandem-exchange, "
                           "x-tandem-disclosure, x-tandem-not-run, x-tandem-cache, "
-                          "x-tandem-cache-similarity, age, x-request-id, "
+                          "x-tandem-cache-similarity, x-tandem-verification, age, x-request-id, "
                           "traceparent");
         return true;
     }

@@ -54,6 +54,8 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
                           "Answers that no gate judged although a better tier was there"},
     [METRICS_DEGRADED] = {"tandem_degraded_total", "counter",
                           "Answers that were less than the plan's, by tier and route"},
+    [METRICS_VERIFICATIONS] = {"tandem_verifications_total", "counter",
+                               "Answers that a tier was to check, by what it found"},
     [METRICS_RETRIES] = {"tandem_retries_total", "counter",
                          "Requests that were sent to a tier again"},
     [METRICS_ATTEMPTS] = {"tandem_tier_attempts_total", "counter",

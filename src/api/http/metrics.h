@@ -14,6 +14,7 @@ enum metrics_family {
     METRICS_ESCALATIONS,   /* reason, from, to, class */
     METRICS_UNJUDGED,      /* reason, tier */
     METRICS_DEGRADED,      /* tier, route */
+    METRICS_VERIFICATIONS, /* tier, state */
     METRICS_RETRIES,       /* tier */
     METRICS_ATTEMPTS,      /* tier, outcome */
     METRICS_FAILURES,      /* tier, kind */

@@ -313,6 +313,20 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
         send_frame(chat);
 }
 
+/* A provisional answer is for whoever asks at its id meanwhile; what was found of it, for clients
+ * that have read it. */
+static void on_check(struct chat *chat, const struct exchange_event *event)
+{
+    const struct td_request *td = &chat->request.td;
+    const struct kept_answer kept = kept_of(chat);
+    if (event->kind == EXCHANGE_PROVISIONAL && chat->detached && !td->streamed)
+        kept_answer_update(&kept, event->summary);
+    if (event->kind == EXCHANGE_PROVISIONAL || !td->streamed || !td->corrections || !chat->opened)
+        return;
+    chat->dialect->write_verdict(&chat->reply, event->summary, event_stream_frame(&chat->stream));
+    send_frame(chat);
+}
+
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
@@ -329,6 +343,10 @@ static void on_event(void *ctx, const struct exchange_event *event)
         break;
     case EXCHANGE_CORRECTION:
         on_correction(chat, event);
+        break;
+    case EXCHANGE_PROVISIONAL:
+    case EXCHANGE_VERDICT:
+        on_check(chat, event);
         break;
     case EXCHANGE_COMPLETE:
         on_complete(chat, event->summary);

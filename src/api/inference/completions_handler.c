@@ -344,6 +344,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
         text_answer_clear(&choice->answer);
         break;
     case EXCHANGE_START:
+    case EXCHANGE_PROVISIONAL:
+    case EXCHANGE_VERDICT:
         break;
     }
     (void)api_call_is_whole(&call->base, &fault);

@@ -6,9 +6,11 @@
 #include "api/telemetry/otlp.h"
 #include "api/wire/openai_response.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/machine/attempt.h"
+#include "net/webhook.h"
 
 #include <assert.h>
 #include <math.h>
@@ -38,6 +40,16 @@ void exchange_reply_headers(struct http_request *http, const struct exchange_sum
     if (tier_cache_is_kept(summary->cache)) {
         snprintf(text, sizeof text, "%u", summary->cache_facts.age_s);
         http_reply_header(http, "age", text);
+    }
+    if (summary->verification.state != VERIFICATION_NONE) {
+        const struct verification *verification = &summary->verification;
+        char tier[128];
+        response_header_text(verification->tier, tier, sizeof tier);
+        snprintf(text, sizeof text, "%s; by=%s; tier=%s; cost_usd=%.9g",
+                 verification_state_name(verification->state),
+                 verification->by == VERIFY_SCORE ? "score" : "answer", tier,
+                 verification->cost_usd);
+        http_reply_header(http, "x-tandem-verification", text);
     }
     if (summary->disclosure) {
         response_header_text(summary->disclosure, text, sizeof text);
@@ -173,6 +185,37 @@ static void count_answer(struct api *api, const struct exchange_summary *summary
     metrics_add(metrics, shard, METRICS_DEGRADED, labels, 1);
 }
 
+/* Whoever waits for the last word on an answer: its id and what was found, and no text. */
+static void tell_verdict(struct api *api, const struct exchange_summary *summary)
+{
+    const struct verification *verification = &summary->verification;
+    char event[48], labels[METRICS_LABELS_BYTES] = "";
+    struct buf text;
+    struct json_writer writer;
+    if (verification->state == VERIFICATION_NONE || summary->end != ENDED_OK)
+        return;
+    metrics_label(labels, "tier", verification->tier);
+    metrics_label(labels, "state", verification_state_name(verification->state));
+    metrics_add(api->host->metrics, api->shard, METRICS_VERIFICATIONS, labels, 1);
+    if (!api->host->webhooks)
+        return;
+    snprintf(event, sizeof event, "answer.%s", verification_state_name(verification->state));
+    buf_init(&text, 4096);
+    json_writer_begin(&writer, &text);
+    json_writer_open(&writer, NULL, '{');
+    json_writer_text(&writer, "exchange", summary->id);
+    json_writer_text(&writer, "state", verification_state_name(verification->state));
+    json_writer_text(&writer, "by", verification->by == VERIFY_SCORE ? "score" : "answer");
+    json_writer_text(&writer, "checked", verification->checked);
+    json_writer_text(&writer, "checked_by", verification->tier);
+    json_writer_text(&writer, "tier", summary->tier);
+    json_writer_text(&writer, "data_class", names_class(summary->data_class));
+    json_writer_close(&writer, '}');
+    if (!text.failed)
+        (void)webhook_send(api->host->webhooks, event, buf_view(&text));
+    buf_deinit(&text);
+}
+
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary)
 {
     assert(api && summary && summary->end != ENDED_NOT);
@@ -190,6 +233,7 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
     count_answer(api, summary);
     count_pseudonyms(api, &summary->pseudonyms);
     otlp_exchange(api->host->otlp, summary);
+    tell_verdict(api, summary);
 }
 
 void exchange_reply_refusal(enum td_status status, const struct td_error *err,

@@ -111,6 +111,29 @@ void kept_answer_end(const struct kept_answer *kept, const struct exchange_summa
     buf_deinit(&body);
 }
 
+void kept_answer_update(const struct kept_answer *kept, const struct exchange_summary *summary)
+{
+    const struct chat_request *request = kept->reply->request;
+    char id[HISTORY_ID_BYTES];
+    size_t at, len;
+    struct buf body;
+    write_id(kept, id);
+    buf_init(&body, 4 * kept->bytes_max + 2 * request->asked_bytes + 65536);
+    kept->dialect->write_kept(kept->reply, summary, NULL, &body, &at, &len);
+    struct history_text *text = body.failed ? NULL : history_text_new(buf_view(&body));
+    struct history_text *lists[HISTORY_LISTS_OF_RESPONSE] = {request->turn.own};
+    struct history_record record = record_of(kept, id, text, lists);
+    record.state = HISTORY_RUNNING;
+    if (summary->data_class > record.data_class.seen)
+        record.data_class.seen = summary->data_class;
+    /* The end will be there in its place; until then what is missing is only early. */
+    if (text && history_finish(kept->history, &record) == TD_LIMIT)
+        log_event(LOG_LEVEL_INFO, "response_not_kept", "response=resp_%s bytes=%zu",
+                  kept->reply->writer.id, body.len);
+    history_text_free(text);
+    buf_deinit(&body);
+}
+
 bool kept_answer_is_wanted(const struct kept_answer *kept)
 {
     char id[HISTORY_ID_BYTES];

@@ -16,6 +16,8 @@ struct kept_answer {
 /* Puts a response that is not complete, for clients to ask for; its body is appended to `body`,
  * too. False with the fault. */
 bool kept_answer_begin(const struct kept_answer *kept, struct buf *body, struct fault *fault);
+/* The answer of a running one as it stands: whole, but not final. */
+void kept_answer_update(const struct kept_answer *kept, const struct exchange_summary *summary);
 /* Puts the answer, and adds it to its conversation; fault: why there is none. */
 void kept_answer_end(const struct kept_answer *kept, const struct exchange_summary *summary,
                      const struct fault *fault);

@@ -105,6 +105,58 @@ static void write_seams(const struct exchange_summary *summary, struct buf *out)
     }
 }
 
+static void write_verification(const struct verification *verification, struct buf *out)
+{
+    buf_printf(out, "{\"state\":\"%s\",\"by\":\"%s\",\"tier\":",
+               verification_state_name(verification->state),
+               verification->by == VERIFY_SCORE ? "score" : "answer");
+    write_cstr(verification->tier, out);
+    buf_append_str(out, STR(",\"checked\":"));
+    write_cstr(verification->checked, out);
+    buf_printf(out, ",\"stakes\":\"%s\",\"cost_usd\":", verification->high ? "high" : "low");
+    write_number(verification->cost_usd, "%.9g", out);
+    buf_printf(out, ",\"ms\":%.0f}", verification->ms);
+}
+
+void response_write_correction(const struct exchange_summary *summary, struct buf *out)
+{
+    uint64_t from = summary->verification.at_chars;
+    buf_append_str(out, STR("\"exchange\":"));
+    write_cstr(summary->id, out);
+    buf_printf(out, ",\"correction\":{\"replaces\":\"%s\",\"from_chars\":%llu,\"tier\":",
+               from ? "rest" : "all", (unsigned long long)from);
+    write_cstr(summary->tier, out);
+    buf_append_str(out, STR(",\"place\":"));
+    write_cstr(names_place(summary->place), out);
+    buf_append_char(out, '}');
+}
+
+const char *response_verdict_name(const struct exchange_summary *summary)
+{
+    enum verification_state state = summary->verification.state;
+    bool known = state == VERIFICATION_COMMITTED || state == VERIFICATION_CORRECTED;
+    return known ? "commit" : "timeout";
+}
+
+void response_write_verdict(const struct exchange_summary *summary, struct buf *out)
+{
+    buf_append_str(out, STR("\"exchange\":"));
+    write_cstr(summary->id, out);
+    buf_printf(out, ",\"%s\":", response_verdict_name(summary));
+    write_verification(&summary->verification, out);
+}
+
+size_t response_bytes_of(struct td_str text, uint64_t characters)
+{
+    size_t at = 0;
+    while (at < text.len) {
+        if (((unsigned char)text.data[at] & 0xC0) != 0x80 && characters-- == 0)
+            break;
+        at++;
+    }
+    return at;
+}
+
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
@@ -145,6 +197,10 @@ void response_write_tandem(const struct response_writer *writer,
         write_cstr(writer->left_out, out);
     }
     write_seams(summary, out);
+    if (summary->verification.state != VERIFICATION_NONE) {
+        buf_append_str(out, STR(",\"verification\":"));
+        write_verification(&summary->verification, out);
+    }
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
     buf_append_char(out, '}');
@@ -341,19 +397,30 @@ bool response_chunk_content(const struct response_writer *writer,
     return show;
 }
 
-void response_chunk_correction(const struct response_writer *writer,
-                               const struct exchange_summary *summary, struct buf *out)
+/* Without a choice, so that a client that knows nothing of it passes over it. */
+static void write_beside_choices(const struct response_writer *writer,
+                                 const struct exchange_summary *summary,
+                                 void (*write)(const struct exchange_summary *, struct buf *),
+                                 struct buf *out)
 {
     write_head(writer, summary, CHUNK, out);
     buf_append_str(out, STR(",\"choices\":[]"));
     write_no_usage(writer, out);
-    buf_append_str(out, STR(",\"tandem\":{\"exchange\":"));
-    write_cstr(summary->id, out);
-    buf_append_str(out, STR(",\"correction\":{\"replaces\":\"all\",\"tier\":"));
-    write_cstr(summary->tier, out);
-    buf_append_str(out, STR(",\"place\":"));
-    write_cstr(names_place(summary->place), out);
-    buf_append_str(out, STR("}}}"));
+    buf_append_str(out, STR(",\"tandem\":{"));
+    write(summary, out);
+    buf_append_str(out, STR("}}"));
+}
+
+void response_chunk_correction(const struct response_writer *writer,
+                               const struct exchange_summary *summary, struct buf *out)
+{
+    write_beside_choices(writer, summary, response_write_correction, out);
+}
+
+void response_chunk_verdict(const struct response_writer *writer,
+                            const struct exchange_summary *summary, struct buf *out)
+{
+    write_beside_choices(writer, summary, response_write_verdict, out);
 }
 
 /* A call of OpenAI's form before 2023-11 ends with the reason of that form. */

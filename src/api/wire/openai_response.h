@@ -58,6 +58,15 @@ bool response_chunk_content(const struct response_writer *writer,
                             struct buf *out);
 void response_chunk_correction(const struct response_writer *writer,
                                const struct exchange_summary *summary, struct buf *out);
+void response_chunk_verdict(const struct response_writer *writer,
+                            const struct exchange_summary *summary, struct buf *out);
+/* Of both the members without the braces, for other dialects: the exchange, and what stays of what
+ * was shown; or what was found of it, as a member `commit` or `timeout`. */
+void response_write_correction(const struct exchange_summary *summary, struct buf *out);
+void response_write_verdict(const struct exchange_summary *summary, struct buf *out);
+const char *response_verdict_name(const struct exchange_summary *summary);
+/* Where that many characters of the text end. */
+size_t response_bytes_of(struct td_str text, uint64_t characters);
 void response_chunk_finish(const struct response_writer *writer,
                            const struct exchange_summary *summary,
                            const struct response_answer *answer, struct buf *out);

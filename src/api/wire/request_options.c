@@ -248,6 +248,15 @@ static bool apply_corrections(const struct value *value, struct td_request *requ
     return read_yes(value, &request->corrections, fault);
 }
 
+static bool apply_stakes(const struct value *value, struct td_request *request, struct fault *fault)
+{
+    bool high = str_equal(value->text, STR("high"));
+    if (!high && !str_equal(value->text, STR("low")))
+        return fault_request(fault, value->param, "%s must be low or high", value->param);
+    request->stakes = high ? STAKES_HIGH : STAKES_LOW;
+    return true;
+}
+
 static bool apply_no_train(const struct value *value, struct td_request *request,
                            struct fault *fault)
 {
@@ -376,6 +385,7 @@ static const struct option {
     {"network", "x-tandem-network", apply_network},
     {"tags", "x-tandem-tags", apply_tags},
     {"corrections", "x-tandem-corrections", apply_corrections},
+    {"stakes", "x-tandem-stakes", apply_stakes},
     {"no_train", "x-tandem-no-train", apply_no_train},
     {"no_retention", "x-tandem-no-retention", apply_no_retention},
     {"region", "x-tandem-region", apply_region},

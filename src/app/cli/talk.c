@@ -80,12 +80,14 @@ static void on_event(void *ctx, const struct exchange_event *event)
     switch (event->kind) {
     case EXCHANGE_START:
     case EXCHANGE_COMPLETE:
+    case EXCHANGE_PROVISIONAL:
+    case EXCHANGE_VERDICT:
         break;
     case EXCHANGE_TEXT:
         take_text(talk->answer, event->piece->text);
         break;
     case EXCHANGE_CORRECTION:
-        buf_clear(&talk->answer->text);
+        buf_clear(&talk->answer->text); /* not streamed: nothing of it stays */
         break;
     case EXCHANGE_FAILED:
         error_set(talk->err, event->status, "%s", event->message);

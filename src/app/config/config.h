@@ -227,7 +227,14 @@ struct config_route {
     int consent; /* 1: required */
     bool pseudonyms, strict;
     bool zero_retention;
-    int mode;                   /* enum td_mode */
+    int mode; /* enum td_mode */
+    struct {
+        int by, stakes, high_from, compare; /* indices of the choices; high_from -1 = no class */
+        const char *tier;                   /* NULL = the next one */
+        double share;
+        uint32_t deadline_ms;
+    } g4;
+    int settle;                 /* enum settle */
     struct gate_settings gates; /* the numbers; the rest of it is filled in by policy_build.c */
     int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;

@@ -385,6 +385,28 @@ static enum td_status check_hopeless(const struct config *config, const struct c
                   route->name);
 }
 
+static enum td_status check_verify(const struct config *config, const struct config_route *route,
+                                   struct td_error *err)
+{
+    bool race = route->climb == 2;
+    if (route->g4.by && race)
+        return refuse(config, route->line, err,
+                      "route '%.64s' has gates.g4 and climb: race, which both say whose answer is "
+                      "given: leave one of them out",
+                      route->name);
+    if ((route->g4.by || race) && route->tiers.count < 2)
+        return refuse(config, route->line, err, "route '%.64s' has one tier, and %s needs two",
+                      route->name, race ? "a race" : "gates.g4");
+    if (route->g4.tier && (!config_route_lists(route, route->g4.tier) ||
+                           strcmp(route->tiers.items[0], route->g4.tier) == 0))
+        return refuse(
+            config, route->line, err,
+            "gates.g4.tier of route '%.64s' must be one of its tiers after the first, not "
+            "'%.60s'",
+            route->name, route->g4.tier);
+    return TD_OK;
+}
+
 static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_route *route = &config->routes[index];
@@ -405,6 +427,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
         status = check_aliases(config, index, err);
     if (status == TD_OK)
         status = check_hopeless(config, route, err);
+    if (status == TD_OK)
+        status = check_verify(config, route, err);
     if (status != TD_OK)
         return status;
     struct reach reach = reach_of(config, route);

@@ -8,7 +8,10 @@
 static const char *const kind_names[] = {"local-only", "cloud-only", "hybrid", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const risk_names[] = {"2%", "5%", "10%", NULL}; /* enum risk_level */
-static const char *const climb_names[] = {"sequential", "hedged", NULL};
+static const char *const climb_names[] = {"sequential", "hedged", "race", NULL};
+static const char *const settle_names[] = {"first_good", "strongest", "agreement", NULL};
+static const char *const verify_names[] = {"off", "score", "answer", NULL};
+static const char *const stakes_names[] = {"low", "high", NULL}; /* enum td_stakes, less one */
 
 #define AT(member) offsetof(struct config_route, member)
 #define THRESHOLDS_HELP "file of 'tandem router tune' for this gate; replaces the fixed number"
@@ -61,6 +64,28 @@ static const struct config_key g3_keys[] = {
 };
 static const struct config_section g3_section = KEYS_MAP(g3_keys);
 
+static const struct config_key g4_keys[] = {
+    {"verify", CONFIG_KEY_CHOICE, AT(g4.by), "off", .choices = verify_names,
+     .help = "how a stronger tier checks what the device answered. score: it reads question and "
+             "answer and gives a verdict; answer: it answers, too, and the two are compared"},
+    {"tier", CONFIG_KEY_TEXT, AT(g4.tier), NULL,
+     .help = "the tier of the route that checks; default: the next one"},
+    {"stakes", CONFIG_KEY_CHOICE, AT(g4.stakes), "low", .choices = stakes_names,
+     .help = "of requests that say nothing (x-tandem-stakes); what has high stakes is always "
+             "checked, and a plain client gets it when it was"},
+    {"high_from", CONFIG_KEY_CHOICE, AT(g4.high_from), NULL, .choices = names_classes,
+     .help = "requests of this data class or a higher one have high stakes; default: the class "
+             "says nothing of them"},
+    {"share", CONFIG_KEY_NUMBER, AT(g4.share), "0", 0, 1,
+     .help = "share of the requests with low stakes that are checked all the same. A plain client "
+             "does not wait for that: it is a shadow"},
+    {"deadline_ms", CONFIG_KEY_UINT, AT(g4.deadline_ms), "10000", 1, MINUTES_MS(10),
+     .help = "a whole answer waits at most this long for its verdict, and then goes out as it is"},
+    {"compare", CONFIG_KEY_CHOICE, AT(g4.compare), "meaning", .choices = compare_names,
+     .help = "when two answers are the same; structure: leaves of JSON, or the numbers"},
+};
+static const struct config_section g4_section = KEYS_MAP(g4_keys);
+
 static const struct config_key gate_keys[] = {
     {"g0", CONFIG_KEY_SECTION, 0, NULL, .section = &g0_section, .help = "before inference"},
     {"g1", CONFIG_KEY_SECTION, 0, NULL, .section = &g1_section,
@@ -68,6 +93,8 @@ static const struct config_key gate_keys[] = {
     {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
     {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section,
      .help = "when the answer is complete"},
+    {"g4", CONFIG_KEY_SECTION, 0, NULL, .section = &g4_section,
+     .help = "when the answer may be shown already"},
     {"risk", CONFIG_KEY_CHOICE, AT(gates.risk), "5%", .choices = risk_names,
      .help = "of a model that 'tandem calibrate' calibrated: largest share of all questions that "
              "may be kept and be wrong"},
@@ -165,7 +192,11 @@ static const struct config_key route_keys[] = {
     {"ramp", CONFIG_KEY_SECTION, 0, NULL, .section = &ramp_section,
      .help = "moves users to another tier step by step, and back when too much is lost"},
     {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
-     .help = "hedged: when a tier is slow, the next is asked as well; the first answer is given"},
+     .help = "hedged: when a tier is slow, the next is asked as well; the first answer is given. "
+             "race: the first two are asked at once"},
+    {"settle", CONFIG_KEY_CHOICE, AT(settle), "first_good", .choices = settle_names,
+     .help = "whose answer a race gives. strongest: the higher tier's, unless it fails; agreement: "
+             "the lower tier's when both say the same (gates.g4.compare), else the higher one's"},
     {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,
      .help = "when a tier is slow, and how often a second tier may be asked"},
     {"overflow_after_ms", CONFIG_KEY_UINT, AT(overflow_after_ms), "2000", 0, MINUTES_MS(10),

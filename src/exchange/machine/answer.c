@@ -110,6 +110,9 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->seam_count = ex->continuation.seam_count;
     if (summary->seam_count > 0)
         summary->confidence = NAN; /* nobody has judged the whole */
+    summary->verification = ex->verification;
+    if (ex->checker)
+        summary->verification.cost_usd = ex->checker->cost_usd;
     summary->pseudonyms = by->pseudonyms;
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);
@@ -123,6 +126,53 @@ static void emit(struct exchange *ex, enum exchange_event_kind kind, const struc
     ex->answer.on_event(ex->answer.ctx, &event);
 }
 
+struct prefix {
+    struct td_str shown;
+    size_t bytes;
+};
+
+static bool match(void *ctx, const struct tier_piece *piece)
+{
+    struct prefix *prefix = ctx;
+    size_t len = 0, left = prefix->shown.len - prefix->bytes;
+    if (piece->raw_delta && !openai_delta_is_text(piece->raw_delta))
+        return false;
+    while (len < piece->text.len && len < left &&
+           piece->text.data[len] == prefix->shown.data[prefix->bytes + len])
+        len++;
+    prefix->bytes += len;
+    return len == piece->text.len;
+}
+
+/* How much of what the client has seen the new answer begins with, as far as it has come. Only
+ * words can stay: of anything else clients keep more than its text. */
+static size_t shared_bytes(const struct exchange *ex)
+{
+    struct prefix prefix = {.shown = buf_view(&ex->answer.text)};
+    if (!ex->request.streamed || !ex->answer.keeps_text || ex->answer.text.failed ||
+        ex->request.logprobs || ex->continuation.sealed)
+        return 0;
+    hold_replay(ex->current == ex->kept ? &ex->kept_hold : &ex->lane->hold, match, &prefix);
+    while (prefix.bytes > 0 && prefix.bytes < prefix.shown.len &&
+           ((unsigned char)prefix.shown.data[prefix.bytes] & 0xC0) == 0x80)
+        prefix.bytes--;
+    return prefix.bytes;
+}
+
+/* The text of another attempt takes the place of what was shown, but for a common beginning. */
+static void begin_correction(struct exchange *ex)
+{
+    struct answer *answer = &ex->answer;
+    size_t stays = shared_bytes(ex), characters = 0;
+    for (size_t i = 0; i < stays; i++)
+        characters += ((unsigned char)answer->text.data[i] & 0xC0) != 0x80;
+    buf_truncate(&answer->text, stays);
+    answer->skip_bytes = stays;
+    answer->heard = conversation_id_hear(CONVERSATION_ID_SILENCE, buf_view(&answer->text));
+    answer->visible = stays > 0;
+    ex->verification.at_chars = characters;
+}
+
 /* Announces whose text follows: the first time as the start, later as a correction. Where nothing
  * can be taken back, it goes on with what was shown, and the summary has the seam. */
 static void announce(struct exchange *ex)
@@ -134,10 +184,8 @@ static void announce(struct exchange *ex)
     ex->answer.shown = ex->current;
     if (seam) {
         continuation_add_seam(ex, before);
-    } else if (before) { /* nothing of the new answer was seen yet */
-        buf_clear(&ex->answer.text);
-        ex->answer.heard = CONVERSATION_ID_SILENCE;
-        ex->answer.visible = false;
+    } else if (before) {
+        begin_correction(ex);
     }
     disclose(ex);
     answer_summarize(ex, ex->current);
@@ -149,9 +197,21 @@ static void announce(struct exchange *ex)
 static bool show(void *ctx, const struct tier_piece *piece)
 {
     struct exchange *ex = ctx;
+    struct tier_piece rest;
     announce(ex);
     if (ex->ended)
         return false;
+    if (ex->answer.skip_bytes > 0) {
+        if (piece->text.len <= ex->answer.skip_bytes) {
+            ex->answer.skip_bytes -= piece->text.len;
+            return true;
+        }
+        rest = *piece;
+        rest.text = str_slice(piece->text, ex->answer.skip_bytes, piece->text.len);
+        rest.raw_delta = NULL;
+        ex->answer.skip_bytes = 0;
+        piece = &rest;
+    }
     if (!ex->answer.visible && piece_is_visible(piece)) {
         ex->answer.visible = true;
         if (ex->answer.ttft_ms <= 0 || !ex->request.streamed)
@@ -170,6 +230,8 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
 {
     if (!ex->lane->hold_visible)
         return false;
+    if (ex->verification.state == VERIFICATION_PROVISIONAL && ex->request.corrections)
+        return true; /* the client knows that it may be replaced */
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
     if (answer_values_open(&ex->lane->values))
@@ -210,7 +272,9 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
     assert(!ex->ended);
     read_values(&ex->lane->values, piece);
-    bool keep = !ex->lane->committed || (exchange_takes_back(ex) && ex->current->gated);
+    bool checked = ex->verification.state != VERIFICATION_NONE;
+    bool keep =
+        !ex->lane->committed || (exchange_takes_back(ex) && (ex->current->gated || checked));
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
     if (ex->lane->committed) {
@@ -218,6 +282,9 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
         return;
     }
     ex->lane->hold_visible = ex->lane->hold_visible || piece_is_visible(piece);
+    if (ex->lane->withheld && (held || ex->lane->checks))
+        return; /* what is too long to be held is no check, and is shown where it is the answer */
+    ex->lane->withheld = false;
     if (held && !commit_is_due(ex, piece))
         return;
     commit(ex);
@@ -226,6 +293,25 @@ void answer_add(struct exchange *ex, const struct tier_piece *piece)
 }
 
 /* --- the ends --- */
+
+void answer_tell_provisional(struct exchange *ex)
+{
+    answer_summarize(ex, ex->current);
+    emit(ex, EXCHANGE_PROVISIONAL, NULL);
+}
+
+/* The client that saw a provisional answer learns what became of it. A correction has said it. */
+static void tell_verdict(struct exchange *ex)
+{
+    struct verification *verification = &ex->verification;
+    if (verification->state == VERIFICATION_PROVISIONAL) /* the time was over before */
+        verification->state = VERIFICATION_TIMEOUT;
+    ex->answer.summary.verification.state = verification->state;
+    if (verification->state == VERIFICATION_NONE || ex->answer.told_verdict)
+        return;
+    ex->answer.told_verdict = true;
+    emit(ex, EXCHANGE_VERDICT, NULL);
+}
 
 /* Where each attempt led: to the next one, or back to one whose answer was good enough. */
 static void summarize_steps(struct exchange *ex)
@@ -426,7 +512,9 @@ void answer_finish(struct exchange *ex)
                         "confidence %.2f is below %.2f: a person should look at it",
                         ex->current->confidence, ex->plan.gates.human_under);
     answer_summarize(ex, ex->current);
-    end_answered(ex);
+    tell_verdict(ex);
+    if (!ex->ended)
+        end_answered(ex);
 }
 
 void answer_give_kept(struct exchange *ex)
@@ -437,6 +525,8 @@ void answer_give_kept(struct exchange *ex)
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
                     "no better answer could be had");
     disclosure_write(ex, true, ex->answer.disclosure);
+    if (ex->verification.state == VERIFICATION_CORRECTED)
+        ex->verification.state = VERIFICATION_FAILED; /* nothing stands in its place */
     if (ex->answer.shown != ex->kept)
         hold_replay(&ex->kept_hold, show, ex);
     ex->lane->committed = true;
@@ -494,4 +584,12 @@ void exchange_reject(struct exchange *ex, const char *why)
     ex->answer.rejected = true;
     plan_add_reason(&ex->plan, REASON_NOT_GIVEN,
                     ex->current ? ex->facts[ex->current->tier].name : "", "not given: %s", why);
+}
+
+const char *verification_state_name(enum verification_state state)
+{
+    static const char *const names[] = {NULL,        "provisional", "committed",
+                                        "corrected", "timeout",     "failed"};
+    assert((unsigned)state < sizeof names / sizeof *names);
+    return names[state];
 }

@@ -20,7 +20,9 @@ struct answer {
     double ttft_ms;        /* 0 before that */
     bool keeps_text;       /* somebody needs the text at the end */
     struct buf text;       /* what was shown, where it is kept */
-    uint64_t heard;        /* a hash of what was shown (conversation_id_hear) */
+    size_t skip_bytes;     /* of a corrected answer: what the client has of it already */
+    bool told_verdict;
+    uint64_t heard; /* a hash of what was shown (conversation_id_hear) */
     struct exchange_summary summary;
     struct exchange_step *steps; /* [attempt_count] at the end, or NULL */
     char disclosure[DISCLOSURE_BYTES];
@@ -41,6 +43,8 @@ void answer_summarize(struct exchange *exchange, const struct attempt *by);
 void answer_add(struct exchange *exchange, const struct tier_piece *piece);
 /* Shows what is held back of the current attempt, and what follows as it comes. */
 void answer_show_held(struct exchange *exchange);
+/* The current attempt's answer is whole, and is being checked. */
+void answer_tell_provisional(struct exchange *exchange);
 /* The five ends. The current attempt's answer is final: */
 void answer_finish(struct exchange *exchange);
 void answer_give_kept(struct exchange *exchange); /* the kept attempt's is */

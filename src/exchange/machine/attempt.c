@@ -369,6 +369,7 @@ static void reset_attempt_state(struct exchange *ex)
     ex->lane->token_count = 0;
     ex->lane->hold_whole = true;
     ex->lane->hold_visible = ex->lane->committed = false;
+    ex->lane->withheld = ex->lane->checks = false;
 }
 
 /* An echoed prompt is shown before there is anything to judge. A prompt that is only scored has no
@@ -423,7 +424,8 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
     struct attempt *attempt = attempt_new(ex);
     if (!attempt)
         return false;
-    struct lane *lane = &ex->lanes[ex->lanes[0].running ? 1 : 0];
+    struct lane *first = ex->lanes;
+    struct lane *lane = first->running || ex->waiting == first ? first + 1 : first;
     *attempt = (struct attempt){
         .tier = tier,
         .rung = rung,
@@ -438,6 +440,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
     reset_attempt_state(ex);
     attempt->gated = gates_on(&lane->gates) && can_be_judged(&ex->request) &&
                      purpose != EGRESS_CONTINUATION && /* it cannot be left */
+                     purpose != EGRESS_VERIFICATION &&
                      (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex));
     attempt->uncalibrated = attempt->gated && lane->gates.uncalibrated;
     answer_values_init(&lane->values,

@@ -80,6 +80,8 @@ struct lane {
     bool hold_whole;             /* hold has every piece of the attempt */
     bool hold_visible;           /* hold has something to see */
     bool committed;              /* its text is shown as it comes */
+    bool withheld; /* nothing of it may be shown until it is settled whose answer is */
+    bool checks;   /* it only checks the answer of the other lane, as yet */
 };
 
 /* Asks the tier of that rung in the free lane, which becomes the current one. False when the tier

@@ -108,6 +108,12 @@ static void advance(struct exchange *ex, enum outcome outcome)
     for (;;) {
         if (outcome == OUTCOME_LEFT || outcome == OUTCOME_FAILED) {
             parts_left(ex);
+            if (ex->waiting) { /* it could not be checked */
+                lane_turn_to(ex, ex->waiting);
+                ex->waiting = NULL;
+                answer_finish(ex);
+                return;
+            }
             if (lane_beside(ex)) { /* the attempt beside it runs on */
                 lane_turn_to(ex, lane_beside(ex));
                 return;
@@ -306,7 +312,8 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     explain_odd(ex);
     ex->current->eased = view.cut == CUT_TO_SPARE;
     attempt_close(ex->lane, attempt_answered(ex->current), result);
-    attempt_report_answer(ex);
+    if (!ex->lane->checks) /* a verdict is shorter than an answer */
+        attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);
     if (ex->current->gated && view.fault != ANSWER_SOUND) { /* whichever gate was the first */
@@ -315,11 +322,37 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     }
     ex->current->low = ex->lane->verdict.left_by != NULL;
     if (!ex->current->low || !may_leave(ex)) {
-        explain_keeping(ex, &view);
-        advance(ex, OUTCOME_ANSWERED);
+        if (!ex->lane->checks)
+            explain_keeping(ex, &view);
+        if (!parts_answered(ex))
+            advance(ex, OUTCOME_ANSWERED);
+        else if (ex->waiting == ex->lane && ex->request.corrections)
+            answer_tell_provisional(ex);
         return;
     }
     explain_leaving(ex, &view);
+    ex->current->outcome = ATTEMPT_ESCALATED;
+    keep_for_later(ex);
+    advance(ex, OUTCOME_LEFT);
+}
+
+void climb_settle(struct exchange *ex, struct lane *lane)
+{
+    lane_turn_to(ex, lane);
+    if (lane_beside(ex))
+        lane_stop(lane_beside(ex), ATTEMPT_CANCELLED);
+    ex->waiting = NULL;
+    lane->withheld = lane->checks = false;
+    advance(ex, OUTCOME_ANSWERED);
+}
+
+void climb_refute(struct exchange *ex, const char *why)
+{
+    lane_turn_to(ex, ex->waiting);
+    ex->waiting = NULL;
+    ex->current->low = true;
+    ex->current->why_left = REASON_LEFT_REFUTED;
+    plan_add_reason(&ex->plan, REASON_LEFT_REFUTED, ex->facts[ex->current->tier].name, "%s", why);
     ex->current->outcome = ATTEMPT_ESCALATED;
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
@@ -359,5 +392,10 @@ void climb_deadline(struct exchange *ex)
 {
     for (size_t i = 0; i < LANES_MAX; i++)
         attempt_cut_off(ex, &ex->lanes[i]);
+    if (ex->waiting) {
+        ex->verification.state = VERIFICATION_TIMEOUT;
+        climb_settle(ex, ex->waiting);
+        return;
+    }
     advance(ex, OUTCOME_DEADLINE);
 }

@@ -19,6 +19,13 @@ bool climb_look(struct exchange *exchange);
 void climb_refuse(struct exchange *exchange, enum td_status status);
 /* The current attempt has ended by itself. */
 void climb_after(struct exchange *exchange, const struct tier_result *result);
+/* For parts that hold answers against each other. The whole answer of that lane is final; what runs
+ * beside it is stopped. */
+struct lane;
+void climb_settle(struct exchange *exchange, struct lane *lane);
+/* The whole answer that waits was found wrong: the next rung is asked, and it is kept in case that
+ * one fails. why: the rest of a sentence. */
+void climb_refute(struct exchange *exchange, const char *why);
 /* The exchange's time is over: what still runs is stopped. */
 void climb_deadline(struct exchange *exchange);
 

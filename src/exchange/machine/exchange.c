@@ -211,7 +211,8 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     /* What memory was short for is missing in the text that was scanned, masked or left out. */
     uint32_t shortages = shortage_count();
     make_plan(ex, route);
-    if (!exchange_takes_back(ex) && ex->plan.rung_count > 1) /* another tier may have to go on */
+    if (ex->request.streamed &&
+        ex->plan.rung_count > 1) /* another tier may have to go on with it */
         ex->answer.keeps_text = true;
     return shortage_judge(shortages, TD_OK, err);
 }

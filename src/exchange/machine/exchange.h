@@ -131,14 +131,19 @@ enum exchange_event_kind {
     EXCHANGE_START, /* a tier's answer is being shown: tier, place known; before any text */
     EXCHANGE_TEXT,  /* committed text */
     /* Text is replaced by what follows. Only when request.corrections, or when the request is not
-     * streamed: then nobody has read it yet. */
+     * streamed: then nobody has read it yet. Its first verification.at_chars characters stay. */
     EXCHANGE_CORRECTION,
     EXCHANGE_DONE,      /* final */
     EXCHANGE_FAILED,    /* no tier could answer; the message names every cause */
     EXCHANGE_CANCELLED, /* inside of exchange_cancel: for whoever counts */
     /* Before DONE: the answer is whole, and nothing is recorded of it yet. Whoever writes it for a
      * client does so now, and says with exchange_reject if it cannot be written. */
-    EXCHANGE_COMPLETE
+    EXCHANGE_COMPLETE,
+    /* Before COMPLETE, of an answer that was checked: the summary says what was found of it
+     * (struct verification). */
+    EXCHANGE_VERDICT,
+    /* The answer is whole and provisional: it waits to be checked. */
+    EXCHANGE_PROVISIONAL
 };
 
 /* One attempt, for whoever counts. */
@@ -151,6 +156,28 @@ struct exchange_step {
 
 /* Whether a time that the request asked for was kept. */
 enum objective_result { OBJECTIVE_NONE, OBJECTIVE_HIT, OBJECTIVE_MISSED };
+
+/* What became of the check of an answer by a stronger tier (parts/part_verify.c). */
+enum verification_state {
+    VERIFICATION_NONE,
+    VERIFICATION_PROVISIONAL, /* it is being checked */
+    VERIFICATION_COMMITTED,   /* it was found right */
+    VERIFICATION_CORRECTED,   /* another answer stands in its place */
+    VERIFICATION_TIMEOUT,     /* nobody said anything in time: it stands unchecked */
+    VERIFICATION_FAILED       /* it could not be checked, and stands so */
+};
+/* "provisional", "committed", ...; NULL for VERIFICATION_NONE. */
+const char *verification_state_name(enum verification_state state);
+
+struct verification {
+    enum verification_state state;
+    enum verify_by by;
+    bool high;           /* the stakes */
+    const char *tier;    /* that was asked to check */
+    const char *checked; /* whose answer */
+    double cost_usd, ms; /* of the checking alone; ms from the whole answer on, 0 = none */
+    uint64_t at_chars;   /* of a correction: what was shown before stays up to there */
+};
 
 /* A place where one tier's answer is continued by another's, because the first broke off. */
 struct exchange_seam {
@@ -190,7 +217,8 @@ struct exchange_summary {
     double first_token_ms; /* when its tier began the answer, shown or not; 0 = not known */
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */
-    const struct exchange_seam *seams;  /* [seam_count] in the order of the text */
+    struct verification verification;
+    const struct exchange_seam *seams; /* [seam_count] in the order of the text */
     size_t seam_count;
     const struct reason *reasons;
     size_t reason_count;

@@ -58,8 +58,11 @@ struct exchange {
     struct attempt *kept;    /* complete, but not confident: the answer if no better one comes */
     struct hold kept_hold;   /* its pieces */
     struct attempt *left;    /* left before its end: can be asked again */
-    bool hopeless;           /* kept because no tier is expected to be right */
-    bool short_of_memory;    /* a tier was not asked because there was none for a record of it */
+    struct lane *waiting;    /* has a whole answer that is being checked; or NULL */
+    struct attempt *checker; /* that checks it, or did; or NULL */
+    struct verification verification;
+    bool hopeless;        /* kept because no tier is expected to be right */
+    bool short_of_memory; /* a tier was not asked because there was none for a record of it */
 
     struct td_str *signatures; /* those of `request`, owned */
     struct outgoing outgoing;

@@ -241,6 +241,23 @@ static void put_cache(const struct exchange *ex, struct json_writer *to)
     json_writer_double(to, "cache_saved_usd", summary->cache_saved_usd);
 }
 
+/* What a check of the answer came to; `tandem explain` prints it. */
+static void put_verification(const struct exchange *ex, struct json_writer *to)
+{
+    const struct verification *verification = &ex->answer.summary.verification;
+    if (verification->state == VERIFICATION_NONE)
+        return;
+    json_writer_open(to, "verification", '{');
+    json_writer_text(to, "state", verification_state_name(verification->state));
+    json_writer_text(to, "by", verification->by == VERIFY_SCORE ? "score" : "answer");
+    json_writer_text(to, "tier", verification->tier);
+    json_writer_text(to, "checked", verification->checked);
+    json_writer_text(to, "stakes", verification->high ? "high" : "low");
+    json_writer_double(to, "cost_usd", verification->cost_usd);
+    json_writer_double(to, "ms", verification->ms);
+    json_writer_close(to, '}');
+}
+
 char *ledger_json_signals(const struct exchange *ex, bool with_turns)
 {
     const struct signals *signals = &ex->signals;
@@ -283,6 +300,7 @@ char *ledger_json_signals(const struct exchange *ex, bool with_turns)
         json_writer_bool(to, "zero_retention", true);
     put_decision(ex, to);
     put_cache(ex, to);
+    put_verification(ex, to);
     if (ex->answer.summary.pseudonyms.sent > 0)
         put_pseudonyms(&ex->answer.summary.pseudonyms, to);
     json_writer_close(to, '}');

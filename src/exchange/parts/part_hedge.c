@@ -58,6 +58,8 @@ static double delay_ms(const struct exchange *ex, size_t tier)
     const struct hedge_settings *settings = &ex->plan.route->hedge;
     struct tier_latency *latency = ex->services->latency;
     uint64_t now_ms = (uint64_t)exchange_now_ms(ex);
+    if (settings->at_once)
+        return 0;
     if (settings->after_ms > 0)
         return settings->after_ms;
     if (!latency)
@@ -109,9 +111,13 @@ static void on_slow(void *ctx)
     if (!is_affordable(ex, tier))
         return;
     double waited = exchange_now_ms(ex) - ex->created_ms - slow->attempt->start_ms;
-    plan_add_reason(&ex->plan, REASON_HEDGED, ex->facts[tier].name,
-                    "asked beside %s, which had said nothing for %.0f ms",
-                    ex->facts[slow->attempt->tier].name, waited);
+    const char *first = ex->facts[slow->attempt->tier].name;
+    if (ex->plan.route->hedge.at_once)
+        plan_add_reason(&ex->plan, REASON_HEDGED, ex->facts[tier].name, "asked in a race with %s",
+                        first);
+    else
+        plan_add_reason(&ex->plan, REASON_HEDGED, ex->facts[tier].name,
+                        "asked beside %s, which had said nothing for %.0f ms", first, waited);
     ex->rung_next++;
     bool started = attempt_start(ex, rung, rung >= ex->plan.climb_count, EGRESS_HEDGE);
     if (ex->current == slow->attempt)
@@ -175,8 +181,10 @@ static void explain(struct exchange *ex, const struct attempt *stopped)
 static void committing(struct exchange *ex, void *state)
 {
     struct hedge_state *own = state;
-    struct lane *other = lane_beside(ex);
+    struct lane *other = ex->lane->checks ? NULL : lane_beside(ex);
     struct attempt *stopped = NULL;
+    if (other && other->checks)
+        other = NULL; /* it is needed after this one */
     if (own->timer)
         loop_timer_stop(ex->loop, own->timer);
     if (other) {

@@ -14,6 +14,7 @@
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_budget.h"
+#include "exchange/parts/part_verify.h"
 #include "exchange/parts/shadow_run.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@
 _Static_assert(SHADOW_ID_BYTES == EXCHANGE_ID_BYTES, "a shadow has its exchange's id");
 
 struct shadow_state {
-    bool wanted; /* shadowed, if it is answered */
+    bool wanted;  /* shadowed, if it is answered */
+    bool sampled; /* by the route's verification, for a client that does not wait for it */
 };
 
 /* --- which --- */
@@ -92,9 +94,11 @@ static void planned(struct exchange *ex, void *state)
     struct shadow_state *own = state;
     const struct route *route = ex->plan.route;
     double most = fmax(route->shadow_edge_share, route->shadow_cloud_share);
+    own->sampled = part_verify_is_sampled(ex) && !(ex->request.corrections && ex->request.streamed);
     own->wanted = ex->services->shadow_pool && !ex->request.keep_nothing &&
                   ex->signals.needs == 0 && is_words_alone(&ex->request) &&
-                  ex->signals.data_class < TD_CLASS_CONTRACTUAL && is_drawn(ex, most);
+                  ex->signals.data_class < TD_CLASS_CONTRACTUAL &&
+                  (own->sampled || is_drawn(ex, most));
     ex->answer.keeps_text = ex->answer.keeps_text || own->wanted;
 }
 
@@ -180,7 +184,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         on_device(ex, ex->current->tier) ? SHADOW_ELSEWHERE : SHADOW_ON_DEVICE;
     double share = place == SHADOW_ON_DEVICE ? route->shadow_edge_share : route->shadow_cloud_share;
     size_t tier = tier_beside(ex, place == SHADOW_ON_DEVICE);
-    if (tier == SIZE_MAX || !is_drawn(ex, share) || !fits(ex, tier) || ex->answer.text.failed ||
+    bool drawn = is_drawn(ex, share) || (own->sampled && place == SHADOW_ELSEWHERE);
+    if (tier == SIZE_MAX || !drawn || !fits(ex, tier) || ex->answer.text.failed ||
         policy_sends_masked(route, &ex->signals, &ex->facts[tier]))
         return;
     begin(ex, tier, place);

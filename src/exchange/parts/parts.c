@@ -2,7 +2,8 @@
  *
  * The order is the order of every hook. At the end it matters: hedging and the budget settle what
  * was spent, consistency counts what keeping a tier cost, the account adds it up, and then the
- * ledger writes all of it down. The shadow comes last, because it starts new work. */
+ * ledger writes all of it down. Verification adds what it found to that record. The shadow comes
+ * last, because it starts new work. */
 #include "exchange/machine/part.h"
 
 #define EACH_NAME(X) \
@@ -10,7 +11,8 @@
     X(hedge)         \
     X(urgent)        \
     X(budget)        \
-    X(conversation) X(consistency) X(account) X(ledger) X(reactions) X(watch) X(ramp) X(shadow)
+    X(conversation)  \
+    X(consistency) X(account) X(ledger) X(verify) X(reactions) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)

@@ -21,6 +21,7 @@ enum script_kind {
     SCRIPT_EMPTY,
     SCRIPT_ECHO_HALF, /* half of the first message */
     SCRIPT_ECHO_REST, /* and the rest of it */
+    SCRIPT_VERDICT,   /* what it was asked to say of an answer, with this verdict */
     SCRIPT_DONE,
     SCRIPT_FAIL,
     SCRIPT_STALL
@@ -62,6 +63,10 @@ struct script_step {
     {                                            \
         .kind = SCRIPT_ECHO_REST, .delay_ms = 10 \
     }
+#define VERDICT(t)                                          \
+    {                                                       \
+        .kind = SCRIPT_VERDICT, .delay_ms = 10, .text = (t) \
+    }
 #define DONE                                \
     {                                       \
         .kind = SCRIPT_DONE, .delay_ms = 10 \
@@ -97,6 +102,9 @@ struct scripted_tier {
     size_t member_count;
     uint32_t tokens_max;
     char asked[512]; /* the first message */
+    char check[17];  /* the number that a verdict repeats, in the first message */
+    char said[128];  /* a verdict */
+    char *whole;     /* [65536] texts of all messages; NULL = not kept */
     size_t message_count;
     char all[512]; /* ROLE:CONTENT of each message, then the stops; a bar after each */
     char caller[32], tracestate[64];
@@ -156,6 +164,11 @@ static void scripted_step(void *ctx)
         piece.text = str_slice(asked, 0, asked.len / 2);
     else if (step->kind == SCRIPT_ECHO_REST)
         piece.text = str_slice(asked, asked.len / 2, asked.len);
+    else if (step->kind == SCRIPT_VERDICT) {
+        snprintf(attempt->tier->said, sizeof attempt->tier->said,
+                 "{\"check\":\"%s\",\"verdict\":\"%s\"}", attempt->tier->check, step->text);
+        piece.text = str_from(attempt->tier->said);
+    }
     piece.token_text = piece.text;
     piece.stats.logprob = (float)log(step->probability);
     piece.stats.not_mine = (float)step->not_mine;
@@ -219,6 +232,15 @@ static enum td_status scripted_start(struct tier *tier, struct loop *loop,
     self->replaced_count = sink->pass->replaced_count;
     if (request->message_count > 0)
         snprintf(self->asked, sizeof self->asked, STR_FMT, STR_ARG(request->messages[0].content));
+    static const char check[] = "{\"check\":\"";
+    const char *at = request->message_count > 0 && request->messages[0].content.len > 0
+                         ? memmem(request->messages[0].content.data,
+                                  request->messages[0].content.len, check, sizeof check - 1)
+                         : NULL;
+    snprintf(self->check, sizeof self->check, "%.16s", at ? at + sizeof check - 1 : "");
+    for (size_t i = 0, len = 0; self->whole && i < request->message_count; i++)
+        len += (size_t)snprintf(self->whole + len, 65536 - len, STR_FMT "\n",
+                                STR_ARG(request->messages[i].content));
     if (self->start_status != TD_OK)
         return error_set(err, self->start_status, "scripted refusal");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);

@@ -140,6 +140,14 @@ enum td_status ledger_put_reaction(struct ledger *ledger, const struct ledger_re
     return TD_OK;
 }
 
+/* Leaves that many characters of UTF-8. */
+static void world_cut(char *text, uint64_t characters)
+{
+    for (; *text && ((*text & 0xC0) == 0x80 || characters-- > 0); text++)
+        ;
+    *text = '\0';
+}
+
 static void world_keep_end(struct world *world, const struct exchange_event *event)
 {
     const struct exchange_summary *summary = event->summary;
@@ -175,14 +183,14 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
     }
     if (len + 1 < sizeof world->events &&
         (len == 0 || event->kind != EXCHANGE_TEXT || world->events[len - 1] != 'T'))
-        world->events[len] = "STCDF"[event->kind];
+        world->events[len] = "STCDF\0\0V"[event->kind];
     switch (event->kind) {
     case EXCHANGE_START:
         world_copy(world->start_disclosure, sizeof world->start_disclosure,
                    event->summary->disclosure);
         break;
     case EXCHANGE_CORRECTION:
-        world->text[0] = '\0';
+        world_cut(world->text, event->summary->verification.at_chars);
         break;
     case EXCHANGE_TEXT:
         len = strlen(world->text);
@@ -192,6 +200,9 @@ static void world_on_event(void *ctx, const struct exchange_event *event)
             exchange_cancel(world->exchange);
             world->exchange = NULL;
         }
+        break;
+    case EXCHANGE_PROVISIONAL:
+    case EXCHANGE_VERDICT:
         break;
     case EXCHANGE_COMPLETE:
     case EXCHANGE_CANCELLED:

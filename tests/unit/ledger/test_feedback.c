@@ -80,6 +80,37 @@ static void test_judged_answers_come_with_their_newest_word(void)
     ledger_reader_close(reader);
 }
 
+static void put_check(struct ledger *ledger, const char *id, bool right)
+{
+    const struct ledger_shadow row = {.exchange = id,
+                                      .wall_ms = 6000,
+                                      .tier = right ? "cloud" : "local",
+                                      .place = right ? "cloud" : "device",
+                                      .agreement = right ? 1 : 0,
+                                      .same = right,
+                                      .kind = LEDGER_SHADOW_VERIFIED};
+    CHECK(ledger_put_shadow(ledger, &row, NULL) == TD_OK);
+}
+
+static void test_what_a_stronger_tier_found_judges_where_nobody_has(void)
+{
+    const char *path = fixture_path("checked.db");
+    struct ledger_reader *reader;
+    struct ledger *ledger = NULL;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    put(ledger, "ex_a", 1000, ATTEMPT_ANSWERED, 0.9);
+    put(ledger, "ex_b", 2000, ATTEMPT_ESCALATED, 0.8); /* found wrong, and replaced */
+    put(ledger, "ex_c", 3000, ATTEMPT_ESCALATED, 0.3); /* left by another gate */
+    put_check(ledger, "ex_a", true);
+    put_check(ledger, "ex_b", false);
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    struct seen seen = {0};
+    CHECK(ledger_reader_judged(reader, 0, see, &seen, NULL) == TD_OK);
+    CHECK(strcmp(seen.line, "ex_a:0.9:1:1.00 ex_b:0.8:1:0.00 ex_c:0.3:0:nan ") == 0);
+    ledger_reader_close(reader);
+}
+
 static void test_the_report_has_the_mean_by_tier(void)
 {
     const char *path = fixture_path("report.db");
@@ -179,6 +210,7 @@ int main(void)
 {
     fixture_begin();
     RUN(test_judged_answers_come_with_their_newest_word);
+    RUN(test_what_a_stronger_tier_found_judges_where_nobody_has);
     RUN(test_the_report_has_the_mean_by_tier);
     RUN(test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused);
     RUN(test_of_several_reactions_to_an_answer_the_last_one_counts);

@@ -388,6 +388,32 @@ static bool write_piece(struct dialect_reply *reply, const struct exchange_summa
     return answer_blocks_feed(reply->state, &block_ops, reply, piece, out, fault);
 }
 
+/* Anthropic's libraries pass over events that they do not know. What is no text block is over. */
+static void write_correction(struct dialect_reply *reply, const struct exchange_summary *summary,
+                             struct buf *out)
+{
+    struct answer_blocks *blocks = reply->state;
+    if (blocks->open != BLOCK_TEXT)
+        answer_blocks_end(blocks, &block_ops, reply, out);
+    response_answer_clear(&reply->answer);
+    sse_begin(out, "tandem.correction");
+    buf_append_str(out, STR("{\"type\":\"tandem.correction\","));
+    response_write_correction(summary, out);
+    end_event(out);
+}
+
+static void write_verdict(struct dialect_reply *reply, const struct exchange_summary *summary,
+                          struct buf *out)
+{
+    char name[32];
+    (void)reply;
+    snprintf(name, sizeof name, "tandem.%s", response_verdict_name(summary));
+    sse_begin(out, name);
+    buf_printf(out, "{\"type\":\"%s\",", name);
+    response_write_verdict(summary, out);
+    end_event(out);
+}
+
 static bool write_finish(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault)
 {
@@ -448,5 +474,8 @@ const struct dialect dialect_messages = {
     .write_answer = write_answer,
     .write_start = write_start,
     .write_piece = write_piece,
+    .has_corrections = true,
+    .write_correction = write_correction,
+    .write_verdict = write_verdict,
     .write_finish = write_finish,
 };

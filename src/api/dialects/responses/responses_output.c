@@ -147,3 +147,28 @@ void responses_output_write_rest(const struct grown *rest, struct buf *out)
                                       "custom",    "function", NULL};
     grown_write(rest, own, out);
 }
+
+static const struct kind_row kind_rows[] = {
+    [BLOCK_NONE] = {"", "", "", NULL, NULL, NULL},
+    [BLOCK_REASONING] = {"response.reasoning_text.delta", "response.reasoning_text.done", "text",
+                         "response.content_part.added", "response.content_part.done",
+                         "content_index"},
+    [BLOCK_TEXT] = {"response.output_text.delta", "response.output_text.done", "text",
+                    "response.content_part.added", "response.content_part.done", "content_index"},
+    [BLOCK_REFUSAL] = {"response.refusal.delta", "response.refusal.done", "refusal",
+                       "response.content_part.added", "response.content_part.done",
+                       "content_index"},
+    [BLOCK_CALL] = {"response.function_call_arguments.delta",
+                    "response.function_call_arguments.done", "arguments", NULL, NULL, NULL},
+};
+static const struct kind_row summary_row = {"response.reasoning_summary_text.delta",
+                                            "response.reasoning_summary_text.done",
+                                            "text",
+                                            "response.reasoning_summary_part.added",
+                                            "response.reasoning_summary_part.done",
+                                            "summary_index"};
+
+const struct kind_row *responses_output_kind(enum block_kind kind, bool is_summary)
+{
+    return is_summary ? &summary_row : &kind_rows[kind];
+}

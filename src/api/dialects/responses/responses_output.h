@@ -35,4 +35,12 @@ void responses_output_write_annotation(const struct json *annotation, struct buf
 /* Further members of a call. NULL: none. */
 void responses_output_write_rest(const struct grown *rest, struct buf *out);
 
+/* Names of a kind's events, and the member of the last event that has the whole text. A call has no
+ * parts. */
+struct kind_row {
+    const char *delta, *done, *member, *part_added, *part_done, *part_index;
+};
+/* is_summary: of reasoning, its summary. */
+const struct kind_row *responses_output_kind(enum block_kind kind, bool is_summary);
+
 #endif

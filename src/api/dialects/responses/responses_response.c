@@ -17,6 +17,8 @@
 
 static const char *status_of(const struct exchange_summary *summary)
 {
+    if (summary->verification.state == VERIFICATION_PROVISIONAL)
+        return "in_progress";
     bool cut = summary->finish == TD_FINISH_LENGTH || summary->finish == TD_FINISH_CONTENT_FILTER;
     return cut ? "incomplete" : "completed";
 }
@@ -314,35 +316,11 @@ static void end_event(struct buf *out)
     sse_end(out);
 }
 
-/* Names of a kind's events, and the member of the last event that has the whole text. A call has no
- * parts. */
-static const struct kind_row {
-    const char *delta, *done, *member, *part_added, *part_done, *part_index;
-} kind_rows[] = {
-    [BLOCK_NONE] = {"", "", "", NULL, NULL, NULL},
-    [BLOCK_REASONING] = {"response.reasoning_text.delta", "response.reasoning_text.done", "text",
-                         "response.content_part.added", "response.content_part.done",
-                         "content_index"},
-    [BLOCK_TEXT] = {"response.output_text.delta", "response.output_text.done", "text",
-                    "response.content_part.added", "response.content_part.done", "content_index"},
-    [BLOCK_REFUSAL] = {"response.refusal.delta", "response.refusal.done", "refusal",
-                       "response.content_part.added", "response.content_part.done",
-                       "content_index"},
-    [BLOCK_CALL] = {"response.function_call_arguments.delta",
-                    "response.function_call_arguments.done", "arguments", NULL, NULL, NULL},
-};
-static const struct kind_row summary_row = {"response.reasoning_summary_text.delta",
-                                            "response.reasoning_summary_text.done",
-                                            "text",
-                                            "response.reasoning_summary_part.added",
-                                            "response.reasoning_summary_part.done",
-                                            "summary_index"};
-
 static const struct kind_row *row_of(const struct dialect_reply *reply,
                                      const struct answer_blocks *blocks)
 {
     bool summary = blocks->open == BLOCK_REASONING && wants_summary(reply);
-    return summary ? &summary_row : &kind_rows[blocks->open];
+    return responses_output_kind(blocks->open, summary);
 }
 
 /* The place of the open item; with part also the place in it. */
@@ -583,6 +561,39 @@ static bool write_piece(struct dialect_reply *reply, const struct exchange_summa
            fits(reply, fault);
 }
 
+/* OpenAI's libraries hand on events that they do not know. The open text goes on after what stays
+ * of it; whatever else was begun is no part of the answer any more. */
+static void write_correction(struct dialect_reply *reply, const struct exchange_summary *summary,
+                             struct buf *out)
+{
+    struct stream *stream = reply->state;
+    size_t stays = response_bytes_of(buf_view(&stream->text), summary->verification.at_chars);
+    if (stream->blocks.open == BLOCK_TEXT) {
+        buf_truncate(&stream->text, stays);
+    } else {
+        answer_blocks_init(&stream->blocks, false, true);
+        clear(stream, &stream->text);
+        clear(stream, &stream->output);
+    }
+    response_answer_clear(&reply->answer);
+    stream->citations = 0;
+    begin_event(stream, "tandem.correction", out);
+    buf_append_char(out, ',');
+    response_write_correction(summary, out);
+    end_event(out);
+}
+
+static void write_verdict(struct dialect_reply *reply, const struct exchange_summary *summary,
+                          struct buf *out)
+{
+    char name[32];
+    snprintf(name, sizeof name, "tandem.%s", response_verdict_name(summary));
+    begin_event(reply->state, name, out);
+    buf_append_char(out, ',');
+    response_write_verdict(summary, out);
+    end_event(out);
+}
+
 static bool write_finish(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault)
 {
@@ -678,6 +689,9 @@ const struct dialect dialect_responses = {
     .write_answer = write_answer,
     .write_start = write_start,
     .write_piece = write_piece,
+    .has_corrections = true,
+    .write_correction = write_correction,
+    .write_verdict = write_verdict,
     .write_finish = write_finish,
     .write_kept = write_kept,
     .deinit = deinit,

@@ -147,7 +147,13 @@ static void write_routes(const struct config *config, const struct policy_learne
         buf_printf(out, "route %s kind %d start '%s' class %d mode %d gates", route->name,
                    route->kind, route->start ? route->start : "", route->data_class, route->mode);
         gates_write(&route->gates, out);
-        if (route->climb)
+        if (route->g4.by)
+            buf_printf(out, " g4 %d '%s' %d %d %.17g %u %d", route->g4.by,
+                       route->g4.tier ? route->g4.tier : "", route->g4.stakes, route->g4.high_from,
+                       route->g4.share, route->g4.deadline_ms, route->g4.compare);
+        if (route->climb == 2)
+            buf_printf(out, " race %d %d", route->settle, route->g4.compare);
+        if (route->climb == 1)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
         if (route->overflow_after_ms)
@@ -340,10 +346,20 @@ static void fill_route(const struct config *config, const struct config_route *f
         .ramp_to = from->ramp.to,
         .ramp_slo_ms = from->ramp.slo_ms,
         .gates = from->gates,
-        .hedge = {.on = from->climb == 1,
+        .race = from->climb == 2,
+        .settle = (enum settle)from->settle,
+        .verify = {.by = (enum verify_by)from->g4.by,
+                   .tier = from->g4.tier,
+                   .stakes = (enum td_stakes)(from->g4.stakes + 1),
+                   .high_class = from->g4.high_from,
+                   .share = from->g4.share,
+                   .deadline_ms = from->g4.deadline_ms,
+                   .compare = (enum compare_by)from->g4.compare},
+        .hedge = {.on = from->climb == 1 || (from->climb == 2 && from->settle == SETTLE_FIRST_GOOD),
+                  .at_once = from->climb == 2,
                   .percentile = from->hedge_percentile,
                   .after_ms = from->hedge_after_ms,
-                  .share = from->hedge_share},
+                  .share = from->climb == 2 ? 1 : from->hedge_share},
         .overflow_after_ms = from->overflow_after_ms,
         .explore_share = from->explore_share,
         .weights = config_weights_read(&from->weights),
