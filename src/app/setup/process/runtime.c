@@ -272,12 +272,12 @@ void runtime_close(struct runtime *runtime)
     if (runtime->first && runtime->options.serves)
         keep_all(runtime);
     snapshot_drop(runtime->current);
-    config_free(runtime->first);
     sandbox_free(runtime->services.base.sandbox);
     model_loading_free(runtime->loading);
     engine_setup_close(&runtime->engine);
     services_setup_close(&runtime->services);
     storage_close(runtime->storage); /* last: until now the files are written */
+    config_free(runtime->first);     /* connections have its names until then */
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
