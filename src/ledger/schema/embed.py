@@ -1,4 +1,5 @@
-"""Writes the migrations as a C array of strings: embed.py OUT.h 001_x.sql 002_y.sql ..."""
+"""Writes the migrations as a C array of strings: embed.py OUT.h 001_x.sql 002_y.sql ...
+Comments and indentation stay in the sources."""
 
 import re
 import sys
@@ -6,7 +7,8 @@ from pathlib import Path
 
 
 def c_string(text: str) -> str:
-    lines = text.splitlines()
+    plain = (re.sub(r"\s*--[^']*$", "", line).strip() for line in text.splitlines())
+    lines = [line for line in plain if line]
     return "\n".join(
         '        "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines
     )

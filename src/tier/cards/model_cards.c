@@ -17,7 +17,7 @@ static int compare(const void *key, const void *element)
 {
     const struct wanted *wanted = key;
     const struct model_card *card = element;
-    int order = strcmp(wanted->kind, card->kind);
+    int order = strcmp(wanted->kind, card_kinds[card->kind]);
     return order ? order : strcmp(wanted->model, card->model);
 }
 
@@ -26,6 +26,13 @@ const struct model_card *model_card_find(const char *kind, const char *model)
     assert(kind != NULL && model != NULL);
     const struct wanted wanted = {kind, model};
     return bsearch(&wanted, cards, sizeof cards / sizeof *cards, sizeof *cards, compare);
+}
+
+struct model_price model_card_price(const struct model_card *card)
+{
+    return (struct model_price){.input_usd = card_prices[card->input],
+                                .output_usd = card_prices[card->output],
+                                .cached_usd = card_prices[card->cached]};
 }
 
 const char *model_cards_day(void)
