@@ -33,7 +33,8 @@ struct forget_work {
     struct ledger *ledger; /* NULL = this server keeps none */
     const char *path;
     struct file_store *files; /* NULL = this server keeps none */
-    uint64_t files_erased;
+    struct history *history;  /* likewise, of responses */
+    uint64_t files_erased, responses_erased;
     char user[USER_BYTES_MAX];
     struct auth_who who;
     struct ledger_forgotten forgotten;
@@ -89,6 +90,9 @@ static enum td_status refuse_while_rows_wait(struct ledger *ledger, struct td_er
 static void work_run(void *ctx)
 {
     struct forget_work *work = ctx;
+    if (work->history)
+        work->status = history_forget(work->history, whom(work).tenant, work->user,
+                                      &work->responses_erased, &work->err);
     forget_files(work);
     if (!work->ledger || work->status != TD_OK)
         return;
@@ -140,8 +144,7 @@ static void work_done(void *ctx, void *owner)
     struct api_forgotten memory = {0};
     if (host->forget)
         host->forget(host->ctx, &wanted, &memory);
-    if (host->history)
-        memory.responses = history_forget(host->history, wanted.tenant, wanted.user);
+    memory.responses = work->responses_erased;
     reply(call, work, &memory);
     call_free(call);
 }
@@ -170,6 +173,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         work->ledger = api->host->ledger;
         work->path = api->host->ledger_path;
         work->files = api->host->files;
+        work->history = api->host->history;
         work->who = api->who;
         memcpy(work->user, user.data, user.len);
         const struct background_work background = {.run = work_run,

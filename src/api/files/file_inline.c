@@ -1,5 +1,6 @@
 #include "api/files/file_inline.h"
 
+#include "api/files/file_object.h"
 #include "api/wire/openai_request.h"
 #include "base/crypto.h"
 #include "base/json.h"
@@ -190,4 +191,19 @@ bool file_inline(struct file_store *store, const char *owner, struct td_str body
         fault_set(fault, 413, "invalid_request_error", "body_too_large",
                   "with its files the request is larger than server.body_bytes_max");
     return !fault->code;
+}
+
+bool file_inline_request(const struct api *api, const struct http_request *request,
+                         struct buf *filled, struct td_str *body, struct fault *fault)
+{
+    bool changed = false;
+    *body = http_request_body(request);
+    if (!api->host->files)
+        return true;
+    buf_init(filled, api->host->body_bytes_max);
+    if (!file_inline(api->host->files, file_owner(&api->who), *body, filled, &changed, fault))
+        return false;
+    if (changed)
+        *body = buf_view(filled);
+    return true;
 }

@@ -3,6 +3,7 @@
 #ifndef API_FILE_INLINE_H
 #define API_FILE_INLINE_H
 
+#include "api/http/api_internal.h"
 #include "api/http/fault.h"
 #include "ledger/file_store.h"
 
@@ -11,5 +12,9 @@
  * may be the provider's. False with the fault. Any thread; reads files. */
 bool file_inline(struct file_store *store, const char *owner, struct td_str body, struct buf *out,
                  bool *changed, struct fault *fault);
+/* The body to read: what came, or that with the contents of the files that it names, which are then
+ * in `filled`, to be freed in any case. False with the fault. */
+bool file_inline_request(const struct api *api, const struct http_request *request,
+                         struct buf *filled, struct td_str *body, struct fault *fault);
 
 #endif

@@ -3,29 +3,20 @@
  * never copied. */
 #include "api/history/history.h"
 
+#include "api/history/history_internal.h"
+#include "api/history/history_shared.h"
 #include "base/crypto.h"
 #include "base/hash.h"
 #include "base/str.h"
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define BUCKETS 4096 /* a power of two; records are some ten thousands at most */
-/* What a record takes beside its texts. */
-#define RECORD_BYTES 512
-#define LIST_BYTES 64
 #define SWEEP_MS_MAX 60000
-/* Of one record: above it nothing is added. Both are walked under the lock. */
+/* Of one record: above it nothing is added. They are walked under the lock. */
 #define USERS_MAX 256
-#define LISTS_MAX 8192
-
-struct history_text {
-    atomic_uint holders;
-    size_t len;
-    char data[];
-};
 
 struct caller {
     struct caller *next; /* in its bucket */
@@ -53,54 +44,10 @@ struct history {
     struct history_limits limits;
     const struct clock *clock;
     size_t bytes;
+    struct history_shared *shared; /* where nodes share a database; NULL elsewhere */
     struct record *records[BUCKETS];
     struct caller *callers[BUCKETS];
 };
-
-/* --- texts --- */
-
-struct history_text *history_text_new(struct td_str text)
-{
-    if (!text.data)
-        return NULL;
-    struct history_text *made = malloc(sizeof *made + text.len + 1);
-    if (!made)
-        return NULL;
-    atomic_init(&made->holders, 1);
-    made->len = text.len;
-    memcpy(made->data, text.data, text.len);
-    made->data[text.len] = '\0';
-    return made;
-}
-
-struct history_text *history_text_hold(struct history_text *text)
-{
-    if (text)
-        atomic_fetch_add(&text->holders, 1);
-    return text;
-}
-
-void history_text_free(struct history_text *text)
-{
-    if (!text || atomic_fetch_sub(&text->holders, 1) > 1)
-        return;
-    crypto_wipe(text->data, text->len);
-    free(text);
-}
-
-struct td_str history_text_view(const struct history_text *text)
-{
-    return text ? (struct td_str){text->data, text->len} : STR("");
-}
-
-void history_found_deinit(struct history_found *found)
-{
-    history_text_free(found->body);
-    for (size_t i = 0; i < found->list_count; i++)
-        history_text_free(found->lists[i]);
-    free(found->lists);
-    *found = (struct history_found){.state = HISTORY_DONE};
-}
 
 /* --- the tables --- */
 
@@ -199,6 +146,7 @@ void history_free(struct history *history)
 {
     if (!history)
         return;
+    history_shared_close(history->shared);
     for (size_t i = 0; i < BUCKETS; i++)
         while (history->records[i])
             drop_locked(history, history->records[i]);
@@ -208,9 +156,9 @@ void history_free(struct history *history)
 
 static size_t bytes_of(const struct history_found *kept)
 {
-    size_t bytes = RECORD_BYTES + history_text_view(kept->body).len;
+    size_t bytes = HISTORY_RECORD_BYTES + history_text_view(kept->body).len;
     for (size_t i = 0; i < kept->list_count; i++)
-        bytes += LIST_BYTES + history_text_view(kept->lists[i]).len;
+        bytes += HISTORY_LIST_BYTES + history_text_view(kept->lists[i]).len;
     return bytes;
 }
 
@@ -393,21 +341,38 @@ static enum td_status put_locked(struct history *history, const struct history_r
     return TD_OK;
 }
 
-enum td_status history_put(struct history *history, const struct history_record *record)
+static enum td_status put_here(struct history *history, const struct history_record *record,
+                               bool running)
 {
-    assert(strlen(record->id) < HISTORY_ID_BYTES);
     pthread_mutex_lock(&history->lock);
-    enum td_status status = put_locked(history, record, false);
+    enum td_status status = put_locked(history, record, running);
     pthread_mutex_unlock(&history->lock);
     return status;
 }
 
+static bool is_for_all(const struct history *history, const struct history_class *data_class)
+{
+    return history->shared && history_shared_may_have(data_class);
+}
+
+enum td_status history_put(struct history *history, const struct history_record *record)
+{
+    assert(strlen(record->id) < HISTORY_ID_BYTES);
+    return is_for_all(history, &record->data_class)
+               ? history_shared_put(history->shared, record, false)
+               : put_here(history, record, false);
+}
+
+/* One that is found to be restricted when it ends is not for all nodes any more. */
 enum td_status history_finish(struct history *history, const struct history_record *record)
 {
-    pthread_mutex_lock(&history->lock);
-    enum td_status status = put_locked(history, record, true);
-    pthread_mutex_unlock(&history->lock);
-    return status;
+    const char *caller = record->owner.caller;
+    bool shared = history->shared && history_shared_runs(history->shared, caller, record->id);
+    if (shared && is_for_all(history, &record->data_class))
+        return history_shared_put(history->shared, record, true);
+    if (shared && !history_shared_drop_running(history->shared, caller, record->id))
+        return TD_NOT_FOUND;
+    return put_here(history, record, !shared);
 }
 
 static enum td_status append_locked(struct history *history, struct record *record,
@@ -415,7 +380,7 @@ static enum td_status append_locked(struct history *history, struct record *reco
                                     struct history_text *list)
 {
     struct history_found *kept = &record->kept;
-    if (kept->list_count >= LISTS_MAX)
+    if (kept->list_count >= HISTORY_LISTS_MAX)
         return TD_LIMIT;
     struct history_text **more = realloc(kept->lists, (kept->list_count + 1) * sizeof *more);
     if (!more)
@@ -437,16 +402,71 @@ static enum td_status append_locked(struct history *history, struct record *reco
     return TD_OK;
 }
 
-enum td_status history_append(struct history *history, const struct history_owner *owner,
-                              const char *id, struct history_class data_class,
-                              struct history_text *list)
+static enum td_status append_here(struct history *history, const struct history_record *from)
 {
     pthread_mutex_lock(&history->lock);
-    struct record *record = *find_locked(history, owner->caller, str_from(id));
+    struct record *record = *find_locked(history, from->owner.caller, str_from(from->id));
     enum td_status status =
-        record ? append_locked(history, record, owner->user, data_class, list) : TD_NOT_FOUND;
+        record ? append_locked(history, record, from->owner.user, from->data_class, from->lists[0])
+               : TD_NOT_FOUND;
     pthread_mutex_unlock(&history->lock);
     return status;
+}
+
+struct homecoming {
+    struct history *history;
+    const struct history_record *record;
+};
+
+static void add_user_here(void *ctx, const char *user)
+{
+    const struct homecoming *coming = ctx;
+    struct history *history = coming->history;
+    pthread_mutex_lock(&history->lock);
+    struct record *record =
+        *find_locked(history, coming->record->owner.caller, str_from(coming->record->id));
+    if (record)
+        (void)!add_user(record, user);
+    pthread_mutex_unlock(&history->lock);
+}
+
+/* A conversation that gets what may be in no database is from now on in the memory of this node,
+ * whole, and nowhere else. */
+static enum td_status bring_home(struct history *history, const struct history_record *record)
+{
+    struct history_found found;
+    struct homecoming coming = {history, record};
+    const char *caller = record->owner.caller;
+    if (!history_find(history, caller, str_from(record->id), &found))
+        return TD_NOT_FOUND;
+    struct history_record whole = *record;
+    whole.state = found.state;
+    whole.body = found.body;
+    whole.lists = found.lists;
+    whole.list_count = found.list_count;
+    whole.previous = found.previous;
+    history_class_raise(&whole.data_class, &found.data_class);
+    enum td_status status = put_here(history, &whole, false);
+    if (status == TD_OK &&
+        !(history_shared_users(history->shared, caller, record->id, add_user_here, &coming) &&
+          history_shared_remove(history->shared, caller, record->id))) {
+        (void)history_remove(history, caller, record->id);
+        status = TD_NOT_FOUND;
+    }
+    history_found_deinit(&found);
+    return status;
+}
+
+enum td_status history_append(struct history *history, const struct history_record *record)
+{
+    assert(record->list_count == 1);
+    enum td_status status = append_here(history, record);
+    if (status != TD_NOT_FOUND || !history->shared)
+        return status;
+    if (is_for_all(history, &record->data_class))
+        return history_shared_append(history->shared, record);
+    status = bring_home(history, record);
+    return status == TD_OK ? append_here(history, record) : status;
 }
 
 static struct history_text **place_of(struct record *record, const struct history_text *before)
@@ -473,7 +493,8 @@ bool history_replace(struct history *history, const char *caller, const char *id
         shrink_locked(history, record);
     }
     pthread_mutex_unlock(&history->lock);
-    return at != NULL;
+    return at || (!record && after && history->shared &&
+                  history_shared_replace(history->shared, caller, id, before, after));
 }
 
 /* --- finding --- */
@@ -490,8 +511,8 @@ static bool copy(const struct history_found *kept, struct history_found *out)
     return true;
 }
 
-bool history_find(struct history *history, const char *caller, struct td_str id,
-                  struct history_found *out)
+static bool find_here(struct history *history, const char *caller, struct td_str id,
+                      struct history_found *out)
 {
     *out = (struct history_found){.state = HISTORY_DONE};
     pthread_mutex_lock(&history->lock);
@@ -510,13 +531,40 @@ bool history_find(struct history *history, const char *caller, struct td_str id,
     return found;
 }
 
+static bool find_run(struct history *history, const char *caller, struct td_str id,
+                     size_t count_max, struct history_run *out)
+{
+    out->count = find_here(history, caller, id, &out->found[0]) ? 1 : 0;
+    if (out->count && id.len < HISTORY_ID_BYTES) {
+        memcpy(out->ids[0], id.data, id.len);
+        out->ids[0][id.len] = '\0';
+    }
+    return out->count ||
+           (history->shared && history_shared_find(history->shared, caller, id, count_max, out));
+}
+
+bool history_find(struct history *history, const char *caller, struct td_str id,
+                  struct history_found *out)
+{
+    struct history_run run;
+    bool found = find_run(history, caller, id, 1, &run);
+    *out = found ? run.found[0] : (struct history_found){.state = HISTORY_DONE};
+    return found;
+}
+
+bool history_find_run(struct history *history, const char *caller, struct td_str id,
+                      struct history_run *out)
+{
+    return find_run(history, caller, id, HISTORY_RUN_MAX, out);
+}
+
 bool history_runs(struct history *history, const char *caller, const char *id)
 {
     pthread_mutex_lock(&history->lock);
     const struct record *record = *find_locked(history, caller, str_from(id));
     bool runs = record && record->kept.state == HISTORY_RUNNING;
     pthread_mutex_unlock(&history->lock);
-    return runs;
+    return runs || (history->shared && history_shared_runs(history->shared, caller, id));
 }
 
 bool history_cancel(struct history *history, const char *caller, const char *id,
@@ -534,7 +582,8 @@ bool history_cancel(struct history *history, const char *caller, const char *id,
         shrink_locked(history, record);
     }
     pthread_mutex_unlock(&history->lock);
-    return runs;
+    return runs || (!record && body && history->shared &&
+                    history_shared_cancel(history->shared, caller, id, body));
 }
 
 bool history_remove(struct history *history, const char *caller, const char *id)
@@ -544,7 +593,7 @@ bool history_remove(struct history *history, const char *caller, const char *id)
     if (record)
         drop_locked(history, record);
     pthread_mutex_unlock(&history->lock);
-    return record != NULL;
+    return record || (history->shared && history_shared_remove(history->shared, caller, id));
 }
 
 static bool is_of(const struct record *record, const char *tenant, const char *user)
@@ -557,9 +606,11 @@ static bool is_of(const struct record *record, const char *tenant, const char *u
     return false;
 }
 
-uint64_t history_forget(struct history *history, const char *tenant, const char *user)
+enum td_status history_forget(struct history *history, const char *tenant, const char *user,
+                              uint64_t *count, struct td_error *err)
 {
-    uint64_t count = 0;
+    uint64_t here = 0;
+    *count = 0;
     pthread_mutex_lock(&history->lock);
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct record *record = history->records[i], *next; record; record = next) {
@@ -567,9 +618,31 @@ uint64_t history_forget(struct history *history, const char *tenant, const char 
             if (!is_of(record, tenant, user))
                 continue;
             drop_locked(history, record);
-            count++;
+            here++;
         }
     }
     pthread_mutex_unlock(&history->lock);
-    return count;
+    enum td_status status =
+        history->shared ? history_shared_forget(history->shared, tenant, user, count, err) : TD_OK;
+    *count += here;
+    return status;
+}
+
+/* --- with other nodes --- */
+
+enum td_status history_share(struct history *history, const struct history_share *share,
+                             struct td_error *err)
+{
+    return history_shared_open(share, &history->limits, &history->shared, err);
+}
+
+bool history_is_away(const struct history *history)
+{
+    return history && history->shared && history_shared_is_away(history->shared);
+}
+
+struct history_wait *history_wait(struct history *history, struct loop *loop, void (*fn)(void *ctx),
+                                  void *ctx)
+{
+    return history && history->shared ? history_shared_wait(history->shared, loop, fn, ctx) : NULL;
 }

@@ -21,7 +21,6 @@
 #include "api/dialects/dialect.h"
 #include "api/dialects/responses/responses_compact.h"
 #include "api/files/file_inline.h"
-#include "api/files/file_object.h"
 #include "api/http/access.h"
 #include "api/http/access_note.h"
 #include "api/http/call.h"
@@ -53,6 +52,7 @@ struct chat {
     const struct dialect *dialect;
     struct event_stream stream;        /* its http is NULL once replied or gone */
     struct background_task *compiling; /* what the exchange waits for, or NULL */
+    struct history_wait *saving;       /* what the last bytes wait for, or NULL */
     char call_fault[96];               /* where the tools are that no grammar holds */
     struct exchange *exchange;         /* NULL before it began and once final */
     struct exchange_services *services;
@@ -77,6 +77,8 @@ static void chat_cancel(struct chat *chat)
     if (chat->compiling)
         background_cancel(chat->compiling);
     chat->compiling = NULL;
+    history_wait_cancel(chat->saving);
+    chat->saving = NULL;
     if (!chat->exchange)
         return;
     exchange_cancel(chat->exchange);
@@ -239,23 +241,44 @@ static void keep(struct chat *chat, const struct exchange_summary *summary,
         kept_answer_end(&kept, summary, fault);
 }
 
-static void send_end(struct chat *chat, const struct exchange_summary *summary)
+static void send_rest(struct chat *chat)
 {
-    keep(chat, summary, NULL);
-    if (!chat->stream.http)
-        return;
+    struct fault fault;
     if (chat->request.td.streamed) {
         send_frame(chat);
         event_stream_done(&chat->stream);
         return;
     }
-    struct fault fault;
-    reply_headers(chat, summary);
     if (api_call_is_whole(&chat->base, &fault))
         api_reply_json(chat->base.api, chat->stream.http, 200, &chat->body);
     else
         api_reply_fault(chat->base.api, chat->stream.http, &fault);
     chat_end(chat);
+}
+
+static void saved(void *ctx)
+{
+    struct chat *chat = ctx;
+    api_begin_event(chat->base.api);
+    chat->saving = NULL;
+    send_rest(chat); /* a client that leaves ends the wait */
+    if (chat->stream.broken && chat->stream.http)
+        event_stream_abort(&chat->stream);
+    loop_timer_start(chat->base.api->loop, chat->reaper, 0);
+}
+
+/* Where nodes share what is kept, another must find it when the client has the last byte. */
+static void send_end(struct chat *chat, const struct exchange_summary *summary)
+{
+    const struct kept_answer kept = kept_of(chat);
+    keep(chat, summary, NULL);
+    if (!chat->stream.http)
+        return;
+    if (!chat->request.td.streamed)
+        reply_headers(chat, summary);
+    chat->saving = kept_answer_wait(&kept, chat->base.api->loop, saved, chat);
+    if (!chat->saving)
+        send_rest(chat);
 }
 
 static void finish_failed(struct chat *chat, const struct exchange_event *event)
@@ -378,6 +401,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
             chat_end(chat);
     }
     /* Also when the client left inside a write. */
+    if (chat->saving)
+        return;
     if (!chat->exchange || (!chat->stream.http && !chat->detached))
         loop_timer_start(chat->base.api->loop, chat->reaper, 0);
 }
@@ -606,23 +631,6 @@ static void reply_nothing(struct chat *chat)
     chat_free(chat);
 }
 
-/* The body to read: what came, or that with the contents of the files that it names. */
-static bool find_body(struct chat *chat, const struct http_request *request, struct td_str *body,
-                      struct fault *fault)
-{
-    const struct api *api = chat->base.api;
-    bool filled = false;
-    *body = http_request_body(request);
-    if (!api->host->files)
-        return true;
-    buf_init(&chat->filled, api->host->body_bytes_max);
-    if (!file_inline(api->host->files, file_owner(&api->who), *body, &chat->filled, &filled, fault))
-        return false;
-    if (filled)
-        *body = buf_view(&chat->filled);
-    return true;
-}
-
 /* path: what the body does not say. */
 static void handle_on(struct api *api, struct http_request *request, const struct dialect *dialect,
                       struct dialect_path path)
@@ -638,7 +646,7 @@ static void handle_on(struct api *api, struct http_request *request, const struc
     const struct responses_history from = responses_history_of(api);
     chat->services = api->host->acquire(api->host->ctx);
     path.on_device = chat->services->model;
-    if (!find_body(chat, request, &body, &fault) ||
+    if (!file_inline_request(api, request, &chat->filled, &body, &fault) ||
         !dialect_read_on(dialect, &path, &from, body, access_find_header, request, chat->arena,
                          &chat->request, &fault) ||
         !api_has_memory(api, &fault)) { /* then a member may be missing */

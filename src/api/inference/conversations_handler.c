@@ -166,12 +166,15 @@ static bool put(struct api *api, const char *id, struct history_text *body,
         .body = body,
         .lists = lists,
         .list_count = 1,
+        .at_once = true,
     };
     enum td_status status = body ? history_put(api->host->history, &record) : TD_NO_MEMORY;
     if (status == TD_LIMIT)
         return fault_request(fault, "items", "the items are more than a caller may have kept here");
     if (status != TD_OK)
-        fault_from_status(fault, status, "no memory for a conversation", NULL);
+        fault_from_status(fault, status,
+                          status == TD_UNAVAILABLE ? HISTORY_AWAY : "no memory for a conversation",
+                          NULL);
     return status == TD_OK;
 }
 
@@ -321,16 +324,24 @@ void conversations_handle_add(struct api *api, struct http_request *request, con
     copy_name(id, name);
     struct json *asked = read_body(request, &fault);
     struct history_text *list = asked ? read_items(api, asked, id, &data_class, &fault) : NULL;
-    const struct history_owner owner = {.caller = api->who.caller};
-    enum td_status status =
-        list ? history_append(api->host->history, &owner, name, data_class, list) : TD_OK;
+    const struct history_record record = {.id = name,
+                                          .owner = {.caller = api->who.caller},
+                                          .data_class = data_class,
+                                          .lists = &list,
+                                          .list_count = 1,
+                                          .at_once = true};
+    enum td_status status = list ? history_append(api->host->history, &record) : TD_OK;
     if (list && status == TD_OK)
         reply_items(api, request, list);
     else if (status == TD_NOT_FOUND)
         reply_absent(api, request, id);
     else {
-        if (status != TD_OK)
+        if (status == TD_LIMIT)
             fault_request(&fault, "items", "the conversation is larger than may be kept here");
+        else if (status != TD_OK)
+            fault_from_status(&fault, status,
+                              status == TD_UNAVAILABLE ? HISTORY_AWAY : "no memory for the items",
+                              NULL);
         api_reply_fault(api, request, &fault);
     }
     history_text_free(list);

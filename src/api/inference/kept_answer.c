@@ -44,6 +44,7 @@ bool kept_answer_begin(const struct kept_answer *kept, struct buf *body, struct 
     struct history_text *lists[HISTORY_LISTS_OF_RESPONSE] = {kept->reply->request->turn.own};
     struct history_record record = record_of(kept, id, text, lists);
     record.state = HISTORY_RUNNING;
+    record.at_once = true; /* the client is told its id now */
     enum td_status status = text ? history_put(kept->history, &record) : TD_NO_MEMORY;
     history_text_free(text);
     if (status == TD_OK)
@@ -51,7 +52,9 @@ bool kept_answer_begin(const struct kept_answer *kept, struct buf *body, struct 
     if (status == TD_LIMIT)
         return fault_request(fault, "background",
                              "the request is larger than a caller may have kept here");
-    fault_from_status(fault, status, "no memory for another request", NULL);
+    fault_from_status(fault, status,
+                      status == TD_UNAVAILABLE ? HISTORY_AWAY : "no memory for another request",
+                      NULL);
     return false;
 }
 
@@ -60,11 +63,15 @@ static enum td_status append(const struct kept_answer *kept, struct history_text
                              struct history_class data_class)
 {
     const struct chat_request *request = kept->reply->request;
-    const struct history_owner owner = owner_of(&request->td);
     enum td_status status = TD_OK;
-    for (size_t i = 0; i < HISTORY_LISTS_OF_RESPONSE && status == TD_OK; i++)
-        status =
-            history_append(kept->history, &owner, request->turn.conversation, data_class, lists[i]);
+    for (size_t i = 0; i < HISTORY_LISTS_OF_RESPONSE && status == TD_OK; i++) {
+        const struct history_record record = {.id = request->turn.conversation,
+                                              .owner = owner_of(&request->td),
+                                              .data_class = data_class,
+                                              .lists = &lists[i],
+                                              .list_count = 1};
+        status = history_append(kept->history, &record);
+    }
     return status;
 }
 
@@ -132,6 +139,15 @@ void kept_answer_update(const struct kept_answer *kept, const struct exchange_su
                   kept->reply->writer.id, body.len);
     history_text_free(text);
     buf_deinit(&body);
+}
+
+struct history_wait *kept_answer_wait(const struct kept_answer *kept, struct loop *loop,
+                                      void (*fn)(void *ctx), void *ctx)
+{
+    const struct history_turn *turn = &kept->reply->request->turn;
+    return turn->own && (turn->store || *turn->conversation)
+               ? history_wait(kept->history, loop, fn, ctx)
+               : NULL;
 }
 
 bool kept_answer_is_wanted(const struct kept_answer *kept)

@@ -21,6 +21,9 @@ void kept_answer_update(const struct kept_answer *kept, const struct exchange_su
 /* Puts the answer, and adds it to its conversation; fault: why there is none. */
 void kept_answer_end(const struct kept_answer *kept, const struct exchange_summary *summary,
                      const struct fault *fault);
+/* Until what was put is found on all nodes (history_wait). */
+struct history_wait *kept_answer_wait(const struct kept_answer *kept, struct loop *loop,
+                                      void (*fn)(void *ctx), void *ctx);
 /* Whether one in the background is still wanted. */
 bool kept_answer_is_wanted(const struct kept_answer *kept);
 

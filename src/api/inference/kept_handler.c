@@ -12,10 +12,45 @@
 
 #include <string.h>
 
+/* The body of a response that runs, as one that ended so. **returns new**, or NULL. */
+static struct history_text *ended(const struct history_text *body, const char *status,
+                                  const char *why)
+{
+    struct json *object = NULL;
+    struct history_text *text = NULL;
+    if (json_parse(history_text_view(body), &object, NULL) == TD_OK) {
+        struct buf out;
+        struct json *error = why ? json_new_object() : NULL;
+        buf_init(&out, KEPT_REPLY_BYTES_MAX);
+        json_put(object, "status", json_new_cstr(status));
+        if (error) {
+            json_put(error, "code", json_new_cstr("server_error"));
+            json_put(error, "message", json_new_cstr(why));
+            json_put(object, "error", error);
+        }
+        json_write(object, &out);
+        text = out.failed ? NULL : history_text_new(buf_view(&out));
+        buf_deinit(&out);
+    }
+    json_free(object);
+    return text;
+}
+
+/* One whose node is gone will have no answer any more. */
 static bool find(struct api *api, struct td_str id, struct history_found *found)
 {
-    return api->host->history && str_starts_with(id, STR("resp_")) &&
-           history_find(api->host->history, api->who.caller, id, found);
+    if (!api->host->history || !str_starts_with(id, STR("resp_")) ||
+        !history_find(api->host->history, api->who.caller, id, found))
+        return false;
+    struct history_text *failed =
+        found->state == HISTORY_LOST
+            ? ended(found->body, "failed", "the server that made this response has ended")
+            : NULL;
+    if (failed) {
+        history_text_free(found->body);
+        found->body = failed;
+    }
+    return true;
 }
 
 static void reply_text(struct api *api, struct http_request *request,
@@ -99,23 +134,6 @@ void responses_handle_items(struct api *api, struct http_request *request, const
 
 /* --- cancelling --- */
 
-/* The body of a response that runs, as one that was cancelled. **returns new**, or NULL. */
-static struct history_text *cancelled(const struct history_text *body)
-{
-    struct json *object = NULL;
-    struct history_text *text = NULL;
-    if (json_parse(history_text_view(body), &object, NULL) == TD_OK) {
-        struct buf out;
-        buf_init(&out, KEPT_REPLY_BYTES_MAX);
-        json_put(object, "status", json_new_cstr("cancelled"));
-        json_write(object, &out);
-        text = out.failed ? NULL : history_text_new(buf_view(&out));
-        buf_deinit(&out);
-    }
-    json_free(object);
-    return text;
-}
-
 /* The chat notices it soon (inference/chat_handler.c). One that has ended meanwhile stays as it
  * is. */
 void responses_handle_cancel(struct api *api, struct http_request *request, const char *rest)
@@ -135,8 +153,9 @@ void responses_handle_cancel(struct api *api, struct http_request *request, cons
         return;
     }
     memcpy(name, id.data, id.len); /* it was found, so it is short */
-    struct history_text *body =
-        found.state == HISTORY_RUNNING ? cancelled(found.body) : history_text_hold(found.body);
+    struct history_text *body = found.state == HISTORY_RUNNING
+                                    ? ended(found.body, "cancelled", NULL)
+                                    : history_text_hold(found.body);
     if (found.state == HISTORY_RUNNING &&
         !history_cancel(api->host->history, api->who.caller, name, body)) {
         history_text_free(body);

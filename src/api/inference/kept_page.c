@@ -1,5 +1,6 @@
 #include "api/inference/kept_page.h"
 
+#include "api/history/history.h"
 #include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -84,5 +85,7 @@ void kept_page_reply_absent(struct api *api, struct http_request *request, const
     fault_set(&fault, 404, "invalid_request_error", NULL, "%s with id '" STR_FMT "' not found.",
               what, STR_ARG(str_slice(id, 0, SHOWN_BYTES)));
     memcpy(fault.param, "id", sizeof "id");
+    if (history_is_away(api->host->history))
+        fault_from_status(&fault, TD_UNAVAILABLE, HISTORY_AWAY, NULL);
     api_reply_fault(api, request, &fault);
 }

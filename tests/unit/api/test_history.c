@@ -70,9 +70,9 @@ static void test_a_record_is_its_callers(void)
     struct history_text *other = history_text_new(STR("[2]"));
     CHECK(!history_replace(history, "b", "resp_1", NULL, other));
     CHECK(!history_cancel(history, "b", "resp_1", other));
-    const struct history_owner b = {.caller = "b"};
-    const struct history_class plain = {.declared = TD_CLASS_PUBLIC};
-    CHECK(history_append(history, &b, "resp_1", plain, other) == TD_NOT_FOUND);
+    const struct history_record more = {
+        .id = "resp_1", .owner = {.caller = "b"}, .lists = &other, .list_count = 1};
+    CHECK(history_append(history, &more) == TD_NOT_FOUND);
     history_text_free(other);
     CHECK(history_remove(history, "a", "resp_1") && !has(history, "a", "resp_1"));
     CHECK(!history_remove(history, "a", "resp_1"));
@@ -153,21 +153,26 @@ static void test_a_user_is_forgotten_with_all_that_was_added_for_him(void)
 {
     struct history *history = with_limits(1 << 20, 1 << 20, 10);
     struct history_text *list = history_text_new(STR("[2]"));
-    const struct history_owner ann = {.caller = "a", .tenant = "a", .user = "ann"};
-    const struct history_class restricted = {.seen = TD_CLASS_RESTRICTED};
+    const struct history_record more = {.id = "conv_1",
+                                        .owner = {.caller = "a", .tenant = "a", .user = "ann"},
+                                        .data_class = {.seen = TD_CLASS_RESTRICTED},
+                                        .lists = &list,
+                                        .list_count = 1};
     struct history_found found;
+    uint64_t count;
     CHECK(put_of(history, "a", "ann", "resp_1", STR("{}"), HISTORY_DONE) == TD_OK);
     CHECK(put_of(history, "a", "bob", "resp_2", STR("{}"), HISTORY_DONE) == TD_OK);
     CHECK(put_of(history, "b", "ann", "resp_3", STR("{}"), HISTORY_DONE) == TD_OK);
     CHECK(put_of(history, "a", "bob", "conv_1", STR("{}"), HISTORY_DONE) == TD_OK);
-    CHECK(history_append(history, &ann, "conv_1", restricted, list) == TD_OK);
+    CHECK(history_append(history, &more) == TD_OK);
     CHECK(history_find(history, "a", STR("conv_1"), &found));
     CHECK(found.list_count == 2 && found.data_class.seen == TD_CLASS_RESTRICTED);
     history_found_deinit(&found);
-    CHECK(history_forget(history, "a", "ann") == 2);
+    CHECK(history_forget(history, "a", "ann", &count, NULL) == TD_OK && count == 2);
     CHECK(!has(history, "a", "resp_1") && !has(history, "a", "conv_1"));
     CHECK(has(history, "a", "resp_2") && has(history, "b", "resp_3"));
-    CHECK(history_forget(history, NULL, "ann") == 1 && !has(history, "b", "resp_3"));
+    CHECK(history_forget(history, NULL, "ann", &count, NULL) == TD_OK && count == 1);
+    CHECK(!has(history, "b", "resp_3"));
     history_text_free(list);
     history_free(history);
 }

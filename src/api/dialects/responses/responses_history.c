@@ -8,6 +8,7 @@
 #include "api/wire/openai_request.h"
 #include "base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define TURNS_MAX OPENAI_MESSAGES_MAX
@@ -22,8 +23,20 @@ struct responses_history responses_history_of(const struct api *api)
                                       .key = api->host->key};
 }
 
-static bool fault_previous(struct fault *fault, struct td_str id)
+/* What was not found may be there. */
+static bool fault_away(const struct responses_history *from, struct fault *fault)
 {
+    if (!history_is_away(from->history))
+        return false;
+    fault_from_status(fault, TD_UNAVAILABLE, HISTORY_AWAY, NULL);
+    return true;
+}
+
+static bool fault_previous(const struct responses_history *from, struct fault *fault,
+                           struct td_str id)
+{
+    if (fault_away(from, fault))
+        return false;
     fault_set(fault, 400, "invalid_request_error", "previous_response_not_found",
               "Previous response with id '" STR_FMT "' not found.",
               STR_ARG(str_slice(id, 0, SHOWN_BYTES)));
@@ -31,8 +44,11 @@ static bool fault_previous(struct fault *fault, struct td_str id)
     return false;
 }
 
-static bool fault_absent(struct fault *fault, const char *what, const char *param, struct td_str id)
+static bool fault_absent(const struct responses_history *from, struct fault *fault,
+                         const char *what, const char *param, struct td_str id)
 {
+    if (fault_away(from, fault))
+        return false;
     fault_set(fault, 404, "invalid_request_error", NULL, "%s with id '" STR_FMT "' not found.",
               what, STR_ARG(str_slice(id, 0, SHOWN_BYTES)));
     chat_build_place(fault->param, "%s", param);
@@ -76,34 +92,46 @@ static bool chain_grow(struct chain *chain)
     return ids != NULL;
 }
 
+/* **takes** the turn, where it has room. */
+static bool chain_add(const struct responses_history *from, const char *id,
+                      struct history_found *turn, struct chain *chain, struct fault *fault)
+{
+    if (chain->count == TURNS_MAX || chain->bytes > from->bytes_max)
+        return fault_request(fault, "previous_response_id",
+                             "what went before is larger than a request may be");
+    if (!chain_grow(chain))
+        return fault_memory(fault);
+    memcpy(chain->ids[chain->count], id, HISTORY_ID_BYTES);
+    struct history_found *own = &chain->turns[chain->count++];
+    *own = *turn;
+    *turn = (struct history_found){.state = HISTORY_DONE};
+    for (size_t i = 0; i < own->list_count; i++)
+        chain->bytes += history_text_view(own->lists[i]).len;
+    return own->state != HISTORY_RUNNING ||
+           fault_request(fault, "previous_response_id",
+                         "the response is not complete yet: wait for it, or cancel it");
+}
+
 static bool chain_read(const struct responses_history *from, struct td_str id, struct chain *chain,
                        struct fault *fault)
 {
     char name[HISTORY_ID_BYTES]; /* a copy, because the turns move as they become more */
-    while (id.len > 0) {
-        struct history_found *turn;
-        if (id.len >= sizeof name)
-            return fault_previous(fault, id);
-        memcpy(name, id.data, id.len);
-        id = (struct td_str){name, id.len};
-        if (chain->count == TURNS_MAX || chain->bytes > from->bytes_max)
-            return fault_request(fault, "previous_response_id",
-                                 "what went before is larger than a request may be");
-        if (!chain_grow(chain))
-            return fault_memory(fault);
-        turn = &chain->turns[chain->count];
-        if (!history_find(from->history, from->caller, id, turn))
-            return fault_previous(fault, id);
-        memcpy(chain->ids[chain->count], id.data, id.len);
-        chain->ids[chain->count++][id.len] = '\0';
-        if (turn->state == HISTORY_RUNNING)
-            return fault_request(fault, "previous_response_id",
-                                 "the response is not complete yet: wait for it, or cancel it");
-        for (size_t i = 0; i < turn->list_count; i++)
-            chain->bytes += history_text_view(turn->lists[i]).len;
-        id = str_from(turn->previous);
+    struct history_run *run = malloc(sizeof *run);
+    bool ok = run || fault_memory(fault);
+    while (ok && id.len > 0) {
+        if (id.len >= sizeof name || !history_find_run(from->history, from->caller, id, run)) {
+            ok = fault_previous(from, fault, id);
+            break;
+        }
+        for (size_t i = 0; ok && i < run->count; i++)
+            ok = chain_add(from, run->ids[i], &run->found[i], chain, fault);
+        history_run_deinit(run);
+        if (ok)
+            snprintf(name, sizeof name, "%s", chain->turns[chain->count - 1].previous);
+        id = str_from(ok ? name : "");
     }
-    return true;
+    free(run);
+    return ok;
 }
 
 static bool append_previous(const struct responses_history *from, struct td_str id,
@@ -111,7 +139,7 @@ static bool append_previous(const struct responses_history *from, struct td_str 
 {
     struct chain chain = {.count = 0};
     if (!from->history || !str_starts_with(id, STR("resp_")))
-        return fault_previous(fault, id);
+        return fault_previous(from, fault, id);
     bool ok = chain_read(from, id, &chain, fault);
     for (size_t i = chain.count; ok && i-- > 0;) {
         history_class_raise(&turn->data_class, &chain.turns[i].data_class);
@@ -130,7 +158,7 @@ static bool append_conversation(const struct responses_history *from, struct td_
     struct history_found found;
     if (!from->history || id.len >= HISTORY_ID_BYTES || !str_starts_with(id, STR("conv_")) ||
         !history_find(from->history, from->caller, id, &found))
-        return fault_absent(fault, "Conversation", "conversation", id);
+        return fault_absent(from, fault, "Conversation", "conversation", id);
     history_class_raise(&turn->data_class, &found.data_class);
     for (size_t i = 0; i < found.list_count; i++)
         responses_items_append(found.lists[i], out);
@@ -159,7 +187,7 @@ static bool append_item(const struct responses_history *from, const struct json 
     if (json_kind_of(id) != JSON_KIND_TEXT)
         return fault_request(fault, at, "%s must be a string", at);
     return responses_items_find(from->history, from->caller, json_text(id), data_class, out) ||
-           fault_absent(fault, "Item", "input", json_text(id));
+           fault_absent(from, fault, "Item", "input", json_text(id));
 }
 
 static struct history_text *text_of(struct buf *buf, struct fault *fault)

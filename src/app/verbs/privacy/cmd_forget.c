@@ -1,5 +1,6 @@
 /* tandem forget USER: asks the running server to erase what it holds of a user, in files and in
  * memory. Where no server runs it erases in the files. */
+#include "api/history/history.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
@@ -86,6 +87,21 @@ static enum td_status forget_files(const struct config *config, const char *user
     return status;
 }
 
+/* Those in the memory of a server are gone with it. */
+static enum td_status forget_responses(const struct config *config, const char *user,
+                                       uint64_t *erased, struct td_error *err)
+{
+    struct history_share share = {.database = config->state};
+    *erased = 0;
+    if (!config->state)
+        return TD_OK;
+    enum td_status status = installation_key(config, share.key, err);
+    if (status == TD_OK)
+        status = history_share_forget(&share, user, erased, err);
+    crypto_wipe(&share, sizeof share);
+    return status;
+}
+
 static enum td_status erase_file(const struct config *config, const char *user, struct json **out,
                                  struct td_error *err)
 {
@@ -93,7 +109,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     enum td_status status = ledger_forget(config->ledger.path, NULL, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
-    uint64_t consents = 0, similar = 0, vaults = 0, files = 0;
+    uint64_t consents = 0, similar = 0, vaults = 0, files = 0, responses = 0;
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
@@ -104,6 +120,8 @@ static enum td_status erase_file(const struct config *config, const char *user, 
         status = answers_keep_remove(config, err);
     if (status == TD_OK)
         status = forget_files(config, user, &files, err);
+    if (status == TD_OK)
+        status = forget_responses(config, user, &responses, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();
@@ -115,6 +133,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     json_put(*out, "similar", json_new_int((int64_t)similar));
     json_put(*out, "vaults", json_new_int((int64_t)vaults));
     json_put(*out, "files", json_new_int((int64_t)files));
+    json_put(*out, "responses", json_new_int((int64_t)responses));
     return TD_OK;
 }
 
@@ -136,9 +155,7 @@ static void print_result(const struct json *result, const char *user, bool by_se
     if (by_server)
         printf("%lld answers that were kept for the same request were dropped\n",
                count_of(result, "answers"));
-    if (by_server)
-        printf("%lld kept responses and conversations were dropped\n",
-               count_of(result, "responses"));
+    printf("%lld kept responses and conversations were dropped\n", count_of(result, "responses"));
     if (by_server)
         printf("cached prompts and the memory of the confined worker were dropped\n");
     else

@@ -375,7 +375,9 @@ static bool keeps_responses(const struct config *config)
     return config->responses.keep_s > 0 && !config->privacy.zero_retention;
 }
 
-static struct history *open_history(const struct config *config)
+static enum td_status open_history(const struct config *config,
+                                   const uint8_t key[static KEYED_KEY_BYTES], struct history **out,
+                                   struct td_error *err)
 {
     const struct history_limits limits = {
         .keep_ms = (uint64_t)config->responses.keep_s * 1000,
@@ -383,7 +385,16 @@ static struct history *open_history(const struct config *config)
         .caller_bytes_max = config->responses.caller_bytes_max,
         .caller_count_max = config->responses.caller_count_max,
     };
-    return history_new(&limits, NULL);
+    struct history_share share = {.database = config->state};
+    *out = history_new(&limits, NULL);
+    if (!*out)
+        return error_set(err, TD_NO_MEMORY, "no memory for responses");
+    if (!config->state)
+        return TD_OK;
+    memcpy(share.key, key, sizeof share.key);
+    enum td_status status = history_share(*out, &share, err);
+    crypto_wipe(&share, sizeof share);
+    return status;
 }
 
 static enum td_status open_files(struct serve *serve, struct td_error *err)
@@ -431,13 +442,13 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (ledger)
         serve->ledger_desk = ledger_desk_new(runtime_config(serve->runtime)->ledger.path, ledger);
     serve->call_cache = call_cache_new();
-    bool keeps = keeps_responses(runtime_config(serve->runtime));
-    if (keeps)
-        serve->history = open_history(runtime_config(serve->runtime));
     if (!serve->metrics || !serve->background || !serve->call_cache ||
-        !ledger != !serve->ledger_desk || keeps != !!serve->history)
+        !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
-    status = open_files(serve, err);
+    if (keeps_responses(runtime_config(serve->runtime)))
+        status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
+    if (status == TD_OK)
+        status = open_files(serve, err);
     if (status == TD_OK)
         status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
     if (status == TD_OK)
