@@ -485,6 +485,42 @@ enum td_status key_store_spent_apart(struct key_store *store, const char *day, c
     return status;
 }
 
+enum td_status key_store_count_nodes(struct key_store *store, const char *day, uint32_t *nodes,
+                                     struct td_error *err)
+{
+    static const char here_sql[] =
+        "INSERT INTO spent (whom, period, usd, tokens, changed_s)"
+        " VALUES ('n', ?1, 0, 0, extract(epoch FROM now())::BIGINT)"
+        " ON CONFLICT (whom, period, node) DO UPDATE SET changed_s = excluded.changed_s";
+    pthread_mutex_lock(&store->lock);
+    enum td_status status = small_database_run(
+        store->db, store->path, small_database_prepare(store->db, here_sql, "t", day), err);
+    int64_t count = small_database_number(
+        small_database_prepare(store->db,
+                               "SELECT count(*) FROM spent WHERE whom = 'n' AND period = ?1"
+                               " AND changed_s > extract(epoch FROM now()) - 60",
+                               "t", day),
+        -1);
+    if (status == TD_OK && count < 0)
+        status = db_error(store->db, store->path, err);
+    *nodes = count > 0 ? (uint32_t)count : 1;
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+enum td_status key_store_end_days(struct key_store *store, const char *day, struct td_error *err)
+{
+    pthread_mutex_lock(&store->lock);
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db, "DELETE FROM spent WHERE (whom LIKE 'b%' OR whom = 'n') AND period < ?1",
+            "t", day),
+        err);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
 /* --- a copy --- */
 
 struct copying {

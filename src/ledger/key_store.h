@@ -16,7 +16,8 @@
 #define STORED_KEY_NAME_BYTES 65 /* of a key and of a tenant, with a NUL */
 #define STORED_KEY_MARK_BYTES 32
 #define STORED_KEYS_MAX 65536 /* with those that were revoked */
-#define KEY_SPENT_BYTES 18    /* of whom: 'k' and a key's id, or 't' and a tenant's */
+#define KEY_SPENT_BYTES \
+    18 /* of whom: 'k' and a key's id, 't' and a tenant's, 'b' a budget, 'n' nobody */
 
 struct stored_key {
     char id[STORED_KEY_ID_BYTES];
@@ -108,6 +109,12 @@ bool key_store_is_shared(const struct key_store *store);
 TD_MUST_CHECK enum td_status key_store_spent_apart(struct key_store *store, const char *day,
                                                    const char *month, bool all, key_spent_fn *each,
                                                    void *ctx, struct td_error *err);
+/* Says that this node is there, and counts those that have said so today within a minute. */
+TD_MUST_CHECK enum td_status key_store_count_nodes(struct key_store *store, const char *day,
+                                                   uint32_t *nodes, struct td_error *err);
+/* Drops what was spent of budgets on earlier days. */
+TD_MUST_CHECK enum td_status key_store_end_days(struct key_store *store, const char *day,
+                                                struct td_error *err);
 /* Makes the keys and tenants of `to` those of `from`, which is another store. */
 TD_MUST_CHECK enum td_status key_store_copy(struct key_store *from, struct key_store *to,
                                             struct td_error *err);

@@ -20,54 +20,8 @@ from key_store import bearer
 from postgres import Postgres
 from redis_server import Redis
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run, wait_until
-
-CLOUD = {"x-tandem-mode": "only-cloud"}
-
-
-def node(
-    name: str, cloud: ScriptedCloud, db: Postgres, more: str = "", redis: Redis | None = None
-) -> Tandem:
-    shares = f", redis: {redis.url}" if redis else ""
-    config = (
-        edge_first(cloud.base_url)
-        + f"\nstate: {db.url}\ncluster: {{key_env: CLUSTER_KEY{shares}}}\n"
-        + more
-    )
-    return Tandem(
-        config,
-        env={"TEST_CLOUD_KEY": "k", "TANDEM_NODE": name, "CLUSTER_KEY": "5e" * 32},
-    )
-
-
-def start_again(tandem: Tandem, wait: bool = True) -> Tandem:
-    """The same node, with the same state folder."""
-    kept = {key: value for key, value in tandem.environment.items() if "TANDEM" in key}
-    return Tandem(
-        env={**clean_environment(), **kept, "TEST_CLOUD_KEY": "k", "CLUSTER_KEY": "5e" * 32},
-        wait=wait,
-    )
-
-
-def keys(tandem: Tandem, *arguments: object) -> Any:
-    """What `tandem keys ... --json` prints on that node."""
-    code, out, err = run("keys", *arguments, "--json", env=tandem.environment)
-    equal(code, 0, f"{arguments}: {err!r}")
-    return json.loads(out)
-
-
-@contextlib.contextmanager
-def pair(more: str = "", script: Script | None = None) -> Iterator[tuple[Any, ...]]:
-    if why := postgres.missing():
-        raise Skip(why)
-    cloud = ScriptedCloud(script or Script(text="Cloud."))
-    with (
-        contextlib.closing(cloud),
-        Postgres() as db,
-        node("a", cloud, db, more) as a,
-        node("b", cloud, db, more) as b,
-    ):
-        yield db, cloud, a, b
+from shared_nodes import CLOUD, keys, node, pair, start_again
+from tandem import Tandem, edge_first, wait_until
 
 
 def status(tandem: Tandem, key: str) -> int:
@@ -136,7 +90,8 @@ def test_what_a_key_spends_on_all_nodes_is_one_sum() -> None:
             wait_until(lambda t=tandem: knows(t, made["key"]), 2)
             answer = tandem.chat("hello", {**CLOUD, **bearer(made["key"])})
             equal(answer.status, 200, answer.body.decode())
-        wait_until(lambda: len(db.query("SELECT DISTINCT node FROM tandem.spent")) == 2, 5)
+        spenders = "SELECT DISTINCT node FROM tandem.spent WHERE whom LIKE 'k%'"
+        wait_until(lambda: len(db.query(spenders)) == 2, 5)
         whole = db.number("SELECT sum(tokens) FROM tandem.spent WHERE length(period) = 10")
         equal(keys(b, "list")["data"][0]["spent"]["day"]["tokens"], whole)
         a.process.kill()
@@ -159,16 +114,18 @@ def test_what_a_key_spends_on_all_nodes_is_one_sum() -> None:
 
 
 @contextlib.contextmanager
-def sharing_pair(more: str = "") -> Iterator[tuple[Any, ...]]:
+def sharing_pair(
+    more: str = "", script: Script | None = None, tier: str = ""
+) -> Iterator[tuple[Any, ...]]:
     if why := postgres.missing() or redis_server.missing():
         raise Skip(why)
-    cloud = ScriptedCloud(Script(text="Cloud."))
+    cloud = ScriptedCloud(script or Script(text="Cloud."))
     with (
         contextlib.closing(cloud),
         Postgres() as db,
         Redis() as redis,
-        node("a", cloud, db, more, redis) as a,
-        node("b", cloud, db, more, redis) as b,
+        node("a", cloud, db, more, redis, tier) as a,
+        node("b", cloud, db, more, redis, tier) as b,
     ):
         for tandem in (a, b):
             wait_until(lambda t=tandem: "limits" not in t.get("/readyz").json, 10)
@@ -280,6 +237,100 @@ def test_a_budget_is_kept_by_both_nodes_together() -> None:
             assert sum_of(made) <= 1.05 * 1500, (sum_of(made), codes)
         finally:
             again.stop()
+
+
+# --- budgets of the configuration ---
+
+# A cent an answer, nearly: 12,000 tokens would do.
+DEAR = "    price: {input_usd_per_mtok: 100, output_usd_per_mtok: 1000}\n"
+BUDGETS = (
+    "budgets:\n  - {name: all, usd_per_day: 0.5}\n  - {name: each, per: user, usd_per_day: 0.2}\n"
+)
+
+
+def spend(nodes: tuple[Tandem, ...], user: str, each: int) -> list[int]:
+    """So many requests of each of two clients at each node; which of them the cloud answered."""
+    codes: list[int] = []
+
+    def client(tandem: Tandem) -> None:
+        for _ in range(each):
+            codes.append(tandem.chat("hello", CLOUD, max_tokens=20, user=user).status)
+
+    threads = [threading.Thread(target=client, args=(tandem,)) for tandem in nodes * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return codes
+
+
+def cost(db: Postgres, user: str) -> float:
+    """What the ledger says that the user has cost, when it has everything."""
+    time.sleep(1.5)
+    found = db.query(f"SELECT total(cost_usd) FROM tandem.exchange WHERE \"user\" = '{user}'")
+    return float(found[0][0])
+
+
+def heard_of(tandem: Tandem) -> float:
+    text = tandem.get("/metrics").body.decode()
+    return float(text.split('tandem_budget_spent_usd{budget="all"} ')[1].split("\n")[0])
+
+
+@case
+def test_budgets_of_the_configuration_count_on_all_nodes_and_over_a_restart() -> None:
+    script = Script(text="Cloud " * 6)
+    with pair(BUDGETS, script, DEAR) as (db, _, a, b):
+        time.sleep(2.5)  # until nodes know of each other
+        once = a.chat("hello", CLOUD, max_tokens=20, user="ann")
+        equal(once.status, 200, once.body.decode())
+        price = cost(db, "ann")
+        assert 0.004 < price < 0.02, price
+        wait_until(lambda: abs(heard_of(b) - price) < 1e-6, 3)  # b has answered nothing itself
+        codes = spend((a, b), "ann", 15)
+        assert codes.count(200) > 8 and any(code != 200 for code in codes), codes
+        for tandem in (a, b, a, b):  # a place was free for what others promised and did not spend
+            codes = [
+                tandem.chat("hello", CLOUD, max_tokens=20, user="ann").status for _ in range(4)
+            ]
+        assert set(codes) != {200} and codes[-1] != 200, codes
+        whole = cost(db, "ann")
+        assert 0.2 - 2 * price < whole < 0.2 + 6 * price, (whole, price)
+        for tandem in (a, b):  # bob has a day of his own
+            equal(tandem.chat("hello", CLOUD, max_tokens=20, user="bob").status, 200)
+        a.process.kill()
+        a.ended()
+        again = start_again(a)
+        try:
+            assert again.chat("hello", CLOUD, max_tokens=20, user="ann").status != 200
+            equal(again.chat("hello", CLOUD, max_tokens=20, user="bob").status, 200)
+            # While the database is away each node has its share.
+            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 5)
+            left = 0.5 - heard_of(b)
+            db.kill()
+            codes = [*spend((again, b), "eve", 6), *spend((again, b), "dan", 10)]
+            assert any(code != 200 for code in codes), codes
+            assert codes.count(200) * price < left + 6 * price, (codes.count(200), price, left)
+            wait_until(lambda: "event=budgets_alone" in "".join(b.log), 10)
+            db.start()
+            wait_until(lambda: "event=budgets_together" in "".join(b.log), 10)
+            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 10)
+        finally:
+            again.stop()
+
+
+@case
+def test_with_redis_nobody_spends_the_last_of_a_budget_twice() -> None:
+    script = Script(text="Cloud " * 6)
+    with sharing_pair(BUDGETS, script, DEAR) as (db, redis, _, a, b):
+        codes = spend((a, b), "ann", 15)
+        assert codes.count(200) > 8, codes
+        whole = cost(db, "ann")
+        assert 0.17 < whole <= 0.2 * 1.05 + 0.01, whole  # an answer that was begun ends
+        redis.kill()
+        codes = spend((a, b), "bob", 15)
+        assert codes.count(200) > 4, codes
+        whole = cost(db, "bob")
+        assert whole <= 0.2 * 1.2, whole
 
 
 # --- files and batches ---

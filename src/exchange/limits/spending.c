@@ -5,7 +5,7 @@
  * Clients invent users, so a tenant could fill the table and leave its neighbours none. A newcomer
  * gets an entry only while its tenant has fewer than are still free: a tenant alone may have half,
  * and each further one half of the rest. */
-#include "exchange/limits/spending.h"
+#include "exchange/limits/spending_internal.h"
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -18,25 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#define HOURS 24
-#define GROUPS 256 /* of tenants, by a hash; the first byte of a key */
 #define HOUR_MS 3600000u
-
-struct entry {
-    uint64_t key; /* 0 = free */
-    double spent_usd, promised_usd;
-};
-
-struct spending {
-    pthread_mutex_t lock;
-    const struct clock *clock;
-    int year, day; /* of the entries; local time */
-    uint64_t hour; /* since the epoch; of tokens[hour % HOURS] */
-    uint64_t tokens[HOURS];
-    uint32_t used, entries_max, used_by[GROUPS]; /* without the shared entries */
-    size_t slot_count;                           /* a power of two, at least twice entries_max */
-    struct entry slots[];
-};
 
 struct spending *spending_new(const struct clock *clock, uint32_t entries_max)
 {
@@ -58,6 +40,7 @@ void spending_free(struct spending *spending)
     if (!spending)
         return;
     pthread_mutex_destroy(&spending->lock);
+    free(spending->beside);
     free(spending);
 }
 
@@ -92,9 +75,15 @@ static struct entry *find_locked(struct spending *spending, uint64_t key)
     return &spending->slots[at]; /* there is always a free one: they are twice as many as entries */
 }
 
+/* What is remembered of it beside; NULL where this node is alone. */
+static struct beside *beside_locked(struct spending *spending, const struct entry *entry)
+{
+    return spending->beside ? &spending->beside[entry - spending->slots] : NULL;
+}
+
 /* Its own entry, or where its tenant may have no more, the one that all newcomers share who have
  * the same first byte. */
-static struct entry *entry_locked(struct spending *spending, uint64_t key)
+struct entry *spending_entry_locked(struct spending *spending, uint64_t key)
 {
     size_t group = key >> 56;
     struct entry *entry = find_locked(spending, key);
@@ -120,6 +109,9 @@ static void begin_day_locked(struct spending *spending)
         if (spending->slots[i].key)
             spending->slots[i].spent_usd = 0;
     }
+    for (size_t i = 0; spending->beside && i < spending->slot_count; i++)
+        spending->beside[i] = (struct beside){.unsaved = false};
+    spending->unsaved_count = 0;
     struct entry *kept = calloc(promised + 1, sizeof *kept);
     if (!kept)
         return; /* all keep their places */
@@ -131,15 +123,15 @@ static void begin_day_locked(struct spending *spending)
     spending->used = 0;
     for (size_t i = 0; i < count; i++) {
         bool shared = kept[i].key <= GROUPS;
-        struct entry *entry =
-            shared ? find_locked(spending, kept[i].key) : entry_locked(spending, kept[i].key);
+        struct entry *entry = shared ? find_locked(spending, kept[i].key)
+                                     : spending_entry_locked(spending, kept[i].key);
         entry->key = shared ? kept[i].key : entry->key;
         entry->promised_usd += kept[i].promised_usd;
     }
     free(kept);
 }
 
-static void turn_day_locked(struct spending *spending)
+void spending_turn_day_locked(struct spending *spending)
 {
     time_t now = (time_t)(clock_wall_ms(spending->clock) / 1000);
     struct tm local;
@@ -154,9 +146,12 @@ static void turn_day_locked(struct spending *spending)
 static double read_usd(struct spending *spending, uint64_t key, bool with_promises)
 {
     pthread_mutex_lock(&spending->lock);
-    turn_day_locked(spending);
-    const struct entry *entry = entry_locked(spending, key);
+    spending_turn_day_locked(spending);
+    const struct entry *entry = spending_entry_locked(spending, key);
+    const struct beside *beside = beside_locked(spending, entry);
     double usd = entry->spent_usd + (with_promises ? entry->promised_usd : 0);
+    if (beside)
+        usd += spending_others_locked(spending, entry, beside);
     pthread_mutex_unlock(&spending->lock);
     return usd;
 }
@@ -175,20 +170,32 @@ void spending_promise(struct spending *spending, uint64_t key, double usd)
 {
     assert(key != 0 && usd >= 0);
     pthread_mutex_lock(&spending->lock);
-    turn_day_locked(spending);
-    entry_locked(spending, key)->promised_usd += usd;
+    spending_turn_day_locked(spending);
+    spending_entry_locked(spending, key)->promised_usd += usd;
     pthread_mutex_unlock(&spending->lock);
 }
 
 void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd)
 {
     pthread_mutex_lock(&spending->lock);
-    turn_day_locked(spending);
-    struct entry *entry = entry_locked(spending, key);
+    spending_turn_day_locked(spending);
+    struct entry *entry = spending_entry_locked(spending, key);
     entry->promised_usd -= promised_usd;
     if (entry->promised_usd < 0) /* rounding, or a promise of before the table was full */
         entry->promised_usd = 0;
     entry->spent_usd += usd;
+    if (usd > 0)
+        spending_note_unsaved_locked(spending, entry);
+    pthread_mutex_unlock(&spending->lock);
+}
+
+void spending_restore(struct spending *spending, uint64_t key, double usd)
+{
+    pthread_mutex_lock(&spending->lock);
+    spending_turn_day_locked(spending);
+    struct entry *entry = spending_entry_locked(spending, key);
+    struct beside *beside = beside_locked(spending, entry);
+    *(beside ? &beside->before_usd : &entry->spent_usd) += usd;
     pthread_mutex_unlock(&spending->lock);
 }
 

@@ -21,6 +21,7 @@ struct budget_state {
 
 /* Answers are seldom longer; what an answer costs more is counted when it ends. */
 #define ANSWER_TOKENS_MAX 1024
+#define LEAST_USD 1e-9 /* that must have room beside what other nodes have announced */
 
 /* Everybody is somebody: who names no user is the caller itself, and callers that are no
  * application share one budget. Otherwise leaving a name out would lift the cap. Users of two
@@ -79,6 +80,10 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
         own->keys[i] = spending_key(budget->name, tenant, whom(ex, route, budget->per));
         double today_usd = spending_today(spending, own->keys[i]);
         double used = today_usd / budget->usd_per_day, left = budget->usd_per_day - today_usd;
+        if (left > 0 && !spending_fits(spending, own->keys[i], budget->usd_per_day, LEAST_USD)) {
+            used = 1; /* other nodes have announced all of it */
+            left = 0;
+        }
         if (!ex->signals.budget || left < ex->signals.budget_left_usd)
             ex->signals.budget_left_usd = left;
         if (!(used <= ex->signals.budget_used)) { /* also when nothing is there yet (NAN) */
@@ -103,10 +108,16 @@ double part_budget_answer_usd(const struct exchange *ex, size_t tier)
 void part_budget_promise(struct exchange *ex, double usd)
 {
     struct budget_state *own = part_state(ex, &part_budget);
+    const struct policy *policy = ex->services->policy;
     own->promised_usd += usd;
-    for (size_t i = 0; i < BUDGETS_MAX; i++)
-        if (own->keys[i])
-            spending_promise(ex->services->spending, own->keys[i], usd);
+    for (size_t i = 0; i < BUDGETS_MAX; i++) {
+        if (!own->keys[i])
+            continue;
+        spending_promise(ex->services->spending, own->keys[i], usd);
+        if (usd > 0 && i < policy->budget_count) /* the other nodes hear of it */
+            (void)spending_fits(ex->services->spending, own->keys[i],
+                                policy->budgets[i].usd_per_day, 0);
+    }
     if (ex->services->meters)
         meters_promise(ex->services->meters, &ex->request.meters, usd);
 }
@@ -116,8 +127,10 @@ bool part_budget_has_room(const struct exchange *ex, double usd)
     const struct budget_state *own = part_state(ex, &part_budget);
     const struct policy *policy = ex->services->policy;
     for (size_t i = 0; usd > 0 && i < policy->budget_count && i < BUDGETS_MAX; i++)
-        if (own->keys[i] && spending_today(ex->services->spending, own->keys[i]) + usd >
-                                policy->budgets[i].usd_per_day)
+        if (own->keys[i] && (spending_today(ex->services->spending, own->keys[i]) + usd >
+                                 policy->budgets[i].usd_per_day ||
+                             !spending_fits(ex->services->spending, own->keys[i],
+                                            policy->budgets[i].usd_per_day, usd)))
             return false;
     return meters_have_room(ex->services->meters, &ex->request.meters, usd);
 }

@@ -45,13 +45,13 @@ static void add_money(void *ctx, const struct ledger_spent *spent)
         spending_key_id(restoring->secret, spent->key_digest, made);
         key_id = made;
     }
-    spending_settle(restoring->spending, shadow_pool_budget_key(), 0, spent->shadow_usd);
+    spending_restore(restoring->spending, shadow_pool_budget_key(), spent->shadow_usd);
     for (size_t i = 0; i < config->budget_count; i++) {
         const char *who = whom(spent, key_id, config->budgets[i].per);
         const char *tenant = config->budgets[i].per == (int)BUDGET_PER_USER ? spent->tenant : NULL;
         if (who)
-            spending_settle(restoring->spending, spending_key(config->budgets[i].name, tenant, who),
-                            0, spent->cost_usd);
+            spending_restore(restoring->spending,
+                             spending_key(config->budgets[i].name, tenant, who), spent->cost_usd);
     }
 }
 

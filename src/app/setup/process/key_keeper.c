@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exchange/limits/meter.h"
+#include "exchange/limits/spending.h"
 #include "exchange/private/consents.h"
 #include "ledger/key_store.h"
 
@@ -28,6 +29,7 @@
 
 #define LOOK_MS 250
 #define LOOKS_A_SAVE 4    /* sums of what was spent: every second */
+#define LOOKS_A_COUNT 8   /* of nodes */
 #define LOOKS_A_TOUCH 120 /* when keys were used last: every half minute */
 #define AT_A_TIME 512
 #define START_MS 10000 /* without a copy a start waits for the database */
@@ -39,14 +41,16 @@ struct key_keeper {
     bool shared;
     struct auth *auth;
     struct meters *meters;
+    struct spending *spending; /* of budgets of the configuration */
     struct consents *consents;
     struct key_store *store; /* NULL = there is none yet */
     dev_t device;            /* of the open file */
     ino_t inode;
     int64_t version;
     uint64_t looks;
-    bool restored; /* what was spent before the start */
-    bool failed;   /* as the log has it */
+    uint32_t nodes; /* that are there */
+    bool restored;  /* what was spent before the start */
+    bool failed;    /* as the log has it */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -104,18 +108,39 @@ static void keep_copy(struct key_keeper *keeper)
                   err.message);
 }
 
+/* 'b': a budget of the configuration. */
 static void restore_apart(void *ctx, const struct key_spent *spent)
 {
+    const struct key_keeper *keeper = ctx;
     struct key_spent own = *spent;
     own.usd = spent->own_usd;
     own.tokens = spent->own_tokens;
-    meters_restore(ctx, &own);
-    meters_hear(ctx, spent);
+    if (*spent->whom == 'b') {
+        spending_hear(keeper->spending, spent, true);
+        return;
+    }
+    meters_restore(keeper->meters, &own);
+    meters_hear(keeper->meters, spent);
 }
 
 static void hear(void *ctx, const struct key_spent *spent)
 {
-    meters_hear(ctx, spent);
+    const struct key_keeper *keeper = ctx;
+    if (*spent->whom == 'b')
+        spending_hear(keeper->spending, spent, false);
+    else
+        meters_hear(keeper->meters, spent);
+}
+
+/* Among how many a budget is shared. */
+static enum td_status count_nodes(struct key_keeper *keeper, const char *day, struct td_error *err)
+{
+    enum td_status status = key_store_count_nodes(keeper->store, day, &keeper->nodes, err);
+    if (status == TD_OK)
+        spending_set_nodes(keeper->spending, keeper->nodes);
+    if (status == TD_OK && keeper->looks % LOOKS_A_TOUCH == 0)
+        status = key_store_end_days(keeper->store, day, err);
+    return status;
 }
 
 /* What nodes have spent: at first all of it, and later what was changed. */
@@ -124,8 +149,10 @@ static enum td_status read_spent(struct key_keeper *keeper, struct td_error *err
     char day[11], month[11];
     bool first = !keeper->restored;
     meters_periods(keeper->meters, day, month);
-    enum td_status status = key_store_spent_apart(
-        keeper->store, day, month, first, first ? restore_apart : hear, keeper->meters, err);
+    enum td_status status = key_store_spent_apart(keeper->store, day, month, first,
+                                                  first ? restore_apart : hear, keeper, err);
+    if (status == TD_OK && (first || keeper->looks % LOOKS_A_COUNT == 0))
+        status = count_nodes(keeper, day, err);
     keeper->restored |= status == TD_OK;
     if (status == TD_OK)
         meters_heard(keeper->meters);
@@ -199,6 +226,21 @@ static enum td_status look(struct key_keeper *keeper, struct td_error *err)
 
 /* --- writing --- */
 
+static enum td_status save_budgets(struct key_keeper *keeper, struct td_error *err)
+{
+    struct key_spent spent[AT_A_TIME];
+    size_t count = AT_A_TIME;
+    while (count == AT_A_TIME) {
+        count = spending_take(keeper->spending, spent, AT_A_TIME);
+        enum td_status status = count ? key_store_spend(keeper->store, spent, count, err) : TD_OK;
+        if (status != TD_OK) {
+            spending_give_back(keeper->spending, spent, count);
+            return status;
+        }
+    }
+    return TD_OK;
+}
+
 static enum td_status save_spent(struct key_keeper *keeper, struct td_error *err)
 {
     struct key_spent spent[AT_A_TIME];
@@ -211,7 +253,7 @@ static enum td_status save_spent(struct key_keeper *keeper, struct td_error *err
             return status;
         }
     }
-    return TD_OK;
+    return keeper->shared ? save_budgets(keeper, err) : TD_OK;
 }
 
 static enum td_status save_used(struct key_keeper *keeper, struct td_error *err)
@@ -244,6 +286,9 @@ static void tend(struct key_keeper *keeper, bool last)
     if (keeper->store && status == TD_OK && (last || keeper->looks % LOOKS_A_TOUCH == 0))
         status = save_used(keeper, &err);
     bool failed = status != TD_OK;
+    if (keeper->shared && failed != keeper->failed)
+        log_event(failed ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
+                  failed ? "budgets_alone" : "budgets_together", "nodes=%u", keeper->nodes);
     if (failed && !keeper->failed)
         log_event(LOG_LEVEL_ERROR, "keys_failed", "kept=old reason=\"%s\"", err.message);
     else if (!failed && keeper->failed)
@@ -306,6 +351,7 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
         return error_set(err, TD_NO_MEMORY, "no memory for the keys");
     keeper->auth = auth;
     keeper->meters = runtime_meters(runtime);
+    keeper->spending = runtime_spending(runtime);
     keeper->consents = runtime_consents(runtime);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_condattr_init(&monotonic);

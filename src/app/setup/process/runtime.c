@@ -310,6 +310,11 @@ struct consents *runtime_consents(const struct runtime *runtime)
     return runtime->services.base.consents;
 }
 
+struct spending *runtime_spending(const struct runtime *runtime)
+{
+    return runtime->services.base.spending;
+}
+
 struct meters *runtime_meters(const struct runtime *runtime)
 {
     return runtime->services.base.meters;

@@ -16,6 +16,7 @@
 struct embedding_service;
 struct answer_cache;
 struct meters;
+struct spending;
 struct prober;
 struct runtime;
 
@@ -53,6 +54,7 @@ struct ledger *runtime_ledger(const struct runtime *runtime);                /* 
 struct answer_cache *runtime_answers(const struct runtime *runtime);         /* or NULL */
 struct prober *runtime_prober(const struct runtime *runtime);                /* or NULL */
 struct meters *runtime_meters(const struct runtime *runtime);
+struct spending *runtime_spending(const struct runtime *runtime);
 struct consents *runtime_consents(const struct runtime *runtime);
 
 /* ctx is the struct runtime; shaped for struct api_host. */

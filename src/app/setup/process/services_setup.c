@@ -224,8 +224,10 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
     enum td_status status = open_share(config, &base->share, err);
     if (status != TD_OK)
         return status;
-    if (base->share && config->state) /* or keys and what they spent are each node's own */
+    if (base->share && config->state) { /* or keys and what they spent are each node's own */
         meters_share(base->meters, share_limits(base->share));
+        spending_ask(base->spending, share_limits(base->share));
+    }
     if (!base->shadow_pool || !base->reactions || !base->prober)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
     return vault_keep_load(config, base->vaults, err);
@@ -236,6 +238,8 @@ enum td_status services_setup_files(const struct config *config, bool serves,
 {
     assert(parts->base.spending && parts->base.watch && !parts->base.confined);
     struct snapshot_base *base = &parts->base;
+    if (serves && config->state && !spending_share(base->spending))
+        return error_set(err, TD_NO_MEMORY, "no memory for budgets");
     enum td_status status = open_ledger(config, parts, err);
     if (status == TD_OK)
         status = open_consents(config, serves, base, err);
