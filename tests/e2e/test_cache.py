@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -71,6 +72,22 @@ def test_a_hit_takes_nothing_of_the_tiers_limits():
         equal(verdict(ask(tandem, "And why two a day?")), "miss")  # the second that is asked for
         answer = tandem.chat("And the sun?", CLOUD, temperature=0)
         assert answer.status in (429, 503), answer.body.decode()
+        equal(verdict(ask(tandem)), "hit")  # also while the tier may not be asked
+        equal(len(cloud.calls()), 2)
+
+
+@case
+def test_an_answer_that_was_kept_is_given_while_all_places_of_its_tier_are_taken():
+    cloud = ScriptedCloud(Script(text="Because of the moon."))
+    limited = edge_first(cloud.base_url, "    limits: {concurrent: 1}\n") + ON
+    with Tandem(limited, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        equal(verdict(ask(tandem)), "miss")
+        cloud.script.first_delay = 4
+        slow = threading.Thread(target=lambda: tandem.chat("And the sun?", CLOUD), daemon=True)
+        slow.start()
+        wait_until(lambda: len(cloud.calls()) == 2, 5)
+        assert tandem.chat("And Mars?", CLOUD, temperature=0).status in (429, 503)
+        equal(verdict(ask(tandem)), "hit")
         equal(len(cloud.calls()), 2)
 
 

@@ -407,6 +407,25 @@ static bool needs_no_place(struct exchange *ex, size_t tier, const struct td_req
            tier_has_answer(asked_tier(ex, tier), request, sink);
 }
 
+/* Whether numbers of the tokens will be wanted is not known yet: both are looked for. */
+bool attempt_is_kept(const struct exchange *ex, const struct route *route, size_t tier)
+{
+    const struct tier_facts *facts = &ex->facts[tier];
+    const struct egress_pass pass = {.purpose = EGRESS_ATTEMPT,
+                                     .data_class = policy_class_for(route, &ex->signals, facts),
+                                     .asked_class = ex->signals.data_class,
+                                     .scanned = ex->services->scanner != NULL};
+    struct tier_sink sink = {.pass = &pass};
+    if (!ex->services->asked)
+        return false;
+    const struct td_request *request = policy_sends_masked(route, &ex->signals, facts)
+                                           ? pseudonyms_request(ex->outgoing.pseudonyms)
+                                           : outgoing_plain(ex, facts);
+    bool kept = tier_has_answer(asked_tier(ex, tier), request, &sink);
+    sink.judged = true;
+    return kept || tier_has_answer(asked_tier(ex, tier), request, &sink);
+}
+
 static enum td_status start_on_tier(struct exchange *ex, const struct td_request *request,
                                     struct tier_sink sink, struct td_error *err)
 {

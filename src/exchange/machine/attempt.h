@@ -89,6 +89,9 @@ struct lane {
  * and the attempt before stays the current one. */
 bool attempt_start(struct exchange *exchange, size_t rung, bool fallback,
                    enum egress_purpose purpose);
+/* Whether a kept answer would be given in the place of the tier's, as far as that is known before
+ * the plan. */
+bool attempt_is_kept(const struct exchange *exchange, const struct route *route, size_t tier);
 /* Writes the end of the lane's attempt into its record. result NULL: it was left before it
  * ended. */
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,

@@ -165,9 +165,18 @@ static void want_tier(const struct exchange *ex, size_t tier)
     tier_health_want(ex->services->health, tier, &entry, (uint64_t)exchange_now_ms(ex));
 }
 
+/* An answer that was kept needs no place of a tier that has none free: the plan may have it. */
+static void look_for_kept(struct exchange *ex, const struct route *route)
+{
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (!ex->states[i].reachable && ex->states[i].rest >= REST_SLOWED)
+            ex->states[i].reachable = attempt_is_kept(ex, route, i);
+}
+
 static void make_plan(struct exchange *ex, const struct route *route)
 {
     situation_read(ex, route);
+    look_for_kept(ex, route);
     parts_prepare(ex, route);
     choose_tiers(ex, route);
     for (size_t i = 0; i < ex->services->tier_count; i++)
