@@ -457,10 +457,13 @@ static enum td_status put_at_once(struct history_shared *shared,
 enum td_status history_shared_put(struct history_shared *shared,
                                   const struct history_record *record, bool finish)
 {
-    if (finish)
-        return end_running(shared, record->owner.caller, record->id)
-                   ? push(shared, history_job_new(JOB_FINISH, record))
-                   : TD_NOT_FOUND;
+    if (finish) {
+        /* What runs on is only how far it has come. */
+        bool runs = record->state == HISTORY_RUNNING
+                        ? history_shared_runs(shared, record->owner.caller, record->id)
+                        : end_running(shared, record->owner.caller, record->id);
+        return runs ? push(shared, history_job_new(JOB_FINISH, record)) : TD_NOT_FOUND;
+    }
     if (!record->at_once)
         return push(shared, history_job_new(JOB_PUT, record));
     if (record->state == HISTORY_RUNNING && !note_running(shared, record->owner.caller, record->id))
