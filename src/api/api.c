@@ -7,6 +7,7 @@
 #include "api/api.h"
 
 #include "api/admin/handlers.h"
+#include "api/deferral/handlers.h"
 #include "api/dialects/gemini/gemini_response.h"
 #include "api/dialects/messages/messages_response.h"
 #include "api/dialects/ollama/ollama_response.h"
@@ -156,6 +157,10 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/tandem/v1/consents", consents_handle_list, TENANT, OPENAI),
     ROW(DELETE, "/tandem/v1/consents/*", consents_handle_revoke, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/capabilities", capabilities_handle, ALL, OPENAI),
+    ROW(GET, "/tandem/v1/capabilities/events", capabilities_handle_events, ALL, OPENAI),
+    ROW(GET, "/tandem/v1/deferred", deferred_handle_list, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/deferred/*", deferred_handle_one, TENANT, OPENAI),
+    ROW(DELETE, "/tandem/v1/deferred/*", deferred_handle_drop, TENANT, OPENAI),
     ROW(POST, "/tandem/v1/forget", forget_handle, TENANT, OPENAI),
     ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),
@@ -193,6 +198,11 @@ void api_cancel(struct api *api)
     if (services->shadow_pool)
         shadow_pool_cancel(services->shadow_pool, api->loop);
     api->host->release(api->host->ctx, services);
+}
+
+void api_drain(struct api *api)
+{
+    api_call_stop_idle(api);
 }
 
 void api_free(struct api *api)

@@ -15,6 +15,8 @@ struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t sha
 void api_free(struct api *api);
 /* Ends what still runs with an error that says so; streams end well-formed. */
 void api_cancel(struct api *api);
+/* The server begins to stop: calls that would go on for ever end. */
+void api_drain(struct api *api);
 uint32_t api_active(const struct api *api); /* exchanges not yet final on this loop */
 
 /* A server_head_fn: whoever may not ask is refused before a body is read. ctx is the struct api. */

@@ -48,6 +48,7 @@ struct device {
     struct device_acts acts;
     bool sampled; /* somebody calls device_sample */
     bool known;
+    bool real; /* it is this machine */
     double read_ms;   /* when `state` was read */
     double linked_ms; /* since when there is a link again; NAN = there is none, or it never went */
     struct device_state state;
@@ -318,6 +319,7 @@ struct device *device_new(const char *root, const char *const *metered, size_t m
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->looking, NULL);
     device->clock = clock;
+    device->real = strcmp(root, "/") == 0 || strcmp(root, "/sys") == 0;
     device->acts = (struct device_acts){true, true, true};
     for (size_t i = 0; i < metered_count && i < NETWORK_METERED_MAX; i++)
         snprintf(device->metered[i], IF_NAMESIZE, "%s", metered[i]);
@@ -377,6 +379,33 @@ void device_read(struct device *device, struct device_state *out)
     pthread_mutex_lock(&device->lock);
     *out = device->state;
     pthread_mutex_unlock(&device->lock);
+}
+
+enum td_network device_read_network(struct device *device)
+{
+    assert(device != NULL);
+    pthread_mutex_lock(&device->looking);
+    if (!device->known) {
+        look(device, NULL);
+    } else {
+        enum td_network seen =
+            network_read(&device->sysfs, (const char(*)[IF_NAMESIZE])device->metered);
+        pthread_mutex_lock(&device->lock);
+        struct device_state now = device->state;
+        now.network = seen;
+        hold_back(device, &now, clock_monotonic_ms(device->clock));
+        device->state.network = now.network;
+        pthread_mutex_unlock(&device->lock);
+    }
+    pthread_mutex_unlock(&device->looking);
+    struct device_state state;
+    device_read(device, &state);
+    return state.network;
+}
+
+bool device_is_real(const struct device *device)
+{
+    return device->real;
 }
 
 double device_forecast_ms(struct device *device, double ms)

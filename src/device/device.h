@@ -72,6 +72,10 @@ struct device_work {
 void device_sample(struct device *device, const struct device_work *work);
 
 void device_read(struct device *device, struct device_state *out);
+/* Looks at the network now: something has changed there. */
+enum td_network device_read_network(struct device *device);
+/* Whether it reads this machine's files: of what changes there the kernel tells. */
+bool device_is_real(const struct device *device);
 
 /* How long a computation takes from now on that takes `ms` at the speed that was measured of late:
  * longer where the kernel will slow the machine meanwhile. Never looks. */

@@ -105,6 +105,15 @@ enum td_cache_use {
     CACHE_OFF,     /* asked anew, and not kept */
 };
 
+/* Whether the question may wait for a connection instead of getting a poor answer now. */
+enum td_defer {
+    DEFER_UNSAID, /* as the configuration has it */
+    DEFER_NEVER,
+    DEFER_ALLOW, /* where no tier elsewhere can be reached and the answer would be poor or none */
+    DEFER_ONLY,  /* in any case: nobody waits for the answer */
+    DEFER_AGAIN, /* what the queue itself asks: not yet, when the answer would be poor again */
+};
+
 /* A text to go on with instead of a chat. */
 struct td_completion {
     struct td_str text;
@@ -251,6 +260,7 @@ struct td_request {
     bool no_train, no_retention;   /* only tiers that promise this */
     /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];
+    enum td_defer defer;
     enum td_cache_use cache;  /* of answers that were kept (tier_piece.cache) */
     uint32_t cache_age_max_s; /* an older one will not do; 0 = any age will */
     bool keep_nothing;        /* only numbers are recorded here, and nothing computed is kept */

@@ -2,6 +2,7 @@
 """Keys share nothing: each endpoint of the table in src/api/api.c is walked with every object of
 another tenant. What concerns all tenants takes an operator's key."""
 
+import http.client
 import json
 import re
 import shutil
@@ -17,7 +18,7 @@ from check import case, equal, main
 from foreign_bodies import BODIES, TEXT, chat_body, soon
 from forms import upload
 from scripted_cloud import Script, ScriptedCloud
-from tandem import ROOT, Tandem, clean_environment, edge_first, run, wait_until
+from tandem import ROOT, Answer, Tandem, clean_environment, edge_first, run, wait_until
 
 KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
 USER = "ann-canary"
@@ -108,7 +109,10 @@ def own_things(tandem, who):
         lambda: tandem.get(path, headers=key(who)).json["status"] == "completed", 20, "the batch"
     )
     output = tandem.get(path, headers=key(who)).json["output_file_id"]
+    waiting = tandem.chat(TEXT, {**key(who), "x-tandem-defer": "only"})
+    equal(waiting.status, 202, waiting.body.decode())
     return {
+        "deferred question": waiting.json["id"],
         "kept response": kept.json["id"],
         "exchange of a response": kept.headers["x-tandem-exchange"],
         "kept item": kept.json["output"][0]["id"],
@@ -151,6 +155,23 @@ def code_of(answer):
     return error["code"] if isinstance(error, dict) else answer.json["code"]
 
 
+def events_of(path):
+    """Whether it is a stream without an end."""
+    return path.endswith("/events")
+
+
+def first_event(tandem, path, headers):
+    """What a stream without an end says first, or an error."""
+    connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=20)
+    try:
+        connection.request("GET", path, headers=headers)
+        got = connection.getresponse()
+        named = {name.lower(): value for name, value in got.getheaders()}
+        return Answer(got.status, named, got.read1(65536))
+    finally:
+        connection.close()
+
+
 class Walk:
     """Asks for everything in the table, without a key and as a stranger, and keeps what is wrong.
     What leaves things of the stranger's own, with the names of the other's, comes last."""
@@ -174,6 +195,8 @@ class Walk:
     def ask(self, method, path, who, body=None):
         """An answer in which nothing of the other's may stand."""
         body = body if body is not None else {} if method == "POST" else None
+        if events_of(path):
+            return first_event(self.tandem, path, key(who))
         return self.tandem.request(method, path, body, key(who))
 
     def walk(self, method, path, owner):
@@ -240,6 +263,8 @@ def test_a_stranger_gets_nothing_of_anybody_from_any_endpoint():
         )
         for path in own:
             equal(tandem.get(f"/v1/{path}", headers=key("a")).status, 200, path)
+        path = f"/tandem/v1/deferred/{things['deferred question']}"
+        equal(tandem.get(path, headers=key("a")).status, 200, path)
 
 
 @case
@@ -286,7 +311,11 @@ def test_every_endpoint_says_whose_its_things_are():
         sorted(nobody), ["/", "/health", "/healthz", "/readyz", "/v1/health"], "what needs no key"
     )
     tandem = [path for (_, path), owner in owners.items() if owner == "ALL" and "tandem" in path]
-    shared = ["/tandem/v1/classify", "/tandem/v1/capabilities"]
+    shared = [
+        "/tandem/v1/classify",
+        "/tandem/v1/capabilities",
+        "/tandem/v1/capabilities/events",
+    ]
     equal(tandem, shared, "what all keys share of Tandem's own paths")
     # What shows all tenants' requests together. An endpoint that leaves this list is everybody's.
     operators = [
@@ -378,7 +407,8 @@ def test_without_keys_everybody_on_this_machine_is_the_operator():
         for method, path, _owner in routes():
             if method == "GET" and "*" not in path:
                 wanted = 503 if path == "/tandem/v1/shadows" else 200
-                assert tandem.get(path).status in (200, wanted), path
+                found = first_event(tandem, path, {}) if events_of(path) else tandem.get(path)
+                assert found.status in (200, wanted), path
         code, out, err = run("explain", own, "--url", tandem.url, env=tandem.environment)
         assert code == 0 and own.encode() in out, (out, err)
         code, out, err = run("forget", USER, "--url", tandem.url, env=tandem.environment)

@@ -53,6 +53,7 @@ PARTS = {
         "history",
         "wire",
         "files",
+        "deferral",
         "dialects",
         "inference",
         "admin",

@@ -3,14 +3,16 @@
  *   {"object": "capabilities", "version", "tiers": [{"name", "place", "provider", "up", "code",
  *    "models", "context_tokens", "region", "classes", "pseudonyms", "no_train", "no_retention",
  *    "can"}], "routes": [{"name", "aliases", "tiers"}], "endpoints", "limits", "privacy", "cache",
- *    "device"}
+ *    "device", "deferral", "network", "complete", "features", "missing"}
  *
  * "classes" are those of data that the tier may be sent as they are, "can" what it can beside text.
  * There are no addresses, keys or prices in it, and no names that the caller may not ask for. */
+#include "api/admin/capability_state.h"
 #include "api/admin/handlers.h"
 #include "api/admin/model_rows.h"
 #include "api/admin/tier_condition.h"
 #include "api/cache/answer_cache.h"
+#include "api/deferral/deferral.h"
 #include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -180,10 +182,22 @@ static struct json *device_of(struct device *device)
     return object;
 }
 
+/* Whether a question may wait for a connection, and whether it does so unasked. */
+static struct json *deferral_of(const struct api_host *host)
+{
+    if (!host->deferral)
+        return json_new_null();
+    struct json *object = json_new_object();
+    bool allows = deferral_options(host->deferral)->otherwise == DEFER_ALLOW;
+    json_put(object, "default", json_new_cstr(allows ? "allow" : "never"));
+    return object;
+}
+
 static struct json *all_of(struct api *api, struct exchange_services *services,
                            struct model_rows *rows)
 {
     const struct policy *policy = services->policy;
+    struct capability_state state;
     struct json *object = json_new_object(), *tiers = json_new_array(), *routes = json_new_array();
     model_rows_collect(api, services, rows);
     for (size_t i = 0; i < services->tier_count && i < RUNGS_MAX; i++)
@@ -201,6 +215,9 @@ static struct json *all_of(struct api *api, struct exchange_services *services,
     json_put(object, "cache", json_new_bool(services->asked != NULL));
     if (services->device)
         json_put(object, "device", device_of(services->device));
+    json_put(object, "deferral", deferral_of(api->host));
+    capability_state_read(services, &state);
+    capability_state_put(services, &state, object);
     return object;
 }
 

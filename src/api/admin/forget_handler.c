@@ -3,12 +3,13 @@
  *
  *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
  *    "similar" (remembered starts), "answers" (kept for the same request), "responses" (and
- *    conversations), "files" (of batches), "caches"}
+ *    conversations), "files" (of batches), "deferred" (questions and their answers), "caches"}
  *
  * The ledger's part takes disk time and runs in the background. What is in memory follows on the
  * loop. Computed prompts are not stored by user, so all of the tenant go; "caches" is true when
  * there were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
 #include "api/admin/handlers.h"
+#include "api/deferral/deferral.h"
 #include "api/files/batch_lines.h"
 #include "api/history/history.h"
 #include "api/http/access.h"
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "ledger/deferred_store.h"
 #include "ledger/file_store.h"
 #include "ledger/forget.h"
 #include "ledger/ledger.h"
@@ -32,9 +34,10 @@
 struct forget_work {
     struct ledger *ledger; /* NULL = this server keeps none */
     const char *path;
-    struct file_store *files; /* NULL = this server keeps none */
-    struct history *history;  /* likewise, of responses */
-    uint64_t files_erased, responses_erased;
+    struct file_store *files;        /* NULL = this server keeps none */
+    struct history *history;         /* likewise, of responses */
+    struct deferred_store *deferred; /* likewise */
+    uint64_t files_erased, responses_erased, deferred_erased;
     char user[USER_BYTES_MAX];
     struct auth_who who;
     struct ledger_forgotten forgotten;
@@ -73,6 +76,9 @@ static void forget_files(struct forget_work *work)
     if (work->files && work->status == TD_OK)
         work->status = file_store_forget(work->files, whom(work).tenant, batch_line_names_user,
                                          work->user, &work->files_erased, &work->err);
+    if (work->deferred && work->status == TD_OK)
+        work->status = deferred_store_forget(work->deferred, whom(work).tenant, work->user,
+                                             &work->deferred_erased, &work->err);
 }
 
 /* Rows that wait for a database would come after what is erased there. */
@@ -131,6 +137,7 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "answers", json_new_int((int64_t)memory->answers));
     json_put(object, "responses", json_new_int((int64_t)memory->responses));
     json_put(object, "files", json_new_int((int64_t)work->files_erased));
+    json_put(object, "deferred", json_new_int((int64_t)work->deferred_erased));
     json_put(object, "caches", json_new_bool(memory->caches));
     api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
 }
@@ -142,6 +149,7 @@ static void work_done(void *ctx, void *owner)
     const struct api_host *host = call->base.api->host;
     const struct api_forget wanted = whom(work);
     struct api_forgotten memory = {0};
+    deferral_wake(host->deferral); /* what runs of them is stopped */
     if (host->forget)
         host->forget(host->ctx, &wanted, &memory);
     memory.responses = work->responses_erased;
@@ -174,6 +182,8 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         work->path = api->host->ledger_path;
         work->files = api->host->files;
         work->history = api->host->history;
+        if (api->host->deferral)
+            work->deferred = deferral_options(api->host->deferral)->store;
         work->who = api->who;
         memcpy(work->user, user.data, user.len);
         const struct background_work background = {.run = work_run,

@@ -10,6 +10,7 @@ api_handler_fn exchanges_handle_list, exchanges_handle_one,
     shadows_handle_list;                                /* exchanges_handler.c */
 api_handler_fn ramps_handle_list, ramps_handle_restart; /* ramps_handler.c */
 api_handler_fn capabilities_handle;                     /* capabilities_handler.c */
+api_handler_fn capabilities_handle_events;              /* capability_events.c */
 api_handler_fn alarms_handle;                           /* alarms_handler.c */
 api_handler_fn feedback_handle;                         /* feedback.c */
 api_handler_fn consents_handle_grant, consents_handle_list,

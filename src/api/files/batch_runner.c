@@ -15,6 +15,7 @@
 #include "api/files/batch_lines.h"
 #include "api/files/batch_work.h"
 #include "api/files/file_object.h"
+#include "api/http/access.h"
 #include "base/background.h"
 #include "base/crypto.h"
 #include "base/json.h"
@@ -202,16 +203,8 @@ static void on_answer(void *ctx, int code, struct td_str body)
 /* Whose requests the lines are; false while nobody is. */
 static bool find_who(struct job *job, struct auth_who *who)
 {
-    struct auth *auth = job->runner->api->host->auth;
     const struct stored_batch *batch = &job->batch;
-    bool open = auth_is_open(auth);
-    *who = (struct auth_who){.operates = open};
-    bool found = open && !*batch->key_id;
-    if (found)
-        snprintf(who->caller, sizeof who->caller, "%.*s", (int)sizeof who->caller - 1,
-                 batch->owner);
-    else if (!open && *batch->key_id)
-        found = auth_find_id(auth, batch->key_id, who) && strcmp(who->tenant, batch->owner) == 0;
+    bool found = access_find_owner(job->runner->api, batch->owner, batch->key_id, who);
     if (!found && !job->waits_for_key)
         log_event(LOG_LEVEL_WARN, "batch_waits", "batch=%s reason=\"its key is not known\"",
                   batch->id);

@@ -172,6 +172,19 @@ bool access_check_owner(struct api *api, struct http_request *request,
     return may || refuse_tenant(api, request);
 }
 
+bool access_find_owner(const struct api *api, const char *owner, const char *key_id,
+                       struct auth_who *who)
+{
+    struct auth *auth = api->host->auth;
+    bool open = auth_is_open(auth);
+    *who = (struct auth_who){.operates = open};
+    if (open && !*key_id) {
+        snprintf(who->caller, sizeof who->caller, "%.*s", (int)sizeof who->caller - 1, owner);
+        return true;
+    }
+    return !open && *key_id && auth_find_id(auth, key_id, who) && strcmp(who->tenant, owner) == 0;
+}
+
 const char *access_view(const struct auth_who *who)
 {
     return who->operates ? NULL : who->tenant;

@@ -15,6 +15,10 @@ void access_reply_preflight(struct api *api, struct http_request *request);
 
 /* The tenant whose records they may see; NULL = those of all. **borrows** who. */
 const char *access_view(const struct auth_who *who);
+/* Whose request it is that was put aside for this owner with this key (key_id "" = none): a tenant,
+ * or where no keys are needed, an address. False while there is no such key. */
+bool access_find_owner(const struct api *api, const char *owner, const char *key_id,
+                       struct auth_who *who);
 /* Fills caller, key and tenant of a request to a model. False without memory. */
 bool access_give(const struct api *api, struct arena *arena, struct td_request *out);
 

@@ -10,6 +10,7 @@ struct answer_cache;
 struct auth;
 struct background;
 struct batch_runner;
+struct deferral;
 struct file_store;
 struct history;
 struct ledger_desk;
@@ -53,6 +54,7 @@ struct api_host {
     struct file_store *files;        /* NULL = none are kept */
     uint64_t file_bytes_max;         /* of one file */
     struct batch_runner *batches;    /* NULL without files */
+    struct deferral *deferral;       /* NULL = no question waits for a connection */
     struct answer_cache *answers;    /* NULL = none are kept (cache/answer_cache.h) */
     struct call_cache *call_cache;   /* NULL = grammars of calls are not kept */
     struct ledger *ledger;           /* or NULL */

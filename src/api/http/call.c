@@ -52,6 +52,15 @@ bool api_call_is_whole(struct api_call *call, struct fault *fault)
     return !call->holed;
 }
 
+void api_call_stop_idle(struct api *api)
+{
+    for (struct api_call *call = api->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->idle)
+            call->stop(call);
+    }
+}
+
 void api_call_stop_all(struct api *api)
 {
     while (api->calls)

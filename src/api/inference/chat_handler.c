@@ -1,4 +1,4 @@
-/* POST /v1/chat/completions and the other dialects of a chat (dialect.h). One request is one
+/* A chat of any dialect (dialect.h; chat_endpoints.c has the paths). One request is one
  * exchange and one reply or stream.
  *
  * A struct chat lives until one turn of the loop after its end. The exchange still reads the
@@ -18,21 +18,20 @@
  * A response in the background goes on when its client has left, or was told its id at once. It is
  * `detached`: its answer is kept (kept_answer.h), and it ends early only when it is cancelled.
  */
+#include "api/inference/chat_handler.h"
+#include "api/deferral/deferral_draft.h"
 #include "api/dialects/dialect.h"
 #include "api/dialects/responses/responses_compact.h"
 #include "api/files/file_inline.h"
 #include "api/http/access.h"
 #include "api/http/access_note.h"
 #include "api/http/call.h"
-#include "api/http/query.h"
 #include "api/http/reply.h"
 #include "api/inference/call_cache.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
-#include "api/inference/handlers.h"
 #include "api/inference/kept_answer.h"
 #include "api/inference/quota.h"
-#include "api/inference/several_answers.h"
 #include "api/wire/openai_format.h"
 #include "base/str.h"
 #include "tier/call_grammar.h"
@@ -60,8 +59,9 @@ struct chat {
     struct chat_request request;
     struct dialect_reply reply;
     struct loop_timer *reaper;
-    struct buf filled;         /* the request's body with the files that it names */
-    struct buf body;           /* the whole reply */
+    struct buf filled; /* the request's body with the files that it names */
+    struct buf body;   /* the whole reply */
+    struct deferral_draft draft;
     struct fault *fault;       /* why the answer cannot be given; NULL = it can */
     bool opened;               /* the dialect's first events are out */
     bool detached;             /* goes on without a client */
@@ -98,6 +98,7 @@ static void chat_free(void *ctx)
     response_answer_deinit(&chat->reply.answer);
     buf_deinit(&chat->body);
     buf_deinit(&chat->filled);
+    deferral_draft_deinit(&chat->draft);
     free(chat->fault);
     event_stream_deinit(&chat->stream);
     arena_free(chat->arena);
@@ -350,6 +351,23 @@ static void on_check(struct chat *chat, const struct exchange_event *event)
     send_frame(chat);
 }
 
+static struct deferral_call deferral_of(const struct chat *chat)
+{
+    return (struct deferral_call){chat->base.api, chat->stream.http, chat->services, chat->exchange,
+                                  chat->request.td.user};
+}
+
+/* The question waits for a connection instead of getting this answer, or none. */
+static bool put_aside(struct chat *chat, const struct exchange_event *event)
+{
+    const struct deferral_call call = deferral_of(chat);
+    if (!chat->stream.http || chat->stream.started ||
+        !deferral_draft_put_aside(&chat->draft, &call, event))
+        return false;
+    event_stream_forget(&chat->stream);
+    return true;
+}
+
 static void on_event(void *ctx, const struct exchange_event *event)
 {
     struct chat *chat = ctx;
@@ -358,7 +376,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     chat->in_event = event->kind != EXCHANGE_CANCELLED;
     switch (event->kind) {
     case EXCHANGE_START:
-        if (chat->request.td.streamed)
+        if (!put_aside(chat, event) && chat->request.td.streamed)
             start_stream(chat, event->summary);
         break;
     case EXCHANGE_TEXT:
@@ -372,7 +390,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
         on_check(chat, event);
         break;
     case EXCHANGE_COMPLETE:
-        on_complete(chat, event->summary);
+        if (!put_aside(chat, event))
+            on_complete(chat, event->summary);
         break;
     case EXCHANGE_DONE:
         chat->exchange = NULL;
@@ -384,7 +403,8 @@ static void on_event(void *ctx, const struct exchange_event *event)
         chat->exchange = NULL;
         exchange_reply_count(chat->base.api, event->summary);
         access_note_exchange(chat->stream.http, event->summary);
-        finish_failed(chat, event);
+        if (!put_aside(chat, event))
+            finish_failed(chat, event);
         break;
     case EXCHANGE_CANCELLED:
         exchange_reply_count(chat->base.api, event->summary);
@@ -498,11 +518,36 @@ static bool detach(struct chat *chat, struct fault *fault)
     return true;
 }
 
+/* The client asked for it, so no exchange begins. False: the route keeps nothing, and it has to be
+ * answered now. */
+static bool put_unasked(struct chat *chat)
+{
+    struct fault fault;
+    struct td_error err = {0};
+    bool keeps_nothing = false;
+    enum td_status status = exchange_look(chat->services, chat->base.api->loop, &chat->request.td,
+                                          &keeps_nothing, &err);
+    if (status != TD_OK) {
+        exchange_reply_refusal(status, &err, chat->request.body, &fault);
+        refuse(chat, &fault);
+        return true;
+    }
+    if (keeps_nothing)
+        return false;
+    const struct deferral_call call = deferral_of(chat);
+    deferral_draft_put(&chat->draft, &call, "its client asked for it");
+    event_stream_forget(&chat->stream);
+    chat_free(chat);
+    return true;
+}
+
 static void begin_exchange(struct chat *chat)
 {
     struct api *api = chat->base.api;
     struct fault fault = {0};
     struct td_error err = {0};
+    if (chat->draft.text && chat->draft.use == DEFER_ONLY && put_unasked(chat))
+        return;
     enum td_status status = exchange_start(chat->services, api->loop, &chat->request.td, on_event,
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
@@ -525,6 +570,8 @@ static void begin_exchange(struct chat *chat)
         responses_history_deinit(&chat->request.turn);
         chat->request.turn.store = false;
     }
+    if (exchange_keeps_nothing(chat->exchange))
+        deferral_draft_deinit(&chat->draft);
     if (chat->request.turn.background && !detach(chat, &fault)) {
         chat_cancel(chat);
         refuse(chat, &fault);
@@ -632,8 +679,8 @@ static void reply_nothing(struct chat *chat)
 }
 
 /* path: what the body does not say. */
-static void handle_on(struct api *api, struct http_request *request, const struct dialect *dialect,
-                      struct dialect_path path)
+void chat_handle_on(struct api *api, struct http_request *request, const struct dialect *dialect,
+                    struct dialect_path path)
 {
     struct td_str body;
     struct fault fault = {0};
@@ -663,44 +710,13 @@ static void handle_on(struct api *api, struct http_request *request, const struc
         refuse(chat, &fault);
         return;
     }
+    bool can = !chat->request.turn.background && dialect != &dialect_responses_compact;
+    if (!deferral_draft_init(&chat->draft, api, request, chat->request.td.defer, can, &fault)) {
+        refuse(chat, &fault);
+        return;
+    }
     http_request_on_gone(request, chat_gone, chat);
     http_request_forget_body(request); /* all that is asked lies in chat->request */
     buf_deinit(&chat->filled);
     prepare(chat);
-}
-
-void chat_handle(struct api *api, struct http_request *request, const char *rest)
-{
-    if (!several_answers_begin(api, request))
-        handle_on(api, request, &dialect_chat, (struct dialect_path){.model = endpoint_part(rest)});
-}
-
-/* Endpoints whose whole request is the body. */
-#define HANDLER(name, of)                                                            \
-    void name(struct api *api, struct http_request *request, const char *rest)       \
-    {                                                                                \
-        (void)rest;                                                                  \
-        handle_on(api, request, &(of), (struct dialect_path){.says_stream = false}); \
-    }
-HANDLER(messages_handle, dialect_messages)
-HANDLER(responses_handle, dialect_responses)
-HANDLER(responses_handle_compact, dialect_responses_compact)
-HANDLER(ollama_handle_chat, dialect_ollama_chat)
-HANDLER(ollama_handle_generate, dialect_ollama_generate)
-HANDLER(llama_handle_infill, dialect_llama_infill)
-HANDLER(llama_handle_completion, dialect_llama_completion)
-
-void gemini_handle(struct api *api, struct http_request *request, const char *rest)
-{
-    handle_on(api, request, &dialect_gemini,
-              (struct dialect_path){.model = endpoint_subject(rest), .says_stream = true});
-}
-
-void gemini_handle_stream(struct api *api, struct http_request *request, const char *rest)
-{
-    char alt[sizeof "sse"];
-    bool events = query_text(request, STR("alt"), alt, sizeof alt) && strcmp(alt, "sse") == 0;
-    handle_on(api, request, events ? &dialect_gemini : &dialect_gemini_array,
-              (struct dialect_path){
-                  .model = endpoint_subject(rest), .says_stream = true, .streams = true});
 }

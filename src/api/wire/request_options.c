@@ -348,6 +348,18 @@ static bool apply_cache(const struct value *value, struct td_request *request, s
     return fault_request(fault, value->param, "%s must be use, refresh or off", value->param);
 }
 
+/* "again" is the queue's own word. */
+static bool apply_defer(const struct value *value, struct td_request *request, struct fault *fault)
+{
+    static const char *const words[] = {"never", "allow", "only", "again",
+                                        NULL}; /* enum td_defer less 1 */
+    size_t found;
+    if (!value->text.data || !names_table_find(words, value->text, &found))
+        return fault_request(fault, value->param, "%s must be allow, only or never", value->param);
+    request->defer = (enum td_defer)(found + 1);
+    return true;
+}
+
 /* RFC 9111, section 5.2.1. Directives about other things, and what is no directive, are ignored, as
  * it asks. */
 static void read_cache_control(const char *text, struct td_request *request)
@@ -392,6 +404,7 @@ static const struct option {
     {"consent", "x-tandem-consent", apply_consent},
     {"user", "x-tandem-user", apply_user},
     {"cache", "x-tandem-cache", apply_cache},
+    {"defer", "x-tandem-defer", apply_defer},
     {"adapters", NULL, apply_adapters},
 };
 
@@ -437,6 +450,11 @@ bool request_options_read_body(const struct json *body, struct td_request *reque
             return false;
     }
     return true;
+}
+
+const char *request_options_header(size_t index)
+{
+    return index < OPTION_COUNT ? options[index].header ? options[index].header : "" : NULL;
 }
 
 bool request_options_read_headers(request_header_fn *header, void *ctx, struct arena *arena,

@@ -20,5 +20,7 @@ bool request_options_read_body(const struct json *body, struct td_request *reque
 /* Reads the headers; what the request keeps of them is copied into the arena. */
 bool request_options_read_headers(request_header_fn *header, void *ctx, struct arena *arena,
                                   struct td_request *request, struct fault *fault);
+/* The names of the headers, by number from 0; "" for an option without one, NULL at the end. */
+const char *request_options_header(size_t index);
 
 #endif

@@ -2,6 +2,7 @@
  * Answers that are streamed are handed on piece by piece, all others are collected. */
 #include "app/cli/remote.h"
 
+#include "app/config/config.h"
 #include "app/setup/files/secret_source.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -146,7 +147,9 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
     const char *headers[] = {"Content-Type: application/json",
                              *authorization ? authorization : NULL, NULL};
     struct client_request http = {
-        .method = request->body.len ? "POST" : "GET",
+        .method = request->method     ? request->method
+                  : request->body.len ? "POST"
+                                      : "GET",
         .url = url,
         .headers = headers,
         .body = request->body,
@@ -176,6 +179,21 @@ static enum td_status send_and_wait(struct call *call, struct client *client,
     if (request->code)
         *request->code = call->code;
     return judge(call, err);
+}
+
+void remote_write_base(const struct config *config, char *out, size_t size)
+{
+    const struct config_listen *chosen = config->server.addresses;
+    for (size_t i = 0; i < config->server.address_count && !chosen->path; i++)
+        if (config->server.addresses[i].path)
+            chosen = &config->server.addresses[i];
+    if (chosen->path) {
+        snprintf(out, size, "unix:%s", chosen->path);
+        return;
+    }
+    bool any = strcmp(chosen->host, "0.0.0.0") == 0 || !*chosen->host;
+    snprintf(out, size, "%s://%s:%u", config->server.tls.certificate_file ? "https" : "http",
+             any ? "127.0.0.1" : chosen->host, chosen->port);
 }
 
 enum td_status remote_call(const struct remote_request *request, struct td_error *err)

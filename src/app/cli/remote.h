@@ -4,10 +4,13 @@
 
 #include "base/buf.h"
 
+struct config;
+
 struct remote_request {
     const char *base;   /* "http://127.0.0.1:8080", with or without /v1, or "unix:/PATH" */
     const char *path;   /* "/v1/chat/completions" */
     struct td_str body; /* POST when not empty */
+    const char *method; /* NULL = as the body says */
     /* Called with the data of each server-sent event; NULL collects the answer in `answer`. */
     void (*on_event)(void *ctx, struct td_str data);
     void *ctx;
@@ -24,5 +27,8 @@ struct remote_request {
  * failure with the server's own message. */
 TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request,
                                          struct td_error *err);
+
+/* Where the configuration lets this machine's server listen; a path needs no certificate. */
+void remote_write_base(const struct config *config, char *out, size_t size);
 
 #endif

@@ -380,6 +380,12 @@ struct config {
         uint32_t batch_lines;                        /* that run at once */
     } files;
     struct {
+        const char *path; /* of the database; always set after loading */
+        int otherwise;    /* of requests that do not say: 0 = never, 1 = allow */
+        uint32_t count_max, caller_count_max, mb_max; /* count_max 0 = no queue */
+        uint32_t expires_s, keep_s, at_once, per_minute;
+    } deferral;
+    struct {
         bool enabled;
         const char *path;     /* always set after loading; the database's URL where there is one */
         const char *database; /* or NULL */

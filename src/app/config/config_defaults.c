@@ -416,6 +416,8 @@ static enum td_status fill_paths(struct config *config, const struct config_envi
         status = fill_cluster(config, err);
     if (status == TD_OK)
         status = fill_path(config, &config->files.directory, "files", err);
+    if (status == TD_OK)
+        status = fill_path(config, &config->deferral.path, "deferred.db", err);
     return status == TD_OK ? fill_path(config, &config->ledger.egress, "egress", err) : status;
 }
 

@@ -145,6 +145,9 @@ static const struct config_key root_keys[] = {
     {"files", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_files,
      .help = "files that clients upload, and batches; needs a restart; off with "
              "privacy.zero_retention"},
+    {"deferral", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_deferral,
+     .help = "questions that wait for a connection instead of getting a poor answer; needs a "
+             "restart; off with privacy.zero_retention"},
     {"otlp", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_otlp,
      .help = "traces and metrics for an OpenTelemetry collector; needs a restart"},
     {"log", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_log,

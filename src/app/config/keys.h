@@ -80,10 +80,10 @@ struct config_section {
 
 extern const struct config_section keys_root; /* keys.c */
 extern const struct config_section keys_server, keys_ledger, keys_cluster, keys_responses,
-    keys_cache, keys_otlp, keys_files, keys_log;             /* keys_server.c */
-extern const struct config_section keys_engine, keys_models; /* keys_engine.c */
-extern const struct config_section keys_tier;                /* keys_tiers.c */
-extern const struct config_section keys_route;               /* keys_routes.c */
+    keys_cache, keys_otlp, keys_files, keys_deferral, keys_log; /* keys_server.c */
+extern const struct config_section keys_engine, keys_models;    /* keys_engine.c */
+extern const struct config_section keys_tier;                   /* keys_tiers.c */
+extern const struct config_section keys_route;                  /* keys_routes.c */
 extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy,
     keys_webhook;                                /* keys_rules.c */
 extern const struct config_section keys_privacy; /* keys_privacy.c */

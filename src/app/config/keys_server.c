@@ -165,6 +165,30 @@ static const struct config_key files_keys[] = {
 };
 const struct config_section keys_files = KEYS_MAP(files_keys);
 
+static const char *const defer_names[] = {"never", "allow", NULL};
+
+static const struct config_key deferral_keys[] = {
+    {"path", CONFIG_KEY_TEXT, AT(deferral.path), NULL,
+     .help = "SQLite file of the queue; default: deferred.db in state_dir; one a node"},
+    {"default", CONFIG_KEY_CHOICE, AT(deferral.otherwise), "never", .choices = defer_names,
+     .help = "whether a request that does not say so may wait (x-tandem-defer): never or allow"},
+    {"count_max", CONFIG_KEY_UINT, AT(deferral.count_max), "100000", 0, 10000000,
+     .help = "most questions that wait; further ones are refused; 0 = no queue"},
+    {"caller_count_max", CONFIG_KEY_UINT, AT(deferral.caller_count_max), "10000", 1, 10000000,
+     .help = "most of one caller's"},
+    {"mb_max", CONFIG_KEY_UINT, AT(deferral.mb_max), "1000", 1, 1000000,
+     .help = "MB of all questions and kept answers together"},
+    {"expires_s", CONFIG_KEY_UINT, AT(deferral.expires_s), "604800", 1, 31622400,
+     .help = "a question that has waited for so long is not asked any more"},
+    {"keep_s", CONFIG_KEY_UINT, AT(deferral.keep_s), "604800", 1, 31622400,
+     .help = "an answer is kept for so long"},
+    {"at_once", CONFIG_KEY_UINT, AT(deferral.at_once), "2", 1, 256,
+     .help = "questions that are asked at once, each of another caller"},
+    {"per_minute", CONFIG_KEY_UINT, AT(deferral.per_minute), "60", 1, 60000,
+     .help = "questions that are asked in a minute once there is a connection again"},
+};
+const struct config_section keys_deferral = KEYS_MAP(deferral_keys);
+
 static const char *const durable_names[] = {"batch", "answer", NULL}; /* enum config_durable */
 
 static const struct config_key ledger_keys[] = {

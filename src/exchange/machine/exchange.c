@@ -243,6 +243,23 @@ static struct exchange *exchange_new(struct exchange_services *services, struct 
     return ex;
 }
 
+enum td_status exchange_look(struct exchange_services *services, struct loop *loop,
+                             const struct td_request *request, bool *keeps_nothing,
+                             struct td_error *err)
+{
+    const struct route *route;
+    if (request->message_count == 0)
+        return error_set(err, TD_INVALID, "messages must not be empty");
+    struct exchange *ex = exchange_new(services, loop, request);
+    if (!ex)
+        return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
+    enum td_status status = look_up(ex, &route, err);
+    if (status == TD_OK)
+        *keeps_nothing = request->keep_nothing || services->zero_retention || route->zero_retention;
+    exchange_free(ex);
+    return status;
+}
+
 bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
                          const struct td_request *request)
 {

@@ -254,6 +254,11 @@ typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);
+/* What exchange_start would say of the request, without beginning anything. *keeps_nothing: as
+ * exchange_keeps_nothing of it. */
+TD_MUST_CHECK enum td_status exchange_look(struct exchange_services *services, struct loop *loop,
+                                           const struct td_request *request, bool *keeps_nothing,
+                                           struct td_error *err);
 /* Whether a tier may and can be asked as things stand. Nothing is sent or recorded. */
 bool exchange_finds_tier(struct exchange_services *services, struct loop *loop,
                          const struct td_request *request);

@@ -2,6 +2,7 @@
 
 #include "api/files/batch_lines.h"
 #include "base/crypto.h"
+#include "ledger/deferred_store.h"
 #include "ledger/file_store.h"
 
 #include <string.h>
@@ -45,5 +46,40 @@ enum td_status file_setup_forget(const struct config *config,
         return status;
     status = file_store_forget(store, NULL, batch_line_names_user, user, erased, err);
     file_store_close(store);
+    return status;
+}
+
+bool deferral_setup_keeps(const struct config *config)
+{
+    return config->deferral.count_max > 0 && !config->privacy.zero_retention;
+}
+
+enum td_status deferral_setup_open(const struct config *config,
+                                   const uint8_t key[static KEYED_KEY_BYTES],
+                                   struct deferred_store **out, struct td_error *err)
+{
+    const struct deferred_limits limits = {
+        .count_max = config->deferral.count_max,
+        .owner_count_max = config->deferral.caller_count_max,
+        .bytes_max = config->deferral.mb_max * BYTES_OF_MB,
+        .expires_s = config->deferral.expires_s,
+        .keep_s = config->deferral.keep_s,
+    };
+    return deferred_store_open(config->deferral.path, &limits, key, NULL, out, err);
+}
+
+enum td_status deferral_setup_forget(const struct config *config,
+                                     const uint8_t key[static KEYED_KEY_BYTES], const char *user,
+                                     uint64_t *erased, struct td_error *err)
+{
+    struct deferred_store *store;
+    *erased = 0;
+    if (access(config->deferral.path, F_OK) != 0)
+        return TD_OK;
+    enum td_status status = deferral_setup_open(config, key, &store, err);
+    if (status != TD_OK)
+        return status;
+    status = deferred_store_forget(store, NULL, user, erased, err);
+    deferred_store_close(store);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "app/config/config.h"
 #include "base/keyed.h"
 
+struct deferred_store;
 struct file_store;
 
 /* Whether files are kept at all. */
@@ -18,5 +19,16 @@ TD_MUST_CHECK enum td_status file_setup_forget(const struct config *config,
                                                const uint8_t key[static KEYED_KEY_BYTES],
                                                const char *user, uint64_t *erased,
                                                struct td_error *err);
+
+/* The same of the queue of deferred questions (ledger/deferred_store.h). */
+bool deferral_setup_keeps(const struct config *config);
+TD_MUST_CHECK enum td_status deferral_setup_open(const struct config *config,
+                                                 const uint8_t key[static KEYED_KEY_BYTES],
+                                                 struct deferred_store **out, struct td_error *err);
+/* Without a server. */
+TD_MUST_CHECK enum td_status deferral_setup_forget(const struct config *config,
+                                                   const uint8_t key[static KEYED_KEY_BYTES],
+                                                   const char *user, uint64_t *erased,
+                                                   struct td_error *err);
 
 #endif

@@ -74,6 +74,19 @@ static bool same_ledger(const struct config *old, const struct config *new)
            same_text(old->cluster.redis, new->cluster.redis);
 }
 
+static bool same_deferral(const struct config *old, const struct config *new)
+{
+    return same_text(old->deferral.path, new->deferral.path) &&
+           old->deferral.otherwise == new->deferral.otherwise &&
+           old->deferral.count_max == new->deferral.count_max &&
+           old->deferral.caller_count_max == new->deferral.caller_count_max &&
+           old->deferral.mb_max == new->deferral.mb_max &&
+           old->deferral.expires_s == new->deferral.expires_s &&
+           old->deferral.keep_s == new->deferral.keep_s &&
+           old->deferral.at_once == new->deferral.at_once &&
+           old->deferral.per_minute == new->deferral.per_minute;
+}
+
 static bool same_files(const struct config *old, const struct config *new)
 {
     return same_text(old->files.directory, new->files.directory) &&
@@ -123,11 +136,14 @@ void restart_keys_warn(const struct config *old, const struct config *new)
     const struct {
         const char *section;
         bool same;
-    } sections[] = {
-        {"server", same_server(old, new)},     {"ledger", same_ledger(old, new)},
-        {"files", same_files(old, new)},       {"otlp", same_otlp(old, new)},
-        {"webhooks", same_webhooks(old, new)}, {"log", same_text(old->log.access, new->log.access)},
-        {"privacy", same_privacy(old, new)}};
+    } sections[] = {{"server", same_server(old, new)},
+                    {"ledger", same_ledger(old, new)},
+                    {"deferral", same_deferral(old, new)},
+                    {"files", same_files(old, new)},
+                    {"otlp", same_otlp(old, new)},
+                    {"webhooks", same_webhooks(old, new)},
+                    {"log", same_text(old->log.access, new->log.access)},
+                    {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)
             log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=%s file=%s",

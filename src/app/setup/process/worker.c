@@ -5,7 +5,9 @@
  * drained when the first has ended, and so cannot hand it any more, with the same deadline. */
 #include "app/setup/process/worker.h"
 
+#include "api/deferral/deferral.h"
 #include "api/files/batch_runner.h"
+#include "app/setup/process/link_watch.h"
 #include "app/setup/process/prober.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -31,7 +33,9 @@ struct worker {
     struct worker *large;         /* for large requests; NULL = this is one */
     struct worker *first;         /* which hands it large requests; NULL = this one listens */
     struct prober *prober;        /* that runs here, or NULL */
+    struct link_watch *links;     /* the same */
     struct batch_runner *batches; /* the same */
+    struct deferral *deferral;    /* the same */
     bool draining, cut;
     bool started;
     atomic_bool beat_asked; /* its loop has not run since */
@@ -70,7 +74,10 @@ static void drain_begin(void *ctx)
     worker->draining = true;
     if (worker->batches)
         batch_runner_stop(worker->batches);
+    if (worker->deferral)
+        deferral_stop(worker->deferral);
     server_stop_accepting(worker->server);
+    api_drain(worker->api);
     drain_look(worker);
 }
 
@@ -122,7 +129,9 @@ static bool attach(struct worker *worker, const struct worker_options *options)
     if (options->prober && !prober_attach(options->prober, worker->loop, &host))
         return false;
     worker->prober = options->prober;
-    return true;
+    if (options->prober)
+        worker->links = link_watch_new(worker->loop, options->host);
+    return !options->prober || worker->links;
 }
 
 static enum td_status make(const struct worker_options *options, struct worker **out,
@@ -154,6 +163,11 @@ static enum td_status make(const struct worker_options *options, struct worker *
         return error_set(err, TD_NO_MEMORY, "no memory for a worker");
     }
     worker->batches = options->batches;
+    if (options->deferral && !deferral_attach(options->deferral, worker->api, worker->server)) {
+        worker_free(worker);
+        return error_set(err, TD_NO_MEMORY, "no memory for a worker");
+    }
+    worker->deferral = options->deferral;
     *out = worker;
     return TD_OK;
 }
@@ -176,6 +190,7 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
 {
     struct worker_options first = *options, large = *options;
     first.batches = NULL;
+    first.deferral = NULL;
     *out = NULL;
     large.prober = NULL;
     large.index = options->large_index;
@@ -224,9 +239,11 @@ void worker_free(struct worker *worker)
     if (worker->large && worker->large->started) /* alone, then */
         loop_event_stop(worker->large->loop);
     worker_free(worker->large);
+    link_watch_free(worker->links);
     if (worker->prober)
         prober_detach(worker->prober);
     batch_runner_detach(worker->batches);
+    deferral_detach(worker->deferral);
     api_free(worker->api);
     if (worker->server)
         server_free(worker->server);

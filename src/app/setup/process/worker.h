@@ -10,6 +10,7 @@
 #include "api/api.h"
 
 struct batch_runner;
+struct deferral;
 struct prober;
 struct worker;
 
@@ -19,6 +20,7 @@ struct worker_options {
     const struct server_socket *sockets; /* whose descriptors worker_new **takes** */
     size_t socket_count;
     uint32_t index, large_index;  /* metrics shards of its two loops */
+    struct deferral *deferral;    /* the same */
     struct batch_runner *batches; /* runs on this worker's second loop; NULL = on another one */
     struct prober *prober;        /* runs on this worker; NULL = on another one */
 };

@@ -77,12 +77,14 @@ static enum td_status erase_consents(const struct config *config, const char *us
 }
 
 static enum td_status forget_files(const struct config *config, const char *user, uint64_t *erased,
-                                   struct td_error *err)
+                                   uint64_t *deferred, struct td_error *err)
 {
     uint8_t key[KEYED_KEY_BYTES];
     enum td_status status = installation_key(config, key, err);
     if (status == TD_OK)
         status = file_setup_forget(config, key, user, erased, err);
+    if (status == TD_OK)
+        status = deferral_setup_forget(config, key, user, deferred, err);
     crypto_wipe(key, sizeof key);
     return status;
 }
@@ -109,7 +111,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     enum td_status status = ledger_forget(config->ledger.path, NULL, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
-    uint64_t consents = 0, similar = 0, vaults = 0, files = 0, responses = 0;
+    uint64_t consents = 0, similar = 0, vaults = 0, files = 0, responses = 0, deferred = 0;
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
@@ -119,7 +121,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     if (status == TD_OK)
         status = answers_keep_remove(config, err);
     if (status == TD_OK)
-        status = forget_files(config, user, &files, err);
+        status = forget_files(config, user, &files, &deferred, err);
     if (status == TD_OK)
         status = forget_responses(config, user, &responses, err);
     if (status != TD_OK)
@@ -134,6 +136,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     json_put(*out, "vaults", json_new_int((int64_t)vaults));
     json_put(*out, "files", json_new_int((int64_t)files));
     json_put(*out, "responses", json_new_int((int64_t)responses));
+    json_put(*out, "deferred", json_new_int((int64_t)deferred));
     return TD_OK;
 }
 
@@ -151,7 +154,8 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("%lld consents and %lld memories of where questions started were erased\n",
            count_of(result, "consents"), count_of(result, "similar"));
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
-    printf("%lld files of batches were removed\n", count_of(result, "files"));
+    printf("%lld files of batches and %lld deferred questions were removed\n",
+           count_of(result, "files"), count_of(result, "deferred"));
     if (by_server)
         printf("%lld answers that were kept for the same request were dropped\n",
                count_of(result, "answers"));
@@ -164,22 +168,6 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("the egress ledger keeps its entries, which hold hashes and no user\n");
 }
 
-/* Where the configuration lets this machine's server listen; a path needs no certificate. */
-static void write_base(const struct config *config, char *out, size_t size)
-{
-    const struct config_listen *chosen = config->server.addresses;
-    for (size_t i = 0; i < config->server.address_count && !chosen->path; i++)
-        if (config->server.addresses[i].path)
-            chosen = &config->server.addresses[i];
-    if (chosen->path) {
-        snprintf(out, size, "unix:%s", chosen->path);
-        return;
-    }
-    bool any = strcmp(chosen->host, "0.0.0.0") == 0 || !*chosen->host;
-    snprintf(out, size, "%s://%s:%u", config->server.tls.certificate_file ? "https" : "http",
-             any ? "127.0.0.1" : chosen->host, chosen->port);
-}
-
 /* Asks the server at `url`, or at the configuration's address. Where none answers there, erases
  * in the files. *by_server says which it was. */
 static enum td_status forget(const struct config *config, const char *url, const char *user,
@@ -187,7 +175,7 @@ static enum td_status forget(const struct config *config, const char *url, const
 {
     char base[300];
     int code = 0;
-    write_base(config, base, sizeof base);
+    remote_write_base(config, base, sizeof base);
     enum td_status status = ask_server(url ? url : base, user, out, &code, err);
     *by_server = status == TD_OK;
     if (status == TD_OK || code != 0 || url)

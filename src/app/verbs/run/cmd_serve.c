@@ -4,6 +4,7 @@
  *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
  *   the same again    stop at once */
 #include "api/admin/ledger_desk.h"
+#include "api/deferral/deferral.h"
 #include "api/files/batch_runner.h"
 #include "api/history/history.h"
 #include "api/http/auth.h"
@@ -38,6 +39,7 @@
 #include "base/log.h"
 #include "base/memory_free.h"
 #include "base/str.h"
+#include "ledger/deferred_store.h"
 #include "ledger/file_store.h"
 #include "ledger/key_store.h"
 #include "net/body_budget.h"
@@ -75,6 +77,8 @@ struct serve {
     struct history *history;         /* NULL = nothing is kept */
     struct file_store *files;        /* NULL = none are kept */
     struct batch_runner *batches;
+    struct deferred_store *deferred; /* NULL = no question waits for a connection */
+    struct deferral *deferral;
     struct call_cache *call_cache;
     struct auth *auth;
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
@@ -105,6 +109,7 @@ static void fill_host(struct serve *serve)
         .files = serve->files,
         .file_bytes_max = config->files.file_mb_max * 1000000ull,
         .batches = serve->batches,
+        .deferral = serve->deferral,
         .answers = runtime_answers(serve->runtime),
         .call_cache = serve->call_cache,
         .ledger = runtime_ledger(serve->runtime),
@@ -201,6 +206,7 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
         options.index = i;
         options.large_index = wanted + i;
         options.batches = i == 0 ? serve->batches : NULL;
+        options.deferral = i == 0 ? serve->deferral : NULL;
         options.prober = i == 0 ? runtime_prober(serve->runtime) : NULL;
         status = listeners_take(serve->listeners, sockets, &options.socket_count, err);
         if (status == TD_OK)
@@ -413,6 +419,25 @@ static enum td_status open_files(struct serve *serve, struct td_error *err)
     return serve->batches ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for batches");
 }
 
+static enum td_status open_deferral(struct serve *serve, struct td_error *err)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    if (!deferral_setup_keeps(config))
+        return TD_OK;
+    enum td_status status = deferral_setup_open(config, serve->key, &serve->deferred, err);
+    if (status != TD_OK)
+        return status;
+    const struct deferral_options options = {
+        .store = serve->deferred,
+        .otherwise = config->deferral.otherwise ? DEFER_ALLOW : DEFER_NEVER,
+        .at_once = config->deferral.at_once,
+        .per_minute = config->deferral.per_minute,
+        .body_bytes_max = 2 * (size_t)config->server.body_bytes_max,
+    };
+    serve->deferral = deferral_new(&options);
+    return serve->deferral ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a queue");
+}
+
 /* The configuration's, and those of the store. */
 static enum td_status open_keys(struct serve *serve, struct td_error *err)
 {
@@ -449,6 +474,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
     if (status == TD_OK)
         status = open_files(serve, err);
+    if (status == TD_OK)
+        status = open_deferral(serve, err);
     if (status == TD_OK)
         status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
     if (status == TD_OK)
@@ -542,6 +569,8 @@ static int cmd_serve(int argc, char **argv)
     ledger_desk_free(serve->ledger_desk);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);
+    deferral_free(serve->deferral);
+    deferred_store_close(serve->deferred);
     call_cache_free(serve->call_cache);
     history_free(serve->history);
     metrics_free(serve->metrics);
