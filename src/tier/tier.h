@@ -214,6 +214,7 @@ struct tier_local_options {
     struct tier_local_engine for_tools;  /* of requests that bring tools; model NULL: `main` is */
     const struct tier_adapter *adapters; /* [facts->adapter_count], in the order of its names */
     struct sandbox *sandbox; /* for data that must not leave; NULL = the engine here answers */
+    bool isolated;           /* for all other data, too */
 };
 
 /* The engine in this process. Borrows what the options name until tier_free. A running answer keeps

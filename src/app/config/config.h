@@ -301,6 +301,7 @@ struct config {
         const char *draft_model; /* for draft alone */
         uint32_t draft_tokens;
         double exit_threshold;
+        bool isolated; /* answers in a process of its own, whatever the class */
         struct config_texts embedding_aliases;
         struct config_adapter *adapters;
         size_t adapter_count;

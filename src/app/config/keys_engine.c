@@ -57,6 +57,9 @@ static const struct config_key engine_keys[] = {
     {"exit_threshold", CONFIG_KEY_NUMBER, AT(engine.exit_threshold), "0", 0, 1,
      .help = "take a token from an early exit of the model when its probability is at least this; "
              "0 = never"},
+    {"isolated", CONFIG_KEY_BOOL, AT(engine.isolated), "false",
+     .help = "answer all requests in the confined worker, a process of its own, so that its death "
+             "ends no other request; it has its own memory for sequences; needs a restart"},
     {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,
      .section = &adapter_section, .help = "LoRA adapters; a change needs no restart",
      .count_offset = AT(engine.adapter_count)},

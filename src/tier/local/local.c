@@ -46,6 +46,7 @@ struct local {
     struct local_engine for_tools;       /* of requests that bring tools, where there is one */
     const struct tier_adapter *adapters; /* [facts.adapter_count], of the main model */
     struct sandbox *sandbox;             /* NULL = none */
+    bool isolated;                       /* it answers whatever the class */
 };
 
 static struct local *local_of(struct tier *tier)
@@ -281,7 +282,7 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     const struct local_engine *engine = engine_for(local, request);
     if (!engine->model)
         return error_set(err, TD_UNAVAILABLE, "tier %s has no model", tier->facts.name);
-    if (local->sandbox && is_restricted(sink))
+    if (local->sandbox && (local->isolated || is_restricted(sink)))
         return start_confined(local, loop, request, sink, out, err);
     struct tier_attempt *attempt = NULL;
     int32_t *ids = NULL;
@@ -395,7 +396,8 @@ static void local_forecast(struct tier *tier, const struct tier_ask *ask, uint32
 {
     struct local *local = local_of(tier);
     struct scheduler_forecast forecast;
-    if (!local->main.scheduler || (local->sandbox && sandbox_is_for(ask->data_class)))
+    if (!local->main.scheduler ||
+        (local->sandbox && (local->isolated || sandbox_is_for(ask->data_class))))
         return;
     scheduler_forecast(local->main.scheduler, ask->priority, coming, ask->prompt_tokens, &forecast);
     double tokens = fmax(forecast.answer_most, 1);
@@ -469,6 +471,7 @@ enum td_status tier_local_new(const struct tier_facts *facts,
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->adapters = options->adapters;
     local->sandbox = options->sandbox;
+    local->isolated = options->isolated;
     *out = &local->tier;
     return TD_OK;
 }

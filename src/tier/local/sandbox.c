@@ -116,9 +116,10 @@ static void finish(struct sandbox_call *call, struct tier_result *result)
     sink.on_done(sink.ctx, result);
 }
 
+/* The next request gets another worker, so a dead one is no reason to let the tier rest. */
 static void fail(struct sandbox_call *call, enum td_status status, const char *message)
 {
-    struct tier_result result = {.status = status};
+    struct tier_result result = {.status = status, .own_fault = true};
     error_set(&result.err, status, "%s", message);
     finish(call, &result);
 }

@@ -143,6 +143,7 @@ void restart_keys_warn(const struct config *old, const struct config *new)
                     {"otlp", same_otlp(old, new)},
                     {"webhooks", same_webhooks(old, new)},
                     {"log", same_text(old->log.access, new->log.access)},
+                    {"engine", old->engine.isolated == new->engine.isolated},
                     {"privacy", same_privacy(old, new)}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!sections[i].same)

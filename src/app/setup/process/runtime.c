@@ -124,7 +124,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
                                    struct td_error *err)
 {
     struct worker_arguments arguments;
-    if (!config->privacy.confine)
+    if (!config->privacy.confine && !config->engine.isolated)
         return TD_OK;
     fill_arguments(runtime, &runtime->engine, &arguments);
     runtime->services.base.sandbox = sandbox_new(arguments.items);

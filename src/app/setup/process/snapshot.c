@@ -131,7 +131,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     const struct engine_tier *from = engine_setup_find(&snapshot->engine, facts->name);
     assert(from != NULL);
     struct tier_local_options options = {.adapters = snapshot->adapters.adapters,
-                                         .sandbox = base->sandbox};
+                                         .sandbox = base->sandbox,
+                                         .isolated = snapshot->config->engine.isolated};
     facts->model_fault = from->is_faulty ? &from->fault : NULL;
     facts->model = "";
     if (!from->model)
