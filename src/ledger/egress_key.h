@@ -3,11 +3,9 @@
 #ifndef LEDGER_EGRESS_KEY_H
 #define LEDGER_EGRESS_KEY_H
 
-#include "base/crypto_sign.h"
+#include "base/sign_key.h"
 
-#include <stdbool.h>
-
-#define EGRESS_KEY_DIGITS (2 * CRYPTO_SIGN_KEY_BYTES)
+#define EGRESS_KEY_DIGITS SIGN_KEY_DIGITS
 #define EGRESS_MEND "move the folder away (it is evidence) to begin a new one at the next start"
 
 /* False, with the reason, when the folder has a key whose record was removed. A new one would be

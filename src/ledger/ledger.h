@@ -216,11 +216,12 @@ struct ledger_lesson {
     const char *model;                              /* that answered on the device, or NULL */
     const char *prompt, *answer;                    /* NULL: not stored */
     const char *signals_json;                       /* or NULL */
-    bool answered; /* the status is ok, and one tier gave the whole answer */
-    bool device;   /* the answer is the device's */
-    bool review;   /* a person should look at it */
-    double score;  /* of the newest feedback; NAN = none */
-    double same;   /* share of shadows, between the device and elsewhere, that said the same; NAN */
+    bool answered;     /* the status is ok, and one tier gave the whole answer */
+    bool device;       /* the answer is the device's */
+    bool review;       /* a person should look at it */
+    double confidence; /* in the answer; NAN = none */
+    double score;      /* of the newest feedback; NAN = none */
+    double same; /* share of shadows, between the device and elsewhere, that said the same; NAN */
 };
 /* Oldest first. The strings are borrowed until it returns. Anything but TD_OK ends the reading. */
 typedef enum td_status ledger_lesson_fn(void *ctx, const struct ledger_lesson *lesson,

@@ -29,8 +29,8 @@ static const char lessons_sql[] =
     "  AND s.agreement IS NOT NULL AND " ONE_ON_DEVICE "),"
     " coalesce((SELECT a.model FROM attempt a WHERE a.exchange = x.seq AND a.place = 'device'"
     "  ORDER BY a.position LIMIT 1),"
-    "  (SELECT s.model FROM shadow s WHERE s.exchange = x.seq AND s.place = 'device' LIMIT 1))"
-    " FROM exchange x WHERE x.wall_ms >= ?1 ORDER BY x.seq";
+    "  (SELECT s.model FROM shadow s WHERE s.exchange = x.seq AND s.place = 'device' LIMIT 1)),"
+    " x.confidence FROM exchange x WHERE x.wall_ms >= ?1 ORDER BY x.seq";
 
 enum td_status ledger_reader_outcomes(struct ledger_reader *reader, uint64_t since_wall_ms,
                                       ledger_outcome_fn *each, void *ctx, struct td_error *err)
@@ -69,6 +69,7 @@ static struct ledger_lesson lesson_of(struct db_statement *row)
         .score = reader_number(row, 10),
         .same = reader_number(row, 11),
         .model = db_text(row, 12),
+        .confidence = reader_number(row, 13),
     };
 }
 

@@ -164,6 +164,68 @@ def test_a_shadow_of_the_device_says_how_right_it_is():
 
 
 @case
+def test_confident_mistakes_are_collected_and_asked_again():
+    path = FOLDER / "mistakes.jsonl"
+    with Tandem(LOCAL + STORED) as tandem:
+        wrong = [ask(tandem, easy(i)) for i in range(3)]
+        for answer in wrong:
+            judge(tandem, answer, False)
+        judge(tandem, ask(tandem, easy(7)), True)
+        until_judged(tandem, 4)
+        verb = ("models", "mistakes", "-o", path, "--confidence", "0.01", "--json")
+        code, out, err = run(*verb, env=tandem.environment)
+        equal(code, 0, err)
+        equal((json.loads(out)["lines"], json.loads(out)["wrong"]), (3, 3))
+        equal(path.stat().st_mode & 0o77, 0)
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+        equal([line["prompt"] for line in found], [easy(i) for i in range(3)])
+        equal([line["said"] for line in found], [answer.text for answer in wrong])
+        sure = ("models", "mistakes", "-o", path, "--confidence", "1", "--json")
+        code, out, _ = run(*sure, env=tandem.environment)
+        assert code == 0 or "confidence of at least 1" in json.loads(out)["error"], out
+        run(*verb, env=tandem.environment)
+    code, out, err = run("models", "mistakes", NANO, path, "--json", "-n", "20")
+    equal(code, 0, err)
+    equal((json.loads(out)["repeated"], json.loads(out)["prompts"]), (3, 3))
+    code, out, _ = run("models", "mistakes", NANO, path, "--json", "--max-share", "0.5", "-n", "20")
+    equal((code, json.loads(out)["promoted"]), (3, False))
+    known = [{"prompt": line["prompt"], "answer": line["said"]} for line in found]
+    path.write_text("".join(json.dumps(line) + "\n" for line in known))
+    verb = ("models", "mistakes", NANO, path, "--json", "--max-share", "0", "-n", "20")
+    code, out, _ = run(*verb)
+    equal((code, json.loads(out)["repeated"]), (0, 0))
+    path.write_text('{"prompt": "hello"}\n')
+    code, _, err = run("models", "mistakes", NANO, path)
+    assert code == 1 and "said" in err, err
+
+
+@case
+def test_an_importance_matrix_is_made_of_own_traffic():
+    out_path = FOLDER / "imatrix.gguf"
+    with Tandem(LOCAL + STORED) as tandem:
+        for i in range(3):
+            ask(tandem, easy(i))
+        verb = ("imatrix", NANO, "--traffic", "-o", out_path, "--json")
+
+        def made():
+            code, out, _ = run(*verb, env=tandem.environment)
+            return code == 0 and json.loads(out)["prompts"] == 3
+
+        wait_until(made, 20)
+        code, out, err = run(*verb, env=tandem.environment)
+        equal(code, 0, err)
+        result = json.loads(out)
+        equal((result["texts"], result["prompts"], result["chunks"]), (0, 3, 3))
+        assert result["matrices"] > 10 and "3 different prompts" in err, (result, err)
+        code, _, err = run("imatrix", NANO, "--traffic", "--lines", "-", env=tandem.environment)
+        equal(code, 0, err)
+    with Tandem(LOCAL) as tandem:
+        ask(tandem, easy(1))
+        verb = ("imatrix", NANO, "--traffic", "-o", out_path)
+        wait_until(lambda: "store_prompts" in run(*verb, env=tandem.environment)[2], 20)
+
+
+@case
 def test_tenants_are_never_mixed_unless_that_is_asked_for():
     config = LOCAL + STORED + "server: {api_keys_env: KEYS}\n"
     with Tandem(config, env={"KEYS": "key-of-a,key-of-b"}) as tandem:

@@ -58,7 +58,7 @@ PARTS = {
         "inference",
         "admin",
     ],
-    "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "verbs"],
+    "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "making", "evidence"],
 }
@@ -304,7 +304,10 @@ SENDERS = {
 
 # Another program would inherit the environment, which has keys in it.
 STARTERS = {
-    "fork": {"src/base/confine.c": "tries a filter on a child, which then ends"},
+    "fork": {
+        "src/base/confine.c": "tries a filter on a child, which then ends",
+        "src/app/recipe/recipe_step.c": "a verb of this program, and no other program",
+    },
     "execv": {"src/app/setup/privacy/retention.c": "this program again, before it has read a text"},
     "posix_spawn": {
         "src/tier/local/sandbox_worker.c": "the confined worker, with chosen variables"

@@ -8,9 +8,17 @@
 #define CELLS 24
 #define SHOW_MS 100
 
+static bool always;
+
+void progress_always(void)
+{
+    always = true;
+}
+
 void progress_begin(struct progress *progress, const char *what, bool silent)
 {
-    *progress = (struct progress){.what = what, .silent = silent || !isatty(STDERR_FILENO)};
+    *progress =
+        (struct progress){.what = what, .silent = (silent && !always) || !isatty(STDERR_FILENO)};
     progress->begin_ms = clock_monotonic_ms(NULL);
 }
 

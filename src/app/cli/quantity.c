@@ -145,3 +145,21 @@ enum td_status quantity_read(struct td_str text, enum quantity_kind kind, double
                          (int)(text.len < 60 ? text.len : 60), text.data);
     return TD_OK;
 }
+
+bool quantity_read_size(struct td_str text, uint64_t *bytes)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+    } sizes[] = {{"Gi", 1073741824.0}, {"Mi", 1048576.0}, {"G", 1e9}, {"M", 1e6}, {"K", 1e3}};
+    double value, factor = 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && factor == 1; i++)
+        if (str_ends_with(text, str_from(sizes[i].unit))) {
+            factor = sizes[i].factor;
+            text = str_slice(text, 0, text.len - strlen(sizes[i].unit));
+        }
+    if (!str_to_double(text, &value) || value * factor < 1 || value * factor > 1e15)
+        return false;
+    *bytes = (uint64_t)(value * factor);
+    return true;
+}

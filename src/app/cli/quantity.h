@@ -26,6 +26,8 @@ enum quantity_kind {
 /* In the unit that stands beside the kind. TD_INVALID says what was read and what is needed. */
 TD_MUST_CHECK enum td_status quantity_read(struct td_str text, enum quantity_kind kind, double *out,
                                            struct td_error *err);
+/* "1.5G", "700M", "2Gi" or a number of bytes: at least 1. False for anything else. */
+bool quantity_read_size(struct td_str text, uint64_t *bytes);
 const char *quantity_example(enum quantity_kind kind); /* "0.15 USD/Mtok" */
 
 #endif

@@ -35,8 +35,8 @@
 
 struct line {
     uint64_t hash;
-    size_t begin, end; /* of its object without verdicts, in `keys` */
-    double local, strong;
+    size_t begin, end;                /* of its object without verdicts, in `keys` */
+    double local, strong, confidence; /* confidence: the highest */
     uint32_t local_count, strong_count;
     char task[SIGNALS_TASK_BYTES];
 };
@@ -195,9 +195,12 @@ static struct json *object_of(const struct reading *reading, const struct ledger
     if (reading->options->kind == LEDGER_LINES_TEXTS)
         return text_object(turns, count);
     unsigned needs = (unsigned)json_number(json_get(json_get(signals, "plan"), "needs"), 0);
-    struct json *object = needs & NEEDS_MORE ? NULL : messages_object(turns, count);
-    if (object && reading->options->kind == LEDGER_LINES_ANSWERS && verdict->about_answer &&
-        lesson->answer)
+    bool has_said =
+        reading->options->kind == LEDGER_LINES_ANSWERS && verdict->about_answer && lesson->answer;
+    if (needs & NEEDS_MORE || (reading->options->mistakes_from > 0 && !has_said))
+        return NULL;
+    struct json *object = messages_object(turns, count);
+    if (object && has_said)
         json_put(object, "said", json_new_text(str_from(lesson->answer)));
     return object;
 }
@@ -316,6 +319,7 @@ static enum td_status add_lesson(struct reading *reading, const struct ledger_le
     line->local += isnan(verdict->local) ? 0 : verdict->local;
     line->strong += isnan(verdict->strong) ? 0 : verdict->strong;
     line->local_count += !isnan(verdict->local);
+    line->confidence = fmax(line->confidence, lesson->confidence); /* of NAN the other */
     line->strong_count += !isnan(verdict->strong);
     struct td_str task = json_text(json_get(signals, "task"));
     if (json_number(json_get(signals, "task_p"), 0) >= TASK_P_MIN && task.len < sizeof line->task)
@@ -363,11 +367,23 @@ static void put_task(struct buf *out, const struct line *line)
     json_free(task);
 }
 
+/* Whether it is one of those that were asked for. */
+static bool is_kept(const struct reading *reading, const struct line *line)
+{
+    double from = reading->options->mistakes_from;
+    bool wrong = line->local < 0.5 * line->local_count;
+    reading->out->mistakes += from > 0 && wrong;
+    return from <= 0 || (wrong && line->confidence >= from);
+}
+
 static enum td_status write_lines(struct reading *reading, struct td_error *err)
 {
     struct buf *out = &reading->out->text;
     for (size_t i = 0; i < reading->count; i++) {
         const struct line *line = &reading->lines[i];
+        if (!is_kept(reading, line))
+            continue;
+        reading->out->count++;
         struct td_str key = str_slice(buf_view(&reading->keys), line->begin, line->end - 1);
         buf_append_str(out, key); /* without its closing brace */
         if (reading->options->kind == LEDGER_LINES_TEXTS) {
@@ -382,7 +398,6 @@ static enum td_status write_lines(struct reading *reading, struct td_error *err)
         }
         buf_append_str(out, STR("}\n"));
     }
-    reading->out->count = reading->count;
     return out->failed ? error_set(err, TD_LIMIT,
                                    "the lines take more than 1 GiB; choose fewer "
                                    "with --since")

@@ -33,6 +33,9 @@ struct ledger_lines_options {
     /* Of PROMPTS and ANSWERS: whose answers count. tier NULL = the device's, and of these only what
      * a model of that name answered (NULL = any). */
     const char *tier, *model;
+    /* Of ANSWERS: above 0, only answers that were wrong though the confidence in one of them was at
+     * least this. */
+    double mistakes_from;
 };
 
 #define LEDGER_LINES_TENANT_ALL "all"
@@ -74,6 +77,7 @@ struct ledger_lines {
     /* Verdicts without a line: the text is not stored; it is contractual or restricted; it is not
      * known who said what, or more than texts was asked; another model answered. */
     size_t without_text, confidential, unusable, other_model;
+    size_t mistakes;   /* answers that were wrong, of any confidence; of mistakes_from */
     size_t for_review; /* answers without a verdict that a person should look at */
 };
 

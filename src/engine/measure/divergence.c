@@ -96,6 +96,12 @@ static struct divergence_subject reference_of(const struct divergence *divergenc
     return (struct divergence_subject){divergence->options.reference, divergence->options.kv_type};
 }
 
+static enum td_status go_on(const struct divergence *divergence, struct td_error *err)
+{
+    const atomic_bool *cancel = divergence->options.cancel;
+    return cancel && atomic_load(cancel) ? error_set(err, TD_CANCELLED, "interrupted") : TD_OK;
+}
+
 static enum td_status keep_reference(struct divergence *divergence, struct td_error *err)
 {
     struct td_session *session = NULL;
@@ -105,7 +111,9 @@ static enum td_status keep_reference(struct divergence *divergence, struct td_er
     float *to = divergence->kept;
     for (size_t w = 0; status == TD_OK && w < divergence->window_count; w++) {
         const struct window *window = &divergence->windows[w];
-        status = read_given(session, window, err);
+        status = go_on(divergence, err);
+        if (status == TD_OK)
+            status = read_given(session, window, err);
         for (uint32_t at = window->given - 1; status == TD_OK && at + 1 < window->count;
              at += ROWS) {
             uint32_t rows = window->count - 1 - at < ROWS ? window->count - 1 - at : ROWS;
@@ -289,9 +297,12 @@ enum td_status divergence_measure(struct divergence *divergence,
         status = open_session(divergence, subject, &session, err);
     if (status == TD_OK && !divergence->kept)
         status = open_session(divergence, &original, &other, err);
-    for (size_t w = 0; status == TD_OK && w < divergence->window_count; w++)
-        status =
-            compare_window(divergence, &divergence->windows[w], other, session, &sums, values, err);
+    for (size_t w = 0; status == TD_OK && w < divergence->window_count; w++) {
+        status = go_on(divergence, err);
+        if (status == TD_OK)
+            status = compare_window(divergence, &divergence->windows[w], other, session, &sums,
+                                    values, err);
+    }
     if (status == TD_OK && each)
         memcpy(each, values, sums.tokens * sizeof *values);
     if (status == TD_OK)

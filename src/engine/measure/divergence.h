@@ -7,6 +7,8 @@
 
 #include "tandem/engine.h"
 
+#include <stdatomic.h>
+
 struct divergence_result {
     uint64_t token_count;              /* predictions that were compared */
     double kld_mean, kld_p99, kld_max; /* nats */
@@ -30,7 +32,8 @@ struct divergence_options {
     /* [text_count]: the first tokens of each are given, such as a prompt, and no prediction of them
      * counts; NULL = all but the first token are predicted */
     const size_t *given;
-    enum td_kv_type kv_type; /* of the reference's cache */
+    enum td_kv_type kv_type;   /* of the reference's cache */
+    const atomic_bool *cancel; /* looked at before each window; NULL = never */
 };
 
 /* The predictions of the reference are computed once and kept: [token_count, vocab] floats, or
@@ -50,7 +53,7 @@ struct divergence_subject {
     enum td_kv_type kv_type;
 };
 
-/* TD_INVALID: another vocabulary. each: NULL, or [divergence_tokens] for the KLD of each token, text
+/* TD_INVALID: another vocabulary. TD_CANCELLED. each: NULL, or [divergence_tokens] for the KLD of each token, text
  * after text. */
 TD_MUST_CHECK enum td_status divergence_measure(struct divergence *divergence,
                                                 const struct divergence_subject *subject,

@@ -1,14 +1,15 @@
 /* A confidence model is right only for the model that it was trained with. That model is known
  * by samples of its weights, and by what its template and tokenizer make of fixed texts. At most
- * 1 MiB of the file is read. */
+ * 1 MiB of its files is read. A model in several files is sampled as if they were one. */
 #include "app/setup/model/model_identity.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "engine/gguf/gguf_split.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,28 +38,72 @@ static void copy(char *out, size_t size, const char *text)
             *c = '?'; /* a name out of a file: it goes into JSON and logs */
 }
 
+#define PATH_BYTES 4400
+
+/* Where a sample is in a model of one or several files. */
+struct weights {
+    const char *path; /* of any of its files */
+    bool is_split;
+    struct gguf_part_name part;
+    uint64_t begin; /* of file `number` in the whole, in bytes */
+    uint32_t number;
+};
+
+static bool part_path(const struct weights *weights, char *out, size_t size)
+{
+    if (!weights->is_split)
+        return snprintf(out, size, "%s", weights->path) < (int)size;
+    return gguf_part_format(out, size, weights->path, &weights->part, weights->number);
+}
+
+/* Reads up to SAMPLE_BYTES at `at` of the whole, over the ends of files. */
+static enum td_status read_sample(struct weights *weights, uint64_t at, unsigned char *sample,
+                                  size_t *len, struct td_error *err)
+{
+    char path[PATH_BYTES];
+    *len = 0;
+    weights->begin = 0;
+    for (weights->number = 1;; weights->number++) {
+        uint64_t bytes;
+        int fd;
+        if (!part_path(weights, path, sizeof path))
+            return error_set(err, TD_INVALID, "%.200s: the path is too long", weights->path);
+        enum td_status status = file_open_regular(path, 0, &fd, &bytes, err);
+        if (status != TD_OK)
+            return status;
+        uint64_t from = at + *len - weights->begin;
+        ssize_t got = from < bytes ? pread(fd, sample + *len, SAMPLE_BYTES - *len, (off_t)from) : 0;
+        if (got < 0)
+            status = error_set(err, TD_IO, "cannot read %s: %s", path, strerror(errno));
+        close(fd);
+        if (status != TD_OK)
+            return status;
+        *len += (size_t)got;
+        weights->begin += bytes;
+        if (*len == SAMPLE_BYTES || !weights->is_split || weights->number >= weights->part.count)
+            break;
+    }
+    return TD_OK;
+}
+
 static enum td_status hash_weights(const char *path, uint64_t bytes,
                                    char out[static CONFIDENCE_DIGEST_BYTES], struct td_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct weights weights = {.path = path};
     unsigned char *sample = malloc(SAMPLE_BYTES);
     uint64_t hash = hash_fnv1a64(&bytes, sizeof bytes, HASH_FNV1A64_BASIS);
-    enum td_status status = TD_OK;
-    if (fd < 0 || !sample)
-        status = error_set(err, fd < 0 ? TD_IO : TD_NO_MEMORY, "cannot read %s: %s", path,
-                           strerror(errno));
+    enum td_status status =
+        sample ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory to read %s", path);
     uint64_t room = bytes > SAMPLE_BYTES ? bytes - SAMPLE_BYTES : 0;
+    weights.is_split = gguf_part_parse(path, &weights.part);
     for (uint64_t i = 0; i < SAMPLE_COUNT && status == TD_OK; i++) {
         uint64_t at =
             room / (SAMPLE_COUNT - 1) * i + room % (SAMPLE_COUNT - 1) * i / (SAMPLE_COUNT - 1);
-        ssize_t got = pread(fd, sample, SAMPLE_BYTES, (off_t)at);
-        if (got < 0)
-            status = error_set(err, TD_IO, "cannot read %s: %s", path, strerror(errno));
-        else
-            hash = hash_fnv1a64(sample, (size_t)got, hash);
+        size_t len;
+        status = read_sample(&weights, at, sample, &len, err);
+        if (status == TD_OK)
+            hash = hash_fnv1a64(sample, len, hash);
     }
-    if (fd >= 0)
-        close(fd);
     free(sample);
     set_digest(out, hash);
     return status;

@@ -297,14 +297,15 @@ static enum td_status remove_one(const char *dir, const char *name, uint64_t *by
                                  struct td_error *err)
 {
     /* The part first: while somebody is writing it, nothing is removed. */
-    static const char *const endings[] = {".part",      ".part.json",      "",      ".json",
-                                          ".gguf.part", ".gguf.part.json", ".gguf", ".gguf.json"};
+    static const char *const endings[] = {
+        ".part",      ".part.json",      "",      ".json",      ".manifest.json",
+        ".gguf.part", ".gguf.part.json", ".gguf", ".gguf.json", ".gguf.manifest.json"};
     char path[PATH_BYTES];
     bool found = false;
     if (!model_name_is_plain(name))
         return error_set(err, TD_INVALID, "'%.100s' is not a model's name", name);
     bool whole_name = str_ends_with(str_from(name), STR(".gguf"));
-    for (size_t i = whole_name ? 0 : 4; i < (whole_name ? 4 : 8); i++) {
+    for (size_t i = whole_name ? 0 : 5; i < (whole_name ? 5 : 10); i++) {
         struct stat file;
         if (path_format(path, sizeof path, NULL, "%s/%s%s", dir, name, endings[i]) != TD_OK ||
             lstat(path, &file) != 0)

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
+#include "app/cli/quantity.h"
 #include "app/cli/verb.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
@@ -82,24 +83,9 @@ static bool chooses(const struct values *values)
     return values->size_max || values->kld_max > 0;
 }
 
-/* "1.5G", "700M" or a number of bytes. */
 static bool take_size(void *ctx, const char *text)
 {
-    static const struct {
-        const char *unit;
-        double factor;
-    } units[] = {{"Gi", 1073741824.0}, {"Mi", 1048576.0}, {"G", 1e9}, {"M", 1e6}, {"K", 1e3}};
-    struct td_str number = str_from(text);
-    double value, factor = 1;
-    for (size_t i = 0; i < sizeof units / sizeof *units && factor == 1; i++)
-        if (str_ends_with(number, str_from(units[i].unit))) {
-            factor = units[i].factor;
-            number = str_slice(number, 0, number.len - strlen(units[i].unit));
-        }
-    if (!str_to_double(number, &value) || value * factor < 1 || value * factor > 1e15)
-        return false;
-    *(uint64_t *)ctx = (uint64_t)(value * factor);
-    return true;
+    return quantity_read_size(str_from(text), ctx);
 }
 
 /* Opens the text and the model that reads it. */
@@ -122,6 +108,7 @@ static enum td_status prepare_text(struct values *values, struct td_error *err)
     const struct divergence_options options = {.tokens_max = values->tokens,
                                                .thread_count = values->threads,
                                                .reference = values->model,
+                                               .cancel = &interrupted,
                                                .kv_type = TD_KV_F32,
                                                .texts = (const int32_t *const *)values->texts.ids,
                                                .counts = values->texts.counts,

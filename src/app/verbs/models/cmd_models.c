@@ -116,11 +116,12 @@ static int print_list(const char *config_path, bool json)
 }
 
 extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm,
-    verb_models_prices;
+    verb_models_prices, verb_models_build, verb_models_mistakes, verb_models_verify;
 
-static const struct verb *const verbs[] = {&verb_models_pull,   &verb_models_list,
-                                           &verb_models_info,   &verb_models_rm,
-                                           &verb_models_prices, NULL};
+static const struct verb *const verbs[] = {
+    &verb_models_pull,     &verb_models_list,   &verb_models_info,
+    &verb_models_rm,       &verb_models_prices, &verb_models_build,
+    &verb_models_mistakes, &verb_models_verify, NULL};
 
 static int cmd_models(int argc, char **argv)
 {
@@ -140,6 +141,9 @@ static int cmd_models(int argc, char **argv)
                    "  list           list the downloaded models\n"
                    "  info [MODEL]   show what a model contains and how much memory it needs\n"
                    "  rm NAME        remove a downloaded model\n"
+                   "  build RECIPE   make a model by a recipe\n"
+                   "  mistakes       collect answers that were wrong, and ask a model again\n"
+                   "  verify MODEL   check a model against its signed manifest\n"
                    "  prices         show what the tiers' models cost and can, and check it\n"
                    "\n"
                    "'tandem models VERB --help' explains a verb.",

@@ -5,6 +5,7 @@
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_file.h"
+#include "app/setup/model/model_manifest.h"
 #include "app/setup/model/model_store.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -148,6 +149,45 @@ static struct json *types_to_json(const struct gguf *gguf)
     return array;
 }
 
+/* What a manifest beside the file says; its signature has been checked, the file's bytes have
+ * not. NULL = there is none. */
+static struct json *manifest_to_json(const char *path)
+{
+    struct model_manifest manifest;
+    struct td_error err = {0};
+    struct json *object = NULL;
+    enum td_status status = model_manifest_load(path, &manifest, &err);
+    if (status != TD_NOT_FOUND) {
+        object = json_new_object();
+        if (status == TD_OK)
+            json_put(object, "public_key", json_new_cstr(manifest.key));
+        json_put(object, status == TD_OK ? "body" : "problem",
+                 status == TD_OK ? json_clone(manifest.body) : json_new_cstr(err.message));
+    }
+    model_manifest_deinit(&manifest);
+    return object;
+}
+
+static void print_manifest(const char *path)
+{
+    struct model_manifest manifest;
+    struct td_error err = {0};
+    enum td_status status = model_manifest_load(path, &manifest, &err);
+    const struct json *body = manifest.body;
+    const char *day = json_cstr(json_get(body, "built")), *program, *license;
+    if (status == TD_OK) {
+        program = json_cstr(json_get(body, "program"));
+        license = json_cstr(json_get(body, "license"));
+        printf("built %.10s by %s from %zu files, licence %s; signed by %s; 'tandem models verify' "
+               "checks the file\n",
+               day ? day : "?", program ? program : "?", json_count(json_get(body, "sources")),
+               license ? license : "not said", manifest.key);
+    } else if (status != TD_NOT_FOUND) {
+        printf("a manifest that cannot be used: %s\n", err.message);
+    }
+    model_manifest_deinit(&manifest);
+}
+
 static bool print_json(const struct gguf *gguf, const struct needs *needs)
 {
     char fingerprint[17];
@@ -160,6 +200,7 @@ static bool print_json(const struct gguf *gguf, const struct needs *needs)
     json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
     json_put(object, "fingerprint", json_new_cstr(fingerprint));
     json_put(object, "sha256", origin.known ? json_new_cstr(origin.sha256) : json_new_null());
+    json_put(object, "manifest", manifest_to_json(gguf_path(gguf)));
     json_put(object, "kind", json_new_cstr(needs->is_adapter ? "adapter" : "model"));
     json_put(object, "usable", json_new_bool(needs->info || needs->is_adapter));
     if (needs->info) {
@@ -224,6 +265,7 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs)
         printf("sha256 %s, from %s\n", origin.sha256, origin.source);
     else if (origin.changed)
         printf("changed since it was pulled from %s\n", origin.source);
+    print_manifest(gguf_path(gguf));
     if (needs->info)
         print_needs(needs);
     else if (needs->is_adapter)
