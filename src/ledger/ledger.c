@@ -438,6 +438,17 @@ enum td_status ledger_put_policy(struct ledger *ledger, const struct ledger_poli
     return status == TD_OK ? queue_record(ledger, copy, policy->version, err) : status;
 }
 
+enum td_status ledger_put_model(struct ledger *ledger, const struct ledger_policy *version,
+                                struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new_policy(version, RECORD_BYTES_MAX, &copy, err);
+    if (status != TD_OK)
+        return status;
+    copy->is_model = true;
+    return queue_record(ledger, copy, version->version, err);
+}
+
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
     assert(ledger != NULL);

@@ -25,6 +25,7 @@ struct json;
 struct ledger_attempt {
     const char *tier, *model, *place;
     const char *span_id;          /* or NULL */
+    const char *model_version;    /* ledger_put_model, or what a server says of itself; or NULL */
     enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
     const char *error;            /* or NULL */
     double confidence;            /* NAN = none */
@@ -95,6 +96,7 @@ struct ledger_shadow {
     uint64_t wall_ms;
     const char *tier;
     const char *place, *model; /* of the tier; or NULL */
+    const char *model_version; /* as of an attempt */
     double agreement;          /* 0..1; NAN: no answer */
     bool same;                 /* both said the same */
     const char *kind;          /* how they were compared: "label", "text", "json" */
@@ -142,6 +144,9 @@ TD_MUST_CHECK enum td_status ledger_put_reaction(struct ledger *ledger,
 /* The same for a policy; one that is there already stays. TD_INVALID: no version, or no text. */
 TD_MUST_CHECK enum td_status
 ledger_put_policy(struct ledger *ledger, const struct ledger_policy *policy, struct td_error *err);
+/* The same for the version of a model that attempts name. */
+TD_MUST_CHECK enum td_status
+ledger_put_model(struct ledger *ledger, const struct ledger_policy *version, struct td_error *err);
 /* Waits at most timeout_ms until everything that was put before is committed. TD_TIMEOUT, or TD_IO
  * with the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -234,6 +239,17 @@ TD_MUST_CHECK enum td_status ledger_reader_lessons(struct ledger_reader *reader,
  * new** (json_free). */
 TD_MUST_CHECK enum td_status ledger_reader_policies(struct ledger_reader *reader, struct json **out,
                                                     struct td_error *err);
+
+/* All versions of models here, oldest first: [{version, wall_ms (of the first use), last_ms (of the
+ * newest attempt, or null), attempts, text}]. **returns new** (json_free). */
+TD_MUST_CHECK enum td_status ledger_reader_models(struct ledger_reader *reader, struct json **out,
+                                                  struct td_error *err);
+/* How often versions of models said the same, by pairs of an answering and a shadowing one:
+ * [{tier, model, version, shadow, shadow_model, shadow_version, compared, same, same_share,
+ * same_low, same_high (95 %), first_ms, last_ms}]. **returns new** (json_free). */
+TD_MUST_CHECK enum td_status ledger_reader_skew(struct ledger_reader *reader,
+                                                uint64_t since_wall_ms, struct json **out,
+                                                struct td_error *err);
 
 /* An exchange with its attempts, for a replay. Numbers that are not stored are NAN. */
 struct ledger_history {

@@ -71,11 +71,12 @@ static const struct column exchange_columns[] = {
 #define DETAIL_COUNT (sizeof exchange_columns / sizeof exchange_columns[0])
 #define LIST_COUNT (DETAIL_COUNT - 4)
 
-static const char attempts_sql[] = "SELECT tier, model, place, outcome, error, confidence, "
-                                   "prompt_tokens, completion_tokens, cached_tokens, exact, "
-                                   "prompt_estimate, answer_bytes, start_ms,"
-                                   " first_ms, total_ms, cost_usd, estimated, egress_bytes, span_id"
-                                   " FROM attempt WHERE exchange = ?1 ORDER BY position";
+static const char attempts_sql[] =
+    "SELECT tier, model, place, outcome, error, confidence, "
+    "prompt_tokens, completion_tokens, cached_tokens, exact, "
+    "prompt_estimate, answer_bytes, start_ms,"
+    " first_ms, total_ms, cost_usd, estimated, egress_bytes, span_id, model_version"
+    " FROM attempt WHERE exchange = ?1 ORDER BY position";
 static const struct column attempt_columns[] = {
     {"tier", TEXT},
     {"model", TEXT},
@@ -96,15 +97,16 @@ static const struct column attempt_columns[] = {
     {"estimated", FLAG},
     {"egress_bytes", INTEGER},
     {"span_id", TEXT},
+    {"model_version", TEXT},
 };
 
 static const char shadows_sql[] =
-    "SELECT tier, agreement, same, kind, completion_tokens, total_ms, cost_usd, egress_bytes"
-    " FROM shadow WHERE exchange = ?1 ORDER BY seq";
+    "SELECT tier, agreement, same, kind, completion_tokens, total_ms, cost_usd, egress_bytes,"
+    " model_version FROM shadow WHERE exchange = ?1 ORDER BY seq";
 static const struct column shadow_columns[] = {
     {"tier", TEXT},       {"agreement", NUMBER},          {"same", FLAG},
     {"kind", TEXT},       {"completion_tokens", INTEGER}, {"total_ms", NUMBER},
-    {"cost_usd", NUMBER}, {"egress_bytes", INTEGER},
+    {"cost_usd", NUMBER}, {"egress_bytes", INTEGER},      {"model_version", TEXT},
 };
 
 static const char reactions_sql[] =

@@ -20,6 +20,10 @@ struct db_statement *reader_prepare_locked(struct ledger_reader *reader, const c
                                            uint64_t first, struct td_error *err);
 /* The number in a column of the current row; NAN for NULL. */
 double reader_number(struct db_statement *row, int column);
+/* The rows of a statement as a list, with the lock (policies.c). **returns new**. */
+enum td_status reader_list(struct ledger_reader *reader, const char *sql, uint64_t first,
+                           struct json *(*make)(struct db_statement *row), struct json **out,
+                           struct td_error *err);
 /* Of several feedbacks on an answer of exchange x the newest counts. */
 #define NEWEST_SCORE \
     "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"

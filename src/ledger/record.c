@@ -19,7 +19,8 @@ static const size_t exchange_strings[] = {
 };
 #undef AT
 #define AT(member) offsetof(struct ledger_attempt, member)
-static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(error), AT(span_id)};
+static const size_t attempt_strings[] = {AT(tier),  AT(model),   AT(place),
+                                         AT(error), AT(span_id), AT(model_version)};
 #undef AT
 
 static const char **string_at(void *base, size_t offset)
@@ -85,6 +86,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
     record->shadow = (struct ledger_shadow){0};
     record->reaction = (struct ledger_reaction){0};
     record->policy = (struct ledger_policy){0};
+    record->is_model = false;
     record->exchange.attempts = record->attempts;
     record->seq = 0;
     record->bytes = fixed + strings;
@@ -140,7 +142,8 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
     size_t strings = 0;
     if (!add_string(&strings, shadow->exchange) || !add_string(&strings, shadow->tier) ||
         !add_string(&strings, shadow->kind) || !add_string(&strings, shadow->place) ||
-        !add_string(&strings, shadow->model) || strings > bytes_max)
+        !add_string(&strings, shadow->model) || !add_string(&strings, shadow->model_version) ||
+        strings > bytes_max)
         return error_set(err, TD_LIMIT, "shadow of %s: larger than %zu bytes", shadow->exchange,
                          bytes_max);
     struct record *record = calloc(1, sizeof *record + strings);
@@ -154,6 +157,7 @@ enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t byte
     move_string(&record->shadow.kind, &free_space);
     move_string(&record->shadow.place, &free_space);
     move_string(&record->shadow.model, &free_space);
+    move_string(&record->shadow.model_version, &free_space);
     *out = record;
     return TD_OK;
 }

@@ -11,6 +11,7 @@ struct record {
     struct ledger_shadow shadow;     /* likewise */
     struct ledger_reaction reaction; /* likewise */
     struct ledger_policy policy;     /* likewise */
+    bool is_model;                   /* the policy is a model's version */
     uint64_t seq; /* 1, 2, ... in the order of the queue; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];

@@ -27,6 +27,19 @@ static const char examples_sql[] =
     " WHERE x.wall_ms >= ?1 AND x.tier IS NOT DISTINCT FROM ?2 AND s.tier = ?3 AND NOT s.same"
     " AND s.agreement IS NOT NULL ORDER BY s.agreement, s.seq LIMIT 5";
 
+/* By the versions of both models: of the tier that answered it is that of its last attempt. */
+static const char skew_sql[] =
+    "SELECT p.tier, p.model, p.version, p.shadow, p.shadow_model, p.shadow_version, count(*),"
+    " total(p.same), min(p.wall_ms), max(p.wall_ms) FROM (SELECT x.tier, x.model,"
+    " (SELECT a.model_version FROM attempt a WHERE a.exchange = x.seq AND a.tier = x.tier"
+    "  ORDER BY a.position DESC LIMIT 1) AS version, s.tier AS shadow, s.model AS shadow_model,"
+    " s.model_version AS shadow_version, s.same, x.wall_ms"
+    " FROM shadow s JOIN exchange x ON x.seq = s.exchange"
+    " WHERE x.wall_ms >= ?1 AND s.agreement IS NOT NULL) p"
+    " GROUP BY p.tier, p.model, p.version, p.shadow, p.shadow_model, p.shadow_version"
+    " ORDER BY max(p.wall_ms) DESC, p.tier NULLS FIRST, p.shadow, p.version NULLS FIRST,"
+    " p.shadow_version NULLS FIRST";
+
 static void put_share(struct json *object, double compared, double same)
 {
     static const char *const names[] = {"same_share", "same_low", "same_high"};
@@ -122,4 +135,24 @@ enum td_status ledger_reader_shadows(struct ledger_reader *reader, uint64_t sinc
     enum td_status status = shadows_locked(reader, since_wall_ms, out, &own);
     pthread_mutex_unlock(&reader->mutex);
     return status == TD_OK ? TD_OK : error_set(err, status, "%s", own.message);
+}
+
+static struct json *skew_of(struct db_statement *row)
+{
+    static const char *const names[] = {"tier",   "model",        "version",
+                                        "shadow", "shadow_model", "shadow_version"};
+    struct json *object = json_new_object();
+    for (int i = 0; i < 6; i++)
+        json_put(object, names[i], json_new_cstr(db_text(row, i)));
+    put_share(object, db_double(row, 6), db_double(row, 7));
+    json_put(object, "first_ms", json_new_int(db_int(row, 8)));
+    json_put(object, "last_ms", json_new_int(db_int(row, 9)));
+    return object;
+}
+
+enum td_status ledger_reader_skew(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                  struct json **out, struct td_error *err)
+{
+    assert(reader != NULL && out != NULL);
+    return reader_list(reader, skew_sql, since_wall_ms, skew_of, out, err);
 }

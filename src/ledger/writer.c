@@ -24,41 +24,44 @@
 #define ATTEMPT                                                                                \
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence," \
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes," \
-    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated, span_id)"
+    " cached_tokens, exact, prompt_estimate, answer_bytes, estimated, span_id, model_version)"
 /* Inserts no row for an unknown exchange. */
 #define FEEDBACK                                               \
     "INSERT INTO feedback (exchange, wall_ms, score, comment)" \
     " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1"
 #define SHADOW                                                                               \
     "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens," \
-    " total_ms, cost_usd, egress_bytes, place, model)"                                       \
-    " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM exchange WHERE id = ?1"
+    " total_ms, cost_usd, egress_bytes, place, model, model_version)"                        \
+    " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 FROM exchange WHERE id = ?1"
 #define REACTION                                     \
     "INSERT INTO reaction (exchange, wall_ms, kind)" \
     " SELECT seq, ?2, ?3 FROM exchange WHERE id = ?1"
-#define POLICY                                                   \
-    "INSERT INTO policy (version, wall_ms, text) VALUES (?,?,?)" \
+/* Both tables are texts by their versions. */
+#define VERSION(table)                                              \
+    "INSERT INTO " table " (version, wall_ms, text) VALUES (?,?,?)" \
     " ON CONFLICT (version) DO NOTHING"
+#define POLICY VERSION("policy")
+#define MODEL_VERSION VERSION("model_version")
 
 static const struct statements {
-    const char *exchange, *attempt, *feedback, *shadow, *reaction, *policy;
+    const char *exchange, *attempt, *feedback, *shadow, *reaction, *policy, *model_version;
 } statements[] = {
-    [DB_SQLITE] = {EXCHANGE, ATTEMPT " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                   FEEDBACK, SHADOW, REACTION, POLICY},
+    [DB_SQLITE] = {EXCHANGE, ATTEMPT " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                   FEEDBACK, SHADOW, REACTION, POLICY, MODEL_VERSION},
     /* All go in one round trip, so an attempt finds its exchange by the id. Each may run twice,
      * because a commit may take place that was never answered. */
     [DB_POSTGRESQL] = {EXCHANGE " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
                                 " WHERE exchange.wall_ms = EXCLUDED.wall_ms",
                        ATTEMPT " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
-                               " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21 FROM exchange"
-                               " WHERE id = ?1 AND wall_ms = ?22 ON CONFLICT DO NOTHING",
+                               " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22 FROM exchange"
+                               " WHERE id = ?1 AND wall_ms = ?23 ON CONFLICT DO NOTHING",
                        FEEDBACK " ON CONFLICT (exchange, wall_ms, score)"
                                 " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
                        SHADOW " ON CONFLICT (exchange, wall_ms, tier)"
                               " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
                        REACTION " ON CONFLICT (exchange, wall_ms, kind)"
                                 " DO UPDATE SET wall_ms = EXCLUDED.wall_ms",
-                       POLICY},
+                       POLICY, MODEL_VERSION},
 };
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
@@ -73,9 +76,10 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
         struct db_statement **statement;
         const char *sql;
     } all[] = {
-        {&writer->insert_exchange, sql->exchange}, {&writer->insert_attempt, sql->attempt},
-        {&writer->insert_feedback, sql->feedback}, {&writer->insert_shadow, sql->shadow},
-        {&writer->insert_reaction, sql->reaction}, {&writer->insert_policy, sql->policy},
+        {&writer->insert_exchange, sql->exchange},   {&writer->insert_attempt, sql->attempt},
+        {&writer->insert_feedback, sql->feedback},   {&writer->insert_shadow, sql->shadow},
+        {&writer->insert_reaction, sql->reaction},   {&writer->insert_policy, sql->policy},
+        {&writer->insert_model, sql->model_version},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         *all[i].statement = db_prepare(writer->db, all[i].sql);
@@ -143,6 +147,7 @@ void writer_close(struct writer *writer)
     db_end(writer->insert_shadow);
     db_end(writer->insert_reaction);
     db_end(writer->insert_policy);
+    db_end(writer->insert_model);
     db_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -239,6 +244,7 @@ static enum td_status insert_attempt(struct writer *writer, const struct ledger_
     bind_integer(s, &next, a->answer_bytes);
     bind_integer(s, &next, a->estimated);
     bind_text(s, &next, a->span_id);
+    bind_text(s, &next, a->model_version);
     if (by_id)
         bind_integer(s, &next, exchange->wall_ms);
     return db_run(s, false);
@@ -271,6 +277,7 @@ static enum td_status insert_shadow(struct writer *writer, const struct ledger_s
     bind_integer(s, &next, x->egress_bytes);
     bind_text(s, &next, x->place);
     bind_text(s, &next, x->model);
+    bind_text(s, &next, x->model_version);
     return db_run(s, true);
 }
 
@@ -284,9 +291,8 @@ static enum td_status insert_reaction(struct writer *writer, const struct ledger
     return db_run(s, true);
 }
 
-static enum td_status insert_policy(struct writer *writer, const struct ledger_policy *policy)
+static enum td_status insert_policy(struct db_statement *s, const struct ledger_policy *policy)
 {
-    struct db_statement *s = writer->insert_policy;
     int next = 1;
     bind_text(s, &next, policy->version);
     bind_integer(s, &next, policy->wall_ms);
@@ -303,7 +309,8 @@ static enum td_status insert_record(struct writer *writer, const struct record *
     if (record->reaction.exchange)
         return insert_reaction(writer, &record->reaction);
     if (record->policy.version)
-        return insert_policy(writer, &record->policy);
+        return insert_policy(record->is_model ? writer->insert_model : writer->insert_policy,
+                             &record->policy);
     enum td_status status = insert_exchange(writer, &record->exchange);
     bool has_seq = db_dialect(writer->db) == DB_SQLITE;
     int64_t seq = has_seq && status == TD_OK ? db_last_row(writer->db) : 0;

@@ -18,7 +18,7 @@ struct writer {
     struct db *db;
     struct writer_files files;
     struct db_statement *insert_exchange, *insert_attempt, *insert_feedback, *insert_shadow,
-        *insert_reaction, *insert_policy;
+        *insert_reaction, *insert_policy, *insert_model;
 };
 
 TD_MUST_CHECK enum td_status writer_open(const char *path, struct writer *writer,

@@ -3,6 +3,7 @@
 
 import atexit
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,31 @@ def test_a_model_that_repeats_known_mistakes_is_refused():
     made = place.build(place.folder / "recipe.yaml", code=10)
     assert "made again" in made["error"], made
     assert not place.output.exists()
+
+
+@case
+def test_an_old_model_is_named_by_list_and_doctor():
+    place = Place()
+    place.build(place.recipe())
+    place.env["TANDEM_MODELS"] = place.folder
+    config = place.folder / "tandem.yaml"
+    for days, old in ((1, False), (36500, False)):
+        config.write_text(f"models: {{max_age_days: {days}}}\n")
+        code, out, err = run("models", "list", "--json", "-c", config, env=place.env)
+        equal(code, 0, err)
+        (model,) = json.loads(out)["models"]
+        equal((model["too_old"], model["age_days"]), (old, 0))
+    bare = place.folder / "bare.gguf"
+    shutil.copyfile(place.output, bare)
+    os.utime(bare, (1_600_000_000, 1_600_000_000))
+    config.write_text("models: {max_age_days: 30}\n")
+    code, out, err = run("models", "list", "-c", config, env=place.env)
+    equal(code, 0, err)
+    assert b"made 2020-09-13, too old" in out, out
+    _, out, _ = run("doctor", "--json", "--offline", "-m", bare, "-c", config, env=place.env)
+    (found,) = [c for c in json.loads(out)["checks"] if c["name"].startswith("age of")]
+    equal(found["status"], "warn")
+    assert "2020-09-13" in found["text"], found
 
 
 @case

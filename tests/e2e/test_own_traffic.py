@@ -200,6 +200,35 @@ def test_confident_mistakes_are_collected_and_asked_again():
 
 
 @case
+def test_the_versions_of_models_are_recorded_once_and_compared():
+    cloud = ScriptedCloud(Script(text="I cannot say."))
+    shadow = "    start: cloud\n    shadow: {edge_share: 1}\n"
+    with Tandem(edge_first(cloud.base_url) + shadow, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for i in range(2):
+            ask(tandem, easy(i))  # of the local model
+        body = {"model": "auto", "messages": [{"role": "user", "content": easy(4)}]}
+        equal(tandem.request("POST", "/v1/chat/completions", body).tandem["tier"], "cloud")
+
+        def versions():
+            code, out, err = run("models", "versions", "--json", env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        wait_until(lambda: sum(pair["compared"] for pair in versions()["skew"]) == 1, 20)
+        (model,) = versions()["models"]
+        equal(model["attempts"], 2)
+        (pair,) = versions()["skew"]
+        equal((pair["tier"], pair["shadow"]), ("cloud", "local"))
+        equal((pair["shadow_version"], pair["same"]), (model["version"], 0))
+        assert pair["first_ms"] <= pair["last_ms"], pair
+        equal((model["of"]["model"], model["superseded"]), ("tandem-nano", False))
+        assert all(model["of"][name] for name in ("weights", "template", "tokenizer")), model
+        code, out, err = run("models", "versions", env=tandem.environment)
+        equal(code, 0, err)
+        assert model["version"].encode() in out, out
+
+
+@case
 def test_an_importance_matrix_is_made_of_own_traffic():
     out_path = FOLDER / "imatrix.gguf"
     with Tandem(LOCAL + STORED) as tandem:

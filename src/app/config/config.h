@@ -311,6 +311,8 @@ struct config {
         const char *mirror;  /* NULL = huggingface.co */
         const char *ca_file; /* NULL = the system's certificates */
         uint32_t file_mb_max;
+        uint32_t max_age_days; /* 0 = no limit */
+        double max_skew;       /* share of answers that differ */
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */

@@ -77,5 +77,10 @@ static const struct config_key models_keys[] = {
     {"file_mb_max", CONFIG_KEY_UINT, AT(models.file_mb_max), "1000000", 1, 4000000000.0,
      .help = "largest file to download, in MB (1,000,000 bytes); a server that names no length is "
              "also stopped before the disk is full"},
+    {"max_age_days", CONFIG_KEY_UINT, AT(models.max_age_days), "0", 0, 36500,
+     .help = "'tandem doctor' warns of a local model that was made longer ago; 0 = never"},
+    {"max_skew", CONFIG_KEY_NUMBER, AT(models.max_skew), "0.5", 0, 1,
+     .help = "'tandem doctor' warns where two tiers' models say something else in surely more than "
+             "this share of the answers that shadows compared"},
 };
 const struct config_section keys_models = KEYS_MAP(models_keys);

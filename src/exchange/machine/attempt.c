@@ -280,6 +280,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     exchange_enter(ex);
     lane_turn_to(ex, lane);
     note_cache(ex, piece);
+    if (piece->server_identity)
+        ex->current->server_identity = piece->server_identity;
     if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece))) {
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
         if (!tier_cache_is_kept(piece->cache))

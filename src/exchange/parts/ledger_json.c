@@ -10,7 +10,9 @@
 #include "exchange/parts/part_consistency.h"
 #include "router/plan/plan_record.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 /* A few kilobytes at most. */
 #define JSON_BYTES_MAX (64 * 1024)
@@ -324,4 +326,13 @@ char *ledger_json_reasons(const struct exchange *ex)
     }
     json_writer_close(to, ']');
     return text_of(&text);
+}
+
+const char *ledger_json_version(const struct tier_facts *facts, uint64_t server_identity,
+                                char out[static LEDGER_VERSION_BYTES])
+{
+    if (facts->model_version || server_identity == 0)
+        return facts->model_version;
+    snprintf(out, LEDGER_VERSION_BYTES, "%016" PRIx64, server_identity);
+    return out;
 }

@@ -2,7 +2,9 @@
 #ifndef EXCHANGE_LEDGER_JSON_H
 #define EXCHANGE_LEDGER_JSON_H
 
-#include <stdbool.h>
+#include "router/plan/facts.h"
+
+#define LEDGER_VERSION_BYTES 17
 
 struct exchange;
 
@@ -10,5 +12,10 @@ struct exchange;
  * so that readers can tell the messages in a stored prompt apart. */
 char *ledger_json_signals(const struct exchange *exchange, bool with_turns);
 char *ledger_json_reasons(const struct exchange *exchange);
+
+/* The version of a tier's model as the ledger has it: that of a model here, or what its server said
+ * of itself (0 = nothing), written into `out`. NULL = not known. */
+const char *ledger_json_version(const struct tier_facts *facts, uint64_t server_identity,
+                                char out[static LEDGER_VERSION_BYTES]);
 
 #endif

@@ -28,20 +28,26 @@ static char *prompt_text(const struct exchange *ex)
     return taken;
 }
 
+/* The texts that the attempts of a record point to. */
+struct attempt_texts {
+    char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
+    char versions[ATTEMPTS_MAX][LEDGER_VERSION_BYTES];
+};
+
 static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[ATTEMPTS_MAX],
-                          char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES])
+                          struct attempt_texts *texts)
 {
     for (size_t i = 0; i < ex->attempt_count; i++) {
         const struct attempt *attempt = ex->attempts[i];
         const struct tier_facts *facts = &ex->facts[attempt->tier];
         if (attempt->status != TD_OK)
-            disclosure_cause(ex, attempt, causes[i], REASON_TEXT_BYTES);
+            disclosure_cause(ex, attempt, texts->causes[i], REASON_TEXT_BYTES);
         out[i] = (struct ledger_attempt){
             .tier = facts->name,
             .model = facts->model,
             .place = names_place(facts->place),
             .outcome = attempt->outcome,
-            .error = attempt->status != TD_OK ? causes[i] : NULL,
+            .error = attempt->status != TD_OK ? texts->causes[i] : NULL,
             .confidence = attempt->confidence,
             .prompt_tokens = attempt->usage.prompt_tokens,
             .completion_tokens = attempt->usage.completion_tokens,
@@ -56,6 +62,8 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
             .estimated = attempt->estimated,
             .egress_bytes = attempt->egress_bytes,
             .span_id = ex->request.keep_nothing ? NULL : attempt->span,
+            .model_version =
+                ledger_json_version(facts, attempt->server_identity, texts->versions[i]),
         };
     }
 }
@@ -67,8 +75,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         return;
     const struct exchange_summary *summary = &ex->answer.summary;
     struct ledger_attempt attempts[ATTEMPTS_MAX];
-    char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
-    fill_attempts(ex, attempts, causes);
+    struct attempt_texts texts;
+    fill_attempts(ex, attempts, &texts);
     /* Restricted and contractual text is not stored even where the policy stores prompts: its place
      * is its source. */
     bool store = ex->services->store_prompts && !ex->request.keep_nothing &&

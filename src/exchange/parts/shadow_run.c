@@ -13,6 +13,7 @@
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/parts/ledger_json.h"
 #include "ledger/ledger.h"
 #include "router/watch/agreement.h"
 
@@ -134,12 +135,14 @@ static void put(const struct shadow_run *run, const struct tier_result *result, 
 {
     const struct exchange_services *services = run->task.services;
     struct td_error err = {0};
+    char version[LEDGER_VERSION_BYTES];
     const struct ledger_shadow row = {
         .exchange = run->id,
         .wall_ms = clock_wall_ms(services->clock),
         .tier = run->tier->facts.name,
         .place = names_place(run->tier->facts.place),
         .model = run->tier->facts.model,
+        .model_version = ledger_json_version(&run->tier->facts, run->server_identity, version),
         .agreement = agreement ? agreement->score : (double)NAN,
         .same = agreement && agreement->same,
         .kind = kind,
@@ -201,6 +204,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct shadow_run *run = ctx;
     run->answer_bytes += piece->text.len;
+    if (piece->server_identity)
+        run->server_identity = piece->server_identity;
     if (run->answer.len + piece->text.len <= TEXT_BYTES_MAX)
         buf_append_str(&run->answer, piece->text);
 }

@@ -49,8 +49,9 @@ struct shadow_run {
     struct buf shown, answer; /* of the exchange, and of the shadow */
     struct td_request request;
     struct td_message *messages;
-    char *texts;           /* of messages and stops */
-    uint64_t answer_bytes; /* all that came, also what `answer` has no room for */
+    char *texts;              /* of messages and stops */
+    uint64_t server_identity; /* as in tier_piece */
+    uint64_t answer_bytes;    /* all that came, also what `answer` has no room for */
 };
 
 /* Promises the money and starts in a later turn of the loop, in a place that was reserved in the

@@ -67,6 +67,7 @@ struct tier_model {
 struct tier_facts {
     const char *name;                /* "local", "openai", ... unique */
     const char *model;               /* model id at that tier */
+    const char *model_version;       /* of a model here, 16 hex digits; NULL = of a server */
     const char *provider;            /* kind of its server, "openai"; NULL = the engine here */
     bool model_assumed;              /* no configuration names it */
     const struct tier_model *models; /* [model_count] further ones (model_names.h) */

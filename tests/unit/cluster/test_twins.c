@@ -41,6 +41,7 @@ static struct ledger_attempt attempt(void)
         .tier = PICK("local", "cloud", "cloud", NULL),
         .model = PICK("nano", "big", NULL),
         .place = PICK("device", "cloud"),
+        .model_version = PICK(NULL, "v1", "v2"),
         .outcome = (enum attempt_outcome)below(ATTEMPT_ANSWERED + 1),
         .error = below(4) ? NULL : "the peer said \"no\"; it's away\n",
         .confidence = below(3) ? below(1000) / 1000.0 : (double)NAN,
@@ -94,6 +95,7 @@ static void put_one(struct ledger *ledgers[2], int number)
                                          .wall_ms = wall_ms + 2,
                                          .tier = PICK("local", "cloud"),
                                          .place = PICK(NULL, "device", "cloud"),
+                                         .model_version = PICK(NULL, "c1"),
                                          .agreement = below(4) ? below(9) / 8.0 : (double)NAN,
                                          .same = below(2),
                                          .kind = PICK("text", "label", LEDGER_SHADOW_DROPPED),
@@ -113,6 +115,8 @@ static void put_one(struct ledger *ledgers[2], int number)
             CHECK(ledger_put_reaction(ledgers[i], &went, NULL) == TD_OK);
         if ((more & 8) && number < 4)
             CHECK(ledger_put_policy(ledgers[i], &policy, NULL) == TD_OK);
+        if ((more & 8) && number < 8)
+            CHECK(ledger_put_model(ledgers[i], &policy, NULL) == TD_OK);
     }
 }
 

@@ -39,6 +39,22 @@ static enum td_status read_policies(struct ledger_reader *reader, struct buf *in
     return keep(into, status, got);
 }
 
+static enum td_status read_models(struct ledger_reader *reader, struct buf *into,
+                                  struct td_error *err)
+{
+    struct json *got = NULL;
+    enum td_status status = ledger_reader_models(reader, &got, err);
+    return keep(into, status, got);
+}
+
+static enum td_status read_skew(struct ledger_reader *reader, struct buf *into,
+                                struct td_error *err)
+{
+    struct json *got = NULL;
+    enum td_status status = ledger_reader_skew(reader, 0, &got, err);
+    return keep(into, status, got);
+}
+
 static enum td_status read_list(struct ledger_reader *reader, struct buf *into,
                                 struct td_error *err)
 {
@@ -148,6 +164,7 @@ static const struct {
     {"list", read_list},       {"one", read_one},           {"named", read_named},
     {"judged", read_judged},   {"outcomes", read_outcomes}, {"lessons", read_lessons},
     {"history", read_history}, {"spent", read_spent},       {"tokens", read_tokens},
+    {"models", read_models},   {"skew", read_skew},
 };
 
 #endif

@@ -34,7 +34,8 @@ static const struct ledger_attempt two_attempts[] = {
      .total_ms = 900,
      .cost_usd = 0.0125,
      .egress_bytes = 4321,
-     .span_id = "2222222222222222"},
+     .span_id = "2222222222222222",
+     .model_version = "00aa11bb22cc33dd"},
 };
 
 static void test_every_field_comes_back(void)
@@ -108,13 +109,14 @@ static void test_every_field_comes_back(void)
         "\"error\":null,\"confidence\":0.25,\"prompt_tokens\":7,\"completion_tokens\":3,"
         "\"cached_tokens\":0,\"exact\":false,\"prompt_estimate\":0,\"answer_bytes\":0,"
         "\"start_ms\":0.5,\"first_ms\":6.25,\"total_ms\":9.5,\"cost_usd\":0.0,"
-        "\"estimated\":false,\"egress_bytes\":0,\"span_id\":null},"
+        "\"estimated\":false,\"egress_bytes\":0,\"span_id\":null,\"model_version\":null},"
         "{\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"outcome\":\"answered\","
         "\"error\":\"retried once: 503\",\"confidence\":null,\"prompt_tokens\":8,"
         "\"completion_tokens\":40,\"cached_tokens\":2,\"exact\":true,\"prompt_estimate\":9,"
         "\"answer_bytes\":150,\"start_ms\":10.0,\"first_ms\":310.125,\"total_ms\":900.0,"
         "\"cost_usd\":0.0125,\"estimated\":false,\"egress_bytes\":4321,"
-        "\"span_id\":\"2222222222222222\"}],\"shadows\":[],\"reactions\":[],\"same_trace\":[]}";
+        "\"span_id\":\"2222222222222222\",\"model_version\":\"00aa11bb22cc33dd\"}],"
+        "\"shadows\":[],\"reactions\":[],\"same_trace\":[]}";
     CHECK(text.data != NULL && strcmp(text.data, expected) == 0);
     if (text.data == NULL || strcmp(text.data, expected) != 0)
         fprintf(stderr, "got %s\n", text.data ? text.data : "nothing");

@@ -92,12 +92,51 @@ static void test_a_policy_without_version_or_text_or_of_any_size_is_refused(void
     free(large);
 }
 
+static void test_versions_of_models_are_kept_apart_from_policies_and_counted(void)
+{
+    const char *path = fixture_path("models.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    struct json *list = NULL, *found = NULL;
+    const struct ledger_policy one = {"aa", 2000, "{\"model\":\"m\"}"}, again = {"aa", 9000, "{}"},
+                               other = {"bb", 3000, "{}"};
+    const struct ledger_attempt attempts[2] = {{.tier = "local", .model_version = "aa"},
+                                               {.tier = "cloud", .model_version = "cc"}};
+    struct ledger_exchange exchange = fixture_exchange("ex_1", 5000);
+    exchange.attempts = attempts;
+    exchange.attempt_count = 2;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    CHECK(ledger_put_model(ledger, &one, NULL) == TD_OK);
+    CHECK(ledger_put_model(ledger, &again, NULL) == TD_OK);
+    CHECK(ledger_put_model(ledger, &other, NULL) == TD_OK);
+    CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_models(reader, &list, NULL) == TD_OK && json_count(list) == 2);
+    const struct json *first = json_at(list, 0), *second = json_at(list, 1);
+    CHECK(strcmp(json_cstr(json_get(first, "version")), "aa") == 0);
+    CHECK(json_int(json_get(first, "wall_ms"), 0) == 2000);
+    CHECK(json_int(json_get(first, "attempts"), 0) == 1);
+    CHECK(json_int(json_get(first, "last_ms"), 0) == 5000);
+    CHECK(json_int(json_get(second, "attempts"), -1) == 0);
+    CHECK(json_kind_of(json_get(second, "last_ms")) == JSON_KIND_NULL);
+    json_free(list);
+    REQUIRE(ledger_reader_policies(reader, &list, NULL) == TD_OK && json_count(list) == 0);
+    REQUIRE(ledger_reader_find(reader, NULL, "ex_1", &found, NULL) == TD_OK);
+    const struct json *attempt = json_at(json_get(found, "attempts"), 1);
+    CHECK(strcmp(json_cstr(json_get(attempt, "model_version")), "cc") == 0);
+    json_free(found);
+    json_free(list);
+    ledger_reader_close(reader);
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_a_policy_is_kept_once_with_the_time_of_its_first_use);
     RUN(test_forgetting_a_user_leaves_the_policies);
     RUN(test_a_policy_without_version_or_text_or_of_any_size_is_refused);
+    RUN(test_versions_of_models_are_kept_apart_from_policies_and_counted);
     fixture_end();
     return test_finish();
 }

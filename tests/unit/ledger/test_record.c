@@ -87,19 +87,21 @@ static void test_feedback_shadows_reactions_and_policies_have_edges_too(void)
         size_t bytes_max;
         enum td_status status;
     } shadows[] = {
-        {{"ex", 1, "t", NULL, NULL, 0, .kind = "text"}, 10, TD_OK},
-        {{"ex", 1, "t", NULL, NULL, 1, .kind = "text"}, 10, TD_OK},
-        {{"ex", 1, "t", NULL, NULL, NAN, .kind = "text"}, 10, TD_OK},
-        {{"ex", 1, "t", NULL, NULL, 0, .kind = "text"}, 9, TD_LIMIT},
-        {{"ex", 1, "t", "p", "m", 0, .kind = "text"}, 14, TD_OK},
-        {{"ex", 1, "t", "p", "m", 0, .kind = "text"}, 13, TD_LIMIT},
-        {{"ex", 1, "t", NULL, NULL, -0.001, .kind = "text"}, 99, TD_INVALID},
-        {{"ex", 1, "t", NULL, NULL, 1.001, .kind = "text"}, 99, TD_INVALID},
-        {{"ex", late, "t", NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
-        {{"ex", 1, NULL, NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
-        {{"", 1, "t", NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
-        {{NULL, 1, "t", NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
-        {{"ex", 1, "t", NULL, NULL, 1, .kind = NULL}, 99, TD_INVALID},
+        {{"ex", 1, "t", NULL, NULL, NULL, 0, .kind = "text"}, 10, TD_OK},
+        {{"ex", 1, "t", NULL, NULL, NULL, 1, .kind = "text"}, 10, TD_OK},
+        {{"ex", 1, "t", NULL, NULL, NULL, NAN, .kind = "text"}, 10, TD_OK},
+        {{"ex", 1, "t", NULL, NULL, NULL, 0, .kind = "text"}, 9, TD_LIMIT},
+        {{"ex", 1, "t", "p", "m", NULL, 0, .kind = "text"}, 14, TD_OK},
+        {{"ex", 1, "t", "p", "m", NULL, 0, .kind = "text"}, 13, TD_LIMIT},
+        {{"ex", 1, "t", "p", "m", "v1", 0, .kind = "text"}, 17, TD_OK},
+        {{"ex", 1, "t", "p", "m", "v1", 0, .kind = "text"}, 16, TD_LIMIT},
+        {{"ex", 1, "t", NULL, NULL, NULL, -0.001, .kind = "text"}, 99, TD_INVALID},
+        {{"ex", 1, "t", NULL, NULL, NULL, 1.001, .kind = "text"}, 99, TD_INVALID},
+        {{"ex", late, "t", NULL, NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
+        {{"ex", 1, NULL, NULL, NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
+        {{"", 1, "t", NULL, NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
+        {{NULL, 1, "t", NULL, NULL, NULL, 1, .kind = "text"}, 99, TD_INVALID},
+        {{"ex", 1, "t", NULL, NULL, NULL, 1, .kind = NULL}, 99, TD_INVALID},
     };
     static const struct {
         struct ledger_reaction reaction;

@@ -25,6 +25,52 @@ static void put(struct ledger *ledger, const char *id, const char *task, double 
     CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);
 }
 
+static void put_pair(struct ledger *ledger, int number, const char *version, bool same)
+{
+    char id[16], of_server[] = "c1"; /* gone before it is written */
+    snprintf(id, sizeof id, "ex_%d", number);
+    struct ledger_exchange x = fixture_exchange(id, 1000 + (uint64_t)number);
+    const struct ledger_attempt attempt = {.tier = "local", .model_version = version};
+    const struct ledger_shadow shadow = {.exchange = id,
+                                         .tier = "cloud",
+                                         .model = "big",
+                                         .model_version = of_server,
+                                         .agreement = same,
+                                         .same = same,
+                                         .kind = "label"};
+    x.attempts = &attempt;
+    x.attempt_count = 1;
+    CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+    CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);
+    memset(of_server, '-', sizeof of_server - 1);
+}
+
+static void test_skew_is_counted_by_versions_the_newest_first(void)
+{
+    const char *path = fixture_path("skew.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    struct json *list = NULL;
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (int i = 0; i < 8; i++)
+        put_pair(ledger, i, i < 3 ? "v1" : "v2", i != 0 && i != 7);
+    CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_skew(reader, 0, &list, NULL) == TD_OK && json_count(list) == 2);
+    const struct json *new = json_at(list, 0), *old = json_at(list, 1);
+    CHECK(strcmp(json_cstr(json_get(new, "version")), "v2") == 0);
+    CHECK(strcmp(json_cstr(json_get(new, "shadow_version")), "c1") == 0);
+    CHECK(json_int(json_get(new, "compared"), 0) == 5 && json_int(json_get(new, "same"), 0) == 4);
+    CHECK(json_int(json_get(new, "first_ms"), 0) == 1003);
+    CHECK(json_int(json_get(new, "last_ms"), 0) == 1007);
+    CHECK(json_int(json_get(old, "compared"), 0) == 3 && json_int(json_get(old, "same"), 0) == 2);
+    json_free(list);
+    REQUIRE(ledger_reader_skew(reader, 1005, &list, NULL) == TD_OK && json_count(list) == 1);
+    json_free(list);
+    ledger_reader_close(reader);
+    ledger_close(ledger);
+}
+
 static double number(const struct json *object, const char *key)
 {
     return json_number(json_get(object, key), -1);
@@ -103,6 +149,7 @@ int main(void)
 {
     fixture_begin();
     RUN(test_shadows_are_counted_by_tiers_and_tasks);
+    RUN(test_skew_is_counted_by_versions_the_newest_first);
     RUN(test_a_shadow_of_no_exchange_or_without_sense_is_refused);
     fixture_end();
     return test_finish();

@@ -6,6 +6,7 @@
 #include "api/cache/cached_tier.h"
 #include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/adapter_table.h"
+#include "app/setup/model/model_version.h"
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/setup/policy/policy_build.h"
@@ -47,6 +48,7 @@ struct snapshot {
     struct confidence_model *confidence; /* NULL = none, or not of this model */
     /* Of servers, and calibrations of local tiers' models (calibration_file.h); the same. */
     struct confidence_model *confidences[CONFIG_TIERS_MAX];
+    struct model_version *versions[CONFIG_TIERS_MAX]; /* of local tiers' models; or NULL */
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
 
@@ -125,6 +127,30 @@ static void set_context(const struct local_model *model, struct tier_facts *fact
     facts->context_tokens = least(facts->context_tokens, model->context_tokens);
 }
 
+/* facts: as they are but for the version. */
+static enum td_status set_version(struct snapshot *snapshot, size_t index,
+                                  const struct local_model *model, struct tier_facts *facts,
+                                  struct td_error *err)
+{
+    struct model_version *version = calloc(1, sizeof *version);
+    const char *on[CONFIG_ADAPTERS_MAX];
+    struct model_version_parts parts = {
+        .identity = &model->identity,
+        .tools = model->for_tools ? &model->for_tools->identity : NULL,
+        .adapters = on,
+        .calibration = facts->confidence_model ? facts->confidence_model->digest : NULL,
+    };
+    if (!version)
+        return error_set(err, TD_NO_MEMORY, "no memory for a model's version");
+    for (size_t i = 0; i < facts->adapter_count; i++)
+        if (snapshot->adapters.adapters[i].always)
+            on[parts.adapter_count++] = facts->adapters[i];
+    model_version_make(&parts, version);
+    snapshot->versions[index] = version;
+    facts->model_version = *version->id ? version->id : NULL;
+    return TD_OK;
+}
+
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
 {
@@ -148,7 +174,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
         facts->lacks |= CAPABILITY_PROMPT_IDS;
     if (from->is_own) {
         facts->lacks |= CAPABILITY_ADAPTERS;
-        return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+        enum td_status made = set_version(snapshot, index, from->model, facts, err);
+        return made == TD_OK ? tier_local_new(facts, &options, &snapshot->tiers[index], err) : made;
     }
     enum td_status status = load_adapters(snapshot, from, base, err);
     if (status != TD_OK)
@@ -157,6 +184,9 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     facts->adapter_count = snapshot->adapters.count;
     for (size_t i = 0; i < snapshot->adapters.count; i++)
         facts->adapts_always |= snapshot->adapters.adapters[i].always;
+    status = set_version(snapshot, index, from->model, facts, err);
+    if (status != TD_OK)
+        return status;
     return tier_local_new(facts, &options, &snapshot->tiers[index], err);
 }
 
@@ -209,6 +239,7 @@ static void snapshot_free(struct snapshot *snapshot)
         tier_free(snapshot->tiers[i]);
         server_secrets_close(&snapshot->secrets[i]);
         free(snapshot->confidences[i]);
+        free(snapshot->versions[i]);
     }
     adapter_table_deinit(&snapshot->adapters);
     engine_setup_close(&snapshot->engine);
@@ -585,12 +616,38 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     return status;
 }
 
+static bool has_version(const struct snapshot *snapshot, const char *id)
+{
+    for (size_t i = 0; snapshot && i < CONFIG_TIERS_MAX; i++)
+        if (snapshot->versions[i] && strcmp(snapshot->versions[i]->id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Once for each model that is new. */
+static void record_models(const struct snapshot *snapshot, const struct snapshot *before)
+{
+    for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
+        const struct model_version *version = snapshot->versions[i];
+        struct td_error err = {0};
+        if (!version || !*version->id || has_version(before, version->id))
+            continue;
+        const struct ledger_policy row = {
+            .version = version->id, .wall_ms = clock_wall_ms(NULL), .text = version->text};
+        if (ledger_put_model(snapshot->services.ledger, &row, &err) != TD_OK)
+            log_event(LOG_LEVEL_WARN, "model_not_recorded", "version=%s error=\"%s\"", version->id,
+                      err.message);
+    }
+}
+
 void snapshot_record_policy(const struct snapshot *snapshot, const struct snapshot *before)
 {
     struct td_error err = {0};
     const struct ledger_policy policy = {.version = snapshot->policy.version,
                                          .wall_ms = clock_wall_ms(NULL),
                                          .text = snapshot->policy.text};
+    if (snapshot->services.ledger)
+        record_models(snapshot, before);
     if (!snapshot->services.ledger ||
         (before && strcmp(before->policy.version, policy.version) == 0))
         return;

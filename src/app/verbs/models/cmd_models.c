@@ -116,12 +116,14 @@ static int print_list(const char *config_path, bool json)
 }
 
 extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm,
-    verb_models_prices, verb_models_build, verb_models_mistakes, verb_models_verify;
+    verb_models_prices, verb_models_build, verb_models_mistakes, verb_models_verify,
+    verb_models_versions;
 
-static const struct verb *const verbs[] = {
-    &verb_models_pull,     &verb_models_list,   &verb_models_info,
-    &verb_models_rm,       &verb_models_prices, &verb_models_build,
-    &verb_models_mistakes, &verb_models_verify, NULL};
+static const struct verb *const verbs[] = {&verb_models_pull,     &verb_models_list,
+                                           &verb_models_info,     &verb_models_rm,
+                                           &verb_models_prices,   &verb_models_build,
+                                           &verb_models_mistakes, &verb_models_verify,
+                                           &verb_models_versions, NULL};
 
 static int cmd_models(int argc, char **argv)
 {
@@ -144,6 +146,7 @@ static int cmd_models(int argc, char **argv)
                    "  build RECIPE   make a model by a recipe\n"
                    "  mistakes       collect answers that were wrong, and ask a model again\n"
                    "  verify MODEL   check a model against its signed manifest\n"
+                   "  versions       list the versions of models that answered\n"
                    "  prices         show what the tiers' models cost and can, and check it\n"
                    "\n"
                    "'tandem models VERB --help' explains a verb.",

@@ -5,7 +5,9 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_age.h"
 #include "app/setup/model/model_store.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_split.h"
@@ -15,6 +17,7 @@
 
 struct listing {
     bool json;
+    const struct config *config;
     struct json *models;
     size_t count;
 };
@@ -73,10 +76,12 @@ static void print_row(const struct json *object)
         printf("%-44s %9.1f MB  cannot be used: %s\n", name, size,
                json_cstr(json_get(object, "problem")));
     else
-        printf("%-44s %9.1f MB  %-8s %-7s %8.1f M parameters\n", name, size,
+        printf("%-44s %9.1f MB  %-8s %-7s %8.1f M parameters, made %s%s\n", name, size,
                json_cstr(json_get(object, "architecture")),
                json_cstr(json_get(object, "quantization")),
-               (double)json_int(json_get(object, "parameter_count"), 0) / 1e6);
+               (double)json_int(json_get(object, "parameter_count"), 0) / 1e6,
+               text_or(json_cstr(json_get(object, "made")), "?"),
+               json_bool(json_get(object, "too_old"), false) ? ", too old" : "");
 }
 
 /* A model in several files is one row, that of its first file. *more: the bytes of the others. */
@@ -94,6 +99,18 @@ static bool stands_for_model(const char *path, uint64_t *more)
         if (gguf_part_format(other, sizeof other, path, &part, i) && stat(other, &file) == 0)
             *more += (uint64_t)file.st_size;
     return true;
+}
+
+static void put_age(const struct config *config, const char *path, struct json *object)
+{
+    char day[MODEL_DAY_BYTES];
+    double days;
+    uint32_t most = config->models.max_age_days;
+    if (!model_age_read(path, clock_wall_ms(NULL), day, &days))
+        return;
+    json_put(object, "made", json_new_cstr(day));
+    json_put(object, "age_days", json_new_int((int64_t)days));
+    json_put(object, "too_old", json_new_bool(most && days > most));
 }
 
 static bool visit(void *ctx, const char *name, const char *path, bool part)
@@ -115,6 +132,7 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
     if (!part) {
         model_origin_read(path, &origin);
         json_put(object, "sha256", origin.known ? json_new_cstr(origin.sha256) : json_new_null());
+        put_age(listing->config, path, object);
         describe(path, object);
     }
     listing->count++;
@@ -150,6 +168,7 @@ static int cmd_models_list(int argc, char **argv)
     enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK) {
         listing.models = json_new_array();
+        listing.config = config;
         status = model_store_walk(dir_of(dir, config), visit, &listing, &err);
     }
     if (status == TD_OK && json) {

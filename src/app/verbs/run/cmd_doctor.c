@@ -8,8 +8,6 @@
 #include "app/config/config.h"
 #include "app/config/mistakes.h"
 #include "app/setup/credentials/server_secrets.h"
-#include "app/setup/model/bit_policy.h"
-#include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/local_model.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -21,6 +19,7 @@
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/listeners.h"
+#include "app/verbs/run/doctor.h"
 #include "base/clock.h"
 #include "base/confine.h"
 #include "base/cores.h"
@@ -43,33 +42,12 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define RESULTS_MAX 64
-
-enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
 static const char *const health_names[] = {"ok", "warn", "fail"};
 
-struct result {
-    enum health health;
-    char name[64];
-    char text[512];
-    char advice[256]; /* "" = nothing to do */
-};
-
-struct doctor {
-    struct config *config;
-    enum td_cpu cpu;
-    const char *model_path; /* -m */
-    bool offline;
-    struct egress_log *egress; /* opened with the first tier that is asked */
-    struct result results[RESULTS_MAX];
-    size_t result_count;
-};
-
-TD_PRINTF(5, 6)
-static void add(struct doctor *doctor, const char *name, enum health health, const char *advice,
+void doctor_add(struct doctor *doctor, const char *name, enum health health, const char *advice,
                 const char *format, ...)
 {
-    if (doctor->result_count == RESULTS_MAX)
+    if (doctor->result_count == DOCTOR_RESULTS_MAX)
         return;
     struct result *result = &doctor->results[doctor->result_count++];
     result->health = health;
@@ -86,12 +64,12 @@ static void check_cpu(struct doctor *doctor)
     struct td_error err = {0};
     const struct kernels *kernels = kernels_get(doctor->cpu, &err);
     if (!kernels)
-        add(doctor, "cpu", HEALTH_FAIL, "remove --cpu, or use --cpu=ref", "%s", err.message);
+        doctor_add(doctor, "cpu", HEALTH_FAIL, "remove --cpu, or use --cpu=ref", "%s", err.message);
     else if (strcmp(kernels->name, "ref") == 0 && doctor->cpu == TD_CPU_AUTO)
-        add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 or NEON is many times faster",
-            "this CPU can run only the slow reference kernels");
+        doctor_add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 or NEON is many times faster",
+                   "this CPU can run only the slow reference kernels");
     else
-        add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
+        doctor_add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
 }
 
 /* As the engine sees them: see base/cores.h. */
@@ -106,17 +84,18 @@ static void check_cores(struct doctor *doctor)
         snprintf(quota, sizeof quota, ", a quota of %.2f cores", cores.quota);
     uint32_t fits = cores_thread_count(&cores), set = doctor->config->engine.threads;
     bool too_many = set > cores.usable || (cores.quota > 0 && set > fits);
-    add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
-        too_many ? "remove engine.threads: more threads than cores wait for each other" : NULL,
-        "%u usable%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
+    doctor_add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
+               too_many ? "remove engine.threads: more threads than cores wait for each other"
+                        : NULL,
+               "%u usable%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
 static void check_device(struct doctor *doctor)
 {
     char words[384];
     bool usual = device_words_write(doctor->config->device.root, words, sizeof words);
-    add(doctor, "device", usual ? HEALTH_OK : HEALTH_WARN,
-        usual ? NULL : "docs/device.md says what a server does about it", "%s", words);
+    doctor_add(doctor, "device", usual ? HEALTH_OK : HEALTH_WARN,
+               usual ? NULL : "docs/device.md says what a server does about it", "%s", words);
 }
 
 /* Whether a route judges the tier's answers by the default numbers of its gates. */
@@ -143,21 +122,24 @@ static void check_calibration(struct doctor *doctor, const struct config_tier *t
     char advice[256];
     snprintf(advice, sizeof advice, "measure it: tandem calibrate -m %.200s", path);
     if (calibration_file_find(doctor->config->state_dir, identity, &calibration, &err) != TD_OK)
-        add(doctor, name, HEALTH_WARN, advice, "uncalibrated: %.400s", err.message);
+        doctor_add(doctor, name, HEALTH_WARN, advice, "uncalibrated: %.400s", err.message);
     else if (calibration)
-        add(doctor, name, HEALTH_OK, NULL,
+        doctor_add(
+            doctor, name, HEALTH_OK, NULL,
             "calibrated (%u answers): whole answers are kept from %.2f, %.2f or %.2f on, for a "
             "risk of 2, 5 or 10 %%",
             calibration->samples, calibration->threshold[0], calibration->threshold[1],
             calibration->threshold[2]);
     else if (td_model_get_info(model)->calibration.temperature > 0)
-        add(doctor, name, HEALTH_OK, NULL, "calibrated by the model's file");
+        doctor_add(doctor, name, HEALTH_OK, NULL, "calibrated by the model's file");
     else if (relies_on_defaults(doctor->config, tier))
-        add(doctor, name, HEALTH_WARN, advice,
+        doctor_add(
+            doctor, name, HEALTH_WARN, advice,
             "uncalibrated: nobody measured what its confidence is worth, so its answers climb "
             "unless the route gives thresholds");
     else
-        add(doctor, name, HEALTH_OK, NULL, "uncalibrated: the routes' own thresholds judge it");
+        doctor_add(doctor, name, HEALTH_OK, NULL,
+                   "uncalibrated: the routes' own thresholds judge it");
     free(calibration);
 }
 
@@ -174,14 +156,15 @@ static void check_confidence(struct doctor *doctor, const struct config_tier *ti
         snprintf(name, sizeof name, "confidence of %.64s", tier->name);
     if (model_identity_read(model, path, &identity, &err) != TD_OK ||
         (file && confidence_file_read(file, &confidence, &err) != TD_OK))
-        add(doctor, name, HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
-            err.message);
+        doctor_add(doctor, name, HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
+                   err.message);
     else if (file && !confidence_file_fits(confidence, &identity, why))
-        add(doctor, name, HEALTH_WARN, "train one for this model with 'tandem router confidence'",
-            "%s is not used: %s", file, why);
+        doctor_add(doctor, name, HEALTH_WARN,
+                   "train one for this model with 'tandem router confidence'", "%s is not used: %s",
+                   file, why);
     else if (file)
-        add(doctor, name, HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
-            confidence->samples);
+        doctor_add(doctor, name, HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
+                   confidence->samples);
     else
         check_calibration(doctor, tier, model, path, name, &identity);
     free(confidence);
@@ -198,10 +181,11 @@ static void add_model_failure(struct doctor *doctor, const char *name, const cha
         snprintf(words, sizeof words, "; a server uses %.200s", good);
     else if (doctor->config->tier_count > 1)
         snprintf(words, sizeof words, "; a server starts without it");
-    add(doctor, name, HEALTH_FAIL,
-        kept_out ? "replace the file, or name another one with engine.model, TANDEM_MODEL or -m"
-                 : "name a GGUF file with engine.model, TANDEM_MODEL or -m",
-        "%.250s%s%s", why, kept_out ? "; in quarantine until the file changes" : "", words);
+    doctor_add(doctor, name, HEALTH_FAIL,
+               kept_out
+                   ? "replace the file, or name another one with engine.model, TANDEM_MODEL or -m"
+                   : "name a GGUF file with engine.model, TANDEM_MODEL or -m",
+               "%.250s%s%s", why, kept_out ? "; in quarantine until the file changes" : "", words);
 }
 
 static void check_memory(struct doctor *doctor, const struct td_model_info *info)
@@ -210,17 +194,17 @@ static void check_memory(struct doctor *doctor, const struct td_model_info *info
     memory_free_read("", &left);
     double free_mb = (double)left.ram_bytes / 1e6, need_mb = (double)info->file_bytes / 1e6;
     bool tight = need_mb * 1.2 > free_mb;
-    add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
-        tight ? "use a smaller or more quantised model" : NULL,
-        "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
+    doctor_add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
+               tight ? "use a smaller or more quantised model" : NULL,
+               "model %.0f MB, %.0f MB are free (%s)", need_mb, free_mb, left.bound);
 }
 
 static void add_file(struct doctor *doctor, const char *name, const char *path,
                      const struct td_model *model)
 {
     const struct td_model_info *info = td_model_get_info(model);
-    add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
-        info->quantization, (double)info->file_bytes / 1e6);
+    doctor_add(doctor, name, HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
+               info->quantization, (double)info->file_bytes / 1e6);
 }
 
 /* The one that requests with tools have, where a tier's model has one. */
@@ -235,34 +219,10 @@ static void check_tools_model(struct doctor *doctor, const char *main_path)
     if (td_model_open(path, &options, &model, &err) == TD_OK)
         add_file(doctor, "model for tools", path, model);
     else
-        add(doctor, "model for tools", HEALTH_WARN,
-            "replace the file; until then the main model has the requests with tools", "%s",
-            err.message);
+        doctor_add(doctor, "model for tools", HEALTH_WARN,
+                   "replace the file; until then the main model has the requests with tools", "%s",
+                   err.message);
     td_model_close(model);
-}
-
-/* Few bits are worth a measurement. */
-static void check_bits(struct doctor *doctor, const struct config_tier *tier,
-                       const struct td_model *model, const char *path)
-{
-    char why[256], day[EVALUATION_DAY_BYTES];
-    struct confidence_binding identity;
-    struct td_error err = {0};
-    if (!bit_policy_doubts(doctor->config, tier, td_model_get_info(model), why, sizeof why))
-        return;
-    enum evaluation_verdict verdict = EVALUATION_NONE;
-    if (model_identity_read(model, path, &identity, &err) == TD_OK)
-        verdict = evaluation_file_find(doctor->config->state_dir, &identity, day);
-    if (verdict == EVALUATION_PASSED)
-        add(doctor, "few bits", HEALTH_OK, NULL, "%s; an evaluation of %s passed", why, day);
-    else if (verdict == EVALUATION_REFUSED)
-        add(doctor, "few bits", HEALTH_WARN, "use a model with more bits",
-            "%s, and an evaluation of %s refused it", why, day);
-    else
-        add(doctor, "few bits", HEALTH_WARN,
-            "use more bits, or measure what they cost: 'tandem quant-eval ORIGINAL MODEL "
-            "--traffic --gate FILE'",
-            "%s; nobody has measured what that costs", why);
 }
 
 static void check_model(struct doctor *doctor, const struct config_tier *tier)
@@ -284,7 +244,8 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
     add_file(doctor, name, path, model);
     check_tools_model(doctor, path);
     check_memory(doctor, td_model_get_info(model));
-    check_bits(doctor, tier, model, path);
+    doctor_check_bits(doctor, tier, model, path);
+    doctor_check_age(doctor, tier, path);
     check_confidence(doctor, tier, model, path);
     td_model_close(model);
 }
@@ -301,15 +262,16 @@ static void check_state(struct doctor *doctor)
     const char *dir = doctor->config->state_dir;
     struct stat stat_of;
     if (stat(dir, &stat_of) != 0 && errno == ENOENT) {
-        add(doctor, "state directory", HEALTH_OK, NULL, "%s will be made at the first start", dir);
+        doctor_add(doctor, "state directory", HEALTH_OK, NULL, "%s will be made at the first start",
+                   dir);
         return;
     }
     if (access(dir, W_OK | X_OK) == 0)
-        add(doctor, "state directory", HEALTH_OK, NULL, "%s is writable", dir);
+        doctor_add(doctor, "state directory", HEALTH_OK, NULL, "%s is writable", dir);
     else
-        add(doctor, "state directory", HEALTH_FAIL,
-            "make the folder writable, or choose another with TANDEM_STATE_DIR", "%s: %s", dir,
-            strerror(errno));
+        doctor_add(doctor, "state directory", HEALTH_FAIL,
+                   "make the folder writable, or choose another with TANDEM_STATE_DIR", "%s: %s",
+                   dir, strerror(errno));
 }
 
 static void check_ledger(struct doctor *doctor)
@@ -319,25 +281,28 @@ static void check_ledger(struct doctor *doctor)
     struct json *list = NULL;
     const char *path = doctor->config->ledger.path;
     if (!doctor->config->ledger.enabled) {
-        add(doctor, "ledger", HEALTH_WARN,
-            "set ledger.enabled: true, else there are no explanations",
-            "switched off: no exchange is recorded");
+        doctor_add(doctor, "ledger", HEALTH_WARN,
+                   "set ledger.enabled: true, else there are no explanations",
+                   "switched off: no exchange is recorded");
         return;
     }
     if (ledger_is_file(path) && access(path, F_OK) != 0) {
-        add(doctor, "ledger", HEALTH_OK, NULL, "%s will be made at the first start", path);
+        doctor_add(doctor, "ledger", HEALTH_OK, NULL, "%s will be made at the first start", path);
         return;
     }
     if (ledger_reader_open(path, &reader, &err) == TD_OK &&
         ledger_reader_list(reader, NULL, 0, 1, &list, &err) == TD_OK)
-        add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
+        doctor_add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
-        add(doctor, "ledger", HEALTH_FAIL,
+        doctor_add(
+            doctor, "ledger", HEALTH_FAIL,
             ledger_is_file(path)
                 ? "move the file away; the next start makes a new one"
                 : "start the database, and 'tandem serve' once, which makes what it needs there",
             "%s", err.message);
     json_free(list);
+    if (reader)
+        doctor_check_skew(doctor, reader);
     ledger_reader_close(reader);
 }
 
@@ -345,13 +310,15 @@ static void check_confinement(struct doctor *doctor)
 {
     struct td_error err = {0};
     if (!doctor->config->privacy.confine)
-        add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
-            "switched off: a process with network access answers restricted requests");
+        doctor_add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
+                   "switched off: a process with network access answers restricted requests");
     else if (confine_try(&err) == TD_OK)
-        add(doctor, "confinement", HEALTH_OK, NULL,
+        doctor_add(
+            doctor, "confinement", HEALTH_OK, NULL,
             "a confined worker was started as a test: it can open neither sockets nor files");
     else
-        add(doctor, "confinement", HEALTH_FAIL,
+        doctor_add(
+            doctor, "confinement", HEALTH_FAIL,
             "restricted requests are refused; privacy.confine: false lets the server itself answer "
             "them",
             "%s", err.message);
@@ -361,13 +328,15 @@ static void check_retention(struct doctor *doctor)
 {
     struct sysinfo memory;
     if (!doctor->config->privacy.zero_retention) {
-        add(doctor, "retention", HEALTH_OK, NULL, "texts are %s",
-            doctor->config->ledger.store_prompts ? "stored in the ledger (ledger.store_prompts)"
-                                                 : "not stored; privacy.zero_retention is off");
+        doctor_add(doctor, "retention", HEALTH_OK, NULL, "texts are %s",
+                   doctor->config->ledger.store_prompts
+                       ? "stored in the ledger (ledger.store_prompts)"
+                       : "not stored; privacy.zero_retention is off");
         return;
     }
     bool swaps = sysinfo(&memory) == 0 && memory.totalswap > 0;
-    add(doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
+    doctor_add(
+        doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
         swaps ? "switch swap off or encrypt it: it may write memory to the disk" : NULL,
         "zero retention: no texts, users or comments in the ledger, no cached prompts, freed "
         "memory is overwritten, no core files%s",
@@ -380,19 +349,19 @@ static void check_address(struct doctor *doctor, const struct config_listen *add
     int fd;
     if (address->path) {
         if (listen_try_path(address->path, &err))
-            add(doctor, "socket", HEALTH_OK, NULL, "%s is free", address->path);
+            doctor_add(doctor, "socket", HEALTH_OK, NULL, "%s is free", address->path);
     } else if ((fd = listen_open(address->host, address->port, false, &err)) >= 0) {
         close(fd);
-        add(doctor, "port", HEALTH_OK, NULL, "%s is free", address->text);
+        doctor_add(doctor, "port", HEALTH_OK, NULL, "%s is free", address->text);
     }
     if (err.status == TD_INVALID)
-        add(doctor, "port", HEALTH_FAIL, "write server.listen as HOST:PORT or unix:/PATH", "%s",
-            err.message);
+        doctor_add(doctor, "port", HEALTH_FAIL, "write server.listen as HOST:PORT or unix:/PATH",
+                   "%s", err.message);
     else if (err.status != TD_OK)
-        add(doctor, address->path ? "socket" : "port", HEALTH_WARN,
-            "no problem if that is tandem; else choose another address with --listen or "
-            "TANDEM_LISTEN",
-            "%s", err.message);
+        doctor_add(doctor, address->path ? "socket" : "port", HEALTH_WARN,
+                   "no problem if that is tandem; else choose another address with --listen or "
+                   "TANDEM_LISTEN",
+                   "%s", err.message);
 }
 
 static void check_tls(struct doctor *doctor)
@@ -404,20 +373,21 @@ static void check_tls(struct doctor *doctor)
     if (!listeners_tls(doctor->config, more, &options))
         return;
     if (tls_keeper_new(&options, &keeper, &err) != TD_OK) {
-        add(doctor, "certificate", HEALTH_FAIL, "check server.tls", "%s", err.message);
+        doctor_add(doctor, "certificate", HEALTH_FAIL, "check server.tls", "%s", err.message);
         return;
     }
     double days = difftime(tls_keeper_expiry(keeper), time(NULL)) / 86400;
     tls_keeper_free(keeper);
     if (days < 0)
-        add(doctor, "certificate", HEALTH_FAIL,
-            "replace it; the server reads the new one by itself",
-            "%s ended %.0f days ago: clients refuse it", options.files.certificate, -days);
+        doctor_add(doctor, "certificate", HEALTH_FAIL,
+                   "replace it; the server reads the new one by itself",
+                   "%s ended %.0f days ago: clients refuse it", options.files.certificate, -days);
     else
-        add(doctor, "certificate", days < LISTENERS_EXPIRY_DAYS ? HEALTH_WARN : HEALTH_OK,
-            days < LISTENERS_EXPIRY_DAYS ? "replace it; the server reads the new one by itself"
-                                         : NULL,
-            "%s ends in %.0f days", options.files.certificate, days);
+        doctor_add(doctor, "certificate", days < LISTENERS_EXPIRY_DAYS ? HEALTH_WARN : HEALTH_OK,
+                   days < LISTENERS_EXPIRY_DAYS
+                       ? "replace it; the server reads the new one by itself"
+                       : NULL,
+                   "%s ends in %.0f days", options.files.certificate, days);
 }
 
 static void check_port(struct doctor *doctor)
@@ -425,8 +395,8 @@ static void check_port(struct doctor *doctor)
     const struct config *config = doctor->config;
     struct td_error err = {0};
     if (client_keys_check_reach(config, &err) != TD_OK)
-        add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come", "%s",
-            err.message);
+        doctor_add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come",
+                   "%s", err.message);
     for (size_t i = 0; i < config->server.address_count; i++)
         check_address(doctor, &config->server.addresses[i]);
 }
@@ -468,8 +438,8 @@ static void add_finding(struct doctor *doctor, const char *name,
 {
     static const enum health healths[] = {
         [SERVER_OK] = HEALTH_OK, [SERVER_WARN] = HEALTH_WARN, [SERVER_FAIL] = HEALTH_FAIL};
-    add(doctor, name, healths[finding->verdict], finding->advice, "%s%s%s", finding->text,
-        *reach ? ", " : "", reach);
+    doctor_add(doctor, name, healths[finding->verdict], finding->advice, "%s%s%s", finding->text,
+               *reach ? ", " : "", reach);
 }
 
 /* Whether a gate of some route decides if the answers of the tier are kept. */
@@ -528,13 +498,14 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct td_error err = {0};
     struct server_secrets secrets = {0};
     if (server_secrets_open(tier, &secrets, &err) != TD_OK) {
-        add(doctor, name, HEALTH_FAIL,
-            tier->api_key_file || tier->key_count
-                ? "write the API key into that file"
-                : "docs/providers.md says where credentials are looked for",
-            "%s", err.message);
+        doctor_add(doctor, name, HEALTH_FAIL,
+                   tier->api_key_file || tier->key_count
+                       ? "write the API key into that file"
+                       : "docs/providers.md says where credentials are looked for",
+                   "%s", err.message);
     } else if (secrets.missing.status != TD_OK) {
-        add(doctor, name, HEALTH_FAIL,
+        doctor_add(
+            doctor, name, HEALTH_FAIL,
             "docs/providers.md says where credentials are looked for; a server goes on trying",
             "no credentials: %.400s", secrets.missing.message);
     } else if (!server_secrets_suffice(&secrets, tier)) {
@@ -543,13 +514,13 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
                  : tier->api_key_env ? tier->api_key_env
                                      : "its key");
         /* The default configuration has a cloud for those who give a key. */
-        add(doctor, name, tier->model_assumed ? HEALTH_WARN : HEALTH_FAIL, advice,
-            "no API key: the tier is not used");
+        doctor_add(doctor, name, tier->model_assumed ? HEALTH_WARN : HEALTH_FAIL, advice,
+                   "no API key: the tier is not used");
     } else if (doctor->offline) {
-        add(doctor, name, HEALTH_OK, NULL, "the API key is there (server not contacted), %s%s",
-            reach, models);
+        doctor_add(doctor, name, HEALTH_OK, NULL,
+                   "the API key is there (server not contacted), %s%s", reach, models);
     } else if (egress_setup_open(doctor->config, &doctor->egress, &err) != TD_OK) {
-        add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
+        doctor_add(doctor, name, HEALTH_FAIL, "check ledger.egress", "%s", err.message);
     } else {
         check_server(doctor, tier, &secrets, name, reach);
     }
@@ -563,7 +534,7 @@ static void add_retirement(void *ctx, const struct config_tier *tier, const char
     snprintf(name, sizeof name, "model of %.50s", tier->name);
     snprintf(advice, sizeof advice,
              "name another model; 'tandem models prices' shows what is known of one");
-    add(ctx, name, HEALTH_WARN, advice, "model %.100s: %s", model, words);
+    doctor_add(ctx, name, HEALTH_WARN, advice, "model %.100s: %s", model, words);
 }
 
 static void check_retirement(struct doctor *doctor)
@@ -585,22 +556,22 @@ static void check_names(struct doctor *doctor, const struct config_route *route)
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *aliases);
     snprintf(name, sizeof name, "names of %.50s", route->name);
     if (used)
-        add(doctor, name, HEALTH_OK, NULL, "it also takes requests for %s", list);
+        doctor_add(doctor, name, HEALTH_OK, NULL, "it also takes requests for %s", list);
 }
 
 static void check_routes(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
-    add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s", config->label,
-        config->tier_count, config->tier_count == 1 ? "" : "s", config->route_count,
-        config->route_count == 1 ? "" : "s");
+    doctor_add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s",
+               config->label, config->tier_count, config->tier_count == 1 ? "" : "s",
+               config->route_count, config->route_count == 1 ? "" : "s");
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         char name[64];
         snprintf(name, sizeof name, "route %.50s", route->name);
         if (route->tiers.count > 1 && !has_gate(route))
-            add(doctor, name, HEALTH_OK, NULL,
-                "no gate judges its answers: a further tier is asked only when one fails");
+            doctor_add(doctor, name, HEALTH_OK, NULL,
+                       "no gate judges its answers: a further tier is asked only when one fails");
         check_names(doctor, route);
     }
 }
@@ -654,9 +625,9 @@ static void add_mistakes(struct doctor *doctor, const char *path, const struct t
     static const char advice[] = "see 'tandem help config'";
     struct config_mistakes *mistakes = config_find_mistakes(path);
     if (!mistakes)
-        add(doctor, "configuration", HEALTH_FAIL, advice, "%s", err->message);
+        doctor_add(doctor, "configuration", HEALTH_FAIL, advice, "%s", err->message);
     for (size_t i = 0; mistakes && i < mistakes->count && i < CONFIG_MISTAKES_MAX; i++)
-        add(doctor, "configuration", HEALTH_FAIL, advice, "%s", mistakes->text[i]);
+        doctor_add(doctor, "configuration", HEALTH_FAIL, advice, "%s", mistakes->text[i]);
     free(mistakes);
 }
 

@@ -1,0 +1,67 @@
+/* What `tandem doctor` says of local models beside whether they run: few bits, age, skew. */
+#include "app/setup/model/bit_policy.h"
+#include "app/setup/model/evaluation_file.h"
+#include "app/setup/model/model_age.h"
+#include "app/setup/model/model_identity.h"
+#include "app/verbs/run/doctor.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+
+/* Few bits are worth a measurement. */
+void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
+                       const struct td_model *model, const char *path)
+{
+    char why[256], day[EVALUATION_DAY_BYTES];
+    struct confidence_binding identity;
+    struct td_error err = {0};
+    if (!bit_policy_doubts(doctor->config, tier, td_model_get_info(model), why, sizeof why))
+        return;
+    enum evaluation_verdict verdict = EVALUATION_NONE;
+    if (model_identity_read(model, path, &identity, &err) == TD_OK)
+        verdict = evaluation_file_find(doctor->config->state_dir, &identity, day);
+    if (verdict == EVALUATION_PASSED)
+        doctor_add(doctor, "few bits", HEALTH_OK, NULL, "%s; an evaluation of %s passed", why, day);
+    else if (verdict == EVALUATION_REFUSED)
+        doctor_add(doctor, "few bits", HEALTH_WARN, "use a model with more bits",
+                   "%s, and an evaluation of %s refused it", why, day);
+    else
+        doctor_add(doctor, "few bits", HEALTH_WARN,
+                   "use more bits, or measure what they cost: 'tandem quant-eval ORIGINAL MODEL "
+                   "--traffic --gate FILE'",
+                   "%s; nobody has measured what that costs", why);
+}
+
+void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path)
+{
+    char day[MODEL_DAY_BYTES], name[80];
+    double days;
+    uint32_t most = doctor->config->models.max_age_days;
+    if (!most || !model_age_read(path, clock_wall_ms(NULL), day, &days))
+        return;
+    snprintf(name, sizeof name, "age of %.60s", tier->name);
+    doctor_add(doctor, name, days > most ? HEALTH_WARN : HEALTH_OK,
+               days > most ? "use a newer model, or raise models.max_age_days" : NULL,
+               "its model was made on %s, %.0f days ago", day, days);
+}
+
+void doctor_check_skew(struct doctor *doctor, struct ledger_reader *reader)
+{
+    struct td_error err = {0};
+    struct json *list = NULL;
+    struct model_skew skew;
+    size_t at = 0;
+    if (ledger_reader_skew(reader, 0, &list, &err) != TD_OK)
+        doctor_add(doctor, "model skew", HEALTH_WARN, NULL, "%s", err.message);
+    while (list && model_skew_next(list, doctor->config->models.max_skew, &at, &skew))
+        doctor_add(doctor, "model skew", HEALTH_WARN,
+                   "update the local model, or lower its share with the route's weights; 'tandem "
+                   "models versions' shows the figures",
+                   "%.40s and %.40s said something else in %.0f %% of %.0f answers (%s to %s); "
+                   "models.max_skew is %g",
+                   skew.tier, skew.shadow, 100 * skew.differ, skew.compared, skew.first_day,
+                   skew.last_day, doctor->config->models.max_skew);
+    json_free(list);
+}
