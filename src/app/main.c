@@ -22,7 +22,7 @@ static const struct verb verb_help = {
 extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_classify,
     verb_config, verb_confined, verb_convert, verb_deferred, verb_detokenize, verb_doctor,
     verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix, verb_init,
-    verb_keys, verb_logits, verb_models, verb_perplexity, verb_policy, verb_probe, verb_quant_eval,
+    verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy, verb_probe, verb_quant_eval,
     verb_quantize, verb_redact, verb_replay, verb_report, verb_router, verb_scan, verb_score,
     verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
 
@@ -45,7 +45,8 @@ static const struct group {
     {"Models", VERBS(&verb_models, &verb_calibrate, &verb_generate, &verb_embed, &verb_classify,
                      &verb_score, &verb_tokenize, &verb_detokenize, &verb_template, &verb_logits,
                      &verb_perplexity, &verb_probe, &verb_bench)},
-    {"Making models", VERBS(&verb_convert, &verb_imatrix, &verb_quantize, &verb_quant_eval)},
+    {"Making models",
+     VERBS(&verb_convert, &verb_imatrix, &verb_quantize, &verb_quant_eval, &verb_lora)},
     {"Evidence", VERBS(&verb_policy, &verb_router, &verb_replay, &verb_tco)},
     {NULL, VERBS(&verb_confined)},
 };

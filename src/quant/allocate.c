@@ -125,7 +125,7 @@ static enum td_status probe(const struct quantize_item *item, struct td_model *m
             unscale(item, row, to, exchange.cols);
         }
         exchange_all(model, &exchange);
-        const struct divergence_subject subject = {model, TD_KV_F32};
+        const struct divergence_subject subject = {.model = model, .kv_type = TD_KV_F32};
         status = divergence_measure(divergence, &subject, &result, NULL, err);
         model->embedding = kept.embedding;
         model->output = kept.output;

@@ -40,6 +40,14 @@ const struct hf_family *hf_family_find(struct td_str model_type)
     return NULL;
 }
 
+const struct hf_family *hf_family_of(const char *architecture)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(architecture, families[i].architecture) == 0)
+            return &families[i];
+    return NULL;
+}
+
 const char *hf_family_list(void)
 {
     return "llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, smollm3, granite";
@@ -102,6 +110,31 @@ static bool translate(const struct hf_family *family, struct td_str stem, const 
         return false;
     const char *ours = layer_name(family, rest);
     return ours && snprintf(out, 65, "blk.%u.%s.%s", (unsigned)layer, ours, suffix) < 65;
+}
+
+bool hf_name_ours(const struct hf_family *family, struct td_str theirs, char out[static 65])
+{
+    return translate(family, theirs, "weight", out);
+}
+
+/* The first of two names with the same meaning; phi3 has the fused one. */
+bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *out, size_t size)
+{
+    struct td_str rest = ours, part;
+    uint64_t layer;
+    bool fused = strcmp(family->architecture, "phi3") == 0;
+    for (size_t i = 0; i < sizeof end_names / sizeof *end_names; i++)
+        if (str_equal(ours, str_from(end_names[i].ours)))
+            return snprintf(out, size, "%s", end_names[i].theirs) < (int)size;
+    if (!str_next(&rest, '.', &part) || !str_equal(part, STR("blk")) ||
+        !str_next(&rest, '.', &part) || !str_to_u64(part, &layer) || layer > 9999)
+        return false;
+    for (size_t i = 0; i < sizeof layer_names / sizeof *layer_names; i++)
+        if (str_equal(rest, str_from(layer_names[i].ours)) &&
+            !(fused && strcmp(layer_names[i].theirs, "mlp.up_proj") == 0))
+            return snprintf(out, size, "model.layers.%u.%s", (unsigned)layer,
+                            layer_names[i].theirs) < (int)size;
+    return false;
 }
 
 /* --- tensors --- */
@@ -394,7 +427,7 @@ static void read_packed(const struct hf_tensor *tensor, uint64_t row, float *out
 }
 
 /* Element k of a head in pairs (2j, 2j + 1) is element j + (k % 2) * half of the halves. */
-static uint64_t from_halves(uint64_t index, uint32_t head_size)
+uint64_t hf_from_halves(uint64_t index, uint32_t head_size)
 {
     uint64_t head = index / head_size, k = index % head_size;
     return head * head_size + k / 2 + k % 2 * (head_size / 2);
@@ -405,14 +438,14 @@ void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t ro
     const struct hf_tensor *tensor = &weights->tensors[index];
     size_t cols = (size_t)tensor->cols;
     if (tensor->head_size && tensor->dim_count == 2)
-        row = from_halves(row, tensor->head_size);
+        row = hf_from_halves(row, tensor->head_size);
     if (tensor->packing == HF_OWN)
         memcpy(out, tensor->own, cols * sizeof *out);
     else if (tensor->packing != HF_PLAIN)
         read_packed(tensor, row, out);
     else if (tensor->head_size && tensor->dim_count == 1)
         for (size_t i = 0; i < cols; i++)
-            safetensor_read(tensor->from, from_halves(i, tensor->head_size), 1, out + i);
+            safetensor_read(tensor->from, hf_from_halves(i, tensor->head_size), 1, out + i);
     else
         safetensor_read(tensor->from, row * cols, cols, out);
     for (size_t i = 0; tensor->plus_one && i < cols; i++)

@@ -19,6 +19,15 @@ struct hf_family {
 const struct hf_family *hf_family_find(struct td_str model_type);
 const char *hf_family_list(void);
 
+/* The first family of that GGUF architecture; NULL when there is none. */
+const struct hf_family *hf_family_of(const char *architecture);
+/* "blk.0.attn_q.weight" of "model.layers.0.self_attn.q_proj", and the reverse without ".weight".
+ * False when there is no such name, or no room. */
+bool hf_name_ours(const struct hf_family *family, struct td_str theirs, char out[static 65]);
+bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *out, size_t size);
+/* Which row of halves is row `index` of pairs. */
+uint64_t hf_from_halves(uint64_t index, uint32_t head_size);
+
 enum hf_packing { HF_PLAIN, HF_GPTQ, HF_AWQ, HF_OWN };
 
 struct hf_tensor {

@@ -42,7 +42,7 @@ static enum td_status plan_item(struct quantize_plan *plan, const struct mix_mod
                          "%s: tensor '" STR_FMT "' has type %u, which is not "
                          "read here",
                          gguf_path(plan->gguf), STR_ARG(tensor->name), tensor->type);
-    if (mix_keeps(tensor->name, tensor->dims)) {
+    if (!plan->mix || mix_keeps(tensor->name, tensor->dims)) {
         item->kept = true;
         item->type = item->wanted = (enum tensor_type)tensor->type;
         return TD_OK;
@@ -167,7 +167,13 @@ static uint64_t put_pairs(const struct quantize_plan *plan, const struct quantiz
                                           "general.alignment",
                                           "tandem.quantize.",
                                           NULL};
-    uint64_t count = gguf_put_kept(pairs, plan->gguf, dropped);
+    static const char *const replaced[] = {"split.", "general.alignment", NULL};
+    uint64_t count = gguf_put_kept(pairs, plan->gguf, plan->mix ? dropped : replaced);
+    if (options->pairs)
+        buf_append_str(pairs, buf_view(options->pairs));
+    count += options->pair_count;
+    if (!plan->mix)
+        return count; /* the types are those of the file */
     gguf_put_u32(pairs, "general.file_type", mix_file_type(plan->mix));
     gguf_put_u32(pairs, "general.quantization_version", QUANTIZATION_VERSION);
     gguf_put_string(pairs, "tandem.quantize.mix", str_from(mix_name(plan->mix)));
@@ -177,9 +183,7 @@ static uint64_t put_pairs(const struct quantize_plan *plan, const struct quantiz
                         str_from(tensor_traits_get(plan->requantized)->name));
         count++;
     }
-    if (options->pairs)
-        buf_append_str(pairs, buf_view(options->pairs));
-    return count + options->pair_count;
+    return count;
 }
 
 enum td_status quantize_write(const struct quantize_plan *plan,

@@ -28,8 +28,9 @@ struct quantize_plan {
     enum tensor_type requantized; /* a quantised type among the sources; TENSOR_F32 = none */
 };
 
-/* imatrix may be NULL; **borrows** all. **returns new** (quantize_plan_deinit). TD_INVALID: the
- * importance was made for another model. TD_UNSUPPORTED: a type that cannot be read. */
+/* mix NULL: each tensor keeps its type. imatrix may be NULL; **borrows** all. **returns new**
+ * (quantize_plan_deinit). TD_INVALID: the importance was made for another model. TD_UNSUPPORTED: a
+ * type that cannot be read. */
 TD_MUST_CHECK enum td_status quantize_plan_init(struct quantize_plan *plan, const struct gguf *gguf,
                                                 const struct mix *mix,
                                                 const struct imatrix *imatrix,

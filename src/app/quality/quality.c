@@ -121,7 +121,7 @@ static enum td_status compare_texts(struct work *work, struct td_error *err)
         status = divergence_new(&how, &divergence, err);
     out->text_tokens = divergence ? divergence_tokens(divergence) : 0;
     for (size_t i = 1; status == TD_OK && i < out->model_count; i++) {
-        struct divergence_subject subject = {NULL, options->kv_type};
+        struct divergence_subject subject = {.model = NULL, .kv_type = options->kv_type};
         struct td_model *model = NULL;
         status = go_on(work, "reading the texts", i, out->model_count, err);
         if (status == TD_OK)
@@ -225,7 +225,7 @@ static enum td_status compare_candidate(struct work *work, size_t number,
                                 : error_set(err, TD_NO_MEMORY, "no memory for the answers");
     if (status == TD_OK)
         status = ask_all(work, number, model, &theirs, err);
-    const struct divergence_subject subject = {model, work->options->kv_type};
+    const struct divergence_subject subject = {.model = model, .kv_type = work->options->kv_type};
     if (status == TD_OK)
         status = divergence_measure(divergence, &subject, &out->answers, each, err);
     if (status == TD_OK) {

@@ -76,7 +76,10 @@ static enum td_status open_session(const struct divergence *divergence,
     struct td_session_options options = {.context_tokens = divergence->options.context_tokens,
                                          .thread_count = divergence->options.thread_count,
                                          .kv_type = subject->kv_type};
-    return td_session_new(subject->model, &options, out, err);
+    enum td_status status = td_session_new(subject->model, &options, out, err);
+    if (status == TD_OK && subject->adapter_count)
+        status = td_session_set_adapters(*out, subject->adapters, subject->adapter_count, err);
+    return status;
 }
 
 /* Reads what is given of a window. The last given token is the first that predicts. */
@@ -93,7 +96,9 @@ static enum td_status read_given(struct td_session *session, const struct window
 
 static struct divergence_subject reference_of(const struct divergence *divergence)
 {
-    return (struct divergence_subject){divergence->options.reference, divergence->options.kv_type};
+    const struct divergence_options *options = &divergence->options;
+    return (struct divergence_subject){options->reference, options->kv_type, options->adapters,
+                                       options->adapter_count};
 }
 
 static enum td_status go_on(const struct divergence *divergence, struct td_error *err)

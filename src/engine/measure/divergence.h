@@ -32,6 +32,8 @@ struct divergence_options {
     /* [text_count]: the first tokens of each are given, such as a prompt, and no prediction of them
      * counts; NULL = all but the first token are predicted */
     const size_t *given;
+    const struct td_adapter_use *adapters; /* [adapter_count] the reference runs with them */
+    size_t adapter_count;
     enum td_kv_type kv_type;   /* of the reference's cache */
     const atomic_bool *cancel; /* looked at before each window; NULL = never */
 };
@@ -51,10 +53,12 @@ void divergence_free(struct divergence *divergence);
 struct divergence_subject {
     const struct td_model *model;
     enum td_kv_type kv_type;
+    const struct td_adapter_use *adapters; /* [adapter_count] */
+    size_t adapter_count;
 };
 
-/* TD_INVALID: another vocabulary. TD_CANCELLED. each: NULL, or [divergence_tokens] for the KLD of each token, text
- * after text. */
+/* TD_INVALID: another vocabulary. TD_CANCELLED. each: NULL, or [divergence_tokens] for the KLD of
+ * each token, text after text. */
 TD_MUST_CHECK enum td_status divergence_measure(struct divergence *divergence,
                                                 const struct divergence_subject *subject,
                                                 struct divergence_result *result, float *each,

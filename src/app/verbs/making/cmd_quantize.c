@@ -253,7 +253,7 @@ static enum td_status measure(struct values *values, const char *path, struct td
 {
     struct td_model *model = NULL;
     enum td_status status = command_open_model(path, TD_CPU_AUTO, false, &model, err);
-    const struct divergence_subject subject = {model, TD_KV_F32};
+    const struct divergence_subject subject = {.model = model, .kv_type = TD_KV_F32};
     if (status == TD_OK)
         status = divergence_measure(values->divergence, &subject, &values->measured, NULL, err);
     td_model_close(model);

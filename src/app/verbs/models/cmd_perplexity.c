@@ -81,7 +81,7 @@ static enum td_status compare(const char *reference_path, const struct td_model 
                                                .text_count = texts.count};
     if (status == TD_OK)
         status = divergence_new(&options, &divergence, err);
-    const struct divergence_subject subject = {model, values->session.kv_type};
+    const struct divergence_subject subject = {.model = model, .kv_type = values->session.kv_type};
     if (status == TD_OK)
         status = divergence_measure(divergence, &subject, result, NULL, err);
     divergence_free(divergence);

@@ -1,0 +1,12 @@
+/* tandem lora: works with adapters as files. */
+#include "app/cli/verb.h"
+
+extern const struct verb verb_lora_export, verb_lora_merge;
+
+static int cmd_lora(int argc, char **argv)
+{
+    static const struct verb *const verbs[] = {&verb_lora_merge, &verb_lora_export, NULL};
+    return verb_run("lora", "Works with LoRA adapters as files.", verbs, argc, argv);
+}
+
+const struct verb verb_lora = {"lora", cmd_lora, "merge an adapter into a model, or export it"};
