@@ -136,11 +136,17 @@ def test_a_model_that_does_not_fit_what_is_free_is_said_and_not_tried():
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
-        env = cloud_environment(cloud, TANDEM_MODEL=large)
-        with Tandem(env=env, before=limit) as tandem:
-            check_cloud_stands(tandem, "too_large")
-            assert "address space" in "".join(tandem.log)
-            assert tandem.rss_bytes("VmHWM") < 1 << 30
+        env = cloud_environment(cloud, TANDEM_MODEL=large, TANDEM_STATE_DIR=state / "state")
+        for again in (False, True):
+            with Tandem(env=env, before=limit) as tandem:
+                check_cloud_stands(tandem, "too_large")
+                log = "".join(tandem.log)
+                assert "address space" in log
+                equal("event=model_fails_here" in log, again)
+                assert tandem.rss_bytes("VmHWM") < 1 << 30
+        _, out, _ = run("doctor", "--json", "--offline", env=clean_environment(**env))
+        said = [c["text"] for c in json.loads(out)["checks"] if c["name"] == "model"]
+        assert any("2 times on this hardware" in text for text in said), said
 
 
 @case

@@ -1,6 +1,8 @@
 /* What is remembered of model files: quarantine, and the one that last worked. */
 #include "app/setup/model/model_record.h"
 
+#include "base/buf.h"
+
 #include "test.h"
 
 #include <fcntl.h>
@@ -61,6 +63,47 @@ static void test_a_file_that_works_leaves_quarantine(void)
     end();
 }
 
+static void test_failures_on_this_hardware_are_counted_until_it_works(void)
+{
+    char why[TD_ERROR_BYTES] = "", path[256];
+    begin();
+    CHECK(model_record_failures(folder, file, why) == 0);
+    model_record_failure(folder, file, "no memory");
+    model_record_quarantine(folder, file, "broken"); /* neither list harms the other */
+    model_record_failure(folder, file, "no memory for 3 GB");
+    CHECK(model_record_failures(folder, file, why) == 2);
+    CHECK(strcmp(why, "no memory for 3 GB") == 0);
+    CHECK(model_record_is_quarantined(folder, file, why));
+    model_record_set_good(folder, "local", file);
+    CHECK(model_record_failures(folder, file, why) == 0);
+    CHECK(model_record_find_good(folder, "local", path, sizeof path));
+    model_record_failure(folder, file, "again");
+    CHECK(model_record_find_good(folder, "local", path, sizeof path));
+    write_file(file, "another file");
+    CHECK(model_record_failures(folder, file, why) == 0);
+    end();
+}
+
+static void test_failures_elsewhere_do_not_count(void)
+{
+    char why[TD_ERROR_BYTES], hardware[MODEL_HARDWARE_BYTES], path[256];
+    struct buf text;
+    begin();
+    model_record_hardware(hardware);
+    CHECK(strstr(hardware, "cores") && strstr(hardware, "GB"));
+    model_record_failure(folder, file, "no memory");
+    snprintf(path, sizeof path, "%s/models.json", folder);
+    buf_init(&text, 1 << 16);
+    REQUIRE(buf_read_file(&text, path, NULL) == TD_OK);
+    char *at = strstr(text.data, hardware);
+    REQUIRE(at != NULL);
+    at[0] ^= 1; /* another machine */
+    write_file(path, text.data);
+    CHECK(model_record_failures(folder, file, why) == 0);
+    buf_deinit(&text);
+    end();
+}
+
 static void test_the_quarantine_is_bounded_and_a_damaged_record_is_empty(void)
 {
     char why[TD_ERROR_BYTES], other[128], record[128];
@@ -88,6 +131,8 @@ int main(void)
 {
     RUN(test_a_file_is_in_quarantine_until_it_changes);
     RUN(test_a_file_that_works_leaves_quarantine);
+    RUN(test_failures_on_this_hardware_are_counted_until_it_works);
+    RUN(test_failures_elsewhere_do_not_count);
     RUN(test_the_quarantine_is_bounded_and_a_damaged_record_is_empty);
     return test_finish();
 }

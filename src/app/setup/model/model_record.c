@@ -2,24 +2,29 @@
  *
  *   {"quarantine": [{"path": "/m/a.gguf", "bytes": 1, "changed_ns": 1, "program": "0.1.0",
  *                    "reason": "..."}, ... at most 32, oldest first],
- *    "good": {"local": "/m/b.gguf", ...}}
+ *    "good": {"local": "/m/b.gguf", ...},
+ *    "failures": [{"path", "bytes", "changed_ns", "program", "reason", "hardware": "avx2, 4 cores,
+ *                  16 GB", "count": 2}, ... likewise]}
  *
  * It is a help, and nothing depends on it. So one that cannot be read is empty, and one that cannot
  * be written is logged. */
 #include "app/setup/model/model_record.h"
 
 #include "base/buf.h"
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
@@ -92,10 +97,10 @@ static void save(const char *folder, const struct json *record)
     buf_deinit(&text);
 }
 
-/* The entries but those of `mark`'s path, the newest at most. **returns new**. */
-static struct json *other_entries(const struct json *record, const struct mark *mark)
+/* The entries of a list but those of `mark`'s path, the newest at most. **returns new**. */
+static struct json *others_of(const struct json *record, const char *list, const struct mark *mark)
 {
-    const struct json *entries = json_get(record, "quarantine");
+    const struct json *entries = json_get(record, list);
     struct json *kept = json_new_array();
     size_t count = json_count(entries), skip = 0;
     if (count >= QUARANTINE_MAX)
@@ -106,20 +111,34 @@ static struct json *other_entries(const struct json *record, const struct mark *
     return kept;
 }
 
-/* **takes** both. */
-static void replace(const char *folder, struct json *quarantine, struct json *good)
+static struct json *other_entries(const struct json *record, const struct mark *mark)
+{
+    return others_of(record, "quarantine", mark);
+}
+
+/* **takes** the lists; NULL = that of the record stays. */
+static void replace(const char *folder, const struct json *before, struct json *quarantine,
+                    struct json *good, struct json *failures)
 {
     struct json *record = json_new_object();
-    json_put(record, "quarantine", quarantine);
-    json_put(record, "good", good);
+    json_put(record, "quarantine",
+             quarantine ? quarantine : json_clone(json_get(before, "quarantine")));
+    json_put(record, "good", good ? good : json_clone(json_get(before, "good")));
+    json_put(record, "failures", failures ? failures : json_clone(json_get(before, "failures")));
     save(folder, record);
     json_free(record);
 }
 
-static struct json *copy_good(const struct json *record)
+/* **returns new** (json_free): what tells the file from its later selves, and why. */
+static struct json *entry_of(const struct mark *mark, const char *why)
 {
-    struct json *good = json_clone(json_get(record, "good"));
-    return good ? good : json_new_object();
+    struct json *entry = json_new_object();
+    json_put(entry, "path", json_new_cstr(mark->path));
+    json_put(entry, "bytes", json_new_int(mark->bytes));
+    json_put(entry, "changed_ns", json_new_int(mark->changed_ns));
+    json_put(entry, "program", json_new_cstr(TANDEM_VERSION));
+    json_put(entry, "reason", json_new_cstr(why));
+    return entry;
 }
 
 /* --- use --- */
@@ -147,15 +166,10 @@ void model_record_quarantine(const char *folder, const char *path, const char *w
     struct mark mark;
     if (!folder || !mark_read(path, &mark))
         return;
-    struct json *record = load(folder), *entry = json_new_object();
+    struct json *record = load(folder);
     struct json *quarantine = other_entries(record, &mark);
-    json_put(entry, "path", json_new_cstr(mark.path));
-    json_put(entry, "bytes", json_new_int(mark.bytes));
-    json_put(entry, "changed_ns", json_new_int(mark.changed_ns));
-    json_put(entry, "program", json_new_cstr(TANDEM_VERSION));
-    json_put(entry, "reason", json_new_cstr(why));
-    json_push(quarantine, entry);
-    replace(folder, quarantine, copy_good(record));
+    json_push(quarantine, entry_of(&mark, why));
+    replace(folder, record, quarantine, NULL, NULL);
     json_free(record);
     log_event(LOG_LEVEL_WARN, "model_quarantined", "file=%s reason=\"%s\"", mark.path, why);
 }
@@ -178,15 +192,79 @@ void model_record_set_good(const char *folder, const char *tier, const char *pat
         return;
     struct json *record = load(folder);
     struct json *quarantine = other_entries(record, &mark);
+    struct json *failures = others_of(record, "failures", &mark);
     bool known =
         str_equal(json_text(json_get(json_get(record, "good"), tier)), str_from(mark.path)) &&
-        json_count(quarantine) == json_count(json_get(record, "quarantine"));
+        json_count(quarantine) == json_count(json_get(record, "quarantine")) &&
+        json_count(failures) == json_count(json_get(record, "failures"));
     if (known) {
         json_free(quarantine);
+        json_free(failures);
     } else {
-        struct json *good = copy_good(record);
+        struct json *good = json_clone(json_get(record, "good"));
+        good = good ? good : json_new_object();
         json_put(good, tier, json_new_cstr(mark.path));
-        replace(folder, quarantine, good);
+        replace(folder, record, quarantine, good, failures);
     }
     json_free(record);
+}
+
+/* --- failures --- */
+
+void model_record_hardware(char out[static MODEL_HARDWARE_BYTES])
+{
+    struct cores cores;
+    struct sysinfo memory = {0};
+    const struct kernels *kernels = kernels_get(TD_CPU_AUTO, NULL);
+    cores_read("", NULL, &cores);
+    (void)sysinfo(&memory);
+    snprintf(out, MODEL_HARDWARE_BYTES, "%s, %u cores, %.0f GB", kernels ? kernels->name : "?",
+             cores.usable, (double)memory.totalram * memory.mem_unit / 1e9);
+}
+
+/* Of this file on this hardware. */
+static const struct json *find_failure(const struct json *record, const struct mark *mark)
+{
+    char hardware[MODEL_HARDWARE_BYTES];
+    const struct json *entries = json_get(record, "failures");
+    model_record_hardware(hardware);
+    for (size_t i = 0; i < json_count(entries); i++)
+        if (holds(json_at(entries, i), mark) &&
+            str_equal(json_text(json_get(json_at(entries, i), "hardware")), str_from(hardware)))
+            return json_at(entries, i);
+    return NULL;
+}
+
+void model_record_failure(const char *folder, const char *path, const char *why)
+{
+    struct mark mark;
+    char hardware[MODEL_HARDWARE_BYTES];
+    if (!folder || !mark_read(path, &mark))
+        return;
+    struct json *record = load(folder), *entry = entry_of(&mark, why);
+    int64_t count = json_int(json_get(find_failure(record, &mark), "count"), 0) + 1;
+    struct json *failures = others_of(record, "failures", &mark);
+    model_record_hardware(hardware);
+    json_put(entry, "hardware", json_new_cstr(hardware));
+    json_put(entry, "count", json_new_int(count));
+    json_push(failures, entry);
+    replace(folder, record, NULL, NULL, failures);
+    json_free(record);
+    if (count >= MODEL_FAILURES_SAID)
+        log_event(LOG_LEVEL_WARN, "model_fails_here",
+                  "file=%s count=%lld hardware=\"%s\" reason=\"%s\"", mark.path, (long long)count,
+                  hardware, why);
+}
+
+uint32_t model_record_failures(const char *folder, const char *path,
+                               char why[static TD_ERROR_BYTES])
+{
+    struct mark mark;
+    struct json *record = load(folder);
+    const struct json *entry = mark_read(path, &mark) ? find_failure(record, &mark) : NULL;
+    int64_t count = json_int(json_get(entry, "count"), 0);
+    snprintf(why, TD_ERROR_BYTES, STR_FMT,
+             STR_ARG(str_slice(json_text(json_get(entry, "reason")), 0, TD_ERROR_BYTES - 1)));
+    json_free(record);
+    return count > 0 && count < UINT32_MAX ? (uint32_t)count : 0;
 }

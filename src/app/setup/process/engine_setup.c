@@ -151,6 +151,8 @@ static enum td_status open_file(const struct opening *opening, const char *path,
     enum td_status status = local_model_open(path, &opening->use, out, &cause);
     if (folder && status != TD_OK && kinds[kind_of(status)].is_of_file)
         model_record_quarantine(folder, path, cause.message);
+    else if (folder && status != TD_OK)
+        model_record_failure(folder, path, cause.message);
     return status == TD_OK ? status : error_set(err, status, "%s", cause.message);
 }
 

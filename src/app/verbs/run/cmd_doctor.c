@@ -239,8 +239,10 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
     if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
         td_model_open(path, &options, &model, &err) != TD_OK) {
         add_model_failure(doctor, name, tier->name, path, err.message);
+        doctor_check_failures(doctor, name, path);
         return;
     }
+    doctor_check_failures(doctor, name, path);
     add_file(doctor, name, path, model);
     check_tools_model(doctor, path);
     check_memory(doctor, td_model_get_info(model));

@@ -38,6 +38,8 @@ void doctor_add(struct doctor *doctor, const char *name, enum health health, con
 void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
                        const struct td_model *model, const char *path);
 void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path);
+/* Whether it failed on this hardware before. */
+void doctor_check_failures(struct doctor *doctor, const char *name, const char *path);
 /* Whether models of two tiers have drifted apart. */
 void doctor_check_skew(struct doctor *doctor, struct ledger_reader *reader);
 

@@ -3,6 +3,7 @@
 #include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/model_age.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/model/model_record.h"
 #include "app/verbs/run/doctor.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -45,6 +46,19 @@ void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, con
     doctor_add(doctor, name, days > most ? HEALTH_WARN : HEALTH_OK,
                days > most ? "use a newer model, or raise models.max_age_days" : NULL,
                "its model was made on %s, %.0f days ago", day, days);
+}
+
+void doctor_check_failures(struct doctor *doctor, const char *name, const char *path)
+{
+    char why[TD_ERROR_BYTES], hardware[MODEL_HARDWARE_BYTES];
+    const char *folder = doctor->config->state_dir;
+    uint32_t count = folder ? model_record_failures(folder, path, why) : 0;
+    if (count < MODEL_FAILURES_SAID)
+        return;
+    model_record_hardware(hardware);
+    doctor_add(doctor, name, HEALTH_WARN, "use a smaller or more quantised model on this machine",
+               "it could not be opened %u times on this hardware (%s): %.250s", count, hardware,
+               why);
 }
 
 void doctor_check_skew(struct doctor *doctor, struct ledger_reader *reader)
