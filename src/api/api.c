@@ -19,6 +19,7 @@
 #include "api/http/tracing.h"
 #include "api/http/trim.h"
 #include "api/inference/handlers.h"
+#include "api/review/handlers.h"
 #include "api/telemetry/access_log.h"
 #include "base/clock.h"
 #include "base/str.h"
@@ -156,6 +157,11 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/tandem/v1/consents", consents_handle_grant, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/consents", consents_handle_list, TENANT, OPENAI),
     ROW(DELETE, "/tandem/v1/consents/*", consents_handle_revoke, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/review/tickets", review_handle_list, TENANT, OPENAI),
+    ROW(POST, "/tandem/v1/review/take", review_handle_take, TENANT, OPENAI),
+    ROW(POST, "/tandem/v1/review/tickets/*", review_handle_step, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/review/tickets/*", review_handle_one, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/review/answers/*", review_handle_answer, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/capabilities", capabilities_handle, ALL, OPENAI),
     ROW(GET, "/tandem/v1/capabilities/events", capabilities_handle_events, ALL, OPENAI),
     ROW(GET, "/tandem/v1/deferred", deferred_handle_list, TENANT, OPENAI),

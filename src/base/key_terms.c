@@ -16,7 +16,16 @@
 
 const struct key_terms key_terms_none = {.weight = 1};
 
-enum member_kind { MEMBER_U32, MEMBER_U64, MEMBER_USD, MEMBER_NAMES, MEMBER_CLASSES, MEMBER_SPENT };
+enum member_kind {
+    MEMBER_U32,
+    MEMBER_U64,
+    MEMBER_USD,
+    MEMBER_NAMES,
+    MEMBER_CLASSES,
+    MEMBER_SPENT,
+    MEMBER_ROLE,
+    MEMBER_CLASS
+};
 
 #define AT(member) offsetof(struct key_terms, member)
 static const struct member {
@@ -36,6 +45,8 @@ static const struct member {
     {"models", MEMBER_NAMES, AT(models), 0},
     {"tiers", MEMBER_NAMES, AT(tiers), 0},
     {"classes", MEMBER_CLASSES, AT(classes), 0},
+    {"role", MEMBER_ROLE, AT(reviews), 0},
+    {"clearance", MEMBER_CLASS, AT(clearance), 0},
 };
 #undef AT
 #define MEMBER_COUNT (sizeof members / sizeof *members)
@@ -128,6 +139,28 @@ static enum td_status read_classes(const struct member *member, const struct jso
     return TD_OK;
 }
 
+static enum td_status read_role(const struct json *value, bool *reviews, struct td_error *err)
+{
+    struct td_str text = json_text(value);
+    bool is_null = json_kind_of(value) == JSON_KIND_NULL;
+    if (!is_null && !str_equal(text, STR("reviewer")))
+        return error_set(err, TD_INVALID, "role must be \"reviewer\"");
+    *reviews = !is_null;
+    return TD_OK;
+}
+
+static enum td_status read_class(const struct member *member, const struct json *value,
+                                 unsigned *out, struct td_error *err)
+{
+    enum td_data_class data_class = TD_CLASS_PUBLIC;
+    bool is_null = json_kind_of(value) == JSON_KIND_NULL;
+    if (!is_null && !names_class_parse(json_text(value), &data_class))
+        return error_set(err, TD_INVALID, "%s must be public, sensitive, contractual or restricted",
+                         member->name);
+    *out = is_null ? 0 : (unsigned)data_class + 1;
+    return TD_OK;
+}
+
 static enum td_status read_spent(const struct json *value, bool *local, struct td_error *err)
 {
     struct td_str text = json_text(value);
@@ -149,6 +182,10 @@ static enum td_status read_member(const struct member *member, const struct json
         return read_classes(member, value, (void *)to, err);
     case MEMBER_SPENT:
         return read_spent(value, (void *)to, err);
+    case MEMBER_ROLE:
+        return read_role(value, (void *)to, err);
+    case MEMBER_CLASS:
+        return read_class(member, value, (void *)to, err);
     default:
         return read_number(member, value, to, err);
     }
@@ -216,6 +253,12 @@ static struct json *member_to_json(const struct member *member, const struct key
         return *(const unsigned *)at ? classes_to_json(*(const unsigned *)at) : NULL;
     case MEMBER_SPENT:
         return *(const bool *)at ? json_new_cstr("local") : NULL;
+    case MEMBER_ROLE:
+        return *(const bool *)at ? json_new_cstr("reviewer") : NULL;
+    case MEMBER_CLASS:
+        return *(const unsigned *)at
+                   ? json_new_cstr(names_class((enum td_data_class)(*(const unsigned *)at - 1)))
+                   : NULL;
     }
     return NULL;
 }

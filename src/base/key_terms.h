@@ -4,7 +4,8 @@
  *   {"requests_per_minute": 60, "tokens_per_minute": 100000,
  *    "usd_per_day": 5, "usd_per_month": 100, "tokens_per_day": ..., "tokens_per_month": ...,
  *    "when_spent": "refuse" | "local", "weight": 1,
- *    "models": ["auto", "gpt-*"], "tiers": ["local"], "classes": ["public", "sensitive"]}
+ *    "models": ["auto", "gpt-*"], "tiers": ["local"], "classes": ["public", "sensitive"],
+ *    "role": "reviewer", "clearance": "sensitive"}
  *
  * A member that is not there sets no limit. Plain data; any thread. */
 #ifndef BASE_KEY_TERMS_H
@@ -25,6 +26,9 @@ struct key_terms {
     bool local_when_spent; /* tiers without a price go on; else everything is refused */
     uint32_t weight;       /* its share beside others where many wait; 1 is usual */
     unsigned classes;      /* bit n: td_data_class n is allowed; 0 = all */
+    bool reviews;          /* the role of a reviewer: may answer its tenant's tickets */
+    unsigned clearance;    /* of a reviewer: the highest td_data_class that is shown, plus 1; 0 =
+                              public */
     char models[KEY_LIST_BYTES], tiers[KEY_LIST_BYTES]; /* "" = all */
 };
 

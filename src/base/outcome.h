@@ -11,7 +11,8 @@ enum attempt_outcome {
     ATTEMPT_FAILED,
     ATTEMPT_CANCELLED,
     ATTEMPT_CONTINUED, /* answered, from where another tier had broken off */
-    ATTEMPT_CHECKED    /* what it said was only held against another's answer */
+    ATTEMPT_CHECKED,   /* what it said was only held against another's answer */
+    ATTEMPT_PENDING    /* people will answer later */
 };
 
 /* The end of a request with all its attempts. */

@@ -240,6 +240,7 @@ struct td_request {
     uint32_t slo_ttft_ms;            /* deadline of the first text; 0 = none */
     uint32_t slo_ms;                 /* deadline of the whole answer; 0 = none */
     uint32_t client_timeout_ms;      /* the client hangs up then; 0 = it does not say */
+    double cost_of_error;            /* what a wrong answer would cost, in USD; 0 = not said */
     struct td_weights weights;       /* go before those of the application, a rule and the policy */
     const char *tags[TD_TAGS_MAX];
     size_t tag_count;

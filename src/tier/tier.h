@@ -108,6 +108,15 @@ struct tier_result {
     uint64_t retry_after_ms; /* how long the server wants to be left alone; 0 = it did not say */
     bool unbilled;           /* it never reached the server, or the server refused it */
     bool own_fault;          /* what came is this exchange's alone: it says nothing of the tier */
+    /* People will answer later: what it says is a notice, or with another status nothing. */
+    bool pending;
+    uint32_t accepted; /* of people: the candidate that they took as it is, from 1; 0 = none */
+};
+
+/* What people are told of a question (tier/review/review.h). */
+struct tier_question {
+    struct td_str body;       /* a JSON text (exchange/private/review_case.h) */
+    const char *owner, *user; /* tenant and user, or NULL */
 };
 
 struct tier_sink {
@@ -121,6 +130,7 @@ struct tier_sink {
     uint32_t left_ms; /* the attempt is cancelled then; 0 = no limit */
     bool elsewhere;   /* another tier can be asked: no long waiting for a connection */
     bool once;        /* not repeated after a failure */
+    const struct tier_question *question; /* of a tier of people; borrowed until `start` returns */
 };
 
 /* What a request would need of a tier. */

@@ -57,10 +57,11 @@ PARTS = {
         "dialects",
         "inference",
         "admin",
+        "review",
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
-    "app/verbs": ["run", "tenants", "inspect", "privacy", "models", "making", "evidence"],
+    "app/verbs": ["run", "tenants", "review", "inspect", "privacy", "models", "making", "evidence"],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.
 APART = {"app/verbs"}

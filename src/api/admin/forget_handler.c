@@ -3,7 +3,8 @@
  *
  *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents",
  *    "similar" (remembered starts), "answers" (kept for the same request), "responses" (and
- *    conversations), "files" (of batches), "deferred" (questions and their answers), "caches"}
+ *    conversations), "files" (of batches), "deferred" (questions and their answers), "tickets" (for
+ *    people), "caches"}
  *
  * The ledger's part takes disk time and runs in the background. What is in memory follows on the
  * loop. Computed prompts are not stored by user, so all of the tenant go; "caches" is true when
@@ -23,6 +24,8 @@
 #include "ledger/file_store.h"
 #include "ledger/forget.h"
 #include "ledger/ledger.h"
+#include "ledger/queue_store.h"
+#include "tier/review/review.h"
 
 #include <stdlib.h>
 
@@ -37,7 +40,8 @@ struct forget_work {
     struct file_store *files;        /* NULL = this server keeps none */
     struct history *history;         /* likewise, of responses */
     struct deferred_store *deferred; /* likewise */
-    uint64_t files_erased, responses_erased, deferred_erased;
+    struct queue_store *queue;       /* NULL = no tier has people */
+    uint64_t files_erased, responses_erased, deferred_erased, tickets_erased;
     char user[USER_BYTES_MAX];
     struct auth_who who;
     struct ledger_forgotten forgotten;
@@ -81,6 +85,13 @@ static void forget_files(struct forget_work *work)
                                              &work->deferred_erased, &work->err);
 }
 
+static void forget_tickets(struct forget_work *work)
+{
+    if (work->queue && work->status == TD_OK)
+        work->status = queue_store_forget(work->queue, whom(work).tenant, work->user,
+                                          &work->tickets_erased, &work->err);
+}
+
 /* Rows that wait for a database would come after what is erased there. */
 static enum td_status refuse_while_rows_wait(struct ledger *ledger, struct td_error *err)
 {
@@ -100,6 +111,7 @@ static void work_run(void *ctx)
         work->status = history_forget(work->history, whom(work).tenant, work->user,
                                       &work->responses_erased, &work->err);
     forget_files(work);
+    forget_tickets(work);
     if (!work->ledger || work->status != TD_OK)
         return;
     work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
@@ -138,6 +150,7 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "responses", json_new_int((int64_t)memory->responses));
     json_put(object, "files", json_new_int((int64_t)work->files_erased));
     json_put(object, "deferred", json_new_int((int64_t)work->deferred_erased));
+    json_put(object, "tickets", json_new_int((int64_t)work->tickets_erased));
     json_put(object, "caches", json_new_bool(memory->caches));
     api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
 }
@@ -170,6 +183,17 @@ static void call_stop(struct api_call *base)
     call_free(call);
 }
 
+/* It outlives the configuration that names its tier. */
+static struct queue_store *find_queue(struct api *api)
+{
+    struct queue_store *queue = NULL;
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    for (size_t i = 0; i < services->tier_count && !queue; i++)
+        queue = tier_review_queue(services->tiers[i]);
+    api->host->release(api->host->ctx, services);
+    return queue;
+}
+
 static enum td_status begin(struct api *api, struct http_request *request, struct td_str user,
                             struct td_error *err)
 {
@@ -184,6 +208,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
         work->history = api->host->history;
         if (api->host->deferral)
             work->deferred = deferral_options(api->host->deferral)->store;
+        work->queue = find_queue(api);
         work->who = api->who;
         memcpy(work->user, user.data, user.len);
         const struct background_work background = {.run = work_run,

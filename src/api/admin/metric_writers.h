@@ -21,5 +21,6 @@ metric_writer_fn tiers_write_metrics;       /* tier_metrics.c */
 metric_writer_fn engine_write_metrics;      /* engine_metrics.c */
 metric_writer_fn device_write_metrics;      /* device_metrics.c */
 metric_writer_fn keys_write_metrics;        /* key_metrics.c */
+metric_writer_fn reviews_write_metrics;     /* review_metrics.c */
 
 #endif

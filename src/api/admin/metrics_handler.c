@@ -57,6 +57,7 @@ static metric_writer_fn *const writers[] = {
     hedging_write_metrics,     ledger_write_metrics,     tiers_write_metrics,
     engine_write_metrics,      device_write_metrics,     cache_write_metrics,
     otlp_write_metrics,        keys_write_metrics,       limits_write_metrics,
+    reviews_write_metrics,
 };
 
 void metrics_handle(struct api *api, struct http_request *request, const char *rest)

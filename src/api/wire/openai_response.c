@@ -179,6 +179,8 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, summary->degraded ? STR(",\"degraded\":true") : STR(",\"degraded\":false"));
     if (summary->review)
         buf_append_str(out, STR(",\"review\":true"));
+    if (summary->pending)
+        buf_append_str(out, STR(",\"pending\":true"));
     buf_append_str(out, STR(",\"disclosure\":"));
     write_cstr(summary->disclosure, out);
     buf_append_str(out, STR(",\"cost_usd\":"));

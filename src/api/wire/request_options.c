@@ -142,6 +142,23 @@ static bool apply_slo(const struct value *value, struct td_request *request, str
     return read_slo(value, &request->slo_ms, fault);
 }
 
+#define COST_USD_MAX 1e9
+
+static bool apply_cost_of_error(const struct value *value, struct td_request *request,
+                                struct fault *fault)
+{
+    double usd = -1;
+    if (value->json)
+        usd = json_number(value->json, -1);
+    else if (!str_to_double(value->text, &usd))
+        usd = -1;
+    if (!(usd >= 0 && usd <= COST_USD_MAX))
+        return fault_request(fault, value->param, "%s must be a number of US dollars, 0 to %.0f",
+                             value->param, COST_USD_MAX);
+    request->cost_of_error = usd;
+    return true;
+}
+
 /* The official clients say when they hang up, in seconds: "600", "2.5". Some say "NOT_GIVEN". What
  * is not a time says nothing: the user did not write it. */
 static void read_client_timeout(const char *text, struct td_request *request)
@@ -394,6 +411,7 @@ static const struct option {
     {"slo_ttft_ms", "x-tandem-slo-ttft-ms", apply_slo_ttft},
     {"slo_ms", "x-tandem-slo-ms", apply_slo},
     {"weights", "x-tandem-weights", apply_weights},
+    {"cost_of_error", "x-tandem-cost-of-error", apply_cost_of_error},
     {"network", "x-tandem-network", apply_network},
     {"tags", "x-tandem-tags", apply_tags},
     {"corrections", "x-tandem-corrections", apply_corrections},

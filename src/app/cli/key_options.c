@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-enum value_kind { VALUE_WHOLE, VALUE_MONEY, VALUE_TEXT, VALUE_LIST, VALUE_TIME };
+enum value_kind { VALUE_WHOLE, VALUE_MONEY, VALUE_TEXT, VALUE_LIST, VALUE_TIME, VALUE_NAME };
 
 struct key_option_row {
     const char *name, *member;
@@ -40,6 +40,10 @@ static const struct key_option_row rows_of_keys[KEY_OPTION_COUNT] = {
     {"tiers", "tiers", VALUE_LIST, "NAMES", LIST, "tiers that may answer it"},
     {"classes", "classes", VALUE_LIST, "CLASSES", LIST,
      "classes of data that it may send: public, sensitive, contractual, restricted"},
+    {"role", "role", VALUE_NAME, "ROLE", "reviewer or none",
+     "reviewer: it may answer its tenant's tickets ('tandem review')"},
+    {"clearance", "clearance", VALUE_NAME, "CLASS", "a class, or none",
+     "the highest class of data that a reviewer is shown; of others the texts are redacted"},
 };
 
 static struct json *read_list(const char *text)
@@ -87,11 +91,9 @@ static struct json *read_value(enum value_kind kind, const char *text)
 static bool take(void *ctx, const char *text)
 {
     const struct key_option *option = ctx;
-    static const char *const lifts[] = {[VALUE_WHOLE] = "none",
-                                        [VALUE_MONEY] = "none",
-                                        [VALUE_TEXT] = "refuse",
-                                        [VALUE_LIST] = "all",
-                                        [VALUE_TIME] = "never"};
+    static const char *const lifts[] = {
+        [VALUE_WHOLE] = "none", [VALUE_MONEY] = "none", [VALUE_TEXT] = "refuse",
+        [VALUE_LIST] = "all",   [VALUE_TIME] = "never", [VALUE_NAME] = "none"};
     bool lifted = strcmp(text, lifts[option->row->kind]) == 0;
     struct json *value = lifted ? json_new_null() : read_value(option->row->kind, text);
     if (value)

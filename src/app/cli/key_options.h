@@ -7,7 +7,7 @@
 
 struct json;
 
-#define KEY_OPTION_COUNT 12
+#define KEY_OPTION_COUNT 14
 
 struct key_options {
     struct json *wish; /* key_options_deinit frees it */

@@ -99,7 +99,7 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
 
 const struct tier_server *config_tier_server(const struct config_tier *tier)
 {
-    return tier->kind == CONFIG_TIER_LOCAL ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
+    return tier->kind < CONFIG_TIER_SERVER ? NULL : tier_servers[tier->kind - CONFIG_TIER_SERVER];
 }
 
 struct tier_server_options config_tier_options(const struct config_tier *tier)

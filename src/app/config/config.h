@@ -33,7 +33,7 @@ struct tier_server;         /* tier/servers.h */
 struct tier_server_options; /* tier/tier.h */
 
 /* From CONFIG_TIER_SERVER on: a kind of server, in the order of tier_servers. */
-enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_SERVER };
+enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_REVIEW, CONFIG_TIER_SERVER };
 
 /* A list of texts, NULL-terminated. */
 struct config_texts {
@@ -122,6 +122,11 @@ struct config_tier {
     double cached_input_usd_per_mtok; /* NAN = as input_usd_per_mtok */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
     struct tier_limits limits;
+    struct {
+        double minutes, usd_hour, cost_of_error;
+        uint32_t queue_max, sla_minutes, lease_minutes, expires_hours, hold_s, keep_days;
+        int interim; /* enum review_interim */
+    } review;        /* of a tier of people */
 };
 
 /* Where the server listens: host and port, or the path of a socket. */

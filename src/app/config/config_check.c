@@ -124,6 +124,29 @@ static enum td_status check_local(const struct config *config, const struct conf
     return TD_OK;
 }
 
+static enum td_status check_review(const struct config *config, const struct config_tier *tier,
+                                   struct td_error *err)
+{
+    if (tier->place != TD_PLACE_PREMISES || tier->model || tier->base_url || tier->api_key_env ||
+        tier->api_key_file || tier->pinned_key || tier->api_version || tier->header_count ||
+        tier->key_count || tier->token_command.count || tier->model_count || tier->confidence)
+        return refuse(config, tier->line, err,
+                      "people have no server: remove place, model, base_url, api_version, headers, "
+                      "keys, confidence and pinned_key from tier '%.60s'",
+                      tier->name);
+    if (!config->state && !config->state_dir)
+        return refuse(config, tier->line, err,
+                      "the tickets of tier '%.60s' are kept in the state folder, and there is "
+                      "none: set state_dir or TANDEM_STATE_DIR",
+                      tier->name);
+    if (tier->review.cost_of_error > 0 && !(tier->review.usd_hour > 0))
+        return refuse(config, tier->line, err,
+                      "tier '%.60s' weighs review.cost_of_error against the cost of a review: give "
+                      "review.usd_hour, too",
+                      tier->name);
+    return TD_OK;
+}
+
 static bool is_route(const struct config *config, const char *name)
 {
     for (size_t i = 0; i < config->route_count; i++)
@@ -257,8 +280,9 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
     }
     if (status != TD_OK)
         return status;
-    return tier->kind == CONFIG_TIER_LOCAL ? check_local(config, tier, err)
-                                           : check_server(config, tier, err);
+    return tier->kind == CONFIG_TIER_LOCAL    ? check_local(config, tier, err)
+           : tier->kind == CONFIG_TIER_REVIEW ? check_review(config, tier, err)
+                                              : check_server(config, tier, err);
 }
 
 /* --- routes --- */
@@ -275,6 +299,11 @@ static enum td_status check_ladder(const struct config *config, const struct con
             if (strcmp(route->tiers.items[j], name) == 0)
                 return refuse(config, route->line, err, "route '%s' names the tier '%.60s' twice",
                               route->name, name);
+        if (config_tier_find(config, name)->kind == CONFIG_TIER_REVIEW &&
+            i + 1 < route->tiers.count)
+            return refuse(config, route->line, err,
+                          "people are the last to ask: put tier '%.60s' at the end of route '%s'",
+                          name, route->name);
     }
     if (route->tiers.count == 0)
         return refuse(config, route->line, err, "route '%s' needs at least one tier", route->name);

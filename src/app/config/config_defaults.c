@@ -123,7 +123,7 @@ static unsigned takes_of(const struct model_card *card)
 
 const struct model_card *config_model_card(const struct config_tier *tier, const char *model)
 {
-    if (tier->kind == CONFIG_TIER_LOCAL) /* also one that is refused later for having models */
+    if (tier->kind < CONFIG_TIER_SERVER) /* also one that is refused later for having models */
         return NULL;
     const struct tier_server *kind = config_tier_server(tier);
     bool own = !kind->base_url || strcmp(tier->base_url, kind->base_url) == 0 || tier->assumed;
@@ -296,10 +296,11 @@ static enum td_status fill_tiers(struct config *config, const struct config_envi
     enum td_status status = config->tier_count ? TD_OK : take_default_tiers(config, env, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         struct config_tier *tier = &config->tiers[i];
-        bool local = tier->kind == CONFIG_TIER_LOCAL;
-        if (local && tier->place < 0)
+        if (tier->kind == CONFIG_TIER_LOCAL && tier->place < 0)
             tier->place = TD_PLACE_DEVICE;
-        if (!local)
+        if (tier->kind == CONFIG_TIER_REVIEW && tier->place < 0)
+            tier->place = TD_PLACE_PREMISES;
+        if (tier->kind >= CONFIG_TIER_SERVER)
             status = fill_server_tier(config, tier, env, err);
         bool priced = is_priced(tier);
         if (status == TD_OK)

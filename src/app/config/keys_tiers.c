@@ -7,11 +7,14 @@
 
 /* In the order of enum config_tier_kind: the index is the value. */
 #define NAME(server, text) text,
-static const char *const kind_names[] = {"local", TIER_SERVERS(NAME) NULL};
+static const char *const kind_names[] = {"local", "review", TIER_SERVERS(NAME) NULL};
 
 /* In the order of enum prefill. */
 static const char *const prefill_names[] = {"none", "message", "prefix", "continue_final_message",
                                             NULL};
+
+/* In the order of enum review_interim. */
+static const char *const interim_names[] = {"best_candidate", "notice", NULL};
 
 static const char *const stream_names[] = {"always", "as_asked", NULL};
 
@@ -78,6 +81,33 @@ static const struct config_key limit_keys[] = {
 };
 static const struct config_section limit_section = KEYS_MAP(limit_keys);
 
+static const struct config_key review_keys[] = {
+    {"minutes", CONFIG_KEY_NUMBER, AT(review.minutes), "5", 0.1, 100000,
+     .help = "how long a person works on a ticket"},
+    {"usd_hour", CONFIG_KEY_NUMBER, AT(review.usd_hour), "0", 0, 100000,
+     .help = "what an hour of that costs, in US dollars; each ticket is booked with it"},
+    {"cost_of_error", CONFIG_KEY_NUMBER, AT(review.cost_of_error), "0", 0, 1e9,
+     .help = "what a wrong answer costs, in US dollars, unless the request says it: people are "
+             "asked where that times the probability of an error is more than a review costs; 0 = "
+             "the gates alone decide"},
+    {"queue_max", CONFIG_KEY_UINT, AT(review.queue_max), "1000", 1, 100000,
+     .help = "tickets that may wait; beyond them people are not asked"},
+    {"sla_minutes", CONFIG_KEY_UINT, AT(review.sla_minutes), "60", 1, 100000,
+     .help = "within how long they answer; a request that wants its answer sooner is not theirs"},
+    {"lease_minutes", CONFIG_KEY_UINT, AT(review.lease_minutes), "15", 1, 10000,
+     .help = "for how long a ticket is whose who takes it; then others may take it"},
+    {"expires_hours", CONFIG_KEY_UINT, AT(review.expires_hours), "72", 1, 100000,
+     .help = "when a ticket that nobody has answered ends"},
+    {"interim", CONFIG_KEY_CHOICE, AT(review.interim), "best_candidate", .choices = interim_names,
+     .help = "what the client gets meanwhile: best_candidate, the best answer in hand, or notice, "
+             "a sentence that says where the answer will be; both are disclosed"},
+    {"hold_s", CONFIG_KEY_UINT, AT(review.hold_s), "0", 0, 3600,
+     .help = "how long the request waits for a person before that"},
+    {"keep_days", CONFIG_KEY_UINT, AT(review.keep_days), "30", 1, 3650,
+     .help = "how long tickets are kept that have ended, with who looked at them"},
+};
+static const struct config_section review_section = KEYS_MAP(review_keys);
+
 const char *const config_modalities[] = {"text", "image", "audio", "file", NULL};
 
 /* What differs from the tier: the rest is the server's. */
@@ -122,8 +152,9 @@ static const struct config_key tier_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "unique name; a request may name it as its model"},
     {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = kind_names, .required = true,
-     .help = "local: the engine in this process; openai: any OpenAI-compatible server; the others "
-             "are the same with a provider's address, key and ways (docs/providers.md)"},
+     .help = "local: the engine in this process; review: people (docs/review.md); openai: any "
+             "OpenAI-compatible server; the others are the same with a provider's address, key and "
+             "ways (docs/providers.md)"},
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
      .help = "how far data travels; default: device for local, and for vllm, sglang, llama-server, "
              "ollama and lmstudio at a loopback address; else cloud. Only a loopback address is on "
@@ -212,5 +243,7 @@ static const struct config_key tier_keys[] = {
      .help = "how long the tier may take"},
     {"limits", CONFIG_KEY_SECTION, 0, NULL, .section = &limit_section,
      .help = "how much the tier is asked; what is beyond goes to the next tier of the route"},
+    {"review", CONFIG_KEY_SECTION, 0, NULL, .section = &review_section,
+     .help = "of kind review: how people work (docs/review.md)"},
 };
 const struct config_section keys_tier = KEYS_LIST(tier_keys, struct config_tier);

@@ -108,7 +108,8 @@ enum td_status tier_answers_open(const char *config_path, const char *name, char
     bool local = from && from->kind == CONFIG_TIER_LOCAL;
     if (status == TD_OK && !name && !from)
         status = error_set(err, TD_NOT_FOUND, "the configuration has no tier on the device");
-    else if (status == TD_OK && (!from || (local && !arguments)))
+    else if (status == TD_OK &&
+             (!from || from->kind == CONFIG_TIER_REVIEW || (local && !arguments)))
         status = error_set(err, TD_NOT_FOUND, "the configuration has no tier '%.60s'%s%s", name,
                            arguments ? "" : " with a server",
                            config_suggest_tier(tier->config, name).text);

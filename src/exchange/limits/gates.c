@@ -27,7 +27,7 @@ struct gate {
 bool gates_on(const struct gate_settings *gates)
 {
     return gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0 ||
-           gates->uncalibrated;
+           gates->uncalibrated || gates->error_usd > 0;
 }
 
 void gates_write(const struct gate_settings *gates, struct buf *out)
@@ -204,6 +204,35 @@ static bool g3_judge(const struct gate_view *view, struct gate_verdict *out)
     return view->settings->g3_on && is_under(view, g3_least(view), out);
 }
 
+/* --- stakes --- */
+
+double gates_loss_usd(const struct gate_settings *gates, double confidence)
+{
+    return gates->error_usd * (isnan(confidence) ? 0.5 : 1 - confidence);
+}
+
+/* However sure the answer is: people are asked where an error would cost more than they do. */
+static bool is_costly(const struct gate_view *view, struct gate_verdict *out)
+{
+    const struct gate_settings *gates = view->settings;
+    double confidence = confidence_value(view->confidence);
+    if (!(gates->error_usd > 0) || !(gates_loss_usd(gates, confidence) > gates->review_usd))
+        return false;
+    *out = (struct gate_verdict){.confidence = confidence,
+                                 .threshold = 1 - gates->review_usd / gates->error_usd};
+    return true;
+}
+
+static void say_costly(const struct gate_verdict *verdict, const struct gate_view *view,
+                       const char *tier, char out[static REASON_TEXT_BYTES])
+{
+    snprintf(out, REASON_TEXT_BYTES,
+             "an error of %.64s's answer would cost %.4g USD: the expected loss of %.4g is more "
+             "than a review (%.4g)",
+             tier, view->settings->error_usd, gates_loss_usd(view->settings, verdict->confidence),
+             view->settings->review_usd);
+}
+
 /* --- the end --- */
 
 static bool is_cut(const struct gate_view *view, struct gate_verdict *out)
@@ -232,6 +261,7 @@ static const struct gate gates[] = {
     {"g2", REASON_LEFT_LOW_CONFIDENCE, g2_look, g2_judge, say_low},
     {"abandon", REASON_LEFT_LOW_CONFIDENCE, abandon_look, NULL, say_low},
     {"g3", REASON_LEFT_LOW_CONFIDENCE, NULL, g3_judge, say_low},
+    {"stakes", REASON_LEFT_STAKES, NULL, is_costly, say_costly},
     {"cut", REASON_LEFT_CUT, NULL, is_cut, say_cut},
 };
 
@@ -258,6 +288,11 @@ struct gate_verdict gates_judge(const struct gate_view *view)
 const char *gate_name(const struct gate *gate)
 {
     return gate->name;
+}
+
+bool gate_is_refusal(const struct gate *gate)
+{
+    return gate && gate->look == is_not_mine;
 }
 
 bool gate_is_cut(const struct gate *gate)

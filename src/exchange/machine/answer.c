@@ -22,8 +22,8 @@
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
-    return by->fallback || by->low || by->cut || by->eased || ex->plan.spent ||
-           disclosure_stands_in(ex, by) || ex->continuation.seam_count > 0 ||
+    return by->fallback || by->low || by->cut || by->eased || ex->review.pending ||
+           ex->plan.spent || disclosure_stands_in(ex, by) || ex->continuation.seam_count > 0 ||
            (fault && !fault->is_loading);
 }
 
@@ -99,7 +99,8 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->confidence = by->outcome != ATTEMPT_OPEN
                               ? by->confidence
                               : confidence_value(&ex->lane->confidence); /* so far */
-    summary->review = ex->hopeless ||
+    summary->pending = ex->review.pending != NULL;
+    summary->review = ex->hopeless || summary->pending ||
                       (by->outcome != ATTEMPT_OPEN && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
     summary->stop_number = by->stop_number;
@@ -383,6 +384,8 @@ static void end(struct exchange *ex, enum exchange_end how)
     loop_timer_stop(ex->loop, ex->step_timer);
     deadline_end(ex);
     parts_ended(ex, how);
+    if (how == ENDED_OK)
+        review_learn(ex);
 }
 
 /* --- the last event --- */

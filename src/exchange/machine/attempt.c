@@ -120,11 +120,13 @@ static void settle_cost(const struct lane *lane, const struct tier_usage *told)
             attempt->usage.completion_tokens = told->most;
     }
     attempt->cost_usd = cost_usd(facts, &attempt->usage);
+    if (facts->people && !attempt->unbilled) /* the ticket will be looked at, whoever waits */
+        attempt->cost_usd = facts->review_usd;
     if (tier_cache_is_kept(attempt->cache)) {
         attempt->saved_usd = attempt->cost_usd;
         attempt->cost_usd = 0;
     }
-    attempt->estimated = attempt->cost_usd > 0 && !told->exact;
+    attempt->estimated = attempt->cost_usd > 0 && !told->exact && !facts->people;
 }
 
 /* A server that tells what cannot be true should be known. */
@@ -181,7 +183,8 @@ void attempt_report_answer(struct exchange *ex)
 {
     const struct attempt *attempt = ex->current;
     if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0 &&
-        !tier_cache_is_kept(attempt->cache) && attempt->purpose != EGRESS_CONTINUATION)
+        !ex->facts[attempt->tier].people && !tier_cache_is_kept(attempt->cache) &&
+        attempt->purpose != EGRESS_CONTINUATION)
         tier_latency_add(ex->services->latency, attempt->tier,
                          attempt->first_ms - attempt->waited_ms,
                          attempt->total_ms - attempt->waited_ms, (uint64_t)exchange_now_ms(ex));
@@ -476,6 +479,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .pass = &lane->pass,
         .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
         .left_ms = deadline_left_for_attempt(ex),
+        .question = review_question(ex),
     };
     attempt->prompt_estimate = tier_estimate_prompt(request);
     if (!ready) {

@@ -122,6 +122,8 @@ static void advance(struct exchange *ex, enum outcome outcome)
         bool started = false, fallback;
         size_t rung;
         deadline_skip_rungs(ex, ex->kept || ex->left);
+        if (ex->kept)
+            review_skip_rungs(ex, ex->kept->confidence);
         switch (find_step(ex, outcome)) {
         case STEP_NEXT_RUNG:
             fallback = ex->rung_next >= ex->plan.climb_count;
@@ -165,6 +167,10 @@ static void advance(struct exchange *ex, enum outcome outcome)
 static bool may_leave(struct exchange *ex)
 {
     deadline_skip_rungs(ex, true);
+    review_skip_rungs(ex, gate_is_refusal(ex->lane->verdict.left_by) ? 0
+                          : ex->current->outcome == ATTEMPT_OPEN
+                              ? confidence_value(&ex->lane->confidence)
+                              : ex->current->confidence);
     return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !exchange_is_hopeless(ex);
 }
 
@@ -271,7 +277,7 @@ bool climb_look(struct exchange *ex)
     if (!verdict.left_by)
         return false;
     ex->lane->verdict = verdict;
-    if (ex->current->urgent || !may_leave(ex))
+    if (ex->current->urgent || !may_leave(ex) || review_is_next(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
     explain_odd(ex);
@@ -332,6 +338,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     }
     explain_leaving(ex, &view);
     ex->current->outcome = ATTEMPT_ESCALATED;
+    review_note_candidate(ex);
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
 }
@@ -373,7 +380,14 @@ void climb_refuse(struct exchange *ex, enum td_status status)
 
 void climb_after(struct exchange *ex, const struct tier_result *result)
 {
-    if (result->status == TD_OK) {
+    ex->review.accepted = result->accepted;
+    if (result->pending)
+        review_note_pending(ex);
+    if (result->pending && result->status != TD_OK) {
+        attempt_close(ex->lane, ATTEMPT_PENDING, result);
+        ex->current->why_left = REASON_REVIEW_PENDING;
+        advance(ex, OUTCOME_FAILED);
+    } else if (result->status == TD_OK) {
         complete_attempt(ex, result);
     } else {
         attempt_fail(ex, result);

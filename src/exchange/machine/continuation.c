@@ -68,15 +68,21 @@ const char *continuation_obstacle(const struct exchange *ex)
     return NULL;
 }
 
+/* People begin anew. */
+static bool has_next(const struct exchange *ex)
+{
+    return ex->rung_next < ex->plan.rung_count && !ex->facts[ex->plan.rungs[ex->rung_next]].people;
+}
+
 bool continuation_has_rung(const struct exchange *ex)
 {
     return ex->attempt_count < ATTEMPTS_MAX && ex->continuation.seam_count < SEAMS_MAX &&
-           (ex->rung_next < ex->plan.rung_count || ex->left || ex->kept);
+           (has_next(ex) || ex->left || ex->kept);
 }
 
 size_t continuation_take_rung(struct exchange *ex)
 {
-    if (ex->rung_next < ex->plan.rung_count)
+    if (has_next(ex))
         return ex->rung_next++;
     struct attempt **before = ex->left ? &ex->left : &ex->kept;
     size_t rung = (*before)->rung;

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
+#include "tier/review/review.h"
 
 #include <assert.h>
 #include <math.h>
@@ -62,7 +63,9 @@ void disclosure_cause(const struct exchange *ex, const struct attempt *attempt, 
                       size_t size)
 {
     const char *name = ex->facts[attempt->tier].name;
-    const char *verb = verb_of(attempt->status, attempt->http_status);
+    const char *verb = attempt->outcome == ATTEMPT_PENDING
+                           ? "will answer later"
+                           : verb_of(attempt->status, attempt->http_status);
     /* With an HTTP status the words are the server's, and may repeat what it was sent. */
     if (attempt->http_status >= 300)
         snprintf(out, size, "tier %s %s (HTTP %d)", name, verb, attempt->http_status);
@@ -201,6 +204,13 @@ static void write_degraded(const struct exchange *ex, char out[static DISCLOSURE
     char cause[DISCLOSURE_BYTES / 2] = "";
     if (ex->continuation.seam_count > 0) {
         write_seams(ex, out);
+        return;
+    }
+    if (ex->review.pending) {
+        add(out, DISCLOSURE_BYTES,
+            "%s: a person has not looked at it yet. The final answer will be at " REVIEW_ANSWER_PATH
+            "%s.",
+            ex->review.pending == ex->current ? "No answer yet" : "Interim answer", ex->id);
         return;
     }
     if (ex->current->cut)

@@ -59,6 +59,7 @@ static void exchange_free(struct exchange *ex)
     free(ex->answer.steps);
     free(ex->answer.message);
     continuation_deinit(&ex->continuation);
+    review_deinit(&ex->review);
     outgoing_deinit(&ex->outgoing);
     free(ex->signatures);
     free(ex->findings);
@@ -179,6 +180,7 @@ static void make_plan(struct exchange *ex, const struct route *route)
     look_for_kept(ex, route);
     parts_prepare(ex, route);
     choose_tiers(ex, route);
+    review_prepare(ex);
     for (size_t i = 0; i < ex->services->tier_count; i++)
         if (ex->plan.missing >> i & 1)
             want_tier(ex, i);

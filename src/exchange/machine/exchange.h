@@ -199,6 +199,7 @@ struct exchange_summary {
     bool deadline_missed;   /* its deadline passed, or that of the first text */
     uint32_t deadline_ms;   /* of the whole answer, since the exchange began; 0 = none */
     bool review;            /* a person should look at it: hopeless, or too little confidence */
+    bool pending;           /* a person will, and answer later (tier/review/review.h) */
     const char *disclosure; /* a sentence when degraded or of a similar question; else NULL */
     enum td_finish finish;
     uint32_t stop_number; /* of the request's stop text that ended it, from 1; 0 = none is known */

@@ -12,6 +12,7 @@
 #include "exchange/machine/exchange.h"
 #include "exchange/machine/outgoing.h"
 #include "exchange/machine/part.h"
+#include "exchange/machine/review.h"
 #include "exchange/private/conversation_id.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/tally.h"
@@ -68,6 +69,7 @@ struct exchange {
     struct outgoing outgoing;
     struct answer answer;
     struct continuation continuation;
+    struct review review;
     struct part_states parts;
 };
 

@@ -124,7 +124,7 @@ void outgoing_explain(struct exchange *ex)
 
 const struct td_request *outgoing_plain(const struct exchange *ex, const struct tier_facts *facts)
 {
-    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE
+    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE && !facts->people
                ? minimised_request(ex->outgoing.minimised)
                : asked(ex);
 }
@@ -149,7 +149,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         .tracestate = facts->place <= TD_PLACE_PREMISES ? ex->request.trace_state : NULL,
     };
     trace_write(&ex->trace, ex->current->span, ex->lane->traceparent);
-    if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE)
+    if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE && !facts->people)
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);

@@ -81,6 +81,7 @@ static void read_signals(struct exchange *ex, const struct route *route)
     ex->signals.data_class =
         conversation_id_raise(ex->services->classes, &ex->request, &ex->conversation, false,
                               classify_higher(data_class, ex->request.class_before));
+    ex->signals.keep_nothing = ex->request.keep_nothing;
     ex->signals.deadline_ms = ex->deadline.total_ms;
     ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
@@ -92,6 +93,8 @@ static void read_signals(struct exchange *ex, const struct route *route)
 static void forecast(struct exchange *ex, size_t tier)
 {
     struct tier_state *state = &ex->states[tier];
+    if (ex->facts[tier].people) /* their time is not measured but promised (sla_s) */
+        return;
     const struct tier_ask ask = {.priority = ex->request.priority,
                                  .data_class = ex->signals.data_class,
                                  .prompt_tokens = ex->states[tier].prompt_tokens,

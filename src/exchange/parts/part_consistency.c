@@ -46,7 +46,7 @@ static bool find(struct exchange *ex, const struct route *route, enum consistenc
     if (!consistency_find(ex->services->consistency, &person, bits, distance, &tier))
         return false;
     for (size_t i = 0; i < ex->services->tier_count; i++) {
-        if (consistency_tier_hash(ex->facts[i].name) != tier)
+        if (consistency_tier_hash(ex->facts[i].name) != tier || ex->facts[i].people)
             continue;
         remembered->tier = i;
         remembered->by =

@@ -41,6 +41,8 @@ static bool has_rung(const struct exchange *ex)
     if (ex->rung_next >= plan->climb_count && (ex->kept || ex->left))
         return false;
     size_t tier = plan->rungs[ex->rung_next];
+    if (ex->facts[tier].people)
+        return false;
     if (ex->rung_next < plan->climb_count && exchange_is_hopeless(ex))
         return false;
     return !ex->services->health ||

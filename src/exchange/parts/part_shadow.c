@@ -56,7 +56,7 @@ static size_t tier_beside(const struct exchange *ex, bool device)
     size_t first = SIZE_MAX, others = device ? ex->services->tier_count : 0;
     for (size_t i = 0; i < ex->plan.rung_count + others; i++) {
         size_t tier = i < ex->plan.rung_count ? ex->plan.rungs[i] : i - ex->plan.rung_count;
-        if (on_device(ex, tier) != device)
+        if (on_device(ex, tier) != device || ex->facts[tier].people)
             continue;
         if (!wanted || strcmp(ex->facts[tier].name, wanted) == 0)
             return tier;

@@ -67,13 +67,16 @@ bool part_verify_is_sampled(const struct exchange *ex)
            hash_draw(ex->id, "verify") < settings->share;
 }
 
-/* The rung above the start whose tier the route names, or the next one; SIZE_MAX = none. */
+/* The rung above the start whose tier the route names, or the next one; SIZE_MAX = none. People
+ * check nothing while somebody waits. */
 static size_t checking_rung(const struct exchange *ex)
 {
     const char *wanted = is_race(ex) ? NULL : ex->plan.route->verify.tier;
-    for (size_t i = 1; i < ex->plan.climb_count; i++)
-        if (!wanted || strcmp(ex->facts[ex->plan.rungs[i]].name, wanted) == 0)
+    for (size_t i = 1; i < ex->plan.climb_count; i++) {
+        const struct tier_facts *facts = &ex->facts[ex->plan.rungs[i]];
+        if (!facts->people && (!wanted || strcmp(facts->name, wanted) == 0))
             return i;
+    }
     return SIZE_MAX;
 }
 

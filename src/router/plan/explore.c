@@ -27,7 +27,7 @@ static bool is_open(const struct question *q, size_t usual, const struct decisio
 static bool may_be_drawn(const struct question *q, size_t tier)
 {
     uint32_t wait_max = q->route->overflow_after_ms;
-    return tier_is_available(q, tier) && tier_is_affordable(q, tier) &&
+    return !q->facts[tier].people && tier_is_available(q, tier) && tier_is_affordable(q, tier) &&
            (wait_max == 0 || q->states[tier].wait_ms <= wait_max);
 }
 

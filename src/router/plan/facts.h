@@ -106,6 +106,13 @@ struct tier_facts {
     const struct confidence_model *confidence_model;           /* bound to this model; or NULL */
     uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
     const struct model_fault *model_fault; /* NULL = runs the model that was named */
+    /* People answer here, by tickets (tier/review/review.h). They are asked last, and never to save
+     * time: not beside another tier, nor to go on with its answer. */
+    bool people;
+    uint32_t sla_s;       /* within which they answer */
+    uint32_t tickets_max; /* that may wait for them */
+    double review_usd;    /* what a review costs; 0 = not said */
+    double cost_of_error; /* and a wrong answer, in USD; 0 = not weighed */
 };
 
 /* Whether it may answer at all, as far as the configuration and its model go. */
@@ -147,6 +154,7 @@ struct tier_state {
     /* And with that to the first text and to the whole answer; cautious. 0 = not known. Compared
      * with its deadlines (plan.c). */
     double forecast_ttft_ms, forecast_total_ms;
+    uint32_t tickets; /* that wait for people */
 };
 
 #endif

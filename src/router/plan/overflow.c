@@ -39,8 +39,8 @@ bool tier_is_affordable(const struct question *q, size_t tier)
 
 static bool takes_over(const struct question *q, size_t busy, size_t tier)
 {
-    return tier_is_available(q, tier) && is_free(q, &q->states[busy], &q->states[tier]) &&
-           tier_is_affordable(q, tier);
+    return !q->facts[tier].people && tier_is_available(q, tier) &&
+           is_free(q, &q->states[busy], &q->states[tier]) && tier_is_affordable(q, tier);
 }
 
 /* The nearest position above, else below, whose tier takes the request over. */

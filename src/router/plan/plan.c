@@ -348,6 +348,31 @@ static bool beyond_cap(const struct question *q, size_t tier, char why[REASON_TE
                    q->signals->capped_at == 1 ? "" : "s");
 }
 
+/* A client that wants its answer at once is not helped by one of tomorrow. */
+static bool beyond_people(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    double wanted_ms = sooner(q->signals->slo_ttft_ms, q->signals->slo_ms);
+    return facts->people && wanted_ms < facts->sla_s * 1000.0 &&
+           removed(why, "people answer at %.64s within %u min, and %.0f ms are asked for",
+                   facts->name, facts->sla_s / 60, wanted_ms);
+}
+
+static bool beyond_keeping(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->facts[tier].people && q->signals->keep_nothing &&
+           removed(why, "nothing of the request may be kept, and a ticket of %.64s is",
+                   q->facts[tier].name);
+}
+
+static bool full(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return facts->people && q->states[tier].tickets >= facts->tickets_max &&
+           removed(why, "%u tickets wait at %.64s, as many as may", q->states[tier].tickets,
+                   facts->name);
+}
+
 static const struct constraint permissions[] = {
     {REASON_REMOVED_KEY_TERMS, outside_key_terms},   {REASON_REMOVED_NAMED, other_than_named},
     {REASON_REMOVED_ROUTE_KIND, outside_route_kind}, {REASON_REMOVED_MODE, outside_mode},
@@ -355,11 +380,16 @@ static const struct constraint permissions[] = {
     {REASON_REMOVED_CONSENT, without_consent},       {REASON_REMOVED_RULE, outside_rule},
     {REASON_REMOVED_CAPABILITY, without_capability}, {REASON_REMOVED_CONTEXT, beyond_context},
     {REASON_REMOVED_BUDGET, beyond_budget},          {REASON_REMOVED_CAPPED, beyond_cap},
+    {REASON_REMOVED_TOO_SLOW, beyond_people},        {REASON_REMOVED_CAPABILITY, beyond_keeping},
 };
 static const struct constraint availability[] = {
-    {REASON_REMOVED_NO_KEY, without_key},      {REASON_REMOVED_NO_MODEL, without_model},
-    {REASON_REMOVED_OFFLINE, without_network}, {REASON_REMOVED_OFFLINE, offline},
-    {REASON_REMOVED_TOO_SLOW, too_slow},       {REASON_REMOVED_DEVICE, spared},
+    {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_NO_MODEL, without_model},
+    {REASON_REMOVED_OFFLINE, without_network},
+    {REASON_REMOVED_OFFLINE, offline},
+    {REASON_REMOVED_TOO_SLOW, too_slow},
+    {REASON_REMOVED_DEVICE, spared},
+    {REASON_REMOVED_FULL, full},
 };
 
 bool tier_is_available(const struct question *q, size_t tier)

@@ -44,6 +44,9 @@ struct gate_settings {
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
     int risk;                 /* enum risk_level: of a calibrated tier's threshold */
     bool uncalibrated;        /* tier_gates_of: no number says what may be kept */
+    /* Where people can be asked: what a wrong answer costs (0 = not weighed), and what they do.
+     * Of the exchange, not of the route. */
+    double error_usd, review_usd;
     /* Kept although a gate would leave: no tier is expected to be right more often; 0 = off. */
     double hopeless_under;
     double human_under; /* an answer with less confidence is for a person to look at; 0 = off */
@@ -157,6 +160,8 @@ enum reason_code {
     REASON_REMOVED_RULE,
     REASON_REMOVED_BUDGET,
     REASON_REMOVED_KEY_TERMS, /* the API key may not use it */
+    REASON_REMOVED_FULL,      /* as many tickets wait for people as may */
+    REASON_REMOVED_NOT_WORTH, /* a review costs more than it can be expected to save */
     REASON_REMOVED_CAPPED,    /* the last of those that remove */
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
@@ -179,6 +184,7 @@ enum reason_code {
     REASON_LEFT_PROBE,
     REASON_LEFT_UNCALIBRATED, /* nothing is known of what its confidence is worth */
     REASON_LEFT_VALUES,       /* a structured answer whose values say nothing */
+    REASON_LEFT_STAKES,       /* an error would cost more than a review */
     REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
@@ -195,17 +201,18 @@ enum reason_code {
     REASON_CONFIDENCE_STALE, /* the server is not the one that its confidence model is of */
     REASON_ODD_LOGPROBS,     /* the tier sent numbers that are no log-probabilities */
     REASON_REVIEW,
-    REASON_HEDGED,        /* asked while a slow tier still works */
-    REASON_HEDGE_WON,     /* and answered first */
-    REASON_HEDGE_LOST,    /* or did not */
-    REASON_HEDGE_REFUSED, /* not asked: the share or a budget is used up */
-    REASON_VERIFYING,     /* a stronger tier checks the answer (G4) */
-    REASON_VERIFIED,      /* and found it right */
-    REASON_LEFT_REFUTED,  /* or wrong */
-    REASON_UNVERIFIED,    /* or could not be asked, or said nothing in time */
-    REASON_NOT_GIVEN,     /* the client's form has no place for the answer */
-    REASON_CONTINUED,     /* goes on with what a tier that broke off had shown */
-    REASON_USAGE_REFUSED, /* the tier told of more than can have been, or of what is no usage */
+    REASON_REVIEW_PENDING, /* a person will answer later */
+    REASON_HEDGED,         /* asked while a slow tier still works */
+    REASON_HEDGE_WON,      /* and answered first */
+    REASON_HEDGE_LOST,     /* or did not */
+    REASON_HEDGE_REFUSED,  /* not asked: the share or a budget is used up */
+    REASON_VERIFYING,      /* a stronger tier checks the answer (G4) */
+    REASON_VERIFIED,       /* and found it right */
+    REASON_LEFT_REFUTED,   /* or wrong */
+    REASON_UNVERIFIED,     /* or could not be asked, or said nothing in time */
+    REASON_NOT_GIVEN,      /* the client's form has no place for the answer */
+    REASON_CONTINUED,      /* goes on with what a tier that broke off had shown */
+    REASON_USAGE_REFUSED,  /* the tier told of more than can have been, or of what is no usage */
     REASON_CODE_COUNT
 };
 
@@ -357,6 +364,7 @@ struct signals {
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only;          /* nothing is to be generated */
+    bool keep_nothing;         /* of the request or its answer, beyond the exchange */
     unsigned needs;            /* of enum capability */
     const char *sampling;      /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
     const char *format_member; /* that asks for an output format; or NULL; static */

@@ -70,6 +70,10 @@ bool reach_allowed(const struct tier_facts *facts, enum td_data_class data_class
 {
     bool known = (unsigned)data_class < CLASS_COUNT;
     bool ruled = known && facts->ruled;
+    /* Nothing is sent to people: their queue is here, or else `sees` says what it may not hold. Who
+     * of them may look is a matter of their clearance. */
+    if (facts->people)
+        return ruled && (facts->sees >> data_class & 1);
     switch (facts->place) {
     case TD_PLACE_DEVICE:
         return !ruled || (facts->sees >> data_class & 1);

@@ -36,7 +36,8 @@ struct choice {
 static size_t first_at(const struct choice *choice, bool device)
 {
     for (size_t i = 0; i < choice->count; i++)
-        if ((choice->q->facts[choice->ladder[i]].place == TD_PLACE_DEVICE) == device)
+        if ((choice->q->facts[choice->ladder[i]].place == TD_PLACE_DEVICE) == device &&
+            !choice->q->facts[choice->ladder[i]].people)
             return i;
     return 0;
 }
@@ -98,6 +99,7 @@ static size_t first_available_at(const struct choice *choice, bool device)
 {
     for (size_t i = 0; i < choice->count; i++)
         if ((choice->q->facts[choice->ladder[i]].place == TD_PLACE_DEVICE) == device &&
+            !choice->q->facts[choice->ladder[i]].people &&
             tier_is_available(choice->q, choice->ladder[i]))
             return i;
     return SIZE_MAX;
@@ -211,7 +213,8 @@ static size_t start_of_route(const struct choice *choice)
 static bool start_by_gate(const struct choice *choice)
 {
     struct start *start = choice->start;
-    if (start->position + 1 >= choice->count)
+    if (start->position + 1 >= choice->count ||
+        choice->q->facts[choice->ladder[start->position + 1]].people)
         return false;
     const char *name = name_at(choice, start->position);
     const char *next = name_at(choice, start->position + 1);
@@ -246,7 +249,7 @@ static size_t best_of(const struct question *q, const struct score *scores, cons
     bool best_available = false;
     for (size_t i = 0; i < count; i++) {
         bool available = tier_is_available(q, ladder[i]);
-        if (i == other_than)
+        if (i == other_than || (q->facts[ladder[i]].people && count > 1))
             continue;
         if (best == SIZE_MAX || available > best_available ||
             (available == best_available && scores[i].total_usd < scores[best].total_usd)) {

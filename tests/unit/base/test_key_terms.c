@@ -1,6 +1,7 @@
 /* What a key may do, as JSON: what is read is what is written, and a slip is refused. */
 #include "base/json.h"
 #include "base/key_terms.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "test.h"
 
@@ -26,12 +27,14 @@ static void test_terms_are_written_as_they_were_read(void)
         "{\"requests_per_minute\":60,\"tokens_per_minute\":100000,\"usd_per_day\":1.5,"
         "\"usd_per_month\":20.0,\"tokens_per_day\":5000000000,\"tokens_per_month\":7,"
         "\"when_spent\":\"local\",\"weight\":3,\"models\":[\"auto\",\"gpt-*\"],"
-        "\"tiers\":[\"local\"],\"classes\":[\"public\",\"restricted\"]}";
+        "\"tiers\":[\"local\"],\"classes\":[\"public\",\"restricted\"],"
+        "\"role\":\"reviewer\",\"clearance\":\"sensitive\"}";
     struct key_terms terms = key_terms_none;
     struct td_error err;
     const char *member = NULL;
     CHECK(read_terms(text, &terms, &member, &err) == TD_OK);
     CHECK(terms.requests_per_minute == 60 && terms.tokens[KEY_DAY] == 5000000000u);
+    CHECK(terms.reviews && terms.clearance == TD_CLASS_SENSITIVE + 1);
     CHECK(terms.local_when_spent && terms.weight == 3 && terms.classes == 9);
     CHECK(strcmp(terms.models, "auto,gpt-*") == 0);
     struct json *object = json_new_object();
@@ -78,6 +81,8 @@ static void test_a_slip_is_refused_with_its_place_and_changes_nothing(void)
         {"{\"models\":[\"a\\nb\"]}", "models"},
         {"{\"tiers\":[1]}", "tiers"},
         {"{\"classes\":[\"secret\"]}", "classes"},
+        {"{\"role\":\"boss\"}", "role"},
+        {"{\"clearance\":\"secret\"}", "clearance"},
         {"[]", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

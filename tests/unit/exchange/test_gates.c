@@ -277,6 +277,25 @@ static void test_a_risk_that_cannot_be_promised_is_said(void)
     }
 }
 
+static void test_high_stakes_leave_an_answer_that_every_other_gate_keeps(void)
+{
+    struct gate_settings gates = {.error_usd = 100, .review_usd = 5};
+    struct confidence sure = tokens(4, 0.99, 0), less = tokens(4, 0.9, 0), none = tokens(0, 1, 0);
+    CHECK(!judge(&gates, &sure, 4).left_by);
+    CHECK(is(gate_name(judge(&gates, &less, 4).left_by), "stakes"));
+    CHECK(is(gate_name(judge(&gates, &none, 0).left_by), "stakes")); /* half of 100 */
+    CHECK(is(look(&gates, &less, 3), ""));
+    CHECK(gates_on(&gates));
+    gates.error_usd = 9;
+    CHECK(!judge(&gates, &none, 0).left_by);
+    char text[REASON_TEXT_BYTES];
+    gates.error_usd = 100;
+    const struct gate_view view = {&gates, &less, 4, true, false, ANSWER_SOUND};
+    struct gate_verdict verdict = judge(&gates, &less, 4);
+    CHECK(gates_explain(&verdict, &view, "local", text) == REASON_LEFT_STAKES);
+    CHECK(strstr(text, "100 USD") && strstr(text, "review (5)"));
+}
+
 int main(void)
 {
     RUN(test_an_uncalibrated_answer_is_left_at_its_first_token_unless_a_probe_judges_it);
@@ -294,5 +313,6 @@ int main(void)
     RUN(test_g2_without_a_number_looks_at_the_first_token);
     RUN(test_each_gate_alone_is_one);
     RUN(test_a_risk_that_cannot_be_promised_is_said);
+    RUN(test_high_stakes_leave_an_answer_that_every_other_gate_keeps);
     return test_finish();
 }

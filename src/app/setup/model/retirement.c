@@ -10,7 +10,7 @@ void retirement_each(const struct config *config, uint64_t wall_ms, retirement_f
     char words[MODEL_CARD_END_BYTES];
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
-        if (tier->kind == CONFIG_TIER_LOCAL)
+        if (tier->kind < CONFIG_TIER_SERVER)
             continue;
         if (model_card_ends(config_model_card(tier, tier->model), wall_ms, words))
             fn(ctx, tier, tier->model, words);

@@ -405,6 +405,29 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
     return status;
 }
 
+/* The queue is on this device, and who may see what in it is a matter of its reviewers' clearance.
+ * Only where nodes share it does what is restricted stay out. */
+static void set_people(const struct config *config, const struct config_tier *tier,
+                       struct tier_facts *facts)
+{
+    unsigned lower = 1u << TD_CLASS_RESTRICTED;
+    unsigned sees = facts->ruled ? facts->sees & (lower - 1) : lower - 1;
+    facts->people = true;
+    facts->ruled = true;
+    facts->sees = sees == lower - 1 && !config->state ? sees | lower : sees;
+    facts->loopback = !config->state;
+    facts->provider = "review";
+    facts->model = "people";
+    facts->sla_s = tier->review.sla_minutes * 60;
+    facts->tickets_max = tier->review.queue_max;
+    facts->review_usd = tier->review.minutes / 60 * tier->review.usd_hour;
+    facts->cost_of_error = tier->review.cost_of_error;
+    facts->lacks = CAPABILITY_TOOLS | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_WHOLE_TOOLS |
+                   CAPABILITY_FORMATS | CAPABILITY_ADAPTERS | CAPABILITY_COMPLETION |
+                   CAPABILITY_PROMPT_IDS | CAPABILITY_MEDIA | CAPABILITY_NO_RETENTION |
+                   (tier->no_train ? 0u : CAPABILITY_NO_TRAIN);
+}
+
 struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier)
 {
     bool local = tier->kind == CONFIG_TIER_LOCAL;
@@ -422,7 +445,7 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
         .input_usd_per_mtok = tier->input_usd_per_mtok,
         .output_usd_per_mtok = tier->output_usd_per_mtok,
         .cache_write_factor =
-            tier->kind == CONFIG_TIER_LOCAL ? 0 : config_tier_server(tier)->cache_write_factor,
+            config_tier_server(tier) ? config_tier_server(tier)->cache_write_factor : 0,
         .cached_input_usd_per_mtok = isnan(tier->cached_input_usd_per_mtok)
                                          ? tier->input_usd_per_mtok
                                          : tier->cached_input_usd_per_mtok,
@@ -441,6 +464,8 @@ struct tier_facts policy_tier_facts(const struct config *config, const struct co
                       (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
                       (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     config_reach_apply(config, tier, &facts);
+    if (tier->kind == CONFIG_TIER_REVIEW)
+        set_people(config, tier, &facts);
     return facts;
 }
 

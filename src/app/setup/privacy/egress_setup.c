@@ -8,7 +8,7 @@
 static bool leads_elsewhere(const struct config *config)
 {
     for (size_t i = 0; i < config->tier_count; i++)
-        if (config->tiers[i].kind != CONFIG_TIER_LOCAL)
+        if (config->tiers[i].kind >= CONFIG_TIER_SERVER)
             return true;
     return false;
 }

@@ -6,6 +6,7 @@
 
 #include "api/cache/answer_cache.h"
 #include "api/cache/cache_key.h"
+#include "app/setup/files/queue_file.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/budget_restore.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -31,6 +32,7 @@
 #include "exchange/private/consents.h"
 #include "exchange/private/signatures.h"
 #include "ledger/ledger.h"
+#include "ledger/queue_store.h"
 #include "ledger/shared_text.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/class_file.h"
@@ -201,6 +203,20 @@ static enum td_status open_answers(const struct config *config, bool serves,
     return TD_OK;
 }
 
+/* Opened with the first tier of people, which may come with a reload. */
+static enum td_status open_queues(const struct config *config, struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    bool wanted = false;
+    for (size_t i = 0; i < config->tier_count; i++)
+        wanted = wanted || config->tiers[i].kind == CONFIG_TIER_REVIEW;
+    if (!wanted || base->queues)
+        return TD_OK;
+    enum td_status status = queue_file_name(config, path, err);
+    return status == TD_OK ? queue_store_open(path, &base->queues, err) : status;
+}
+
 /* What several servers have together. */
 static enum td_status open_share(const struct config *config, struct share **out,
                                  struct td_error *err)
@@ -263,6 +279,8 @@ enum td_status services_setup_update(const struct config *config, bool serves,
     atomic_store(&parts->egress, parts->base.egress);
     if (status == TD_OK)
         status = open_answers(config, serves, &parts->base, err);
+    if (status == TD_OK)
+        status = open_queues(config, &parts->base, err);
     return status == TD_OK ? open_ramps(config, serves, &parts->base, err) : status;
 }
 
@@ -292,4 +310,5 @@ void services_setup_close(struct services_parts *parts)
     consistency_close(base->consistency);
     similarity_close(parts->similarity);
     answer_cache_free(base->answers);
+    queue_store_close(base->queues);
 }

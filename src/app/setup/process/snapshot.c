@@ -24,6 +24,7 @@
 #include "ledger/ledger.h"
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
+#include "tier/review/review.h"
 #include "tier/servers.h"
 
 #include <assert.h>
@@ -205,6 +206,21 @@ static enum td_status open_tier_confidence(struct snapshot *snapshot, size_t ind
     return status;
 }
 
+static enum td_status make_review(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
+                                  const struct snapshot_base *base, struct td_error *err)
+{
+    const struct config_tier *from = &snapshot->config->tiers[index];
+    const struct review_settings settings = {.interim = (enum review_interim)from->review.interim,
+                                             .hold_ms = from->review.hold_s * 1000,
+                                             .open_max = from->review.queue_max,
+                                             .expires_s = from->review.expires_hours * 3600,
+                                             .keep_s = from->review.keep_days * 86400,
+                                             .lease_s = from->review.lease_minutes * 60};
+    facts->has_key = base->queues != NULL;
+    facts->key_hint = NULL;
+    return tier_review_new(facts, &settings, base->queues, &snapshot->tiers[index], err);
+}
+
 static enum td_status make_tier(struct snapshot *snapshot, size_t index,
                                 const struct snapshot_base *base, struct td_error *err)
 {
@@ -212,6 +228,8 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     struct tier_facts facts = policy_tier_facts(snapshot->config, from);
     if (from->kind == CONFIG_TIER_LOCAL)
         return make_local(snapshot, index, &facts, base, err);
+    if (from->kind == CONFIG_TIER_REVIEW)
+        return make_review(snapshot, index, &facts, base, err);
     facts.provider = config_tier_server(from)->name;
     enum td_status status = TD_OK;
     if (!base->confined)

@@ -12,6 +12,7 @@
 #define SNAPSHOT_SCHEDULERS_MAX (2 * CONFIG_TIERS_MAX)
 
 struct answer_cache;
+struct queue_store;
 struct privacy_scanner;
 struct snapshot;
 struct watch;
@@ -50,6 +51,7 @@ struct snapshot_base {
     struct vault_store *vaults;
     struct consents *consents;
     struct answer_cache *answers;  /* or NULL */
+    struct queue_store *queues;    /* of tickets; NULL = no tier wants one */
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */

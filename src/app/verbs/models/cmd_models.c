@@ -41,7 +41,7 @@ static struct json *local_to_json(const struct config *config, struct td_error *
 
 static const char *key_state(const struct config_tier *tier)
 {
-    if (tier->kind == CONFIG_TIER_LOCAL ||
+    if (tier->kind < CONFIG_TIER_SERVER ||
         (!tier->api_key_env && !tier->api_key_file && !tier->key_count))
         return "not needed";
     if (tier->api_key_file)
@@ -60,7 +60,10 @@ static struct json *tiers_to_json(const struct config *config)
         const struct tier_server *server = config_tier_server(tier);
         struct json *object = json_new_object();
         json_put(object, "name", json_new_cstr(tier->name));
-        json_put(object, "kind", json_new_cstr(server ? server->name : "local"));
+        json_put(object, "kind",
+                 json_new_cstr(server                             ? server->name
+                               : tier->kind == CONFIG_TIER_REVIEW ? "review"
+                                                                  : "local"));
         json_put(object, "place", json_new_cstr(names_place((enum td_place)tier->place)));
         json_put(object, "model", json_new_cstr(tier->model));
         json_put(object, "base_url", json_new_cstr(tier->base_url));

@@ -182,7 +182,7 @@ static struct json *describe_all(struct asked *asked, const struct config *confi
     struct json *out = json_new_array();
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
-        if (tier->kind == CONFIG_TIER_LOCAL)
+        if (tier->kind < CONFIG_TIER_SERVER)
             continue;
         struct json *list = list_of(asked, config, tier);
         json_push(out, describe(asked, tier, tier, list));

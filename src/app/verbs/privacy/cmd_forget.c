@@ -7,7 +7,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/file_setup.h"
-#include "app/setup/files/state_file.h"
+#include "app/setup/files/queue_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -18,9 +18,11 @@
 #include "base/str.h"
 #include "exchange/private/consents.h"
 #include "ledger/forget.h"
+#include "ledger/queue_store.h"
 #include "ledger/shared_text.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #define REPLY_BYTES_MAX 65536
 #define TIMEOUT_MS 60000
@@ -104,6 +106,22 @@ static enum td_status forget_responses(const struct config *config, const char *
     return status;
 }
 
+static enum td_status erase_tickets(const struct config *config, const char *user, uint64_t *erased,
+                                    struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    struct queue_store *queue;
+    *erased = 0;
+    if (queue_file_name(config, path, NULL) != TD_OK || (!config->state && access(path, F_OK) != 0))
+        return TD_OK;
+    enum td_status status = queue_store_open(path, &queue, err);
+    if (status != TD_OK)
+        return status;
+    status = queue_store_forget(queue, NULL, user, erased, err);
+    queue_store_close(queue);
+    return status;
+}
+
 static enum td_status erase_file(const struct config *config, const char *user, struct json **out,
                                  struct td_error *err)
 {
@@ -112,6 +130,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
     uint64_t consents = 0, similar = 0, vaults = 0, files = 0, responses = 0, deferred = 0;
+    uint64_t tickets = 0;
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
@@ -124,6 +143,8 @@ static enum td_status erase_file(const struct config *config, const char *user, 
         status = forget_files(config, user, &files, &deferred, err);
     if (status == TD_OK)
         status = forget_responses(config, user, &responses, err);
+    if (status == TD_OK)
+        status = erase_tickets(config, user, &tickets, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();
@@ -137,6 +158,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     json_put(*out, "files", json_new_int((int64_t)files));
     json_put(*out, "responses", json_new_int((int64_t)responses));
     json_put(*out, "deferred", json_new_int((int64_t)deferred));
+    json_put(*out, "tickets", json_new_int((int64_t)tickets));
     return TD_OK;
 }
 
@@ -156,6 +178,7 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
     printf("%lld files of batches and %lld deferred questions were removed\n",
            count_of(result, "files"), count_of(result, "deferred"));
+    printf("%lld tickets for people were removed\n", count_of(result, "tickets"));
     if (by_server)
         printf("%lld answers that were kept for the same request were dropped\n",
                count_of(result, "answers"));

@@ -589,7 +589,7 @@ static void run_checks(struct doctor *doctor)
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)
-        if (doctor->config->tiers[i].kind != CONFIG_TIER_LOCAL)
+        if (doctor->config->tiers[i].kind >= CONFIG_TIER_SERVER)
             check_tier(doctor, &doctor->config->tiers[i]);
 }
 

@@ -28,6 +28,7 @@
 #include "app/setup/process/memory_rest.h"
 #include "app/setup/process/otlp_setup.h"
 #include "app/setup/process/retention.h"
+#include "app/setup/process/review_events.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/service_manager.h"
 #include "app/setup/process/watch_keeper.h"
@@ -449,6 +450,13 @@ static enum td_status open_keys(struct serve *serve, struct td_error *err)
                            : status;
 }
 
+static void tell_of_reviews(struct serve *serve)
+{
+    struct exchange_services *services = runtime_acquire(serve->runtime);
+    review_events_tell(services, serve->webhooks);
+    runtime_release(serve->runtime, services);
+}
+
 static enum td_status serve_run(struct serve *serve, const struct runtime_options *options,
                                 bool json, struct td_error *err)
 {
@@ -480,6 +488,8 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
         status = otlp_setup_open(runtime_config(serve->runtime), &serve->otlp, err);
     if (status == TD_OK)
         status = webhook_setup_open(runtime_config(serve->runtime), &serve->webhooks, err);
+    if (status == TD_OK)
+        tell_of_reviews(serve);
     const char *access = runtime_config(serve->runtime)->log.access;
     if (status == TD_OK && strcmp(access, "off") != 0)
         status = access_log_open(access, &serve->access_log, err);

@@ -1,0 +1,17 @@
+#include "app/setup/files/queue_file.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "ledger/queue_store.h"
+
+enum td_status queue_file_name(const struct config *config, char out[static STATE_PATH_BYTES],
+                               struct td_error *err)
+{
+    if (config->state)
+        return path_format(out, STATE_PATH_BYTES, err, "%s", config->state);
+    if (!config->state_dir)
+        return error_set(err, TD_NOT_FOUND,
+                         "tickets are kept in the state folder, and there is none: set state_dir "
+                         "or TANDEM_STATE_DIR");
+    return state_file_path(config, QUEUE_STORE_FILE, out, err);
+}

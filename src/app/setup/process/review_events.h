@@ -1,0 +1,12 @@
+/* Tells webhooks (net/webhook.h) of tickets that come and end. The main thread's, before requests
+ * come. */
+#ifndef APP_REVIEW_EVENTS_H
+#define APP_REVIEW_EVENTS_H
+
+struct exchange_services;
+struct webhooks;
+
+/* webhooks NULL: nobody is told. It is borrowed as long as the services' queue is used. */
+void review_events_tell(struct exchange_services *services, struct webhooks *webhooks);
+
+#endif

@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+"""People as the last rung: a question becomes a ticket, each is answered once, and whoever is not
+cleared for its class sees it redacted or not at all."""
+
+import base64
+import contextlib
+import hmac
+import http.server
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import postgres
+from check import Skip, case, equal, main
+from key_store import Store, bearer
+from tandem import Tandem, run, stream_text, wait_until
+
+QUESTION = "Write a short poem about the harbour at night."
+CANARY = "annacanary@acmeltd.com"
+HIGH = {"cost_of_error": 1000000}
+
+
+def config(review="", tiers="", more=""):
+    return f"""tiers:
+  - {{name: local, kind: local}}
+{tiers}  - name: people
+    kind: review
+    review: {{minutes: 5, usd_hour: 60, {review}}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [local, people]}}
+{more}"""
+
+
+def ask(tandem, words=QUESTION, headers=None, **options):
+    return tandem.chat(words, headers, max_tokens=8, tandem={**HIGH, **options}, user="ann")
+
+
+def tickets(tandem, headers=None, state="waiting"):
+    answer = tandem.get(f"/tandem/v1/review/tickets?state={state}", headers=headers or {})
+    equal(answer.status, 200, answer.body.decode())
+    return answer.json["data"]
+
+
+def step(tandem, ticket, verb, body=None, headers=None):
+    path = f"/tandem/v1/review/tickets/{ticket}/{verb}"
+    return tandem.request("POST", path, body or {}, headers or {})
+
+
+def final(tandem, exchange, headers=None):
+    return tandem.get(f"/tandem/v1/review/answers/{exchange}", headers=headers or {})
+
+
+def scores(tandem):
+    with contextlib.closing(sqlite3.connect(tandem.state / "ledger.db")) as database:
+        rows = "SELECT x.id, f.score FROM feedback f JOIN exchange x ON x.seq = f.exchange"
+        return database.execute(rows).fetchall()
+
+
+def codes(answer):
+    return [reason["code"] for reason in answer.tandem["reasons"]]
+
+
+@case
+def test_high_stakes_become_a_ticket_and_the_client_gets_an_interim_answer_and_polls():
+    with Tandem(config()) as tandem:
+        answer = ask(tandem)
+        equal(answer.status, 200, answer.body.decode())
+        said = answer.tandem
+        equal(
+            (said["tier"], said["pending"], said["review"], said["degraded"]),
+            ("local",) + 3 * (True,),
+        )
+        assert "Interim answer" in said["disclosure"], said["disclosure"]
+        assert "review_pending" in codes(answer), codes(answer)
+        assert any(code.startswith("left_") for code in codes(answer)), codes(answer)
+        assert said["cost_usd"] >= 5, said["cost_usd"]
+        exchange = said["exchange"]
+        equal(final(tandem, exchange).json["status"], "pending")
+        (row,) = tickets(tandem)
+        equal((row["tier"], row["exchange"], row["state"]), ("people", exchange, "open"))
+        ticket = tandem.get(f"/tandem/v1/review/tickets/{row['id']}").json
+        equal((ticket["shown"], ticket["question"][0]["content"]), ("whole", QUESTION))
+        equal(ticket["candidates"][0]["content"], answer.text)
+        equal(ticket["review_usd"], 5)
+        equal([look["what"] for look in ticket["looks"]][-1], "saw it whole")
+        edited = step(tandem, row["id"], "edit", {"candidate": 0, "text": "Better words."})
+        equal((edited.status, edited.json["outcome"]), (200, "edited"), edited.body.decode())
+        done = final(tandem, exchange).json
+        equal((done["status"], done["message"]["content"]), ("answered", "Better words."))
+        equal(step(tandem, row["id"], "answer", {"text": "Again."}).status, 409)
+        equal(final(tandem, exchange).json["message"]["content"], "Better words.")
+        equal(tickets(tandem), [])
+        metrics = tandem.get("/metrics").body.decode()
+        assert 'tandem_review_ended{tier="people",outcome="edited"} 1' in metrics, metrics
+        wait_until(lambda: scores(tandem), 10, "the verdict as feedback")
+        equal(scores(tandem), [(exchange, 0)])
+
+
+@case
+def test_low_stakes_and_what_may_not_wait_do_not_reach_people():
+    with Tandem(config("cost_of_error: 0.01")) as tandem:
+        answer = tandem.chat(QUESTION, max_tokens=8)
+        equal(answer.tandem["tier"], "local")
+        assert "pending" not in answer.tandem
+        soon = ask(tandem, slo_ms=20000)
+        assert "removed_too_slow" in codes(soon), codes(soon)
+        named = tandem.chat(QUESTION, max_tokens=8, model="people")
+        equal((named.tandem["tier"], named.tandem["pending"]), ("people", True))
+        assert "/tandem/v1/review/answers/" + named.tandem["exchange"] in named.text, named.text
+        equal(len(tickets(tandem)), 1)
+
+
+@case
+def test_a_full_queue_and_what_may_not_be_kept_are_reasons():
+    with Tandem(config("queue_max: 1")) as tandem:
+        equal(ask(tandem).tandem["pending"], True)
+        time.sleep(0.4)  # the count that requests see is a quarter of a second old at most
+        second = ask(tandem)
+        assert "removed_full" in codes(second), codes(second)
+        assert "pending" not in second.tandem
+    with Tandem(config(more="privacy: {zero_retention: true}\n")) as tandem:
+        answer = ask(tandem)
+        assert "removed_capability" in codes(answer), codes(answer)
+        equal(tickets(tandem), [])
+
+
+@case
+def test_a_request_that_is_held_gets_the_persons_answer():
+    with Tandem(config("hold_s: 30")) as tandem:
+        got = []
+        worker = threading.Thread(target=lambda: got.append(ask(tandem)))
+        worker.start()
+        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        (row,) = tickets(tandem)
+        equal(step(tandem, row["id"], "take").json["state"], "taken")
+        done = step(tandem, row["id"], "answer", {"text": "From a person."})
+        equal(done.status, 200, done.body.decode())
+        worker.join(20)
+        equal((got[0].text, got[0].tandem["tier"]), ("From a person.", "people"))
+        assert "pending" not in got[0].tandem
+        exchange = got[0].tandem["exchange"]
+        equal(final(tandem, exchange).json["status"], "answered")
+        wait_until(
+            lambda: tandem.get(f"/tandem/v1/exchanges/{exchange}").json.get("shadows"),
+            10,
+            "what the device had said, compared",
+        )
+
+
+@case
+def test_a_rejected_ticket_leaves_the_best_candidate():
+    with Tandem(config("hold_s: 30")) as tandem:
+        got = []
+        worker = threading.Thread(target=lambda: got.append(ask(tandem)))
+        worker.start()
+        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        equal(step(tandem, tickets(tandem)[0]["id"], "reject", {"text": "Nonsense."}).status, 200)
+        worker.join(20)
+        equal(got[0].tandem["tier"], "local")
+        assert "rejected" in got[0].tandem["disclosure"], got[0].tandem["disclosure"]
+        equal(final(tandem, got[0].tandem["exchange"]).json["status"], "rejected")
+
+
+@case
+def test_bad_answers_are_refused_and_change_nothing():
+    with Tandem(config(), env={}) as tandem:
+        ask(tandem)
+        ticket = tickets(tandem)[0]["id"]
+        for verb, body, code in [
+            ("answer", {"text": "x" * 2_000_000}, 413),
+            ("answer", {"text": "x" * 10_000_000}, 413),
+            ("answer", {"text": "  "}, 400),
+            ("answer", {}, 400),
+            ("answer", {"text": 7}, 400),
+            ("answer", {"candidate": 5}, 400),
+            ("answer", {"candidate": "0"}, 400),
+            ("answer", {"candidate": 0, "text": "and a text"}, 400),
+            ("edit", {"text": "of none"}, 400),
+            ("edit", {"candidate": 0}, 400),
+            ("answer", {"text": "ok", "reviewer": "two words"}, 400),
+            ("release", {}, 409),
+            ("nothing", {}, 404),
+        ]:
+            equal(step(tandem, ticket, verb, body).status, code, f"{verb} {str(body)[:60]}")
+        for raw in (b'{"text": "\xff\xfe"}', b'{"text": "\\ud800"}', b"[]", b"{"):
+            head = f"POST /tandem/v1/review/tickets/{ticket}/answer HTTP/1.1\r\nHost: localhost\r\n"
+            head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n\r\n"
+            assert b" 400 " in tandem.raw(head.encode() + raw).split(b"\r\n")[0], raw
+        equal(step(tandem, "q_none", "answer", {"text": "x"}).status, 404)
+        equal(step(tandem, "x" * 200, "answer", {"text": "x"}).status, 404)
+        (row,) = tickets(tandem)
+        equal((row["state"], row["takes"]), ("open", 0))
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.got.append((dict(self.headers), body))
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@case
+def test_a_webhook_tells_of_tickets_and_of_final_answers_signed_and_without_texts():
+    receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    receiver.got = []
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    secret = base64.b64encode(b"s" * 24).decode()
+    hook = f"""webhooks:
+  - {{name: desk, url: "http://127.0.0.1:{receiver.server_address[1]}/", secret_env: HOOK,
+     events: ["review.*"], allow_private: true}}
+"""
+    with Tandem(config(more=hook), env={"HOOK": "whsec_" + secret}) as tandem:
+        exchange = ask(tandem).tandem["exchange"]
+        ticket = tickets(tandem)[0]["id"]
+        equal(step(tandem, ticket, "answer", {"candidate": 0}).status, 200)
+        wait_until(lambda: len(receiver.got) == 2, 10, "two events")
+    for (headers, body), kind, outcome in zip(
+        sorted(receiver.got, key=lambda told: json.loads(told[1])["type"]),
+        ["review.created", "review.ended"],
+        [None, "accepted"],
+        strict=True,
+    ):
+        headers = {name.lower(): value for name, value in headers.items()}
+        event = json.loads(body)
+        data = event["data"]
+        equal((event["type"], data["exchange"], data["ticket"]), (kind, exchange, ticket))
+        equal(data["outcome"], outcome)
+        assert b"harbour" not in body, body
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        mark = hmac.new(b"s" * 24, signed, "sha256").digest()
+        equal(headers["webhook-signature"], "v1," + base64.b64encode(mark).decode())
+    receiver.shutdown()
+
+
+@case
+def test_a_lease_is_one_persons_until_it_ends():
+    with Tandem(config()) as tandem:
+        ask(tandem)
+        ticket = tickets(tandem)[0]["id"]
+        taken = tandem.request("POST", "/tandem/v1/review/take", {"reviewer": "ann"})
+        equal((taken.json["id"], taken.json["holder"]), (ticket, "operator/ann"))
+        equal(tandem.request("POST", "/tandem/v1/review/take", {"reviewer": "bob"}).status, 404)
+        equal(step(tandem, ticket, "take", {"reviewer": "bob"}).status, 409)
+        equal(step(tandem, ticket, "answer", {"text": "Mine.", "reviewer": "bob"}).status, 409)
+        equal(step(tandem, ticket, "renew", {"reviewer": "ann"}).status, 200)
+        equal(step(tandem, ticket, "release", {"reviewer": "ann"}).status, 200)
+        equal(step(tandem, ticket, "answer", {"text": "Mine.", "reviewer": "bob"}).status, 200)
+
+
+@case
+def test_reviewers_have_a_role_a_tenant_and_a_clearance():
+    with Store() as store:
+        boss = store.add("boss", "--operator")
+        client = store.add("client", "--tenant", "a")
+        other = store.add("other", "--tenant", "b", "--role", "reviewer")
+        low = store.add("low", "--tenant", "a", "--role", "reviewer")
+        high = store.add("high", "--tenant", "a", "--role", "reviewer", "--clearance", "restricted")
+        with store.serve(config()) as tandem:
+            secret = f"Write to {CANARY} about the harbour."
+            exchange = ask(tandem, secret, bearer(client)).tandem["exchange"]
+            ask(tandem, QUESTION, bearer(client), data_class="restricted")
+            refused = tandem.get("/tandem/v1/review/tickets", headers=bearer(client))
+            equal((refused.status, refused.json["error"]["code"]), (403, "reviewer_only"))
+            equal(tickets(tandem, bearer(other)), [])
+            masked, declared = tickets(tandem, bearer(low))
+            equal(len(tickets(tandem, bearer(boss))), 2)
+            equal((masked["data_class"], declared["data_class"]), ("sensitive", "restricted"))
+            path = f"/tandem/v1/review/tickets/{masked['id']}"
+            seen = tandem.get(path, headers=bearer(low))
+            equal(seen.json["shown"], "redacted", seen.body.decode())
+            assert CANARY.encode() not in seen.body, seen.body
+            surrogate = seen.json["question"][0]["content"].split()[2]
+            assert "@" in surrogate, seen.body
+            hidden = tandem.get(f"/tandem/v1/review/tickets/{declared['id']}", headers=bearer(low))
+            equal(hidden.json["shown"], "withheld")
+            assert b"harbour" not in hidden.body, hidden.body
+            equal(step(tandem, declared["id"], "take", {}, bearer(low)).status, 403)
+            equal(step(tandem, declared["id"], "answer", {"text": "x"}, bearer(low)).status, 403)
+            equal(tandem.get(path, headers=bearer(other)).status, 404)
+            equal(step(tandem, masked["id"], "answer", {"text": "x"}, bearer(other)).status, 404)
+            typed = {"text": f"I wrote to {surrogate}."}
+            done = step(tandem, masked["id"], "answer", typed, bearer(low))
+            equal(done.status, 200, done.body.decode())
+            assert CANARY.encode() not in done.body, done.body
+            got = final(tandem, exchange, bearer(client)).json
+            equal(got["message"]["content"], f"I wrote to {CANARY}.")
+            equal(final(tandem, exchange, bearer(other)).status, 404)
+            whole = tandem.get(path, headers=bearer(high)).json
+            equal(whole["shown"], "whole")
+            assert CANARY in whole["question"][0]["content"]
+            looks = [(look["who"], look["what"]) for look in whole["looks"]]
+            assert "saw it redacted" in [what for _, what in looks], looks
+            assert len({who for who, _ in looks}) >= 2, looks
+
+
+@case
+def test_the_command_line_works_with_and_without_a_server():
+    with Tandem(config()) as tandem:
+        exchange = ask(tandem).tandem["exchange"]
+        url = ("--url", f"http://127.0.0.1:{tandem.port}")
+        code, out, err = run("review", "list", "--json", *url, env=tandem.environment)
+        equal(code, 0, err)
+        ticket = json.loads(out)["data"][0]["id"]
+        code, out, err = run("review", "show", ticket, *url, env=tandem.environment)
+        assert code == 0 and QUESTION.encode() in out, (out, err)
+        tandem.process.send_signal(signal.SIGTERM)
+        tandem.process.wait(20)
+        here = tandem.environment
+        code, out, err = run("review", "take", "--as", "ann", "--json", env=here)
+        equal((code, json.loads(out)["holder"]), (0, "operator/ann"), err)
+        code, out, err = run("review", "answer", ticket, "no", "--as", "bob", env=here)
+        assert code == 1 and "taken by another" in err, err
+        code, out, err = run("review", "answer", ticket, "-n", "0", "--as", "ann", env=here)
+        equal(code, 0, err)
+        code, out, err = run("review", "list", "--all", env=here)
+        assert b"accepted" in out, out
+        code, out, err = run("review", "reject", ticket, env=here)
+        assert code == 1 and "has ended" in err, err
+        code, out, err = run("review", "answer", env=here)
+        equal(code, 2, err)
+        code, out, err = run("forget", "ann", "--json", env=here)
+        equal(json.loads(out)["tickets"], 1, err)
+        code, out, err = run("review", "list", "--all", env=here)
+        assert b"no ticket waits" in out, out
+        assert exchange
+
+
+@case
+def test_a_forgotten_users_tickets_are_gone():
+    with Tandem(config()) as tandem:
+        exchange = ask(tandem).tandem["exchange"]
+        gone = tandem.request("POST", "/tandem/v1/forget", {"user": "ann"})
+        equal(gone.json["tickets"], 1, gone.body.decode())
+        equal(final(tandem, exchange).status, 404)
+
+
+@case
+def test_a_configuration_of_people_is_checked():
+    for text, words in [
+        (config().replace("[local, people]", "[people, local]"), "people are the last to ask"),
+        (config("place: cloud"), "place"),
+        (config("cost_of_error: 5").replace("usd_hour: 60, ", ""), "review.usd_hour"),
+        (config("interim: none"), "interim"),
+    ]:
+        server = Tandem(text, wait=False)
+        with server:
+            assert server.ended() != 0, text
+            assert any(words in line for line in server.log), server.log
+
+
+@case
+def test_nodes_share_the_queue_and_what_is_restricted_stays_out():
+    if why := postgres.missing():
+        raise Skip(why)
+    with postgres.Postgres() as db:
+        more = f"state: {db.url}\ncluster: {{key_env: CLUSTER_KEY}}\n"
+        env = {"CLUSTER_KEY": "5e" * 32}
+        with (
+            Tandem(config("hold_s: 30", more=more), env={**env, "TANDEM_NODE": "a"}) as a,
+            Tandem(config("hold_s: 30", more=more), env={**env, "TANDEM_NODE": "b"}) as b,
+        ):
+            got = []
+            worker = threading.Thread(target=lambda: got.append(ask(a)))
+            worker.start()
+            wait_until(lambda: tickets(b), 20, "the other node's ticket")
+            ticket = tickets(b)[0]["id"]
+            equal(step(b, ticket, "take", {"reviewer": "ann"}).status, 200)
+            equal(step(a, ticket, "answer", {"text": "No.", "reviewer": "bob"}).status, 409)
+            done = step(b, ticket, "answer", {"text": "From b.", "reviewer": "ann"})
+            equal((done.status, done.json["outcome"]), (200, "answered"), done.body.decode())
+            worker.join(20)
+            equal(got[0].text, "From b.")
+            equal(final(b, got[0].tandem["exchange"]).json["status"], "answered")
+            equal(step(a, ticket, "reject").status, 409)
+            metrics = a.get("/metrics").body.decode()
+            assert 'tandem_review_ended{tier="people",outcome="answered"} 1' in metrics
+            kept = ask(a, data_class="restricted")
+            assert "removed_class" in codes(kept), codes(kept)
+            gone = a.request("POST", "/tandem/v1/forget", {"user": "ann"})
+            equal(gone.json["tickets"], 1, gone.body.decode())
+
+
+@case
+def test_a_streamed_answer_is_held_and_then_a_persons():
+    with Tandem(config("hold_s: 30")) as tandem:
+        got = []
+        options = {"max_tokens": 8, "tandem": HIGH}
+        worker = threading.Thread(target=lambda: got.append(tandem.stream(QUESTION, **options)))
+        worker.start()
+        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        equal(step(tandem, tickets(tandem)[0]["id"], "answer", {"text": "Streamed."}).status, 200)
+        worker.join(20)
+        _, _, chunks, done = got[0]
+        equal((stream_text(chunks), done), ("Streamed.", True))
+
+
+@case
+def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
+    """REVIEW_KILLS=100 is the whole of it (make bench-together); here a few."""
+    rounds = int(os.environ.get("REVIEW_KILLS", "4"))
+    rng = random.Random(7)
+    asked, answered = set(), {}
+    folder = tempfile.mkdtemp(prefix="tandem-review-")
+    env = {"TANDEM_STATE_DIR": folder}
+    tandem = Tandem(config("queue_max: 100000"), env=env)
+    try:
+        for number in range(rounds):
+            deadline = time.monotonic() + rng.uniform(0.2, 1.5)
+
+            def work(tandem=tandem, number=number, deadline=deadline):
+                turn = 0
+                while time.monotonic() < deadline + 1:
+                    turn += 1
+                    try:
+                        got = tandem.chat(
+                            f"{QUESTION} {number} {turn}", max_tokens=2, model="people"
+                        )
+                        if got.status == 200:
+                            asked.add(got.tandem["exchange"])
+                        row = tickets(tandem)[0]
+                        text = f"answer {number} {turn}"
+                        done = step(tandem, row["id"], "answer", {"text": text})
+                        if done.status == 200:
+                            assert row["exchange"] not in answered, row
+                            answered[row["exchange"]] = text
+                    except (OSError, IndexError, ValueError, AssertionError) as failure:
+                        if isinstance(failure, AssertionError) and "exchange" in str(failure):
+                            raise
+                        return
+
+            worker = threading.Thread(target=work)
+            worker.start()
+            time.sleep(max(deadline - time.monotonic(), 0))
+            tandem.process.kill()
+            tandem.process.wait(20)
+            worker.join(20)
+            tandem.stop()
+            tandem = Tandem(config("queue_max: 100000"), env=env)
+        waiting = {row["exchange"] for row in tickets(tandem)}
+        for exchange in asked:
+            found = final(tandem, exchange)
+            equal(found.status, 200, exchange)
+            if exchange in answered:
+                equal(found.json["message"]["content"], answered[exchange])
+                assert exchange not in waiting
+            else:
+                assert found.json["status"] in ("pending", "answered"), found.json
+        assert len(asked) >= rounds and answered, (asked, answered)
+    finally:
+        tandem.stop()
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
