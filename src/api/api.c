@@ -21,12 +21,12 @@
 #include "api/inference/handlers.h"
 #include "api/review/handlers.h"
 #include "api/telemetry/access_log.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -180,7 +180,7 @@ enum { ENDPOINT_COUNT = sizeof endpoints / sizeof *endpoints };
 
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard)
 {
-    assert(loop && host);
+    ASSERT(loop && host);
     struct api *api = calloc(1, sizeof *api);
     uint64_t seed;
     if (!api || rng_system_seed(&seed, NULL) != TD_OK) {
@@ -380,7 +380,7 @@ void api_handle(void *ctx, struct http_request *request)
         reply_no_memory(api, request);
         return;
     }
-    assert(admission->endpoint); /* api_admit answers all others */
+    ASSERT(admission->endpoint); /* api_admit answers all others */
     api->tracing = admission->tracing;
     api->who = admission->who;
     if (!trim_weigh(api, http_request_body(request).len)) {

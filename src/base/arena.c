@@ -4,9 +4,9 @@
  * for, without rounding, so that it means the same on every machine. */
 #include "base/arena.h"
 
+#include "base/assertion.h"
 #include "base/shortage.h"
 
-#include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static struct chunk *chunk_add(struct arena *arena, size_t bytes)
 
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
-    assert(arena != NULL);
+    ASSERT(arena != NULL);
     const size_t align = alignof(max_align_t);
     if (bytes > arena->bytes_max - arena->used)
         return NULL;

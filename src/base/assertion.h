@@ -2,10 +2,10 @@
  *
  * It is for bugs of this program alone: a false condition prints the file and the line and aborts.
  * Input from a file, a request or a peer promises nothing: it is checked and answered with an
- * error. The library has a size limit (tools/library_size.py). So ASSERT stores only the line,
- * which leads to the condition, and costs about 20 bytes. The assert() of libc costs about 90,
- * because it stores the text of each condition and the name of each function. Loops over weights,
- * logits or bytes have no assertions. Any thread. */
+ * error. Program and library have a size limit. So ASSERT stores only the line, which leads to the
+ * condition, and costs about 20 bytes. The assert() of libc costs about 90, because it stores the
+ * text of each condition and the name of each function. Loops over weights, logits or bytes have no
+ * assertions. Any thread. */
 #ifndef BASE_ASSERTION_H
 #define BASE_ASSERTION_H
 

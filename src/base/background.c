@@ -3,11 +3,11 @@
  * that submitted it. A task that was cancelled while it waited is not run. */
 #include "base/background.h"
 
+#include "base/assertion.h"
 #include "base/delivery.h"
 #include "base/error.h"
 #include "base/queue.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static void *background_main(void *arg)
 
 struct background *background_new(uint32_t thread_count, uint32_t capacity)
 {
-    assert(thread_count > 0 && capacity > 0);
+    ASSERT(thread_count > 0 && capacity > 0);
     struct background *background =
         calloc(1, sizeof *background + thread_count * sizeof *background->threads);
     if (!background)
@@ -92,8 +92,8 @@ void background_free(struct background *background)
 enum td_status background_submit(struct background *background, const struct background_work *work,
                                  struct background_task **out, struct td_error *err)
 {
-    assert(background != NULL && work != NULL && out != NULL);
-    assert(work->run != NULL && work->done != NULL && work->loop != NULL);
+    ASSERT(background != NULL && work != NULL && out != NULL);
+    ASSERT(work->run != NULL && work->done != NULL && work->loop != NULL);
     struct background_task *task = calloc(1, sizeof *task);
     *out = NULL;
     if (!task)
@@ -112,6 +112,6 @@ enum td_status background_submit(struct background *background, const struct bac
 
 void background_cancel(struct background_task *task)
 {
-    assert(task != NULL);
+    ASSERT(task != NULL);
     delivery_cancel(&task->delivery);
 }

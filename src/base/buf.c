@@ -4,12 +4,12 @@
  * in time. */
 #include "base/buf.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/shortage.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 void buf_init(struct buf *buf, size_t bytes_max)
 {
-    assert(buf != NULL && bytes_max < SIZE_MAX);
+    ASSERT(buf != NULL && bytes_max < SIZE_MAX);
     *buf = (struct buf){.bytes_max = bytes_max};
 }
 
@@ -58,7 +58,7 @@ static bool buf_grow(struct buf *buf, size_t needed)
 /* Makes room for `more` bytes and the NUL. */
 static inline bool buf_reserve(struct buf *buf, size_t more)
 {
-    assert(buf->len <= buf->bytes_max);
+    ASSERT(buf->len <= buf->bytes_max);
     if (buf->failed)
         return false;
     if (more > buf->bytes_max - buf->len) {
@@ -71,7 +71,7 @@ static inline bool buf_reserve(struct buf *buf, size_t more)
 
 void buf_append(struct buf *buf, const void *data, size_t len)
 {
-    assert(data != NULL || len == 0);
+    ASSERT(data != NULL || len == 0);
     if (!buf_reserve(buf, len))
         return;
     if (len)

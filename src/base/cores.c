@@ -14,9 +14,9 @@
  * than it allows, all threads stand still for the rest of every period of 100 ms. */
 #include "base/cores.h"
 
+#include "base/assertion.h"
 #include "base/cgroup.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void narrow_quota(void *ctx, const char *folder, bool version_2)
 
 void cores_read(const char *root, const cpu_set_t *allowed, struct cores *out)
 {
-    assert(root != NULL && out != NULL);
+    ASSERT(root != NULL && out != NULL);
     cpu_set_t own;
     *out = (struct cores){0};
     CPU_ZERO(&own);

@@ -4,9 +4,9 @@
 #include "base/crypto.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -32,9 +32,9 @@ static const EVP_MD *get_sha256(void)
 
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256_BYTES])
 {
-    assert(data != NULL || len == 0);
+    ASSERT(data != NULL || len == 0);
     int ok = EVP_Digest(data, len, out, NULL, get_sha256(), NULL);
-    assert(ok == 1); /* fails only without memory for a context of fixed size */
+    ASSERT(ok == 1); /* fails only without memory for a context of fixed size */
     (void)ok;
 }
 
@@ -52,7 +52,7 @@ struct crypto_sha256 *crypto_sha256_begin(void)
 void crypto_sha256_feed(struct crypto_sha256 *hash, const void *data, size_t len)
 {
     int ok = EVP_DigestUpdate((EVP_MD_CTX *)hash, data, len);
-    assert(ok == 1); /* cannot fail between begin and end */
+    ASSERT(ok == 1); /* cannot fail between begin and end */
     (void)ok;
 }
 
@@ -60,7 +60,7 @@ void crypto_sha256_end(struct crypto_sha256 *hash, uint8_t out[static CRYPTO_SHA
 {
     unsigned int len = 0;
     int ok = EVP_DigestFinal_ex((EVP_MD_CTX *)hash, out, &len);
-    assert(ok == 1 && len == CRYPTO_SHA256_BYTES);
+    ASSERT(ok == 1 && len == CRYPTO_SHA256_BYTES);
     (void)ok;
     EVP_MD_CTX_free((EVP_MD_CTX *)hash);
 }
@@ -83,7 +83,7 @@ static int hex_value(char c)
 
 bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     if (text.len / 2 != len || text.len % 2 != 0)
         return false;
     for (size_t i = 0; i < len; i++) {
@@ -140,7 +140,7 @@ static bool random_from_pool(uint8_t *out, size_t len)
 
 enum td_status crypto_random(void *out, size_t len, struct td_error *err)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     const bool ok = len <= POOL_PART_BYTES ? random_from_pool(out, len)
                                            : len <= INT32_MAX && RAND_bytes(out, (int)len) == 1;
     return ok ? TD_OK

@@ -4,7 +4,8 @@
  * is under way, because the loop may be freed right after. */
 #include "base/delivery.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <time.h>
 
 #define RETRY_NS 5000000L /* pause before a loop with a full queue is tried again */
@@ -13,7 +14,7 @@ void delivery_init(struct delivery *delivery, struct loop *loop,
                    void (*on_loop)(struct delivery *delivery),
                    void (*free_all)(struct delivery *delivery))
 {
-    assert(loop != NULL && on_loop != NULL && free_all != NULL);
+    ASSERT(loop != NULL && on_loop != NULL && free_all != NULL);
     delivery->loop = loop;
     delivery->on_loop = on_loop;
     delivery->free_all = free_all;

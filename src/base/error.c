@@ -2,10 +2,10 @@
  * stays, and later calls only put context before it. */
 #include "base/error.h"
 
+#include "base/assertion.h"
 #include "base/shortage.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ const char *td_status_name(enum td_status status)
 
 enum td_status error_set(struct td_error *err, enum td_status status, const char *format, ...)
 {
-    assert(status != TD_OK && format != NULL);
+    ASSERT(status != TD_OK && format != NULL);
     if (status == TD_NO_MEMORY)
         shortage_note();
     if (err == NULL || err->status != TD_OK)

@@ -3,11 +3,11 @@
  * do not write to one draft. */
 #include "base/file.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 enum td_status file_open_regular(const char *path, int flags, int *fd, uint64_t *bytes,
                                  struct td_error *err)
 {
-    assert(path && fd);
+    ASSERT(path && fd);
     struct stat info;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
     if (*fd < 0)
@@ -132,7 +132,7 @@ static enum td_status write_draft(const char *path, struct td_str text, unsigned
 static enum td_status put(const char *path, struct td_str text, unsigned mode,
                           int (*place)(const char *draft, const char *path), struct td_error *err)
 {
-    assert(path != NULL);
+    ASSERT(path != NULL);
     char draft[PATH_MAX];
     enum td_status status = write_draft(path, text, mode, draft, err);
     if (status != TD_OK)
@@ -160,7 +160,7 @@ enum td_status file_create(const char *path, struct td_str text, unsigned mode,
 
 enum td_status file_remove(const char *path, struct td_error *err)
 {
-    assert(path != NULL);
+    ASSERT(path != NULL);
     if (unlink(path) != 0)
         return errno == ENOENT
                    ? TD_OK

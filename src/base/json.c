@@ -7,6 +7,7 @@
 #include "base/json.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/json_fast.h"
@@ -14,7 +15,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <jansson.h>
 #include <math.h>
@@ -169,7 +169,7 @@ static enum td_status load(struct td_str text, size_t flags, struct json **out,
 
 enum td_status json_parse(struct td_str text, struct json **out, struct td_error *err)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     if (str_starts_with(text, STR("\xEF\xBB\xBF")))
         text = str_slice(text, 3, text.len);
     return load(text, JSON_REJECT_DUPLICATES, out, err);
@@ -177,13 +177,13 @@ enum td_status json_parse(struct td_str text, struct json **out, struct td_error
 
 enum td_status json_parse_last(struct td_str text, struct json **out, struct td_error *err)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     return load(text, 0, out, err);
 }
 
 enum td_status json_check(struct td_str text, enum json_kind *kind, struct td_error *err)
 {
-    assert(kind != NULL);
+    ASSERT(kind != NULL);
     struct json *value = NULL;
     enum td_status status = load(text, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &value, err);
     *kind = json_kind_of(value);
@@ -400,7 +400,7 @@ struct json *json_share(const struct json *value)
 
 void json_put(struct json *object, const char *key, struct json *value)
 {
-    assert(key != NULL);
+    ASSERT(key != NULL);
     if (value)
         json_object_set_new(raw(object), key, raw(value));
 }
@@ -501,7 +501,7 @@ static void write_by_library(json_t *value, struct buf *out)
 
 void json_write_double(double value, struct buf *out)
 {
-    assert(isfinite(value));
+    ASSERT(isfinite(value));
     if (write_plain_double(value, out))
         return;
     json_t *number = json_real(value);

@@ -1,13 +1,13 @@
 #include "base/json_writer.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 
 void json_writer_begin(struct json_writer *writer, struct buf *out)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     *writer = (struct json_writer){.out = out};
 }
 
@@ -24,7 +24,7 @@ static void begin_value(struct json_writer *writer, const char *name)
 
 void json_writer_open(struct json_writer *writer, const char *name, char bracket)
 {
-    assert(bracket == '{' || bracket == '[');
+    ASSERT(bracket == '{' || bracket == '[');
     begin_value(writer, name);
     buf_append_char(writer->out, bracket);
     writer->more = false;
@@ -32,7 +32,7 @@ void json_writer_open(struct json_writer *writer, const char *name, char bracket
 
 void json_writer_close(struct json_writer *writer, char bracket)
 {
-    assert(bracket == '}' || bracket == ']');
+    ASSERT(bracket == '}' || bracket == ']');
     buf_append_char(writer->out, bracket);
     writer->more = true;
 }

@@ -4,10 +4,10 @@
 #include "base/keyed.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -24,7 +24,7 @@ static void hash_padded(const uint8_t *key, uint8_t pad, const void *data, size_
 {
     uint8_t block[HASH_BLOCK_BYTES];
     struct crypto_sha256 *hash = crypto_sha256_begin();
-    assert(hash != NULL); /* fails only when memory is short */
+    ASSERT(hash != NULL); /* fails only when memory is short */
     memset(block, pad, sizeof block);
     for (size_t i = 0; i < KEYED_KEY_BYTES; i++)
         block[i] ^= key[i];
@@ -47,11 +47,11 @@ void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size
 void keyed_mac_under(struct td_str key, const void *data, size_t len,
                      uint8_t out[static KEYED_MAC_BYTES])
 {
-    assert(key.len > 0 && key.len <= INT_MAX);
+    ASSERT(key.len > 0 && key.len <= INT_MAX);
     unsigned int written = 0;
     unsigned char *ok =
         HMAC(EVP_sha256(), key.data, (int)key.len, (const unsigned char *)data, len, out, &written);
-    assert(ok != NULL && written == KEYED_MAC_BYTES); /* fails only when memory is short */
+    ASSERT(ok != NULL && written == KEYED_MAC_BYTES); /* fails only when memory is short */
     (void)ok;
 }
 

@@ -2,10 +2,10 @@
  * characters are replaced, so text from outside cannot forge a line. */
 #include "base/log.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void neutralise(char *line, size_t len)
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
 {
-    assert(level < LOG_LEVEL_OFF && event != NULL && format != NULL);
+    ASSERT(level < LOG_LEVEL_OFF && event != NULL && format != NULL);
     if ((int)level < atomic_load_explicit(&log_minimum, memory_order_relaxed))
         return;
     char line[LINE_BYTES], stamp[25];

@@ -3,9 +3,8 @@
  * changed, and new values come last. */
 #include "base/names.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 const char *const names_places[] = {"device", "premises", "region", "cloud", NULL};
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
@@ -27,7 +26,7 @@ static const char *const bases[] = {"none", "cloud", "ratio", "prior", NULL};
 
 const char *names_table_name(const char *const *names, size_t value)
 {
-    assert(names != NULL);
+    ASSERT(names != NULL);
     for (size_t i = 0; names[i]; i++)
         if (i == value)
             return names[i];
@@ -36,7 +35,7 @@ const char *names_table_name(const char *const *names, size_t value)
 
 bool names_table_find(const char *const *names, struct td_str text, size_t *value)
 {
-    assert(names != NULL && value != NULL);
+    ASSERT(names != NULL && value != NULL);
     for (size_t i = 0; names[i]; i++) {
         if (str_equal(str_from(names[i]), text)) {
             *value = i;

@@ -3,9 +3,9 @@
  * too long is an error that says so, with an empty text left in the buffer. */
 #include "base/path.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 enum td_status path_format(char *out, size_t size, struct td_error *err, const char *format, ...)
 {
-    assert(out != NULL && size > 0);
+    ASSERT(out != NULL && size > 0);
     va_list args;
     va_start(args, format);
     int len = vsnprintf(out, size, format, args);
@@ -32,14 +32,14 @@ enum td_status path_format(char *out, size_t size, struct td_error *err, const c
 enum td_status path_join(char *out, size_t size, const char *folder, const char *name,
                          struct td_error *err)
 {
-    assert(folder != NULL && name != NULL);
+    ASSERT(folder != NULL && name != NULL);
     return path_format(out, size, err, "%s/%s", folder, name);
 }
 
 enum td_status path_make_parents(const char *path, unsigned mode, struct td_error *err)
 {
     char folder[PATH_MAX];
-    assert(path != NULL);
+    ASSERT(path != NULL);
     enum td_status status = path_format(folder, sizeof folder, err, "%s", path);
     if (status != TD_OK)
         return status;

@@ -3,9 +3,9 @@
  * only on the change back, which costs one system call per burst and not per item. */
 #include "base/queue.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void fd_lower(struct queue *queue)
 
 bool queue_push(struct queue *queue, void *item)
 {
-    assert(item != NULL);
+    ASSERT(item != NULL);
     pthread_mutex_lock(&queue->mutex);
     bool fits = !queue->closed && queue->count < queue->capacity;
     if (fits) {

@@ -2,10 +2,10 @@
  * same numbers on every machine, which answers with a fixed seed depend on. */
 #include "base/rng.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <sys/random.h>
 
 /* Fills the state by splitmix64, as the authors of xoshiro advise: no seed gives the all-zero
@@ -50,7 +50,7 @@ double rng_double(struct rng *rng)
 
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
-    assert(bound > 0);
+    ASSERT(bound > 0);
     uint64_t skip = (0 - bound) % bound,
              x; /* the first 2^64 mod bound values would come more often: draw again */
     do

@@ -3,8 +3,8 @@
 #include "base/str.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ size_t str_find(struct td_str text, struct td_str needle, size_t from)
 
 bool str_next(struct td_str *rest, char separator, struct td_str *part)
 {
-    assert(rest != part);
+    ASSERT(rest != part);
     *part = (struct td_str){NULL, 0};
     if (rest->data == NULL || rest->len == 0)
         return false;
@@ -169,7 +169,7 @@ static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 
 const char *str_nearest(struct td_str text, const char *const *candidates, size_t candidate_count)
 {
-    assert(candidates != NULL || candidate_count == 0);
+    ASSERT(candidates != NULL || candidate_count == 0);
     size_t limit = text.len / 3 + 1; /* one wrong letter in three is still recognisable */
     const char *best = NULL;
     for (size_t i = 0; i < candidate_count; i++) {

@@ -8,9 +8,9 @@
  * holds no work, and it does not compete with the leader for the leader's core. */
 #include "base/thread_pool.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 
-#include <assert.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -253,13 +253,13 @@ uint32_t thread_pool_count(const struct thread_pool *pool)
 
 void thread_pool_limit(struct thread_pool *pool, uint32_t thread_count)
 {
-    assert(thread_count > 0);
+    ASSERT(thread_count > 0);
     set_limit(pool, thread_count - 1);
 }
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx)
 {
-    assert(fn != NULL);
+    ASSERT(fn != NULL);
     if (pool->thread_count == 1) {
         fn(ctx);
         return;

@@ -2,7 +2,8 @@
  * outside is checked with it before it is stored, sent or cut. */
 #include "base/utf8.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <string.h>
 
 /* The length of the valid character at p (1..4); 0 when it is invalid; -1 when it is a valid
@@ -55,7 +56,7 @@ size_t utf8_valid_prefix(struct td_str text)
 
 uint32_t utf8_next(struct td_str text, size_t *offset)
 {
-    assert(*offset < text.len);
+    ASSERT(*offset < text.len);
     const unsigned char *p = (const unsigned char *)text.data + *offset;
     int len = character_len(p, text.len - *offset);
     if (len <= 0) {

@@ -12,13 +12,13 @@
  * burst. */
 #include "cluster/share.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cluster/redis.h"
 #include "cluster/share_scripts.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static bool run_of(struct link *link, enum script script, const struct shared_li
                    const char *const *arguments, size_t count, int64_t *out, size_t out_count)
 {
     const char *all[160] = {of->requests_key, of->tokens_key, of->slots_key, NODES_KEY};
-    assert(count + 4 <= sizeof all / sizeof *all);
+    ASSERT(count + 4 <= sizeof all / sizeof *all);
     memcpy(all + 4, arguments, count * sizeof *arguments);
     return redis_run(link->redis, link->sha[script], 4, all, count + 4, out, out_count);
 }

@@ -6,11 +6,11 @@
  * and memory have thresholds that are left at others than they are entered at. */
 #include "device/device.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "device/network.h"
 #include "device/power.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ struct device {
     struct device_acts acts;
     bool sampled; /* somebody calls device_sample */
     bool known;
-    bool real; /* it is this machine */
+    bool real;        /* it is this machine */
     double read_ms;   /* when `state` was read */
     double linked_ms; /* since when there is a link again; NAN = there is none, or it never went */
     struct device_state state;
@@ -310,7 +310,7 @@ static void look(struct device *device, const struct device_work *work)
 struct device *device_new(const char *root, const char *const *metered, size_t metered_count,
                           const struct clock *clock)
 {
-    assert(root != NULL);
+    ASSERT(root != NULL);
     struct device *device = calloc(1, sizeof *device);
     if (!device || !sysfs_init(&device->sysfs, root)) {
         free(device);
@@ -348,7 +348,7 @@ void device_set_acts(struct device *device, struct device_acts acts)
 
 void device_sample(struct device *device, const struct device_work *work)
 {
-    assert(device != NULL && work != NULL);
+    ASSERT(device != NULL && work != NULL);
     pthread_mutex_lock(&device->looking);
     look(device, work);
     pthread_mutex_unlock(&device->looking);
@@ -366,7 +366,7 @@ static void look_if_old(struct device *device)
 
 void device_read(struct device *device, struct device_state *out)
 {
-    assert(device != NULL && out != NULL);
+    ASSERT(device != NULL && out != NULL);
     double now_ms = clock_monotonic_ms(device->clock);
     pthread_mutex_lock(&device->lock);
     bool fresh = device->known && (device->sampled || now_ms - device->read_ms < DEVICE_SAMPLE_MS);
@@ -383,7 +383,7 @@ void device_read(struct device *device, struct device_state *out)
 
 enum td_network device_read_network(struct device *device)
 {
-    assert(device != NULL);
+    ASSERT(device != NULL);
     pthread_mutex_lock(&device->looking);
     if (!device->known) {
         look(device, NULL);
@@ -410,7 +410,7 @@ bool device_is_real(const struct device *device)
 
 double device_forecast_ms(struct device *device, double ms)
 {
-    assert(device != NULL);
+    ASSERT(device != NULL);
     pthread_mutex_lock(&device->lock);
     const struct device_state *state = &device->state;
     bool bounded = device->known && state->thermal.known;

@@ -8,7 +8,8 @@
  * works. */
 #include "device/ease.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 /* The wall is kept off by so much: sensors and the model err. */
@@ -30,14 +31,14 @@ static const double heat_shares[DEVICE_LEVEL_COUNT] = {1, 0.8, 0.1, 0};
 double device_level_threads(enum device_level level)
 {
     static const double shares[DEVICE_LEVEL_COUNT] = {1, 0.8, 0.5, 0.5};
-    assert(level < DEVICE_LEVEL_COUNT);
+    ASSERT(level < DEVICE_LEVEL_COUNT);
     return shares[level];
 }
 
 uint32_t device_level_tokens(enum device_level level)
 {
     static const uint32_t tokens[DEVICE_LEVEL_COUNT] = {0, 512, 384, 256};
-    assert(level < DEVICE_LEVEL_COUNT);
+    ASSERT(level < DEVICE_LEVEL_COUNT);
     return tokens[level];
 }
 
@@ -89,7 +90,7 @@ static enum device_level milder(const struct ease *ease, const struct heat_model
 enum device_level ease_choose(struct ease *ease, const struct heat_model *model,
                               const struct heat_place *place, double use, double now_s)
 {
-    assert(ease != NULL && model != NULL && place != NULL);
+    ASSERT(ease != NULL && model != NULL && place != NULL);
     if (now_s - ease->since_s < DEVICE_DWELL_S)
         return ease->level;
     bool near = wall_s(model, place, use, ease->level, MARGIN_C) < LEAD_S;

@@ -10,7 +10,8 @@
  * cannot tell apart. */
 #include "device/heat_model.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static bool is_sound(const struct heat_model *model)
 void heat_model_learn(struct heat_model *model, double before_c, double after_c, double dt_s,
                       double heat)
 {
-    assert(model != NULL);
+    ASSERT(model != NULL);
     if (!(dt_s > 0) || !isfinite(before_c) || !isfinite(after_c) || !(heat >= 0))
         return;
     const struct heat_model old = *model;
@@ -80,7 +81,7 @@ void heat_model_learn(struct heat_model *model, double before_c, double after_c,
 
 void heat_model_learn_sustained(struct heat_model *model, double share)
 {
-    assert(model != NULL);
+    ASSERT(model != NULL);
     if (!(share > 0))
         return;
     model->sustained_steps++;
@@ -112,7 +113,7 @@ double heat_model_wall_s(const struct heat_model *model, double from_c, double w
 double heat_model_forecast_s(const struct heat_model *model, const struct heat_place *place,
                              double work_s, double heat)
 {
-    assert(model != NULL && place != NULL);
+    ASSERT(model != NULL && place != NULL);
     struct heat_place at = *place;
     if (!(work_s > 0) || !isfinite(at.wall_c) || !isfinite(at.temperature_c))
         return fmax(work_s, 0);

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/path.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #include "ledger/file_store_internal.h"
 #include "ledger/small_database.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define BATCH_COLUMNS                                                                          \

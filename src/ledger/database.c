@@ -10,6 +10,7 @@
  *   68  application id (4 bytes, big-endian): TNDM */
 #include "ledger/database.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -17,7 +18,6 @@
 #include "ledger/db_sqlite.h"
 #include "ledger/schema_sql.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -174,7 +174,7 @@ static enum td_status verify(struct db *db, const char *path, long long bytes, i
 
 enum td_status database_open_writer(const char *path, struct db **out, struct td_error *err)
 {
-    assert(path != NULL && out != NULL);
+    ASSERT(path != NULL && out != NULL);
     *out = NULL;
     const struct db_driver *driver = db_driver_of(path);
     if (driver)
@@ -215,7 +215,7 @@ enum td_status database_open_writer(const char *path, struct db **out, struct td
 
 enum td_status database_open_reader(const char *path, struct db **out, struct td_error *err)
 {
-    assert(path != NULL && out != NULL);
+    ASSERT(path != NULL && out != NULL);
     *out = NULL;
     const struct db_driver *driver = db_driver_of(path);
     if (driver)

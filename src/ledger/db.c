@@ -1,11 +1,11 @@
 /* Hands each call to the twin that the database belongs to. */
 #include "ledger/db.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/db_driver.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const struct db_driver *announced; /* set before threads are started */
@@ -145,7 +145,7 @@ uint64_t db_changes(struct db *db)
 
 int64_t db_last_row(struct db *db)
 {
-    assert(db->driver->last_row);
+    ASSERT(db->driver->last_row);
     return db->driver->last_row(db);
 }
 

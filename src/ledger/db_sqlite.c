@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "ledger/db_driver.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "ledger/deferred_store.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -7,7 +8,6 @@
 #include "base/str.h"
 #include "ledger/small_database.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ enum td_status deferred_store_open(const char *path, const struct deferred_limit
                                    const struct clock *clock, struct deferred_store **out,
                                    struct td_error *err)
 {
-    assert(path && limits && out);
+    ASSERT(path && limits && out);
     *out = NULL;
     struct deferred_store *store = calloc(1, sizeof *store);
     if (!store)

@@ -4,12 +4,12 @@
 #include "ledger/egress_line.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define PREVIOUS ",\"previous\":\""
@@ -61,8 +61,8 @@ static void hash_hex(struct td_str bytes, char out[EGRESS_HASH_HEX + 1])
 enum td_status egress_line_write(const struct egress_entry *entry, struct egress_chain *chain,
                                  struct buf *out, struct td_error *err)
 {
-    assert(entry != NULL && chain != NULL && out != NULL);
-    assert(entry->replaced != NULL || entry->replaced_count == 0);
+    ASSERT(entry != NULL && chain != NULL && out != NULL);
+    ASSERT(entry->replaced != NULL || entry->replaced_count == 0);
     if (entry->replaced_count > EGRESS_REPLACED_MAX)
         return error_set(err, TD_LIMIT,
                          "%zu types were replaced; the egress ledger holds at most %d",
@@ -142,7 +142,7 @@ static struct td_str previous_of(struct td_str line)
 enum td_status egress_line_follow(struct td_str line, struct egress_chain *chain,
                                   struct td_error *err)
 {
-    assert(chain != NULL);
+    ASSERT(chain != NULL);
     struct egress_chain next;
     char hash[EGRESS_HASH_HEX + 1];
     struct td_str previous = previous_of(line);

@@ -12,6 +12,7 @@
  * leave lines that nobody announced, and those cannot be told from forged ones. */
 #include "ledger/egress_log.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -24,7 +25,6 @@
 #include "ledger/egress_pending.h"
 #include "ledger/egress_verify.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -436,7 +436,7 @@ static void init_condition(pthread_cond_t *condition)
 
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
 {
-    assert(folder != NULL && out != NULL);
+    ASSERT(folder != NULL && out != NULL);
     *out = NULL;
     struct egress_log *log = calloc(1, sizeof *log);
     if (!log || !(log->folder = strdup(folder))) {
@@ -631,8 +631,8 @@ static void note_locked(struct egress_log *log, enum td_status status, const str
 enum td_status egress_log_append(struct egress_log *log, const struct egress_entry *entry,
                                  struct td_error *err)
 {
-    assert(log != NULL && entry != NULL);
-    assert(entry->purpose != NULL && entry->tier != NULL && entry->data_class != NULL);
+    ASSERT(log != NULL && entry != NULL);
+    ASSERT(entry->purpose != NULL && entry->tier != NULL && entry->data_class != NULL);
     pthread_mutex_lock(&log->mutex);
     enum td_status status;
     if (lock_files(log)) {

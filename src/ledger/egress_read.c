@@ -3,6 +3,7 @@
  * some seconds delays nobody. */
 #include "ledger/egress_read.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -10,7 +11,6 @@
 #include "ledger/egress_line.h"
 #include "ledger/egress_pending.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -243,7 +243,7 @@ static enum td_status each_of_file(const char *path, egress_line_fn *fn, void *c
 enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
                                 struct td_error *err)
 {
-    assert(path != NULL && fn != NULL);
+    ASSERT(path != NULL && fn != NULL);
     struct stat info;
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
         return each_of_file(path, fn, ctx, err);

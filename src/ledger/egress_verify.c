@@ -3,13 +3,13 @@
  * everything after it proves nothing. */
 #include "ledger/egress_verify.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
 #include "ledger/egress_pending.h"
 #include "ledger/egress_read.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -260,7 +260,7 @@ static void judge_end(struct verifier *verifier)
 enum td_status egress_verify(const char *path, const struct egress_kept *kept,
                              struct egress_verdict *out, struct td_error *err)
 {
-    assert(path != NULL && out != NULL);
+    ASSERT(path != NULL && out != NULL);
     struct verifier verifier = {.verdict = out,
                                 .chain = {0, EGRESS_NO_HASH},
                                 .pending = EGRESS_NO_HASH,

@@ -2,6 +2,7 @@
  * its bytes are on the disk; then it is renamed, and then its row is committed. A crash between the
  * two leaves a file without a row, which the next start removes. So a row always has its file. The
  * other order could show a file that is not there. */
+#include "base/assertion.h"
 #include "ledger/file_parts.h"
 #include "ledger/file_store_internal.h"
 
@@ -14,7 +15,6 @@
 #include "base/str.h"
 #include "ledger/small_database.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ enum td_status store_new_id(const char *prefix, size_t random_bytes,
 {
     uint8_t bytes[16];
     size_t len = strlen(prefix);
-    assert(random_bytes <= sizeof bytes && len + 2 * random_bytes < STORED_ID_BYTES);
+    ASSERT(random_bytes <= sizeof bytes && len + 2 * random_bytes < STORED_ID_BYTES);
     enum td_status status = crypto_random(bytes, random_bytes, err);
     memcpy(out, prefix, len);
     crypto_hex(bytes, random_bytes, out + len);
@@ -183,7 +183,7 @@ enum td_status file_store_open(const char *folder, const struct file_limits *lim
                                const struct file_share *share, struct file_store **out,
                                struct td_error *err)
 {
-    assert(folder && limits && out);
+    ASSERT(folder && limits && out);
     *out = NULL;
     struct file_store *store = calloc(1, sizeof *store);
     if (!store)

@@ -3,11 +3,11 @@
  * an emptied log make sure that the bytes are overwritten and not only unlinked. */
 #include "ledger/forget.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "ledger/database.h"
 
-#include <assert.h>
 #include <unistd.h>
 
 #define LOG_WAIT_MS 2000
@@ -69,7 +69,7 @@ static bool empty_log(struct db *db)
 enum td_status ledger_forget(const char *path, const char *tenant, const char *user,
                              struct ledger_forgotten *out, struct td_error *err)
 {
-    assert(path != NULL && user != NULL && out != NULL);
+    ASSERT(path != NULL && user != NULL && out != NULL);
     struct db *db = NULL;
     *out = (struct ledger_forgotten){0};
     if (user[0] == '\0')

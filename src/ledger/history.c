@@ -1,11 +1,11 @@
 /* Exchanges with their attempts as plain rows, oldest first, for a replay. One statement joins both
  * tables, so ten thousand exchanges take tens of milliseconds. */
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "ledger/reader.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const char history_sql[] =
@@ -108,7 +108,7 @@ static enum td_status give(struct gathering *g, ledger_history_fn *each, void *c
 enum td_status ledger_reader_history(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      ledger_history_fn *each, void *ctx, struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     static const size_t strings_bytes_max = 16u << 20;
     struct gathering g = {.seq = -1};
     enum td_status status = TD_IO;

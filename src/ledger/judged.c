@@ -1,9 +1,8 @@
 /* Exchanges whose first attempt was on the device, with the feedback on their answers: the data
  * from which thresholds are learned. */
+#include "base/assertion.h"
 #include "base/error.h"
 #include "ledger/reader.h"
-
-#include <assert.h>
 
 /* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest
  * counts. `kept`: that attempt gave the answer, so the feedback is about it. What a stronger tier
@@ -21,7 +20,7 @@ static const char judged_sql[] =
 enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     ledger_judged_fn *each, void *ctx, struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     struct db_statement *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);

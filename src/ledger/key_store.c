@@ -4,6 +4,7 @@
 #include "ledger/key_store.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -12,7 +13,6 @@
 #include "base/str.h"
 #include "ledger/small_database.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ bool key_store_is_shared(const struct key_store *store)
 enum td_status key_store_open(const char *path, bool create, struct key_store **out,
                               struct td_error *err)
 {
-    assert(path && out);
+    ASSERT(path && out);
     *out = NULL;
     if (!create && !db_driver_of(path) && access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "there are no keys in %s", path);
@@ -219,7 +219,7 @@ static enum td_status insert_locked(struct key_store *store, const struct stored
 enum td_status key_store_add(struct key_store *store, struct stored_key *key, struct td_error *err)
 {
     uint8_t random[(STORED_KEY_ID_BYTES - 1) / 2];
-    assert(key_store_name_is_plain(key->name));
+    ASSERT(key_store_name_is_plain(key->name));
     enum td_status status = crypto_random(random, sizeof random, err);
     if (status != TD_OK)
         return status;
@@ -546,7 +546,7 @@ static void copy_tenant(void *ctx, const struct stored_tenant *tenant)
 enum td_status key_store_copy(struct key_store *from, struct key_store *to, struct td_error *err)
 {
     struct copying copying = {.to = to, .status = TD_OK, .err = err};
-    assert(from != to);
+    ASSERT(from != to);
     pthread_mutex_lock(&to->lock);
     enum td_status status = small_database_begin(to->db, to->path, err);
     if (status == TD_OK && !db_exec(to->db, "DELETE FROM key; DELETE FROM tenant"))

@@ -11,13 +11,13 @@
  * (a put allocates and copies some hundred bytes, which costs more than the lock). */
 #include "ledger/ledger.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "ledger/writer.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -311,7 +311,7 @@ bool ledger_is_file(const char *path)
 
 enum td_status ledger_open(const char *path, struct ledger **out, struct td_error *err)
 {
-    assert(path != NULL && out != NULL);
+    ASSERT(path != NULL && out != NULL);
     *out = NULL;
     struct ledger *ledger = calloc(1, sizeof *ledger);
     struct queue *queue = queue_new(QUEUE_RECORDS);
@@ -364,7 +364,7 @@ void ledger_close(struct ledger *ledger)
 static enum td_status queue_record(struct ledger *ledger, struct record *copy, const char *id,
                                    struct td_error *err)
 {
-    assert(copy != NULL && id != NULL);
+    ASSERT(copy != NULL && id != NULL);
     pthread_mutex_lock(&ledger->mutex); /* seq must be the order of the queue */
     copy->seq = ledger->put_seq + 1;
     size_t bytes = copy->bytes;
@@ -451,7 +451,7 @@ enum td_status ledger_put_model(struct ledger *ledger, const struct ledger_polic
 
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
-    assert(ledger != NULL);
+    ASSERT(ledger != NULL);
     struct timespec until = clock_deadline(timeout_ms);
     pthread_mutex_lock(&ledger->mutex);
     uint64_t target = ledger->put_seq;
@@ -478,7 +478,7 @@ enum td_status ledger_make_durable(struct ledger *ledger,
                                    enum td_status (*before)(void *ctx, struct td_error *err),
                                    void *ctx, struct td_error *err)
 {
-    assert(ledger->put_seq == 0);
+    ASSERT(ledger->put_seq == 0);
     ledger->durable = true;
     ledger->before_commit = before;
     ledger->before_ctx = ctx;

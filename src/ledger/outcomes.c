@@ -1,8 +1,7 @@
 /* How right answers were, as measured: people said it (feedback), or another tier answered the same
  * question beside the device (shadows, in either direction). */
+#include "base/assertion.h"
 #include "ledger/reader.h"
-
-#include <assert.h>
 
 /* Of shadow s of exchange x one answer is the device's, and the other is not. Older rows have no
  * place. */
@@ -35,7 +34,7 @@ static const char lessons_sql[] =
 enum td_status ledger_reader_outcomes(struct ledger_reader *reader, uint64_t since_wall_ms,
                                       ledger_outcome_fn *each, void *ctx, struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     struct db_statement *statement =
@@ -76,7 +75,7 @@ static struct ledger_lesson lesson_of(struct db_statement *row)
 enum td_status ledger_reader_lessons(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      ledger_lesson_fn *each, void *ctx, struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     struct db_statement *statement = reader_prepare_locked(reader, lessons_sql, since_wall_ms, err);

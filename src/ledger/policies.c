@@ -1,10 +1,9 @@
 /* The policies that exchanges were decided by, and the versions of models that answered. */
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/reader.h"
-
-#include <assert.h>
 
 static const char policies_sql[] =
     "SELECT p.version, p.wall_ms, p.text, coalesce(c.count, 0) FROM policy p LEFT JOIN"
@@ -42,7 +41,7 @@ enum td_status reader_list(struct ledger_reader *reader, const char *sql, uint64
                            struct json *(*make)(struct db_statement *row), struct json **out,
                            struct td_error *err)
 {
-    assert(reader != NULL && out != NULL);
+    ASSERT(reader != NULL && out != NULL);
     struct json *list = json_new_array();
     enum td_status status = TD_IO;
     int code = DB_FAILED;

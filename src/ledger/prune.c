@@ -1,11 +1,11 @@
 /* PostgreSQL holds an advisory lock for a connection, so a node that dies leaves it to another. */
 #include "ledger/prune.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "ledger/database.h"
 #include "ledger/db_driver.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ static bool take_lock(struct db *db, bool *taken)
 enum td_status ledger_pruner_open(const char *path, struct ledger_pruner **out,
                                   struct td_error *err)
 {
-    assert(path && out);
+    ASSERT(path && out);
     bool taken = true;
     *out = NULL;
     if (!db_driver_of(path) && access(path, F_OK) != 0)

@@ -2,6 +2,7 @@
  * of two that race, one changes the row and the other finds out why it did not. */
 #include "ledger/queue_store.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -9,7 +10,6 @@
 #include "base/str.h"
 #include "ledger/small_database.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -337,7 +337,7 @@ enum td_status queue_store_add(struct queue_store *store, const struct queue_ent
                                char id[static QUEUED_ID_BYTES], struct td_error *err)
 {
     uint8_t random[(QUEUED_ID_BYTES - 3) / 2];
-    assert(entry->queue && strlen(entry->queue) < QUEUED_NAME_BYTES);
+    ASSERT(entry->queue && strlen(entry->queue) < QUEUED_NAME_BYTES);
     if (entry->body.len > QUEUED_TEXT_BYTES_MAX)
         return error_set(err, TD_LIMIT, "it is longer than a queue keeps (%zu bytes)",
                          QUEUED_TEXT_BYTES_MAX);

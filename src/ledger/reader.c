@@ -3,13 +3,13 @@
  * connection and one lock: several threads may share it, one query runs at a time. */
 #include "ledger/reader.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/database.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ double reader_number(struct db_statement *row, int column)
 enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
                                   struct td_error *err)
 {
-    assert(path != NULL && out != NULL);
+    ASSERT(path != NULL && out != NULL);
     *out = NULL;
     struct ledger_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
@@ -342,7 +342,7 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *tena
 enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant, const char *id,
                                   struct json **out, struct td_error *err)
 {
-    assert(reader != NULL && id != NULL && out != NULL);
+    ASSERT(reader != NULL && id != NULL && out != NULL);
     *out = NULL;
     size_t len = strlen(id);
     if (len == 0 || len > ID_BYTES_MAX)
@@ -361,7 +361,7 @@ enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tena
                                   uint64_t since_wall_ms, size_t limit, struct json **out,
                                   struct td_error *err)
 {
-    assert(reader != NULL && out != NULL);
+    ASSERT(reader != NULL && out != NULL);
     *out = NULL;
     struct json *list = json_new_array();
     if (list == NULL)

@@ -3,9 +3,9 @@
  * allocation when it is put and one free when it is written. */
 #include "ledger/record.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
     if (exchange->attempt_count > LEDGER_ATTEMPTS_MAX)
         return error_set(err, TD_INVALID, "exchange %s: %zu attempts; the ledger holds at most %d",
                          exchange->id, exchange->attempt_count, LEDGER_ATTEMPTS_MAX);
-    assert(exchange->attempts != NULL || exchange->attempt_count == 0);
+    ASSERT(exchange->attempts != NULL || exchange->attempt_count == 0);
     size_t fixed = sizeof(struct record) + exchange->attempt_count * sizeof(struct ledger_attempt);
     size_t strings = strings_bytes(exchange);
     if (strings > bytes_max || fixed > bytes_max - strings)

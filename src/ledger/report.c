@@ -1,12 +1,12 @@
 /* The report: totals, and exact percentiles per tier. It is one read transaction, so that all its
  * numbers are about the same exchanges while a writer goes on. */
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/ratio.h"
 #include "ledger/reader.h"
 
-#include <assert.h>
 #include <math.h>
 
 static const char totals_sql[] =
@@ -212,7 +212,7 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
 enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     struct json **out, struct td_error *err)
 {
-    assert(reader != NULL && out != NULL);
+    ASSERT(reader != NULL && out != NULL);
     struct td_error own = {0};
     *out = NULL;
     struct json *report = json_new_object();

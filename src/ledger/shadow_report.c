@@ -1,11 +1,11 @@
 /* The report on shadows. For each pair of an answering tier and its shadow it says how often both
  * agreed, in all and for each task that the classifier saw. */
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/ratio.h"
 #include "ledger/reader.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const char pairs_sql[] =
@@ -106,7 +106,7 @@ static struct json *pair_of(struct ledger_reader *reader, uint64_t since_wall_ms
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err)
 {
-    assert(err != NULL && err->status == TD_OK);
+    ASSERT(err != NULL && err->status == TD_OK);
     *out = NULL;
     struct db_statement *statement = reader_prepare_locked(reader, pairs_sql, since_wall_ms, err);
     if (statement == NULL)
@@ -129,7 +129,7 @@ enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_
 enum td_status ledger_reader_shadows(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      struct json **out, struct td_error *err)
 {
-    assert(reader != NULL && out != NULL);
+    ASSERT(reader != NULL && out != NULL);
     struct td_error own = {0};
     pthread_mutex_lock(&reader->mutex);
     enum td_status status = shadows_locked(reader, since_wall_ms, out, &own);
@@ -153,6 +153,6 @@ static struct json *skew_of(struct db_statement *row)
 enum td_status ledger_reader_skew(struct ledger_reader *reader, uint64_t since_wall_ms,
                                   struct json **out, struct td_error *err)
 {
-    assert(reader != NULL && out != NULL);
+    ASSERT(reader != NULL && out != NULL);
     return reader_list(reader, skew_sql, since_wall_ms, skew_of, out, err);
 }

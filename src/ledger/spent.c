@@ -1,8 +1,7 @@
 /* What exchanges have cost, summed by user, route, application and hour. A server starts its
  * budgets from these sums. */
+#include "base/assertion.h"
 #include "ledger/reader.h"
-
-#include <assert.h>
 
 /* Application and key are in the signals. Signals that are no JSON (or were erased) have none. */
 static const char spent_sql[] =
@@ -20,7 +19,7 @@ static const char spent_sql[] =
 enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
                                    ledger_spent_fn *each, void *ctx, struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     struct db_statement *statement = reader_prepare_locked(reader, spent_sql, since_wall_ms, err);

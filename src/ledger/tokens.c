@@ -1,10 +1,10 @@
 /* What servers told of their tokens, beside our estimate of the same text: four bytes are a token.
  * Only attempts with an exact usage and some text count. */
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/ratio.h"
 #include "ledger/reader.h"
 
-#include <assert.h>
 #include <math.h>
 
 /* Enough for a ratio, and read in some milliseconds. */
@@ -36,7 +36,7 @@ static const char since_sql[] =
 enum td_status ledger_reader_tokens(struct ledger_reader *reader, ledger_tokens_fn *each, void *ctx,
                                     struct td_error *err)
 {
-    assert(reader != NULL && each != NULL);
+    ASSERT(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     struct db_statement *statement = reader_prepare_locked(reader, newest_sql, 0, err);

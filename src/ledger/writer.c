@@ -3,13 +3,13 @@
  * failure leaves the batch unwritten, to be tried again. */
 #include "ledger/writer.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "base/path.h"
 #include "ledger/database.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -66,7 +66,7 @@ static const struct statements {
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
-    assert(path != NULL && writer != NULL);
+    ASSERT(path != NULL && writer != NULL);
     *writer = (struct writer){0};
     enum td_status status = database_open_writer(path, &writer->db, err);
     if (status != TD_OK)
@@ -331,7 +331,7 @@ static const char *owner_of(const struct record *record)
 enum td_status writer_commit(struct writer *writer, struct record *const *records, size_t count,
                              size_t *refused, struct td_error *err)
 {
-    assert(records != NULL && refused != NULL);
+    ASSERT(records != NULL && refused != NULL);
     *refused = 0;
     bool going = db_begin(writer->db);
     for (size_t i = 0; going && i < count; i++) {

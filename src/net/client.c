@@ -16,6 +16,7 @@
  * not name. */
 #include "net/client.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -27,7 +28,6 @@
 #include "net/client_watch.h"
 #include "net/loop_event.h"
 
-#include <assert.h>
 #include <curl/curl.h>
 #include <event2/event.h>
 #include <netinet/in.h>
@@ -110,7 +110,7 @@ static void transfer_free(struct client_transfer *transfer)
     if (transfer->next)
         transfer->next->previous = transfer->previous;
     if (transfer->easy) {
-        assert(!client->inside);
+        ASSERT(!client->inside);
         remove_from_libcurl(transfer);
         curl_easy_cleanup(transfer->easy);
     }
@@ -249,7 +249,7 @@ static void fail_all(struct client *client, CURLMcode code)
 static void act(struct client *client, curl_socket_t fd, int what)
 {
     int running;
-    assert(!client->inside);
+    ASSERT(!client->inside);
     client->inside = true;
     CURLMcode code = curl_multi_socket_action(client->multi, fd, what, &running);
     client->inside = false;
@@ -351,7 +351,7 @@ static void note_bytes(struct client_transfer *transfer)
 
 void client_note_progress(struct client_transfer *transfer)
 {
-    assert(transfer != NULL && transfer->answered);
+    ASSERT(transfer != NULL && transfer->answered);
     transfer->last_byte_ns = clock_monotonic_ns(NULL);
 }
 
@@ -541,9 +541,9 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
 enum td_status client_start(struct client *client, const struct client_request *request,
                             struct client_transfer **out, struct td_error *err)
 {
-    assert(client != NULL && out != NULL && request != NULL && request->on_done != NULL);
-    assert(request->method != NULL && request->url != NULL);
-    assert(request->body.data != NULL || request->body.len == 0);
+    ASSERT(client != NULL && out != NULL && request != NULL && request->on_done != NULL);
+    ASSERT(request->method != NULL && request->url != NULL);
+    ASSERT(request->body.data != NULL || request->body.len == 0);
     struct client_transfer *transfer = calloc(1, sizeof *transfer);
     if (transfer == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
@@ -641,7 +641,7 @@ static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
 
 enum td_status client_new(struct loop *loop, struct client **out, struct td_error *err)
 {
-    assert(loop != NULL && out != NULL);
+    ASSERT(loop != NULL && out != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
     struct client *client = calloc(1, sizeof *client);
@@ -671,7 +671,7 @@ void client_free(struct client *client)
 {
     if (client == NULL)
         return;
-    assert(!client->inside);
+    ASSERT(!client->inside);
     while (client->transfers)
         transfer_free(client->transfers);
     if (client->multi)

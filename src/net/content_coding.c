@@ -7,10 +7,10 @@
  * say. */
 #include "net/content_coding.h"
 
+#include "base/assertion.h"
 #include "base/shortage.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <string.h>
 #define ZLIB_CONST /* zlib reads its input and does not write it */
 #include <zlib.h>
@@ -164,7 +164,7 @@ static enum content_result decode_zstd(struct td_str bytes, const struct sink *s
 enum content_result content_decode(enum content_coding coding, struct td_str bytes,
                                    content_room_fn *room, void *ctx, struct buf *out)
 {
-    assert(out != NULL && out->len == 0);
+    ASSERT(out != NULL && out->len == 0);
     const struct sink sink = {room, ctx, out};
     if (bytes.len == 0) /* nobody's stream, and nobody's body */
         return CONTENT_OK;

@@ -11,13 +11,13 @@
  * connection is limited (a limit per connection, a long round trip) and cost nothing elsewhere. */
 #include "net/download.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/download_part.h"
 #include "net/download_request.h"
 #include "net/download_url.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -394,8 +394,8 @@ static enum td_status find_file(struct download *download, struct td_error *err)
 enum td_status download_file(const struct download_options *options, struct download_result *result,
                              struct td_error *err)
 {
-    assert(options != NULL && result != NULL);
-    assert(options->url != NULL && options->path != NULL);
+    ASSERT(options != NULL && result != NULL);
+    ASSERT(options->url != NULL && options->path != NULL);
     struct download download = {.options = options};
     *result = (struct download_result){.part_fd = -1};
     for (uint32_t i = 0; i < DOWNLOAD_STREAMS_MAX; i++)

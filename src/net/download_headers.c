@@ -6,9 +6,8 @@
 #include "net/download_headers.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_HEX + 1])
 {
@@ -74,7 +73,7 @@ static void read_etag(struct download_headers *headers, struct td_str value)
 
 void download_headers_feed(struct download_headers *headers, struct td_str line)
 {
-    assert(headers != NULL);
+    ASSERT(headers != NULL);
     if (str_starts_with(line, STR("HTTP/"))) {
         *headers = (struct download_headers){0};
         return;

@@ -10,12 +10,12 @@
  * one. */
 #include "net/download_part.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static bool still_named(int fd, const char *path)
 
 enum td_status download_part_lock(const char *part_path, bool create, int *fd, struct td_error *err)
 {
-    assert(part_path != NULL && fd != NULL);
+    ASSERT(part_path != NULL && fd != NULL);
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0);
     for (;;) {
         *fd = open(part_path, flags, 0644);
@@ -76,7 +76,7 @@ enum td_status download_part_lock(const char *part_path, bool create, int *fd, s
 enum td_status download_part_open(struct download_part *part, const char *path,
                                   struct td_error *err)
 {
-    assert(part != NULL && path != NULL);
+    ASSERT(part != NULL && path != NULL);
     *part = (struct download_part){.fd = -1, .total = UINT64_MAX};
     part->path = with_suffix(path, ".part");
     part->state_path = with_suffix(path, ".part.json");
@@ -132,7 +132,7 @@ static bool set_pieces(struct download_part *part, uint64_t piece_bytes)
 
 uint64_t download_part_piece_bytes(const struct download_part *part, uint32_t piece)
 {
-    assert(piece < part->piece_count);
+    ASSERT(piece < part->piece_count);
     if (part->total == UINT64_MAX)
         return UINT64_MAX;
     uint64_t begin = piece * part->piece_bytes;
@@ -162,7 +162,7 @@ static enum td_status fail_no_room(const struct download_part *part, struct td_e
 enum td_status download_part_write(struct download_part *part, uint32_t piece, const void *data,
                                    size_t len, struct td_error *err)
 {
-    assert(piece < part->piece_count && part->fd >= 0);
+    ASSERT(piece < part->piece_count && part->fd >= 0);
     if (len > download_part_piece_bytes(part, piece) - part->done[piece])
         return error_set(err, TD_CORRUPT, "the server sent more bytes than it was asked for");
     if (part->total == UINT64_MAX && len > part->room - part->done[piece])
@@ -239,7 +239,7 @@ enum td_status download_part_clear(struct download_part *part, struct td_error *
 enum td_status download_part_plan(struct download_part *part, const char *url, uint64_t total,
                                   const char *validator, uint64_t *resumed, struct td_error *err)
 {
-    assert(part->fd >= 0);
+    ASSERT(part->fd >= 0);
     part->url = url;
     part->total = total;
     snprintf(part->validator, sizeof part->validator, "%s", validator);

@@ -5,11 +5,11 @@
  * along. */
 #include "net/download_request.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "net/download_url.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ enum td_status download_request_prepare(struct download_request *request,
                                         uint64_t begin, uint64_t end, const char *validator,
                                         download_write_fn *write, void *ctx, struct td_error *err)
 {
-    assert(request != NULL && options != NULL);
+    ASSERT(request != NULL && options != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
     struct download_url parts;
@@ -336,7 +336,7 @@ static enum td_status ask(struct probe *probe, const struct download_options *op
 enum td_status download_resolve(const struct download_options *options,
                                 struct download_place *place, struct td_error *err)
 {
-    assert(options != NULL);
+    ASSERT(options != NULL);
     struct probe probe = {0};
     *place = (struct download_place){.url = strdup(options->url)};
     enum td_status status = TD_OK;

@@ -3,11 +3,11 @@
  * host. */
 #include "net/download_url.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/str.h"
 #include "net/loopback.h"
 
-#include <assert.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool has_part(CURLU *url, CURLUPart part)
 
 bool download_url_read(struct download_url *out, const char *text)
 {
-    assert(out != NULL && text != NULL);
+    ASSERT(out != NULL && text != NULL);
     *out = (struct download_url){0};
     CURLU *url = curl_url();
     bool good =
@@ -88,7 +88,7 @@ bool download_url_may_see_token(const char *url, const char *origin)
 
 char *download_url_public(const char *text, bool *cut)
 {
-    assert(text != NULL && cut != NULL);
+    ASSERT(text != NULL && cut != NULL);
     static const CURLUPart secrets[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS,
                                         CURLUPART_QUERY, CURLUPART_FRAGMENT};
     char *shown = NULL, *copy = NULL;

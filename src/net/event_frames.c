@@ -3,10 +3,9 @@
  * wrong. */
 #include "net/event_frames.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 enum { PRELUDE_BYTES = 12, CRC_BYTES = 4, FRAME_BYTES_MIN = PRELUDE_BYTES + CRC_BYTES };
 
@@ -38,7 +37,7 @@ static uint32_t crc32_of(struct td_str bytes)
 
 void frame_reader_init(struct frame_reader *reader, size_t frame_bytes_max)
 {
-    assert(reader && frame_bytes_max >= FRAME_BYTES_MIN);
+    ASSERT(reader && frame_bytes_max >= FRAME_BYTES_MIN);
     buf_init(&reader->frame, frame_bytes_max);
 }
 
@@ -139,7 +138,7 @@ static bool fill(struct buf *frame, size_t bytes, struct td_str *rest)
 enum td_status frame_reader_feed(struct frame_reader *reader, struct td_str bytes, frame_fn *fn,
                                  void *ctx, struct td_error *err)
 {
-    assert(reader && fn);
+    ASSERT(reader && fn);
     struct buf *frame = &reader->frame;
     enum td_status status = TD_OK;
     size_t total = 0;

@@ -4,10 +4,10 @@
 #include "net/http_lint.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -45,7 +45,7 @@ bool http_is_field_value(struct td_str text)
 
 size_t http_head_end(struct td_str bytes, size_t *scanned)
 {
-    assert(scanned != NULL && *scanned <= bytes.len);
+    ASSERT(scanned != NULL && *scanned <= bytes.len);
     size_t at = *scanned;
     while (at < bytes.len) {
         const char *feed = memchr(bytes.data + at, '\n', bytes.len - at);
@@ -293,7 +293,7 @@ static int read_framing(struct http_head *head, struct td_str authority, const c
 
 int http_head_parse(struct http_head *head, char *text, size_t len, const char **reason)
 {
-    assert(head != NULL && text != NULL && reason != NULL);
+    ASSERT(head != NULL && text != NULL && reason != NULL);
     memset(head, 0, sizeof *head);
     if (memchr(text, '\0', len) != NULL)
         return refuse(reason, 400, "the head has a NUL byte");
@@ -402,7 +402,7 @@ static bool feed_trailer(struct http_chunks *chunks, char c)
 enum http_chunks_result http_chunks_feed(struct http_chunks *chunks, struct td_str bytes,
                                          size_t *used, struct td_str *data)
 {
-    assert(chunks != NULL);
+    ASSERT(chunks != NULL);
     size_t at = 0;
     bool good = true;
     while (good && at < bytes.len) {

@@ -10,11 +10,11 @@
  * loop runs. */
 #include "net/loop_event.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "net/client.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <pthread.h>
@@ -202,7 +202,7 @@ static const struct loop_ops loop_event_ops = {
 
 static struct loop_event *from_loop(struct loop *loop)
 {
-    assert(loop->ops == &loop_event_ops);
+    ASSERT(loop->ops == &loop_event_ops);
     return (struct loop_event *)loop;
 }
 
@@ -242,7 +242,7 @@ static void on_wake(evutil_socket_t fd, short what, void *ctx)
 
 enum td_status loop_event_new(struct loop **out, struct td_error *err)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_library_log);
 

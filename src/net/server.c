@@ -7,6 +7,7 @@
  * one for milliseconds, or has an idle connection that it must be ready to lose at any time. Only
  * when all have requests in work, a connection gets 503, and above a second small limit it is
  * closed. */
+#include "base/assertion.h"
 #include "net/server_internal.h"
 
 #include "base/error.h"
@@ -14,7 +15,6 @@
 #include "net/loop_event.h"
 #include "net/transport/listen.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
@@ -211,7 +211,7 @@ static void stop_listening(struct server *server)
 enum td_status server_new(struct loop *loop, const struct server_options *options,
                           server_fn *handler, void *ctx, struct server **out, struct td_error *err)
 {
-    assert(loop != NULL && options != NULL && out != NULL);
+    ASSERT(loop != NULL && options != NULL && out != NULL);
     int fd =
         options->host ? listen_open(options->host, options->port, options->reuse_port, err) : -1;
     if (fd < 0 && options->host)

@@ -29,6 +29,7 @@
  * for a second at most. Closing with unread bytes would reset the connection and could destroy the
  * reply on its way. A connection is freed only in its own event callbacks, on_accept,
  * server_stop_accepting and server_free, never below a handler. */
+#include "base/assertion.h"
 #include "net/server_internal.h"
 
 #include "base/clock.h"
@@ -36,7 +37,6 @@
 #include "base/str.h"
 #include "net/transport/tls.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <stdio.h>
@@ -185,7 +185,7 @@ void conn_free(struct conn *conn)
 void conn_close(struct conn *conn)
 {
     struct http_request *request = conn->request;
-    assert(!conn->processing);
+    ASSERT(!conn->processing);
     conn_free(conn);
     if (request)
         request_gone(request);

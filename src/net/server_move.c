@@ -9,9 +9,9 @@
  * Rejected: threads for single steps, such as parsing. Each step would need an owned copy of its
  * input and a way to be cancelled, in every handler, and the steps between them would still add
  * up. */
+#include "base/assertion.h"
 #include "net/server_internal.h"
 
-#include <assert.h>
 #include <event2/buffer.h>
 
 /* On the loop of conn->server. */
@@ -41,8 +41,8 @@ static void arrive(void *ctx)
 void conn_move(struct conn *conn, struct server *to)
 {
     struct server *from = conn->server;
-    assert(!conn->processing && to != from);
-    assert(!conn->request || !conn->request->on_later); /* no handler has had it */
+    ASSERT(!conn->processing && to != from);
+    ASSERT(!conn->request || !conn->request->on_later); /* no handler has had it */
     conn->moves = false;
     conn_leave(conn);
     if (conn->request)
@@ -56,6 +56,6 @@ void conn_move(struct conn *conn, struct server *to)
 
 void server_set_large(struct server *server, struct server *large)
 {
-    assert(server != large);
+    ASSERT(server != large);
     server->large = large;
 }

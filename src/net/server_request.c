@@ -6,12 +6,12 @@
  * inside on_gone, meets a live object and does nothing. If the client leaves and nobody asked to be
  * told, the request stays without a connection until the handler answers it, and the answer is
  * dropped. */
+#include "base/assertion.h"
 #include "net/server_internal.h"
 
 #include "base/clock.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <event2/buffer.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -225,7 +225,7 @@ const char *http_request_query(const struct http_request *request)
 
 const char *http_request_header(const struct http_request *request, const char *name)
 {
-    assert(request != NULL && name != NULL);
+    ASSERT(request != NULL && name != NULL);
     return http_head_find(&request->head, name);
 }
 
@@ -274,7 +274,7 @@ const void *http_request_noted(const struct http_request *request)
 
 void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
 {
-    assert(request != NULL && fn != NULL);
+    ASSERT(request != NULL && fn != NULL);
     if (request->ended)
         return;
     request->gone_fn = fn;
@@ -292,8 +292,8 @@ static bool is_framing(const char *name)
 
 void http_reply_header(struct http_request *request, const char *name, const char *value)
 {
-    assert(name != NULL && value != NULL);
-    assert(!request->started || request->ended);
+    ASSERT(name != NULL && value != NULL);
+    ASSERT(!request->started || request->ended);
     if (!http_is_token(str_from(name)) || !http_is_field_value(str_from(value)) || is_framing(name))
         return;
     size_t before = request->reply_headers.len;
@@ -328,7 +328,7 @@ void reply_put_head(struct conn *conn, int code, const char *content_type)
  * kept. */
 static void start_reply(struct http_request *request, int code, const char *content_type)
 {
-    assert(content_type == NULL || http_is_field_value(str_from(content_type)));
+    ASSERT(content_type == NULL || http_is_field_value(str_from(content_type)));
     struct conn *conn = request->conn;
     if (code < 200 || code > 599) /* passed on from upstream, but not a code of a final answer */
         code = 502;
@@ -368,7 +368,7 @@ void http_reply(struct http_request *request, int code, const char *content_type
 {
     if (request->ended)
         return;
-    assert(!request->started);
+    ASSERT(!request->started);
     start_reply(request, code, content_type);
     struct conn *conn = request->conn;
     request->outcome.whole = conn != NULL;
@@ -393,7 +393,7 @@ void http_stream_start(struct http_request *request, int code, const char *conte
 {
     if (request->ended)
         return;
-    assert(!request->started);
+    ASSERT(!request->started);
     struct conn *conn = request->conn;
     request->chunked = request->head.version_1_1;
     if (conn && !request->chunked)
@@ -414,7 +414,7 @@ void http_stream_write(struct http_request *request, struct td_str bytes)
 {
     if (request->ended)
         return;
-    assert(request->started);
+    ASSERT(request->started);
     struct conn *conn = request->conn;
     if (conn == NULL || request->bodyless || bytes.len == 0) /* an empty chunk would be the end */
         return;
@@ -437,7 +437,7 @@ size_t http_stream_pending(const struct http_request *request)
 
 void http_stream_on_drain(struct http_request *request, loop_fn *fn, void *ctx)
 {
-    assert(request != NULL && fn != NULL);
+    ASSERT(request != NULL && fn != NULL);
     if (request->ended)
         return;
     request->drain_fn = fn;
@@ -450,7 +450,7 @@ void http_stream_abort(struct http_request *request)
 {
     if (request->ended)
         return;
-    assert(request->started);
+    ASSERT(request->started);
     struct conn *conn = request->conn;
     if (conn)
         conn->close_after = true;
@@ -463,7 +463,7 @@ void http_stream_end(struct http_request *request)
 {
     if (request->ended)
         return;
-    assert(request->started);
+    ASSERT(request->started);
     request->outcome.whole = request->conn != NULL;
     if (request->conn && request->chunked)
         put_text(request->conn, "0\r\n\r\n");

@@ -6,17 +6,17 @@
  * passed on unchecked: NULs and broken UTF-8 are for the reader of the payload to judge. */
 #include "net/sse.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const char utf8_bom[3] = {'\xef', '\xbb', '\xbf'};
 
 void sse_reader_init(struct sse_reader *reader, size_t event_bytes_max)
 {
-    assert(reader != NULL);
+    ASSERT(reader != NULL);
     *reader = (struct sse_reader){0};
     buf_init(&reader->line, event_bytes_max);
     buf_init(&reader->data, event_bytes_max);
@@ -74,7 +74,7 @@ static void take_line(struct sse_reader *reader, sse_fn *fn, void *ctx)
 enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes, sse_fn *fn,
                                void *ctx, struct td_error *err)
 {
-    assert(fn != NULL);
+    ASSERT(fn != NULL);
     size_t offset = 0;
     while (offset < bytes.len) {
         if (reader->skip_lf) {

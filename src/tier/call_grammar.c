@@ -7,11 +7,11 @@
  * (token_filter.h); the spelled mark then opens a call as well, because the parser reads it so. */
 #include "tier/call_grammar.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/grammar/json_schema.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -299,7 +299,7 @@ static enum td_status write_all(struct writer *w, struct td_error *err)
 enum td_status call_grammar_compile(const struct td_request *request, struct td_grammar **out,
                                     struct td_error *err)
 {
-    assert(call_grammar_is_due(request) && out != NULL);
+    ASSERT(call_grammar_is_due(request) && out != NULL);
     struct writer w = {.request = request,
                        .tools = request_value(request, REQUEST_TOOLS),
                        .forced = request->tool_choice == TOOL_CHOICE_FORCED};

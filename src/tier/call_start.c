@@ -1,8 +1,7 @@
 /* Where a request needs a grammar of calls, and at which of its starts a model begins. */
+#include "base/assertion.h"
 #include "engine/grammar/grammar.h"
 #include "tier/call_grammar.h"
-
-#include <assert.h>
 
 bool call_grammar_is_due(const struct td_request *request)
 {
@@ -14,7 +13,7 @@ bool call_grammar_is_due(const struct td_request *request)
 struct td_grammar *call_grammar_begin(struct td_grammar *grammar, enum tool_format format,
                                       const struct token_marks *marks)
 {
-    assert(grammar != NULL && format != TOOL_FORMAT_NONE);
+    ASSERT(grammar != NULL && format != TOOL_FORMAT_NONE);
     bool opens = marks->open_id >= 0, both = opens && marks->close_id >= 0;
     enum call_root root = format == TOOL_FORMAT_HERMES && both     ? CALL_ROOT_HERMES_TOKENS
                           : format == TOOL_FORMAT_HERMES           ? CALL_ROOT_HERMES

@@ -4,6 +4,7 @@
  * refusal, because data that has left cannot be called back. */
 #include "tier/door.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -13,13 +14,12 @@
 #include "net/loopback.h"
 #include "router/plan/reach.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts)
 {
-    assert(facts != NULL);
+    ASSERT(facts != NULL);
     return reach_allowed(facts, data_class);
 }
 
@@ -76,8 +76,8 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
                          struct client *client, const struct client_request *request,
                          struct client_transfer **out, struct td_error *err)
 {
-    assert(door != NULL && door->facts != NULL && door->host != NULL);
-    assert(request != NULL && out != NULL);
+    ASSERT(door != NULL && door->facts != NULL && door->host != NULL);
+    ASSERT(request != NULL && out != NULL);
     struct td_error cause = {0};
     uint32_t shortages = shortage_count();
     enum td_status status = judge(door, pass, request, &cause);
@@ -108,7 +108,7 @@ struct td_str door_host_name(const char *host)
 
 char *door_host(const char *url)
 {
-    assert(url != NULL);
+    ASSERT(url != NULL);
     struct td_str text = str_from(url);
     size_t begin = str_find(text, STR("://"), 0);
     bool https = str_starts_with(text, STR("https"));

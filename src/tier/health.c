@@ -9,12 +9,12 @@
  * Requests that are connecting wait together: when the sum of their waiting comes to what one of
  * them may wait, all that can go elsewhere do. So a black hole costs one connect time-out, however
  * many requests run into it. The first connection that does come about ends such a rest at once. */
+#include "base/assertion.h"
 #include "tier/health_record.h"
 
 #include "base/crypto.h"
 #include "tier/tier.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ void tier_health_free(struct tier_health *health)
 void tier_health_share(struct tier_health *from, size_t from_index, struct tier_health *to,
                        size_t to_index)
 {
-    assert(from && to && from != to);
+    ASSERT(from && to && from != to);
     if (from_index >= from->tier_count || to_index >= to->tier_count)
         return;
     record_drop(to->records[to_index]);

@@ -3,7 +3,8 @@
  * key of weight 3 beside one of weight 1 is picked a, a, b, a, and not three times in a row. */
 #include "tier/key_ring.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct key_ring {
 
 struct key_ring *key_ring_new(const struct tier_key *keys, size_t count)
 {
-    assert(count <= TIER_KEYS_MAX && (keys || count == 0));
+    ASSERT(count <= TIER_KEYS_MAX && (keys || count == 0));
     struct key_ring *ring = calloc(1, sizeof *ring);
     if (!ring)
         return NULL;
@@ -50,7 +51,7 @@ void key_ring_free(struct key_ring *ring)
 
 const struct tier_key *key_ring_at(const struct key_ring *ring, size_t index)
 {
-    assert(ring && index < ring->count);
+    ASSERT(ring && index < ring->count);
     return &ring->states[index].key;
 }
 
@@ -90,7 +91,7 @@ static size_t soonest_locked(const struct key_ring *ring)
 
 size_t key_ring_pick(struct key_ring *ring, uint64_t tried, uint64_t now_ms)
 {
-    assert(ring);
+    ASSERT(ring);
     if (ring->count == 1)
         return tried ? SIZE_MAX : 0;
     pthread_mutex_lock(&ring->lock);
@@ -103,7 +104,7 @@ size_t key_ring_pick(struct key_ring *ring, uint64_t tried, uint64_t now_ms)
 
 void key_ring_rest(struct key_ring *ring, size_t index, uint64_t for_ms, uint64_t now_ms)
 {
-    assert(ring && index < ring->count);
+    ASSERT(ring && index < ring->count);
     pthread_mutex_lock(&ring->lock);
     if (now_ms + for_ms > ring->states[index].rests_until_ms)
         ring->states[index].rests_until_ms = now_ms + for_ms;

@@ -3,9 +3,9 @@
  * geometric middle of its bucket, so the error is at most 9 %. Old measurements fade with a
  * half-life of five minutes. The fading is done when the histogram is next touched, so no timer is
  * needed. */
+#include "base/assertion.h"
 #include "tier/tier.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void fade_locked(struct record *record, uint64_t now_ms)
 void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
                       double total_ms, uint64_t now_ms)
 {
-    assert(latency != NULL);
+    ASSERT(latency != NULL);
     if (tier_index >= latency->tier_count)
         return;
     pthread_mutex_lock(&latency->lock);
@@ -112,7 +112,7 @@ void tier_latency_add(struct tier_latency *latency, size_t tier_index, double tt
 void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
                            uint64_t now_ms)
 {
-    assert(latency != NULL);
+    ASSERT(latency != NULL);
     if (tier_index >= latency->tier_count)
         return;
     pthread_mutex_lock(&latency->lock);
@@ -137,7 +137,7 @@ void tier_latency_add_cut(struct tier_latency *latency, size_t tier_index, doubl
 
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q, uint64_t now_ms)
 {
-    assert(latency != NULL && q >= 0 && q <= 1);
+    ASSERT(latency != NULL && q >= 0 && q <= 1);
     if (tier_index >= latency->tier_count)
         return 0;
     pthread_mutex_lock(&latency->lock);
@@ -151,7 +151,7 @@ double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double
 void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
                        struct tier_state *out)
 {
-    assert(latency != NULL && out != NULL);
+    ASSERT(latency != NULL && out != NULL);
     out->ttft_p95_ms = out->total_p50_ms = out->total_p95_ms = 0;
     if (tier_index >= latency->tier_count)
         return;
@@ -169,7 +169,7 @@ void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t
 void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
                        size_t to_index)
 {
-    assert(from != NULL && to != NULL && from != to);
+    ASSERT(from != NULL && to != NULL && from != to);
     if (from_index >= from->tier_count || to_index >= to->tier_count)
         return;
     pthread_mutex_lock(&from->lock);

@@ -4,9 +4,9 @@
  * requests, and its slope is the wait that each request under way adds. A cloud that answers any
  * number at once has no slope, whatever its latency is. The wait is in proportion to what is under
  * way, so a server that is spared is found idle at once and needs no probe. */
+#include "base/assertion.h"
 #include "tier/tier.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,38 +56,38 @@ void tier_load_free(struct tier_load *load)
 
 void tier_load_expect(struct tier_load *load, size_t tier_index)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     atomic_fetch_add(&load->records[tier_index].expected, 1);
 }
 
 void tier_load_drop(struct tier_load *load, size_t tier_index)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     atomic_fetch_sub(&load->records[tier_index].expected, 1);
 }
 
 uint32_t tier_load_begin(struct tier_load *load, size_t tier_index)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     return atomic_fetch_add(&load->records[tier_index].under_way, 1);
 }
 
 void tier_load_end(struct tier_load *load, size_t tier_index)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     atomic_fetch_sub(&load->records[tier_index].under_way, 1);
 }
 
 uint32_t tier_load_count(struct tier_load *load, size_t tier_index)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     const struct record *record = &load->records[tier_index];
     return atomic_load(&record->under_way) + atomic_load(&record->expected);
 }
 
 void tier_load_learn(struct tier_load *load, size_t tier_index, uint32_t others, double first_ms)
 {
-    assert(load != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier_index < load->tier_count);
     double x = others, y = first_ms;
     pthread_mutex_lock(&load->lock);
     struct line *line = &load->records[tier_index].line;
@@ -128,7 +128,7 @@ static void forecast_server(struct tier_load *load, size_t tier_index, struct ti
 void tier_load_forecast(struct tier_load *load, size_t tier_index, struct tier *tier,
                         const struct tier_ask *ask, struct tier_state *state)
 {
-    assert(load != NULL && tier != NULL && tier_index < load->tier_count);
+    ASSERT(load != NULL && tier != NULL && tier_index < load->tier_count);
     if (tier->ops->forecast)
         tier->ops->forecast(tier, ask, atomic_load(&load->records[tier_index].expected), state);
     else
@@ -138,7 +138,7 @@ void tier_load_forecast(struct tier_load *load, size_t tier_index, struct tier *
 void tier_load_copy(struct tier_load *from, size_t from_index, struct tier_load *to,
                     size_t to_index)
 {
-    assert(from != NULL && to != NULL && from != to);
+    ASSERT(from != NULL && to != NULL && from != to);
     if (from_index >= from->tier_count || to_index >= to->tier_count)
         return;
     pthread_mutex_lock(&from->lock);

@@ -1,6 +1,6 @@
 #include "tier/logprob_support.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 enum { NOT_KNOWN = 0, GIVEN = 1 };
 
@@ -17,14 +17,14 @@ enum logprob_kind logprob_kind_of(const struct td_request *request)
 
 bool logprob_support_known(const struct logprob_support *support, enum logprob_kind kind)
 {
-    assert(support && kind < LOGPROB_KIND_COUNT);
+    ASSERT(support && kind < LOGPROB_KIND_COUNT);
     return atomic_load(&support->state[kind]) != NOT_KNOWN;
 }
 
 bool logprob_support_ask(const struct logprob_support *support, enum logprob_kind kind,
                          uint64_t now_ms)
 {
-    assert(support && kind < LOGPROB_KIND_COUNT);
+    ASSERT(support && kind < LOGPROB_KIND_COUNT);
     uint64_t state = atomic_load(&support->state[kind]);
     return state <= GIVEN || now_ms >= state;
 }
@@ -32,7 +32,7 @@ bool logprob_support_ask(const struct logprob_support *support, enum logprob_kin
 void logprob_support_learn(struct logprob_support *support, enum logprob_kind kind, bool given,
                            uint64_t now_ms)
 {
-    assert(support && kind < LOGPROB_KIND_COUNT);
+    ASSERT(support && kind < LOGPROB_KIND_COUNT);
     uint64_t state = given ? (uint64_t)GIVEN : now_ms + ASK_AGAIN_MS;
     if (atomic_load(&support->state[kind]) != state) /* each token tells the same */
         atomic_store(&support->state[kind], state);

@@ -1,10 +1,9 @@
 #include "tier/servers.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 #define ROW(name, text) &server_##name,
 const struct tier_server *const tier_servers[] = {TIER_SERVERS(ROW) NULL};
@@ -35,7 +34,7 @@ void server_write_url(const struct tier_server *server, const struct server_addr
                       struct buf *out)
 {
     static const char *const paths[] = {"chat/completions", "completions", "models"};
-    assert(server && address && address->base_url);
+    ASSERT(server && address && address->base_url);
     if (server->write_url)
         server->write_url(address, out);
     else

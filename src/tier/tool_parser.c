@@ -4,11 +4,11 @@
  * out as text, so nothing of an answer is lost. */
 #include "tier/tool_parser.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/str.h"
 #include "tier/openai/openai_wire.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 
 void tool_parser_init(struct tool_parser *parser, enum tool_format format, const struct json *tools)
 {
-    assert(format != TOOL_FORMAT_NONE);
+    ASSERT(format != TOOL_FORMAT_NONE);
     *parser = (struct tool_parser){.format = format, .tools = json_clone(tools)};
     buf_init(&parser->held, HELD_BYTES_MAX);
 }
@@ -196,7 +196,7 @@ static bool step_call(struct tool_parser *parser, struct buf *plain)
 
 void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain)
 {
-    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL);
+    ASSERT(parser->format != TOOL_FORMAT_NONE && plain != NULL);
     drop_ready(parser, 0);
     buf_append_str(&parser->held, text);
     if (parser->held.failed) { /* too long for a call */
@@ -216,7 +216,7 @@ void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf
 
 void tool_parser_end(struct tool_parser *parser, struct buf *plain)
 {
-    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL);
+    ASSERT(parser->format != TOOL_FORMAT_NONE && plain != NULL);
     struct td_str held = buf_view(&parser->held);
     drop_ready(parser, 0);
     bool called = parser->in_call && add_calls(parser, held);

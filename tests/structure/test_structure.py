@@ -198,7 +198,8 @@ def library_types_that_escaped():
         r"histedit|editline": "app/terminal",
         r"seccomp": "base",
         r"sodium": "base",
-        r"z(lib|std)": "net",
+        r"zlib": "net base/packed.c",
+        r"zstd": "net",
     }
     for path in sorted(SRC.rglob("*.[ch]")):
         inside = path.relative_to(SRC)
@@ -338,6 +339,13 @@ def calls_beside(named, reason):
                 yield f"{name} no longer uses {function}: take it out of the list"
 
 
+def asserts_of_the_c_library():
+    """They store the text of each condition: 70 bytes more than ASSERT, four hundred times."""
+    for path in sorted(SRC.rglob("*.[ch]")):
+        if re.search(r"^[^*/]*\bassert\(", path.read_text(), re.M):
+            yield f"{path.relative_to(ROOT)}: write ASSERT (base/assertion.h) instead of assert"
+
+
 def ways_out_beside_the_door():
     return calls_beside(SENDERS, "bytes for a tier go through tier/door.h")
 
@@ -475,6 +483,7 @@ def main():
     only = changed_files() if parser.parse_args().changed else None
     check("no include runs up a level", arrows_that_run_up)
     check("every room has its place in the order", rooms_without_a_place)
+    check("assertions are those of base/assertion.h", asserts_of_the_c_library)
     check("every byte for a tier passes the door", ways_out_beside_the_door)
     check("no other program is started with keys", programs_that_inherit_keys)
     check("no object calls what sends beside the door", objects_beside_the_door)

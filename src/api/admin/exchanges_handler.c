@@ -12,11 +12,11 @@
 #include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ static void lookup_begin(struct api *api, struct http_request *request,
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
                     api_found_fn *found, void *ctx)
 {
-    assert(request && id && found);
+    ASSERT(request && id && found);
     struct ledger_question question = {.what = LEDGER_ASKED_ONE};
     struct fault fault;
     if (strlen(id) >= sizeof question.id) {

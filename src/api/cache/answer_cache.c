@@ -2,9 +2,9 @@
  * microsecond, and the pieces of an answer are read and written outside. */
 #include "api/cache/answer_cache.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static void remove_locked(struct answer_cache *cache, struct kept *kept)
 {
     struct kept **at = bucket_of(cache, kept->key);
     while (*at != kept) {
-        assert(*at);
+        ASSERT(*at);
         at = &(*at)->next;
     }
     *at = kept->next;

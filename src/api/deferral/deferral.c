@@ -9,13 +9,13 @@
 #include "api/deferral/deferral.h"
 
 #include "api/http/access.h"
-#include "device/device.h"
+#include "base/assertion.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "device/device.h"
 #include "ledger/deferred_store.h"
 #include "net/webhook.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ struct deferral *deferral_new(const struct deferral_options *options)
 
 void deferral_free(struct deferral *deferral)
 {
-    assert(!deferral || !deferral->running);
+    ASSERT(!deferral || !deferral->running);
     free(deferral);
 }
 

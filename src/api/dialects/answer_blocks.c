@@ -7,10 +7,9 @@
 #include "api/dialects/answer_members.h"
 #include "api/wire/openai_response.h"
 #include "api/wire/tool_calls.h"
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning, bool hides_signatures)
 {
@@ -133,7 +132,7 @@ static bool add_call(struct answer_blocks *blocks, const struct block_ops *ops, 
 bool answer_blocks_feed(struct answer_blocks *blocks, const struct block_ops *ops, void *ctx,
                         const struct tier_piece *piece, struct buf *out, struct fault *fault)
 {
-    assert(ops && piece && out && fault);
+    ASSERT(ops && piece && out && fault);
     const struct json *message = response_raw_message(piece);
     const struct json *calls = json_get(message, "tool_calls");
     if (!blocks->hides_reasoning)

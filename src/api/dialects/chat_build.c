@@ -9,10 +9,10 @@
 #include "api/wire/openai_request.h"
 #include "api/wire/sampling_keys.h"
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "request/request.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -47,7 +47,7 @@ static struct json *with(struct json *object, const char *name, struct json *val
 void chat_build_put(struct chat_build *build, struct json *object, const char *name,
                     struct json *value)
 {
-    assert(build && name);
+    ASSERT(build && name);
     json_put(object, name, value);
     build->failed |= !json_get(object, name);
 }
@@ -60,7 +60,7 @@ static bool no_memory(struct fault *fault)
 
 bool chat_build_begin(struct chat_build *build, struct fault *fault)
 {
-    assert(build && fault);
+    ASSERT(build && fault);
     *build = (struct chat_build){
         .body = json_new_object(), .messages = json_new_array(), .fault = fault};
     if (build->body && build->messages)

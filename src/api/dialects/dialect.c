@@ -2,7 +2,8 @@
  * fault in that body is renamed to the member that the client wrote. */
 #include "api/dialects/dialect.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ bool dialect_read_on(const struct dialect *dialect, const struct dialect_path *p
                      request_header_fn *header, void *header_ctx, struct arena *arena,
                      struct chat_request *out, struct fault *fault)
 {
-    assert(dialect && path && from && arena && out && fault);
+    ASSERT(dialect && path && from && arena && out && fault);
     struct json *asked = NULL, *whole = NULL;
     struct history_turn turn = {.store = false};
     size_t earlier = 0;

@@ -16,13 +16,13 @@
 #include "api/files/batch_work.h"
 #include "api/files/file_object.h"
 #include "api/http/access.h"
+#include "base/assertion.h"
 #include "base/background.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ struct batch_runner *batch_runner_new(const struct batch_runner_options *options
 
 void batch_runner_free(struct batch_runner *runner)
 {
-    assert(!runner || !runner->jobs);
+    ASSERT(!runner || !runner->jobs);
     free(runner);
 }
 

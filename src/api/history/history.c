@@ -5,11 +5,11 @@
 
 #include "api/history/history_internal.h"
 #include "api/history/history_shared.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/hash.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ struct history {
 
 struct history *history_new(const struct history_limits *limits, const struct clock *clock)
 {
-    assert(limits);
+    ASSERT(limits);
     struct history *history = calloc(1, sizeof *history);
     if (!history)
         return NULL;
@@ -357,7 +357,7 @@ static bool is_for_all(const struct history *history, const struct history_class
 
 enum td_status history_put(struct history *history, const struct history_record *record)
 {
-    assert(strlen(record->id) < HISTORY_ID_BYTES);
+    ASSERT(strlen(record->id) < HISTORY_ID_BYTES);
     return is_for_all(history, &record->data_class)
                ? history_shared_put(history->shared, record, false)
                : put_here(history, record, false);
@@ -459,7 +459,7 @@ static enum td_status bring_home(struct history *history, const struct history_r
 
 enum td_status history_append(struct history *history, const struct history_record *record)
 {
-    assert(record->list_count == 1);
+    ASSERT(record->list_count == 1);
     enum td_status status = append_here(history, record);
     if (status != TD_NOT_FOUND || !history->shared)
         return status;

@@ -8,12 +8,12 @@
 #include "api/http/auth.h"
 
 #include "api/http/key_text.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "exchange/limits/meter.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,7 +289,7 @@ void auth_clear(struct auth *auth)
 
 enum td_status auth_set(struct auth *auth, const struct auth_keys *keys, struct td_error *err)
 {
-    assert(auth && keys);
+    ASSERT(auth && keys);
     size_t count = count_keys(keys->clients) + count_keys(keys->operators);
     if (count > AUTH_KEYS_MAX)
         return error_set(err, TD_LIMIT, "there are %zu keys; a server takes at most %d", count,

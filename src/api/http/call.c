@@ -7,8 +7,7 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "api/http/trim.h"
-
-#include <assert.h>
+#include "base/assertion.h"
 
 static void count(struct api *api, const struct api_call *call, int change)
 {
@@ -21,7 +20,7 @@ static void count(struct api *api, const struct api_call *call, int change)
 void api_call_begin(struct api *api, struct api_call *call, void (*stop)(struct api_call *call),
                     bool is_exchange)
 {
-    assert(api && call && stop && call != api->calls);
+    ASSERT(api && call && stop && call != api->calls);
     *call =
         (struct api_call){.api = api, .next = api->calls, .stop = stop, .is_exchange = is_exchange};
     if (call->next)
@@ -33,7 +32,7 @@ void api_call_begin(struct api *api, struct api_call *call, void (*stop)(struct 
 void api_call_end(struct api_call *call)
 {
     struct api *api = call->api;
-    assert(call->previous || api->calls == call);
+    ASSERT(call->previous || api->calls == call);
     if (call->previous)
         call->previous->next = call->next;
     else

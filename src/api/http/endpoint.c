@@ -3,9 +3,8 @@
  * slashes and colons: there a "*" matches all before the pattern's end. */
 #include "api/http/endpoint.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 /* What the "*" at the pattern's head matches of the path; 0 = nothing. */
 static size_t star_length(const char *pattern, const char *path)
@@ -20,7 +19,7 @@ static size_t star_length(const char *pattern, const char *path)
 
 bool endpoint_matches(const char *pattern, const char *path, const char **rest)
 {
-    assert(pattern && path && rest);
+    ASSERT(pattern && path && rest);
     bool found = false;
     *rest = "";
     while (true) {

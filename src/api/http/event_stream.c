@@ -7,10 +7,10 @@
 
 #include "api/http/obfuscation.h"
 #include "api/http/reply.h"
+#include "base/assertion.h"
 #include "base/log.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* Proxies and browsers cut a stream that is silent for 30 to 60 s. */
@@ -60,7 +60,7 @@ static void heartbeat(void *ctx)
 bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
                        const struct event_form *form, void *form_ctx)
 {
-    assert(stream && api && form && form->write_fault);
+    ASSERT(stream && api && form && form->write_fault);
     *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
     stream->pad_bytes = api->host->pad_stream_bytes;
     stream->silence_ms = HEARTBEAT_MS;
@@ -96,7 +96,7 @@ void event_stream_await(struct event_stream *stream, const char *exchange,
 
 void event_stream_start(struct event_stream *stream)
 {
-    assert(stream->http);
+    ASSERT(stream->http);
     if (stream->started)
         return;
     stream->started = true;
@@ -187,7 +187,7 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
 
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault)
 {
-    assert(fault->code);
+    ASSERT(fault->code);
     stream->form->write_fault(stream->form_ctx, fault, event_stream_frame(stream));
     event_stream_send(stream, "-");
 }

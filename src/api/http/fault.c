@@ -1,12 +1,12 @@
 /* Failures and their HTTP form: one table from td_status to code, type and advice about retries. */
 #include "api/http/fault.h"
 
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ static void copy_text(char *out, size_t size, const char *text)
 
 bool fault_request(struct fault *fault, const char *param, const char *format, ...)
 {
-    assert(fault && format);
+    ASSERT(fault && format);
     fault->code = 400;
     fault->type = "invalid_request_error";
     fault->error_code = "invalid_value";
@@ -75,7 +75,7 @@ bool fault_invalid_json(struct fault *fault, const struct td_error *err)
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...)
 {
-    assert(fault && code >= 400 && type);
+    ASSERT(fault && code >= 400 && type);
     fault->code = code;
     fault->type = type;
     fault->error_code = error_code;
@@ -123,7 +123,7 @@ static const char *for_clients(const struct status_row *row, const char *message
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param)
 {
-    assert(fault);
+    ASSERT(fault);
     size_t index = (size_t)status;
     if (index >= sizeof status_rows / sizeof *status_rows)
         index = TD_INTERNAL;
@@ -144,7 +144,7 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
 
 void fault_upstream(struct fault *fault, bool denied, const char *message)
 {
-    assert(fault && message);
+    ASSERT(fault && message);
     *fault = (struct fault){.code = 502, .type = "server_error"};
     fault->error_code = denied ? "upstream_denied" : "bad_upstream_answer";
     copy_text(fault->message, sizeof fault->message, message);
@@ -161,7 +161,7 @@ static int status_for_clients(int http, bool quota)
 void fault_refused(struct fault *fault, int http, const char *error_code, const char *message,
                    const char *param)
 {
-    assert(fault && message);
+    ASSERT(fault && message);
     bool quota = error_code && strcmp(error_code, "insufficient_quota") == 0;
     int code = status_for_clients(http, quota);
     bool limit = code == 429 && !quota;

@@ -5,9 +5,9 @@
  * that a client cannot fill the memory with labels. A family is a row of the table below. */
 #include "api/http/metrics.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +145,7 @@ static struct series *series_find(struct series *list, size_t *count, const char
 void metrics_add(struct metrics *metrics, uint32_t shard, enum metrics_family family,
                  const char *labels, double value)
 {
-    assert(metrics && family < METRICS_FAMILY_COUNT && labels);
+    ASSERT(metrics && family < METRICS_FAMILY_COUNT && labels);
     struct shard *at = &metrics->shards[shard % metrics->shard_count];
     pthread_mutex_lock(&at->lock);
     series_find(at->series[family], &at->series_count[family], labels)->value += value;
@@ -155,7 +155,7 @@ void metrics_add(struct metrics *metrics, uint32_t shard, enum metrics_family fa
 void metrics_observe(struct metrics *metrics, uint32_t shard, enum metrics_family family,
                      const char *labels, double seconds)
 {
-    assert(metrics && family < METRICS_FAMILY_COUNT && labels);
+    ASSERT(metrics && family < METRICS_FAMILY_COUNT && labels);
     struct shard *at = &metrics->shards[shard % metrics->shard_count];
     size_t bucket = 0;
     while (bucket < BUCKET_COUNT && !(seconds <= bucket_bounds[bucket]))

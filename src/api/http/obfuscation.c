@@ -2,9 +2,8 @@
  * a multiple of some bytes. */
 #include "api/http/obfuscation.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 #define MEMBER ",\"obfuscation\":\""
 #define END "\"}"
@@ -43,7 +42,7 @@ static void write_event(struct td_str event, struct td_str end, size_t multiple,
 void obfuscation_write(struct td_str events, bool lines, size_t multiple, struct rng *rng,
                        struct buf *out)
 {
-    assert(multiple > 0 && rng && out);
+    ASSERT(multiple > 0 && rng && out);
     struct td_str end = lines ? STR("\n") : STR("\n\n");
     size_t start = 0, at;
     while ((at = str_find(events, end, start)) != SIZE_MAX) {

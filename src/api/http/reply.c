@@ -5,11 +5,11 @@
 #include "api/http/reply.h"
 
 #include "api/http/metrics.h"
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/shortage.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define FAULT_BYTES_MAX 16384
@@ -29,7 +29,7 @@ void api_count_code(struct api *api, int code)
 void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
                     struct td_str body)
 {
-    assert(request);
+    ASSERT(request);
     api_count_code(api, code);
     http_reply(request, code, type, body);
 }
@@ -85,7 +85,7 @@ void api_reply_fault(struct api *api, struct http_request *request, const struct
 void api_reply_fault_in(struct api *api, struct http_request *request,
                         const struct fault_form *form, const struct fault *fault)
 {
-    assert(request && fault->code);
+    ASSERT(request && fault->code);
     struct buf body;
     struct fault own;
     if (!api_has_memory(api, &own))

@@ -23,7 +23,6 @@
 #include "tier/door.h"
 #include "tier/tier.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 

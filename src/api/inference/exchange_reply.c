@@ -5,6 +5,7 @@
 #include "api/http/metrics.h"
 #include "api/telemetry/otlp.h"
 #include "api/wire/openai_response.h"
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/names.h"
@@ -12,14 +13,13 @@
 #include "exchange/machine/attempt.h"
 #include "net/webhook.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary)
 {
-    assert(http && summary);
+    ASSERT(http && summary);
     char text[1024];
     if (summary->tier) {
         response_header_text(summary->tier, text, sizeof text);
@@ -218,7 +218,7 @@ static void tell_verdict(struct api *api, const struct exchange_summary *summary
 
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary)
 {
-    assert(api && summary && summary->end != ENDED_NOT);
+    ASSERT(api && summary && summary->end != ENDED_NOT);
     char labels[METRICS_LABELS_BYTES] = "";
     metrics_label(labels, "tier", summary->tier);
     metrics_label(labels, "route", summary->route);

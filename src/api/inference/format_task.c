@@ -2,12 +2,12 @@
  * compiles, so the request may go away while it runs. */
 #include "api/inference/format_task.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/shortage.h"
 #include "tandem/engine.h"
 #include "tier/call_grammar.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +95,8 @@ static bool copy_request(struct work *work, const struct td_request *request)
 enum td_status format_task_start(const struct format_task_options *options,
                                  struct background_task **out, struct td_error *err)
 {
-    assert(options->background && options->loop && options->on_done);
-    assert(options->format || options->calls);
+    ASSERT(options->background && options->loop && options->on_done);
+    ASSERT(options->format || options->calls);
     *out = NULL;
     struct work *work = calloc(1, sizeof *work);
     if (!work)

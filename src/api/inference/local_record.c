@@ -4,12 +4,12 @@
 #include "api/http/metrics.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/quota.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ enum td_status local_record_begin(struct local_record *record, struct api *api, 
                                   const char *prefix, struct td_error *err)
 {
     uint8_t random[(sizeof record->id - 4) / 2];
-    assert(strlen(prefix) == 2);
+    ASSERT(strlen(prefix) == 2);
     record->api = api;
     record->route = route;
     record->tracing = api->tracing;

@@ -2,9 +2,9 @@
  * The bounds are those that the conventions ask for. */
 #include "api/telemetry/otlp_histograms.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static struct series *find_locked(struct otlp_histograms *histograms, enum otlp_
 void otlp_histograms_add(struct otlp_histograms *histograms, enum otlp_histogram which,
                          struct td_str attributes, double value)
 {
-    assert(which < OTLP_HISTOGRAM_COUNT && attributes.len > 0);
+    ASSERT(which < OTLP_HISTOGRAM_COUNT && attributes.len > 0);
     const struct definition *definition = &definitions[which];
     size_t bucket = 0;
     while (bucket < definition->bound_count && !(value <= definition->bounds[bucket]))

@@ -12,7 +12,6 @@
 #include "api/wire/sampling_keys.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -2,11 +2,11 @@
  * anything is tokenized. */
 #include "api/wire/classify_request.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -151,7 +151,7 @@ static bool read_top(struct classify_request *out, struct fault *fault)
 
 bool classify_request_parse(struct td_str text, struct classify_request *out, struct fault *fault)
 {
-    assert(out && fault);
+    ASSERT(out && fault);
     struct td_error err = {0};
     *out = (struct classify_request){.model = "auto"};
     if (json_parse(text, &out->body, &err) != TD_OK)

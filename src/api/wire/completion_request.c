@@ -8,9 +8,9 @@
 #include "api/wire/format_spellings.h"
 #include "api/wire/openai_sampling.h"
 #include "api/wire/token_ids.h"
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -224,7 +224,7 @@ bool completion_request_parse(struct td_str body, struct td_str named, const str
                               struct arena *arena, struct completion_request *out,
                               struct fault *fault)
 {
-    assert(arena && out && fault);
+    ASSERT(arena && out && fault);
     *out = (struct completion_request){.common.td.sampling = openai_sampling};
     if (!openai_request_read_object(body, &out->common.body, fault))
         return false;
@@ -257,7 +257,7 @@ static void put_member(struct completion_choice *choice, const char *name, enum 
 bool completion_choice_init(const struct completion_request *request, size_t index,
                             struct completion_choice *out)
 {
-    assert(index < request->prompt_count * request->n);
+    ASSERT(index < request->prompt_count * request->n);
     const struct td_completion *prompt = &request->prompts[index / request->n];
     const struct td_request *whole = &request->common.td;
     *out = (struct completion_choice){

@@ -4,12 +4,12 @@
 
 #include "api/wire/openai_request.h"
 #include "api/wire/token_ids.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/embedding/embedding.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -159,7 +159,7 @@ bool embeddings_request_read(const struct embedding_form *form, struct td_str te
                              struct td_str named, const struct td_model *model,
                              struct embeddings_request *out, struct fault *fault)
 {
-    assert(form && out && fault);
+    ASSERT(form && out && fault);
     struct td_error err = {0};
     *out = (struct embeddings_request){0};
     if (openai_request_count_values(text) > EMBEDDINGS_VALUES_MAX)
@@ -224,7 +224,7 @@ static void write_numbers(const struct embeddings_request *request, float *vecto
 void embeddings_write_vector(const struct embeddings_request *request,
                              const struct embedding_answer *answer, size_t index, struct buf *out)
 {
-    assert(request && answer && index < answer->count && out);
+    ASSERT(request && answer && index < answer->count && out);
     size_t size = request->dimensions ? request->dimensions : answer->size;
     float *vector = calloc(size, sizeof *vector);
     if (!vector) {
@@ -243,7 +243,7 @@ void embeddings_write(const struct embeddings_request *request,
                       struct buf *out)
 {
     (void)took_ms;
-    assert(request && answer && model && out);
+    ASSERT(request && answer && model && out);
     buf_append_str(out, STR("{\"object\":\"list\",\"data\":["));
     for (size_t i = 0; i < answer->count; i++) {
         buf_printf(out, "%s{\"object\":\"embedding\",\"index\":%zu,\"embedding\":", i ? "," : "",

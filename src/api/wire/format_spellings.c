@@ -11,9 +11,9 @@
  * A schema may be a text of JSON, as vLLM and SGLang take it. */
 #include "api/wire/format_spellings.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 struct spelling {
@@ -260,7 +260,7 @@ static bool unify(struct json *body, struct format_wish *wish, struct fault *fau
 
 bool format_spellings_unify(struct json *body, struct format_wish *out, struct fault *fault)
 {
-    assert(body && out && fault);
+    ASSERT(body && out && fault);
     *out = (struct format_wish){.kind = WISH_NONE};
     const struct json *format = json_get(body, "response_format");
     if (!json_absent(format) && !read_response_format(format, out, fault))

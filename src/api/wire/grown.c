@@ -2,9 +2,9 @@
  * once. jansson's trees would copy it with each piece. */
 #include "api/wire/grown.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +208,7 @@ static void merge(struct grown *grown, struct node *node, const struct json *val
 
 void grown_add(struct grown *grown, const char *name, const struct json *value)
 {
-    assert(grown && name);
+    ASSERT(grown && name);
     struct node *member = find_member(&grown->root, name);
     if (grown->failed || json_absent(value))
         return;

@@ -3,10 +3,10 @@
  * payload. */
 #include "api/wire/media_parts.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define PLACE_BYTES 192
@@ -242,11 +242,11 @@ static bool read_content(const struct media_kind *kind, const struct json *objec
 bool media_part_read(const struct json *part, const char *place, struct arena *arena,
                      struct request_media *out, struct fault *fault)
 {
-    assert(part && place && arena && out && fault);
+    ASSERT(part && place && arena && out && fault);
     const struct media_kind *kind = find(json_cstr(json_get(part, "type")));
     char at[PLACE_BYTES];
     struct td_str content;
-    assert(kind);
+    ASSERT(kind);
     snprintf(at, sizeof at, "%s.%s", place, kind->type);
     if (!read_content(kind, json_get(part, kind->type), at, &content, fault) ||
         !add_payload(content, at, arena, out, fault))

@@ -1,10 +1,10 @@
 /* Reads the lists of adapters that a request may bring: `lora` and tandem.adapters. */
 #include "api/wire/openai_adapters.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 static bool read_scale(const struct json *item, const char *param, struct td_adapter_choice *out,
@@ -53,7 +53,7 @@ static bool same_adapter(const struct td_adapter_choice *a, const struct td_adap
 bool openai_adapters_read(const struct json *list, const char *param, struct td_request *request,
                           struct fault *fault)
 {
-    assert(param && request && fault);
+    ASSERT(param && request && fault);
     enum json_kind kind = json_kind_of(list);
     if (kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL)
         return true;

@@ -5,12 +5,12 @@
  * regular expressions become GBNF. */
 #include "api/wire/openai_format.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/grammar/json_schema.h"
 #include "tandem/engine.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static bool read_rule(const struct format_wish *wish, struct arena *arena,
 bool openai_format_read(const struct format_wish *wish, struct arena *arena,
                         struct td_request *request, struct fault *fault)
 {
-    assert(wish && arena && request && fault);
+    ASSERT(wish && arena && request && fault);
     request->format_member = wish->member;
     switch (wish->kind) {
     case WISH_NONE:
@@ -197,7 +197,7 @@ bool openai_format_is_due(const struct td_request *request)
 enum td_status openai_format_compile(const struct td_request *request, struct td_grammar **out,
                                      struct td_error *err)
 {
-    assert(request->format != TD_FORMAT_TEXT);
+    ASSERT(request->format != TD_FORMAT_TEXT);
     if (request->format == TD_FORMAT_GRAMMAR)
         return td_grammar_parse(request->grammar_source, out, err);
     return request->schema ? json_schema_compile(request->schema, out, err)

@@ -6,11 +6,11 @@
 
 #include "api/wire/media_parts.h"
 #include "api/wire/openai_request.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/names.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* No message's text may be larger than this; the body limit of the server is usually smaller. */
@@ -193,7 +193,7 @@ static bool has_calls(const struct json *message)
 bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault)
 {
-    assert(arena && request && fault);
+    ASSERT(arena && request && fault);
     const struct json *list = json_get(body, "messages");
     if (json_kind_of(list) == JSON_KIND_ABSENT)
         return fault_request(fault, "messages", "the request needs messages");

@@ -15,12 +15,12 @@
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_sampling.h"
 #include "api/wire/prompt_schema.h"
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_wire.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 enum scalar_kind { SCALAR_UINT, SCALAR_BOOL };
@@ -258,7 +258,7 @@ static enum request_kind kind_of(const char *name, const struct json *value)
 static bool list_members(const struct json *body, struct arena *arena, struct td_request *request,
                          struct fault *fault)
 {
-    assert(body && arena && request);
+    ASSERT(body && arena && request);
     void *iterator = NULL;
     const char *name;
     const struct json *value;
@@ -327,7 +327,7 @@ size_t openai_request_count_values(struct td_str text)
 
 bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault)
 {
-    assert(out && fault);
+    ASSERT(out && fault);
     struct td_error err = {0};
     *out = NULL;
     if (openai_request_count_values(body) > OPENAI_VALUES_MAX)
@@ -402,7 +402,7 @@ static void guess_format(struct chat_request *out)
 bool openai_request_read(struct json *body, request_header_fn *header, void *header_ctx,
                          struct arena *arena, struct chat_request *out, struct fault *fault)
 {
-    assert(body && arena && out && fault);
+    ASSERT(body && arena && out && fault);
     struct format_wish wish;
     *out = (struct chat_request){.td.sampling = openai_sampling, .body = body};
     body_forms_settle(body); /* another dialect may have had them elsewhere */
@@ -430,7 +430,7 @@ bool openai_request_make_completion(struct arena *arena, struct chat_request *ou
     struct td_message *message = arena_alloc(arena, sizeof *message);
     struct request_member *members =
         arena_alloc_array(arena, request->member_count, sizeof *members);
-    assert(request->message_count == 1 && json_kind_of(said) == JSON_KIND_TEXT);
+    ASSERT(request->message_count == 1 && json_kind_of(said) == JSON_KIND_TEXT);
     if (!completion || !message || !members)
         return fault_request(fault, NULL, "the request is larger than this server accepts");
     *completion = (struct td_completion){.text = json_text(said)};

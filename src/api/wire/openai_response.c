@@ -7,6 +7,7 @@
 
 #include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -14,14 +15,13 @@
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_usage.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request)
 {
-    assert(writer && exchange_id && request);
+    ASSERT(writer && exchange_id && request);
     const char *hex = strchr(exchange_id, '_');
     snprintf(writer->id, sizeof writer->id, "%s", hex ? hex + 1 : exchange_id);
     writer->created = created;

@@ -8,10 +8,10 @@
 
 #include "api/wire/samplers.h"
 #include "api/wire/sampling_keys.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "engine/sampling/sampler.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* td_sampling_default() says the same, but lives in the engine. */
@@ -153,7 +153,7 @@ static bool read_biases(const struct json *biases, struct arena *arena,
 bool openai_sampling_read(const struct json *body, struct arena *arena, struct td_request *request,
                           struct fault *fault)
 {
-    assert(arena && request && fault);
+    ASSERT(arena && request && fault);
     struct td_sampling *sampling = &request->sampling;
     if (!read_numbers(body, request, fault))
         return false;

@@ -6,10 +6,10 @@
 #include "api/wire/request_options.h"
 
 #include "api/wire/openai_adapters.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -99,7 +99,7 @@ static bool apply_region(const struct value *value, struct td_request *request, 
                              value->param);
     while (request->regions[count])
         count++;
-    assert(count < TD_REGIONS_MAX); /* one from the body, one from a header */
+    ASSERT(count < TD_REGIONS_MAX); /* one from the body, one from a header */
     request->regions[count] = text.data;
     return true;
 }
@@ -448,7 +448,7 @@ static bool refuse_member(const char *key, const char *param, struct fault *faul
 bool request_options_read_body(const struct json *body, struct td_request *request,
                                struct fault *fault)
 {
-    assert(request && fault);
+    ASSERT(request && fault);
     const struct json *tandem = json_get(body, "tandem"), *json;
     void *iterator = NULL;
     const char *key;
@@ -478,7 +478,7 @@ const char *request_options_header(size_t index)
 bool request_options_read_headers(request_header_fn *header, void *ctx, struct arena *arena,
                                   struct td_request *request, struct fault *fault)
 {
-    assert(header && arena && request && fault);
+    ASSERT(header && arena && request && fault);
     read_client_timeout(header(ctx, "x-stainless-read-timeout"), request);
     read_client_timeout(header(ctx, "x-stainless-timeout"), request);
     read_cache_control(header(ctx, "cache-control"), request);

@@ -6,9 +6,8 @@
  * elsewhere, which gets the member as it came. */
 #include "api/wire/samplers.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 /* --- llama.cpp's order of samplers --- */
 
@@ -160,7 +159,7 @@ static bool is_off(const struct json *value, const struct foreign *member)
 
 const char *samplers_read(const struct json *body, struct td_sampling *sampling)
 {
-    assert(sampling);
+    ASSERT(sampling);
     if (!follow(json_get(body, "samplers"), sampling))
         return "samplers";
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)

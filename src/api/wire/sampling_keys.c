@@ -2,7 +2,8 @@
  * all of them with every request, with -1 or 0 for what is off. */
 #include "api/wire/sampling_keys.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ void sampling_key_describe(const struct sampling_key *key, bool body, char *out,
 
 void sampling_key_set(const struct sampling_key *key, double number, struct td_sampling *sampling)
 {
-    assert(key && sampling);
+    ASSERT(key && sampling);
     if (key->has_minus_one && number == -1)
         number = key->minus_one;
     char *place = (char *)sampling + key->offset;

@@ -3,9 +3,9 @@
 #include "api/wire/tool_calls.h"
 
 #include "api/wire/grown.h"
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* OpenAI allows 128 tools; more calls than tools in one answer is a broken peer. */
@@ -113,7 +113,7 @@ static void add_input(struct tool_call *call, const struct json *custom)
 
 void tool_calls_add(struct tool_calls *calls, const struct json *list)
 {
-    assert(calls);
+    ASSERT(calls);
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *item = json_at(list, i);
         int64_t index = json_int(json_get(item, "index"), (int64_t)i);
@@ -147,7 +147,7 @@ bool tool_calls_failed(const struct tool_calls *calls)
 
 struct tool_call_text tool_calls_at(const struct tool_calls *calls, size_t index)
 {
-    assert(index < tool_calls_count(calls));
+    ASSERT(index < tool_calls_count(calls));
     const struct tool_call *call = &calls->calls[index];
     return (struct tool_call_text){buf_view(&call->id), buf_view(&call->name),
                                    buf_view(&call->arguments), call->rest};

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 static void drop_text(struct conversation *conversation, struct td_message *message)

@@ -2,12 +2,12 @@
  * programs in other languages count characters; they are counted in one pass over the text. */
 #include "app/cli/findings.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 enum td_status findings_of(struct td_str text, const struct findings_options *options,
                            struct findings *out, struct td_error *err)
 {
-    assert(text.data || text.len == 0);
+    ASSERT(text.data || text.len == 0);
     size_t capacity = FIRST_CAPACITY;
     *out = (struct findings){0};
     for (;;) {

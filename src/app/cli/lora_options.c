@@ -1,9 +1,8 @@
 /* Repeated options keep their order: a scale belongs to the file before it. */
 #include "app/cli/lora_options.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 static bool add_file(void *ctx, const char *text)
 {
@@ -38,7 +37,7 @@ void lora_options_init(struct lora_options *lora)
 enum td_status lora_options_apply(const struct lora_options *lora, const struct td_model *model,
                                   struct td_session *session, struct td_error *err)
 {
-    assert(lora->count <= TD_ADAPTERS_MAX && session);
+    ASSERT(lora->count <= TD_ADAPTERS_MAX && session);
     struct td_adapter *adapters[TD_ADAPTERS_MAX] = {NULL};
     struct td_adapter_use uses[TD_ADAPTERS_MAX];
     enum td_status status = TD_OK;

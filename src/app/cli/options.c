@@ -4,11 +4,11 @@
 #include "app/cli/options.h"
 
 #include "app/cli/help.h"
+#include "base/assertion.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -169,7 +169,7 @@ static bool parse_short(struct parser *parser, const char *argument)
 enum options_outcome options_parse(const struct option_spec *spec, int argc, char **argv,
                                    const char **positional, size_t *positional_count)
 {
-    assert(argc > 0 && spec->option_count < OPTIONS_MAX && (positional || !spec->positional_max));
+    ASSERT(argc > 0 && spec->option_count < OPTIONS_MAX && (positional || !spec->positional_max));
     struct parser parser = {spec, argc, argv, 1};
     size_t count = 0;
     bool only_positional = false;

@@ -4,10 +4,10 @@
 #include "app/cli/quantity.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -122,7 +122,7 @@ static bool read_units(struct td_str text, bool dollar, enum dimension *over, en
 enum td_status quantity_read(struct td_str text, enum quantity_kind kind, double *out,
                              struct td_error *err)
 {
-    assert(kind < QUANTITY_COUNT_KINDS);
+    ASSERT(kind < QUANTITY_COUNT_KINDS);
     struct td_str rest = str_trim(text);
     bool dollar;
     double number, factor = 0;

@@ -4,6 +4,7 @@
 
 #include "app/config/config.h"
 #include "app/setup/files/secret_source.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -12,7 +13,6 @@
 #include "net/loop_event.h"
 #include "net/sse.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -198,7 +198,7 @@ void remote_write_base(const struct config *config, char *out, size_t size)
 
 enum td_status remote_call(const struct remote_request *request, struct td_error *err)
 {
-    assert(request->base && request->path && request->answer && request->timeout_ms > 0);
+    ASSERT(request->base && request->path && request->answer && request->timeout_ms > 0);
     struct call call = {.request = request};
     struct client *client = NULL;
     struct secret *key = NULL;

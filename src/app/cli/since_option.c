@@ -1,10 +1,9 @@
 /* A span is turned into a moment when it is read, so that all parts of a verb use the same one. */
 #include "app/cli/since_option.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 bool since_option_span(struct td_str text, uint64_t *ms)
 {
@@ -41,6 +40,6 @@ void since_option_init(struct since_option *since, const char *otherwise)
 {
     since->each = (struct option_each){take, since, "90s, 15m, 24h, 7d or all"};
     bool read = take(since, otherwise);
-    assert(read);
+    ASSERT(read);
     (void)read;
 }

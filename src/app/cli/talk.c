@@ -7,14 +7,13 @@
 #include "app/setup/process/runtime.h"
 #include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loop_event.h"
-
-#include <assert.h>
 
 #define ANSWER_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 300000
@@ -125,7 +124,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
                           const struct talk_request *request, struct talk_answer *answer,
                           struct td_error *err)
 {
-    assert(request->message_count > 0 && !answer->tandem);
+    ASSERT(request->message_count > 0 && !answer->tandem);
     struct td_error failure = {0};
     struct local_talk talk = {.answer = answer, .loop = loop, .err = &failure};
     struct td_request td = {

@@ -2,10 +2,10 @@
 #include "app/cli/verb.h"
 
 #include "app/cli/help.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ int verb_refuse_unknown(const char *parent, const struct verb *const *verbs, con
     const char *names[VERBS_MAX];
     size_t count = 0;
     for (; verbs[count]; count++) {
-        assert(count < VERBS_MAX);
+        ASSERT(count < VERBS_MAX);
         names[count] = verbs[count]->name;
     }
     fprintf(stderr, "tandem%s%s: unknown subcommand '%.60s'%s\nTry 'tandem %s%s'.\n",

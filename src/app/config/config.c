@@ -9,11 +9,11 @@
 #include "app/config/keys.h"
 #include "app/config/overrides.h"
 #include "app/config/yaml_tree.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "tier/servers.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -86,7 +86,7 @@ static enum td_status parse(const char *label, struct td_str text,
 enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                             void *env_ctx, struct config **out, struct td_error *err)
 {
-    assert(label && out);
+    ASSERT(label && out);
     const struct config_environment environment = {env, env_ctx};
     struct config_mistakes *mistakes = calloc(1, sizeof *mistakes);
     *out = NULL;

@@ -6,6 +6,7 @@
 #include "app/config/config_listen.h"
 #include "app/config/config_ramp.h"
 #include "app/config/config_reach.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "cluster/redis.h"
@@ -16,7 +17,6 @@
 #include "tier/openai/openai_headers.h"
 #include "tier/servers.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -669,7 +669,7 @@ typedef enum td_status check_entry_fn(const struct config *config, size_t index,
 
 void config_check(const struct config *config, struct config_mistakes *mistakes)
 {
-    assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
+    ASSERT(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
     static check_fn *const checks[] = {check_sections, check_listen,   check_tls,
                                        check_cache,    check_webhooks, check_webhook,
                                        check_cluster,  check_retention};

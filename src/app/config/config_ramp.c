@@ -3,9 +3,9 @@
  * grow. */
 #include "app/config/config_ramp.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static enum td_status check_steps(const struct config *config, const struct conf
 enum td_status config_ramp_check(const struct config *config, const struct config_route *route,
                                  struct td_error *err)
 {
-    assert(route->tiers.count > 0);
+    ASSERT(route->tiers.count > 0);
     const char *to = route->ramp.to, *wrong = NULL;
     const char *start = route->start ? route->start : route->tiers.items[0];
     if (!to)

@@ -4,10 +4,10 @@
  * class below it. */
 #include "app/config/config_reach.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/names.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const unsigned default_places[CLASS_COUNT] = {
@@ -63,7 +63,7 @@ static void fill_facts(const struct config *config, const struct config_tier *ti
 void config_reach_apply(const struct config *config, const struct config_tier *tier,
                         struct tier_facts *facts)
 {
-    assert(tier >= config->tiers && tier < config->tiers + config->tier_count);
+    ASSERT(tier >= config->tiers && tier < config->tiers + config->tier_count);
     fill_facts(config, tier, facts);
 }
 

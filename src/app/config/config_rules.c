@@ -6,10 +6,10 @@
 
 #include "app/config/keys.h"
 #include "app/config/presets.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -296,7 +296,7 @@ static enum td_status check_reachable(const struct config *config, size_t index,
 
 enum td_status config_rules_compile(struct config *config, struct td_error *err)
 {
-    assert(config->rule_set.rules == NULL && config->rule_count <= CONFIG_RULES_MAX);
+    ASSERT(config->rule_set.rules == NULL && config->rule_count <= CONFIG_RULES_MAX);
     enum td_status status = config->policy.preset ? append_preset(config, err) : TD_OK;
     if (status != TD_OK || config->rule_count == 0)
         return status;

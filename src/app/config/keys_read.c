@@ -2,10 +2,10 @@
  * tables, which is fixed, and not that of the input. A message names file, line and path of the
  * key. */
 #include "app/config/keys.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,7 +305,7 @@ static bool check_required(const struct place *place, const struct config_sectio
 bool keys_read(const struct keys_source *source, const struct config_section *section,
                const struct yaml_node *map, const char *where, void *base)
 {
-    assert(!map || map->kind == YAML_MAP);
+    ASSERT(!map || map->kind == YAML_MAP);
     struct place place = {source, map, where};
     bool all_ok = true;
     for (size_t i = 0; i < section->key_count; i++)
@@ -331,7 +331,7 @@ enum td_status keys_read_own(const char *label, const struct config_section *sec
     const struct keys_source source = {label, arena, mistakes};
     bool ok = keys_read(&source, section, map, "", base);
     enum td_status status = config_mistakes_status(mistakes, err);
-    assert(ok == (status == TD_OK));
+    ASSERT(ok == (status == TD_OK));
     (void)ok;
     free(mistakes);
     return status;

@@ -3,10 +3,10 @@
  * nearest name. */
 #include "app/config/yaml_tree.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <yaml.h>
 
 struct builder {
@@ -175,7 +175,7 @@ static enum td_status take_event(struct builder *builder, const yaml_event_t *ev
 enum td_status yaml_tree_read(const char *label, struct td_str text, struct arena *arena,
                               struct yaml_node **out, struct td_error *err)
 {
-    assert(label && arena && (text.data || text.len == 0));
+    ASSERT(label && arena && (text.data || text.len == 0));
     struct builder builder = {.label = label, .arena = arena, .err = err};
     yaml_parser_t parser;
     enum td_status status = TD_OK;

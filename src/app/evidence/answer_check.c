@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "app/evidence/policy_cases.h"
 
 #include "app/config/keys.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -12,7 +13,6 @@
 #include "router/plan/model_names.h"
 #include "router/plan/signals.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -343,7 +343,7 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
 {
     const struct config *config = subject->config;
     const struct policy *policy = subject->policy;
-    assert(config->tier_count <= CONFIG_TIERS_MAX);
+    ASSERT(config->tier_count <= CONFIG_TIERS_MAX);
     struct world world = {.named = SIZE_MAX};
     *out = (struct policy_outcome){.tier = "none", .rule = "none", .by = "none"};
     fill_request(c, &world);

@@ -5,10 +5,10 @@
  * folds differ. */
 #include "app/evidence/probe_fit.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/rng.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +320,7 @@ static bool cross_validate(const struct probe_data *data, const struct probe_fit
 enum td_status probe_fit(const struct probe_data *data, const struct probe_fit_options *options,
                          struct probe_fit *out, struct td_error *err)
 {
-    assert(data->width > 0 && (data->states || data->count == 0));
+    ASSERT(data->width > 0 && (data->states || data->count == 0));
     *out = (struct probe_fit){.auroc = NAN};
     enum td_status status = check(data, err);
     if (status != TD_OK)

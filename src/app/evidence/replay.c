@@ -3,6 +3,7 @@
 #include "app/evidence/replay.h"
 
 #include "app/evidence/replay_signals.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sort.h"
@@ -10,7 +11,6 @@
 #include "router/plan/model_names.h"
 #include "router/plan/tier_gates.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -376,7 +376,7 @@ static enum td_status replay_record(struct replay *replay, const struct json *ro
 
 enum td_status replay_add(void *ctx, const struct ledger_history *row, struct td_error *err)
 {
-    assert(((struct replay *)ctx)->policy); /* replay_prepare comes before */
+    ASSERT(((struct replay *)ctx)->policy); /* replay_prepare comes before */
     struct replay *replay = ctx;
     struct json *root = NULL;
     bool ended = row->status == ENDED_OK || row->status == ENDED_FAILED;

@@ -2,7 +2,8 @@
  * not exist is infinite, and printed as such. */
 #include "app/evidence/tco.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 static double over(double a, double b)
@@ -31,7 +32,7 @@ static double breakeven_per_million(const struct tco_input *input, const struct 
 
 void tco_compute(const struct tco_input *input, struct tco *out)
 {
-    assert(input->share_local >= 0 && input->share_local <= 1);
+    ASSERT(input->share_local >= 0 && input->share_local <= 1);
     double seconds = over(input->prompt_tokens, input->prefill_per_s) +
                      over(input->answer_tokens, input->decode_per_s);
     double months = input->lifetime_s / TCO_MONTH_S;

@@ -11,10 +11,10 @@
 #include "app/terminal/line_editor.h"
 
 #include "app/terminal/signals.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <histedit.h>
 #include <poll.h>
@@ -340,7 +340,7 @@ static unsigned char complete_word(EditLine *el, int key)
         return CC_REFRESH_BEEP;
     char rest[sizeof found->items[0] + 1];
     size_t common = common_length(found);
-    assert(common >= found->replaced);
+    ASSERT(common >= found->replaced);
     snprintf(rest, sizeof rest, "%.*s%s", (int)(common - found->replaced),
              found->items[0] + found->replaced,
              found->count == 1 && !str_ends_with(str_from(found->items[0]), STR("/")) ? " " : "");

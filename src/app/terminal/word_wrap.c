@@ -3,10 +3,10 @@
 #include "app/terminal/word_wrap.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <wchar.h>
 
 #define WORD_BYTES_MAX 8192 /* a longer one is written in parts */
@@ -15,7 +15,7 @@
 
 void word_wrap_init(struct word_wrap *wrap)
 {
-    assert(wrap->write);
+    ASSERT(wrap->write);
     wrap->column = wrap->spaces = wrap->width = wrap->hang = 0;
     wrap->line_begins = true;
     wrap->in_code = wrap->any = wrap->is_wide = false;

@@ -1,6 +1,7 @@
 #include "exchange/limits/account.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static struct account_tier *tier_locked(struct account *account, const char *nam
 
 void account_add(struct account *account, const struct account_entry *entry)
 {
-    assert(account && entry);
+    ASSERT(account && entry);
     pthread_mutex_lock(&account->lock);
     struct account_numbers *numbers = &account->numbers;
     tier_locked(account, entry->tier ? entry->tier : "")->cost_usd += entry->cost_usd;
@@ -57,7 +58,7 @@ void account_add(struct account *account, const struct account_entry *entry)
 
 void account_refuse_usage(struct account *account, const char *tier)
 {
-    assert(account && tier);
+    ASSERT(account && tier);
     pthread_mutex_lock(&account->lock);
     tier_locked(account, tier)->usages_refused++;
     pthread_mutex_unlock(&account->lock);

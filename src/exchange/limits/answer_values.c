@@ -8,10 +8,10 @@
 #include "exchange/limits/answer_values.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -347,7 +347,7 @@ static void read_char(struct answer_values *values, char c)
 
 void answer_values_init(struct answer_values *values, const struct td_request *request)
 {
-    assert(values != NULL);
+    ASSERT(values != NULL);
     *values = (struct answer_values){.request = request};
     values->extracts =
         request && text_bytes(request) <= SEARCHED_BYTES_MAX && asks_to_extract(request);

@@ -1,7 +1,8 @@
 /* A slot belongs to the minute that is written in it, so old ones need no sweeping. */
 #include "exchange/limits/burn.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 #define MINUTE_MS 60000
@@ -23,7 +24,7 @@ void burn_add(struct burn *burn, bool missed, uint64_t wall_ms)
 double burn_rate(const struct burn *burn, uint32_t minutes, double target, uint64_t wall_ms,
                  uint32_t *missed)
 {
-    assert(minutes > 0 && minutes <= BURN_MINUTES && target < 1);
+    ASSERT(minutes > 0 && minutes <= BURN_MINUTES && target < 1);
     uint64_t now = wall_ms / MINUTE_MS;
     uint64_t hits = 0, misses = 0;
     for (size_t i = 0; i < BURN_MINUTES; i++) {

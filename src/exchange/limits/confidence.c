@@ -3,7 +3,8 @@
  * a log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,7 @@ static double log_odds(double p)
 void confidence_features(const struct confidence *confidence, struct confidence_features *out)
 {
     static const unsigned percents[] = {5, 10, 25};
-    assert(confidence->count > 0);
+    ASSERT(confidence->count > 0);
     float sorted[CONFIDENCE_TOKENS_MAX];
     uint32_t count = sort_logprobs(confidence, sorted);
     double tokens = (double)confidence->token_count, *value = out->value;

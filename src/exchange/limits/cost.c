@@ -1,6 +1,7 @@
 #include "exchange/limits/cost.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 #define BYTES_PER_TOKEN 4.0
@@ -15,7 +16,7 @@ static double priced(const struct tier_facts *facts, double prompt, double cache
 
 double cost_usd(const struct tier_facts *facts, const struct tier_usage *usage)
 {
-    assert(facts && usage);
+    ASSERT(facts && usage);
     double cached = fmin(usage->cached_tokens, usage->prompt_tokens);
     double written = fmin(usage->cache_written, usage->prompt_tokens - cached);
     double more = facts->cache_write_factor > 0 ? facts->cache_write_factor - 1 : 0;
@@ -31,7 +32,7 @@ double cost_tokens_of(uint64_t bytes)
 double cost_of_text(const struct tier_facts *facts, const struct token_ratio *ratio,
                     uint32_t prompt_estimate, uint64_t answer_bytes)
 {
-    assert(facts && ratio);
+    ASSERT(facts && ratio);
     double prompt = prompt_estimate * ratio->prompt;
     return priced(facts, prompt, prompt * ratio->cached,
                   cost_tokens_of(answer_bytes) * ratio->answer);
@@ -41,7 +42,7 @@ double cost_of_text(const struct tier_facts *facts, const struct token_ratio *ra
  * yet. */
 struct tier_usage cost_usage_seen(const struct cost_seen *seen, const struct token_ratio *ratio)
 {
-    assert(seen && ratio);
+    ASSERT(seen && ratio);
     double tokens = fmax(cost_tokens_of(seen->answer_bytes) * ratio->answer,
                          cost_tokens_of(seen->beside_bytes));
     if (seen->tokens > 0)

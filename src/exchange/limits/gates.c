@@ -6,7 +6,8 @@
  * written. */
 #include "exchange/limits/gates.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -267,7 +268,7 @@ static const struct gate gates[] = {
 
 struct gate_verdict gates_look(const struct gate_view *view)
 {
-    assert(!view->whole);
+    ASSERT(!view->whole);
     struct gate_verdict out = {.confidence = NAN, .threshold = NAN};
     for (size_t i = 0; i < sizeof gates / sizeof *gates && !out.left_by; i++)
         if (gates[i].look && gates[i].look(view, &out))
@@ -277,7 +278,7 @@ struct gate_verdict gates_look(const struct gate_view *view)
 
 struct gate_verdict gates_judge(const struct gate_view *view)
 {
-    assert(view->whole);
+    ASSERT(view->whole);
     struct gate_verdict out = {.confidence = confidence_value(view->confidence), .threshold = NAN};
     for (size_t i = 0; i < sizeof gates / sizeof *gates && !out.left_by; i++)
         if (gates[i].judge && gates[i].judge(view, &out))
@@ -303,7 +304,7 @@ bool gate_is_cut(const struct gate *gate)
 enum reason_code gates_explain(const struct gate_verdict *verdict, const struct gate_view *view,
                                const char *tier, char out[static REASON_TEXT_BYTES])
 {
-    assert(verdict->left_by);
+    ASSERT(verdict->left_by);
     verdict->left_by->say(verdict, view, tier, out);
     return verdict->left_by->code;
 }

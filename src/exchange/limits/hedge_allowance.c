@@ -2,7 +2,8 @@
  * spikes come in bursts and an outage must not find a full purse. */
 #include "exchange/limits/hedge_allowance.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ void hedge_allowance_free(struct hedge_allowance *allowance)
 
 void hedge_allowance_pay(struct hedge_allowance *allowance, double share)
 {
-    assert(share >= 0);
+    ASSERT(share >= 0);
     pthread_mutex_lock(&allowance->lock);
     allowance->saved = fmin(allowance->saved + share, SAVED_MAX);
     allowance->numbers.requests++;
@@ -68,7 +69,7 @@ const char *hedge_result_name(enum hedge_result result)
 void hedge_allowance_count(struct hedge_allowance *allowance, enum hedge_result result,
                            double spent_usd)
 {
-    assert((unsigned)result < HEDGE_RESULT_COUNT);
+    ASSERT((unsigned)result < HEDGE_RESULT_COUNT);
     pthread_mutex_lock(&allowance->lock);
     allowance->numbers.ended[result]++;
     allowance->numbers.spent_usd += spent_usd;

@@ -1,13 +1,13 @@
 /* One lock for all meters: a request holds it for some tenths of a microsecond. A meter is found by
  * a hash of whom it is of, and never moves, because requests point to theirs. What was spent is
  * kept twice: as the sum of the period, and as what the store has not been told yet. */
+#include "base/assertion.h"
 #include "exchange/limits/meter_internal.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -162,7 +162,7 @@ static bool make_minute(struct minute **minute, uint32_t limit)
 enum td_status meters_set(struct meters *meters, const char *whom, const struct key_terms *terms,
                           struct td_error *err)
 {
-    assert(strlen(whom) > 1 && strlen(whom) < METER_WHOM_BYTES);
+    ASSERT(strlen(whom) > 1 && strlen(whom) < METER_WHOM_BYTES);
     pthread_mutex_lock(&meters->lock);
     meters_turn_locked(meters);
     struct meter *meter = find_locked(meters, *whom, whom + 1);
@@ -441,7 +441,7 @@ void meters_leave(struct meters *meters, struct meter_hold *hold, uint64_t token
 struct meter_hold meters_split(struct meter_hold *hold, uint32_t parts)
 {
     struct meter_hold part = *hold;
-    assert(parts > 0);
+    ASSERT(parts > 0);
     part.tokens = hold->tokens / parts;
     hold->tokens -= part.tokens;
     for (size_t i = 0; i < METERS_OF_REQUEST; i++) {

@@ -7,11 +7,11 @@
  * and each further one half of the rest. */
 #include "exchange/limits/spending_internal.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ void spending_key_id(const uint8_t secret[static KEYED_KEY_BYTES], const char *d
 
 uint64_t spending_key(const char *budget, const char *tenant, const char *whom)
 {
-    assert(budget && whom);
+    ASSERT(budget && whom);
     uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS), group = 0;
     if (tenant) {
         group = hash_mix64(hash_fnv1a64(tenant, strlen(tenant), HASH_FNV1A64_BASIS)) % GROUPS;
@@ -168,7 +168,7 @@ double spending_spent(struct spending *spending, uint64_t key)
 
 void spending_promise(struct spending *spending, uint64_t key, double usd)
 {
-    assert(key != 0 && usd >= 0);
+    ASSERT(key != 0 && usd >= 0);
     pthread_mutex_lock(&spending->lock);
     spending_turn_day_locked(spending);
     spending_entry_locked(spending, key)->promised_usd += usd;

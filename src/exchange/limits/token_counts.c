@@ -1,8 +1,8 @@
 #include "exchange/limits/token_counts.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void scale(struct token_sums *sums, double factor)
 void token_counts_add(struct token_counts *counts, const char *tier, const char *model,
                       const struct token_sums *more)
 {
-    assert(counts && tier && model && more);
+    ASSERT(counts && tier && model && more);
     pthread_mutex_lock(&counts->lock);
     struct token_sums *sums = find_locked(counts, tier, model, true);
     if (sums) {

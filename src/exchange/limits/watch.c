@@ -6,11 +6,11 @@
  * holds its number while it lasts. */
 #include "exchange/limits/watch.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "exchange/limits/spending.h"
 #include "router/watch/drift.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -249,7 +249,7 @@ static void watch_score_locked(struct watch *watch, double confidence)
 
 void watch_add(struct watch *watch, const struct watch_exchange *exchange)
 {
-    assert(watch && exchange);
+    ASSERT(watch && exchange);
     if (!exchange->could_stay)
         return;
     pthread_mutex_lock(&watch->lock);

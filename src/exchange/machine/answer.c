@@ -5,6 +5,7 @@
  * `ended`. */
 #include "exchange/machine/answer.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/exchange_core.h"
@@ -12,7 +13,6 @@
 #include "exchange/private/conversation_id.h"
 #include "tier/openai/openai_delta.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -271,7 +271,7 @@ static void read_values(struct answer_values *values, const struct tier_piece *p
 
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
-    assert(!ex->ended);
+    ASSERT(!ex->ended);
     read_values(&ex->lane->values, piece);
     bool checked = ex->verification.state != VERIFICATION_NONE;
     bool keep =
@@ -372,7 +372,7 @@ static enum answer_standing standing_of(const struct exchange *ex, enum exchange
 
 static void end(struct exchange *ex, enum exchange_end how)
 {
-    assert(!ex->ended);
+    ASSERT(!ex->ended);
     struct exchange_summary *summary = &ex->answer.summary;
     summarize_end(ex, how);
     summary->standing = standing_of(ex, how);
@@ -462,13 +462,13 @@ static void end_answered(struct exchange *ex)
 
 void exchange_hold(struct exchange *ex)
 {
-    assert(!ex->ended);
+    ASSERT(!ex->ended);
     ex->answer.held = true;
 }
 
 void exchange_give(struct exchange *ex)
 {
-    assert(ex->answer.held && !ex->ended);
+    ASSERT(ex->answer.held && !ex->ended);
     ex->answer.held = false;
     exchange_enter(ex);
     end_given(ex);
@@ -483,7 +483,7 @@ void answer_show_held(struct exchange *ex)
 
 void answer_give_cut(struct exchange *ex)
 {
-    assert(ex->lane->attempt == ex->current);
+    ASSERT(ex->lane->attempt == ex->current);
     ex->current->outcome = attempt_answered(ex->current);
     ex->current->status = TD_OK;
     ex->current->finish = TD_FINISH_LENGTH;
@@ -522,7 +522,7 @@ void answer_finish(struct exchange *ex)
 
 void answer_give_kept(struct exchange *ex)
 {
-    assert(ex->kept);
+    ASSERT(ex->kept);
     ex->current = ex->kept;
     ex->current->outcome = ATTEMPT_ANSWERED;
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,
@@ -593,6 +593,6 @@ const char *verification_state_name(enum verification_state state)
 {
     static const char *const names[] = {NULL,        "provisional", "committed",
                                         "corrected", "timeout",     "failed"};
-    assert((unsigned)state < sizeof names / sizeof *names);
+    ASSERT((unsigned)state < sizeof names / sizeof *names);
     return names[state];
 }

@@ -4,6 +4,7 @@
  * exchange_enter and exchange_leave. */
 #include "exchange/machine/attempt.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -15,7 +16,6 @@
 #include "router/plan/tier_gates.h"
 #include "tier/openai/openai_delta.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ const struct attempt *attempt_refused(const struct exchange *ex)
 
 void lane_turn_to(struct exchange *ex, struct lane *lane)
 {
-    assert(lane->exchange == ex);
+    ASSERT(lane->exchange == ex);
     ex->lane = lane;
     ex->current = lane->attempt;
 }
@@ -142,7 +142,7 @@ static void explain_usage(struct exchange *ex, const struct attempt *attempt)
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result)
 {
-    assert(lane->attempt && outcome != ATTEMPT_OPEN);
+    ASSERT(lane->attempt && outcome != ATTEMPT_OPEN);
     struct exchange *ex = lane->exchange;
     struct attempt *attempt = lane->attempt;
     lane->running = NULL;
@@ -441,7 +441,7 @@ static enum td_status start_on_tier(struct exchange *ex, const struct td_request
 
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
-    assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
+    ASSERT(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];
     struct tier_result failure = {.status = TD_OK, .unbilled = true};

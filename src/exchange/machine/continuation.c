@@ -7,6 +7,7 @@
  * model, is a guess. */
 #include "exchange/machine/continuation.h"
 
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/shortage.h"
 #include "base/str.h"
@@ -14,7 +15,6 @@
 #include "tier/openai/openai_delta.h"
 #include "tier/openai/openai_wire.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,7 +236,7 @@ void continuation_add_seam(struct exchange *ex, const struct attempt *from)
 {
     struct continuation *own = &ex->continuation;
     const char *to = ex->facts[ex->current->tier].name;
-    assert(own->seam_count < SEAMS_MAX);
+    ASSERT(own->seam_count < SEAMS_MAX);
     if (own->seam_count == 0)
         own->first = from;
     struct exchange_seam *seam = &own->seams[own->seam_count];

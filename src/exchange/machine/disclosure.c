@@ -4,12 +4,12 @@
  * the client, in the message of a failure: they may repeat what the server was sent. */
 #include "exchange/machine/disclosure.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "tier/review/review.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -270,7 +270,7 @@ static void write_degraded(const struct exchange *ex, char out[static DISCLOSURE
 
 void disclosure_write(const struct exchange *ex, bool degraded, char out[static DISCLOSURE_BYTES])
 {
-    assert(ex->current);
+    ASSERT(ex->current);
     out[0] = '\0';
     write_similar(ex->current, out);
     if (degraded && out[0])

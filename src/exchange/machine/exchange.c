@@ -6,6 +6,7 @@
  * climb.c, the attempts in attempt.c, and what the client is told in answer.c. */
 #include "exchange/machine/exchange.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -18,7 +19,6 @@
 #include "exchange/private/conversation_id.h"
 #include "router/plan/model_names.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ void exchange_enter(struct exchange *ex)
 
 void exchange_leave(struct exchange *ex)
 {
-    assert(ex->depth > 0);
+    ASSERT(ex->depth > 0);
     if (--ex->depth == 0 && ex->ended)
         exchange_free(ex);
 }
@@ -283,7 +283,7 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
                               const struct td_request *request, exchange_fn *on_event, void *ctx,
                               struct exchange **out, struct td_error *err)
 {
-    assert(services && loop && request && on_event && out);
+    ASSERT(services && loop && request && on_event && out);
     if (request->message_count == 0)
         return error_set(err, TD_INVALID, "messages must not be empty");
     struct exchange *ex = exchange_new(services, loop, request);

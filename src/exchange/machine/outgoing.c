@@ -5,6 +5,7 @@
  * door is told the class of that very request. */
 #include "exchange/machine/outgoing.h"
 
+#include "base/assertion.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "exchange/machine/exchange_core.h"
@@ -13,7 +14,6 @@
 #include "exchange/private/conversation_id.h"
 #include "exchange/private/pseudonyms.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* Where the operator allows it, a request may bring the consent itself: the id under which an
@@ -153,7 +153,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);
-    assert(ex->outgoing.pseudonyms); /* only a masked request is sent masked */
+    ASSERT(ex->outgoing.pseudonyms); /* only a masked request is sent masked */
     pseudonyms_begin(ex->outgoing.pseudonyms, lane_of(ex));
     ex->lane->pass.replaced =
         pseudonyms_replaced(ex->outgoing.pseudonyms, &ex->lane->pass.replaced_count);

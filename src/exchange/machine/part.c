@@ -1,9 +1,9 @@
 /* The states of an exchange's parts lie in one block, each at a boundary that suits any type. */
 #include "exchange/machine/part.h"
 
+#include "base/assertion.h"
 #include "exchange/machine/exchange_core.h"
 
-#include <assert.h>
 #include <stdalign.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ bool parts_init(struct part_states *states)
     if (!states->block)
         return false;
     for (size_t i = 0; exchange_parts[i]; i++) {
-        assert(i < EXCHANGE_PARTS_MAX);
+        ASSERT(i < EXCHANGE_PARTS_MAX);
         states->of[i] = (char *)states->block + at;
         at += aligned(exchange_parts[i]->state_bytes);
     }
@@ -33,7 +33,7 @@ void *part_state(const struct exchange *ex, const struct exchange_part *part)
 {
     size_t i = 0;
     while (exchange_parts[i] != part) {
-        assert(exchange_parts[i]); /* every part is in the table */
+        ASSERT(exchange_parts[i]); /* every part is in the table */
         i++;
     }
     return ex->parts.of[i];

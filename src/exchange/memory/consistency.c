@@ -6,12 +6,12 @@
  * file, too. */
 #include "exchange/memory/consistency.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "exchange/memory/consistency_file.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static uint32_t take_slot_locked(struct consistency *c)
 
 static void drop_locked(struct consistency *c, uint32_t number)
 {
-    assert(number < c->slot_max && c->slots[number].whose);
+    ASSERT(number < c->slot_max && c->slots[number].whose);
     uint32_t *at = head_of(c, c->slots[number].whose);
     while (*at != ~number)
         at = &c->next[~*at];
@@ -305,7 +305,7 @@ uint64_t consistency_tier_hash(const char *tier)
 bool consistency_find(struct consistency *consistency, const struct consistency_person *person,
                       const uint64_t bits[static 2], unsigned distance, uint64_t *tier)
 {
-    assert(distance <= SIMILARITY_BITS);
+    ASSERT(distance <= SIMILARITY_BITS);
     struct consistency *c = consistency;
     const uint64_t masked[2] = {bits[0] ^ person->mask[0], bits[1] ^ person->mask[1]};
     unsigned nearest = distance + 1;
@@ -422,7 +422,7 @@ void consistency_count(struct consistency *consistency, const struct consistency
 {
     struct consistency *c = consistency;
     struct td_error err = {0};
-    assert((unsigned)count->result < CONSISTENCY_RESULT_COUNT);
+    ASSERT((unsigned)count->result < CONSISTENCY_RESULT_COUNT);
     pthread_mutex_lock(&c->lock);
     uint64_t *counts = count->conversation ? c->numbers.conversation : c->numbers.similar;
     counts[count->result]++;

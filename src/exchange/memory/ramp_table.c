@@ -5,6 +5,7 @@
  * else. What the file holds is kept aside until the first policy says which of it goes on. */
 #include "exchange/memory/ramp_table.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -14,7 +15,6 @@
 #include "exchange/memory/ramp_file.h"
 #include "exchange/private/conversation_id.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -198,7 +198,7 @@ static void fill_locked(struct ramp_table *ramps, const struct route *route, str
 
 void ramp_table_set_policy(struct ramp_table *ramps, const struct policy *policy)
 {
-    assert(ramps && policy);
+    ASSERT(ramps && policy);
     pthread_mutex_lock(&ramps->lock);
     struct entry *entries = calloc(policy->route_count + 1, sizeof *entries);
     size_t count = 0;

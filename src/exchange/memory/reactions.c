@@ -5,11 +5,11 @@
  * such questions need not belong together, so only an exact repetition counts there. */
 #include "exchange/memory/reactions.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ enum reaction reactions_judge(struct reactions *reactions, const struct reaction
 void reactions_remember(struct reactions *reactions, const struct reaction_view *view,
                         const char *id)
 {
-    assert(strlen(id) < REACTIONS_ID_BYTES);
+    ASSERT(strlen(id) < REACTIONS_ID_BYTES);
     if (!view->asks)
         return;
     pthread_mutex_lock(&reactions->lock);

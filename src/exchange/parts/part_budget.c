@@ -5,12 +5,12 @@
  * spend what each of them finds free. At the end the promise is replaced by the real cost. */
 #include "exchange/parts/part_budget.h"
 
+#include "base/assertion.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
 
 double part_budget_answer_usd(const struct exchange *ex, size_t tier)
 {
-    assert(tier < ex->services->tier_count);
+    ASSERT(tier < ex->services->tier_count);
     uint32_t wanted = ex->request.tokens_max;
     const struct tier_usage usage = {
         .prompt_tokens = ex->states[tier].prompt_tokens,

@@ -2,10 +2,10 @@
  * made, so that many exchanges that end at once do not start more than may run. */
 #include "exchange/parts/shadow_pool.h"
 
+#include "base/assertion.h"
 #include "exchange/limits/spending.h"
 #include "exchange/parts/shadow_run.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ void shadow_pool_free(struct shadow_pool *pool)
 {
     if (!pool)
         return;
-    assert(!pool->first);
+    ASSERT(!pool->first);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
 }
@@ -64,7 +64,7 @@ bool shadow_pool_reserve(struct shadow_pool *pool)
 void shadow_pool_give_back(struct shadow_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    assert(pool->numbers.running > 0);
+    ASSERT(pool->numbers.running > 0);
     pool->numbers.running--;
     pthread_mutex_unlock(&pool->lock);
 }
@@ -88,7 +88,7 @@ void shadow_pool_remove(struct shadow_pool *pool, struct shadow_run *run)
         pool->first = run->next;
     if (run->next)
         run->next->previous = run->previous;
-    assert(pool->numbers.running > 0);
+    ASSERT(pool->numbers.running > 0);
     pool->numbers.running--;
     pthread_mutex_unlock(&pool->lock);
 }
@@ -96,7 +96,7 @@ void shadow_pool_remove(struct shadow_pool *pool, struct shadow_run *run)
 void shadow_pool_count(struct shadow_pool *pool, enum shadow_place place,
                        const struct shadow_count *more)
 {
-    assert(place < SHADOW_PLACE_COUNT);
+    ASSERT(place < SHADOW_PLACE_COUNT);
     struct shadow_count *counted = &pool->numbers.of[place];
     pthread_mutex_lock(&pool->lock);
     counted->compared += more->compared;

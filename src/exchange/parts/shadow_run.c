@@ -6,6 +6,7 @@
  * still be inside of the attempt when the answer is complete. */
 #include "exchange/parts/shadow_run.h"
 
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -17,7 +18,6 @@
 #include "ledger/ledger.h"
 #include "router/watch/agreement.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,7 +363,7 @@ static struct shadow_run *run_new(const struct shadow_task *task)
 
 bool shadow_run_start(const struct shadow_task *task)
 {
-    assert(strlen(task->id) < SHADOW_ID_BYTES);
+    ASSERT(strlen(task->id) < SHADOW_ID_BYTES);
     struct shadow_run *run = run_new(task);
     if (!run)
         return false;

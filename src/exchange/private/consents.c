@@ -7,6 +7,7 @@
  * needs is looked up in memory, which is some tenths of a second behind. */
 #include "exchange/private/consents.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -16,7 +17,6 @@
 #include "base/str.h"
 #include "ledger/shared_text.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -328,7 +328,7 @@ enum td_status consents_refresh(struct consents *consents, struct td_error *err)
 void consents_share(struct consents *consents, struct shared_text *text)
 {
     struct td_error err = {0};
-    assert(!consents->path && !consents->shared);
+    ASSERT(!consents->path && !consents->shared);
     consents->shared = text;
     consents->version = -1;
     if (consents_refresh(consents, &err) != TD_OK)
@@ -532,7 +532,7 @@ enum td_status consents_grant(struct consents *consents, const struct consent *c
                               uint64_t now_ms, char id_out[static CONSENT_ID_BYTES_MAX + 1],
                               struct td_error *err)
 {
-    assert(consents && consent && id_out);
+    ASSERT(consents && consent && id_out);
     enum td_status status = check_wish(consent, now_ms, err);
     if (status == TD_OK && consent->id)
         snprintf(id_out, CONSENT_ID_BYTES_MAX + 1, "%s", consent->id);
@@ -592,7 +592,7 @@ static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)
 enum consent_state consents_check(struct consents *consents, const struct consent_use *use,
                                   uint64_t now_ms)
 {
-    assert(consents && use->route);
+    ASSERT(consents && use->route);
     if (!use->id)
         return CONSENT_NONE;
     pthread_mutex_lock(&consents->mutex);

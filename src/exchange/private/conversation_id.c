@@ -19,12 +19,12 @@
  * histories and edit them, and would lose the class. */
 #include "exchange/private/conversation_id.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Tells the two classes of a conversation apart. */
@@ -98,7 +98,7 @@ static uint64_t answered_key(uint64_t opening, uint64_t heard)
 
 struct conversation_keys conversation_id_keys(const struct td_request *request)
 {
-    assert(request);
+    ASSERT(request);
     struct opening opening = opening_begin(request);
     while (opening_take(&opening))
         ;

@@ -3,10 +3,10 @@
  * can be explained. */
 #include "exchange/private/minimise.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "privacy/text/word_set.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +171,7 @@ enum td_status minimised_new(const struct td_request *request,
                              struct td_error *err)
 {
     struct turn turns[TURNS_MAX];
-    assert(request && settings && out);
+    ASSERT(request && settings && out);
     *out = NULL;
     if (settings->turns == 0 || !can_be_smaller(request))
         return TD_OK;

@@ -5,6 +5,7 @@
  * A text that the scanner was not shown has no part, and then nothing is sent. */
 #include "exchange/private/pseudonyms.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -13,7 +14,6 @@
 #include "exchange/private/restore_delta.h"
 #include "privacy/pseudonym/restore.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* A part of the masked reading, and the text of the request that it was. */
@@ -288,20 +288,20 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *p, si
 
 void pseudonyms_begin(struct pseudonyms *p, size_t answer)
 {
-    assert(answer < PSEUDONYM_ANSWERS_MAX);
+    ASSERT(answer < PSEUDONYM_ANSWERS_MAX);
     restore_delta_reset(p->deltas[answer]);
 }
 
 const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, size_t answer,
                                             const struct tier_piece *piece)
 {
-    assert(answer < PSEUDONYM_ANSWERS_MAX && piece);
+    ASSERT(answer < PSEUDONYM_ANSWERS_MAX && piece);
     return restore_delta_piece(p->deltas[answer], piece);
 }
 
 const struct tier_piece *pseudonyms_end(struct pseudonyms *p, size_t answer)
 {
-    assert(answer < PSEUDONYM_ANSWERS_MAX);
+    ASSERT(answer < PSEUDONYM_ANSWERS_MAX);
     return restore_delta_end(p->deltas[answer]);
 }
 

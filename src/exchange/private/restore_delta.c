@@ -5,12 +5,12 @@
  * arguments before the next call, and everything at the end. */
 #include "exchange/private/restore_delta.h"
 
+#include "base/assertion.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_delta.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static void end_streams(struct restore_delta *delta)
 
 void restore_delta_reset(struct restore_delta *delta)
 {
-    assert(delta);
+    ASSERT(delta);
     end_streams(delta);
     delta->ended = (struct restore_counts){0};
     json_free(delta->raw);
@@ -335,7 +335,7 @@ static void restore_parts(struct restore_delta *delta, const struct json *raw_de
 const struct tier_piece *restore_delta_piece(struct restore_delta *delta,
                                              const struct tier_piece *piece)
 {
-    assert(delta && piece);
+    ASSERT(delta && piece);
     struct stream *text = stream_of(delta, &(struct stream_key){.kind = STREAM_VISIBLE});
     delta->piece = *piece;
     buf_clear(&delta->text);

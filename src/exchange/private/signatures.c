@@ -9,11 +9,11 @@
 #include "exchange/private/signatures.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/keyed.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -230,7 +230,7 @@ static void take_asked(void *ctx, struct td_str text)
 
 void signatures_find(struct signatures *signatures, struct td_request *request, struct td_str **out)
 {
-    assert(request && out);
+    ASSERT(request && out);
     struct search search = {.signatures = signatures, .request = request};
     const struct json *messages = request_value(request, REQUEST_MESSAGES);
     for (size_t i = 0; signatures && i < request->message_count; i++)

@@ -2,11 +2,11 @@
  * changed while it is in use: a new one is made from the files and swapped under the lock, and each
  * session holds the one that it began with. So a reload drops no connection, and a broken file
  * changes nothing. */
+#include "base/assertion.h"
 #include "net/transport/tls_internal.h"
 
 #include "base/error.h"
 
-#include <assert.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +192,7 @@ enum td_status tls_keeper_new(const struct tls_options *options, struct tls_keep
                               struct td_error *err)
 {
     struct tls_keeper *keeper = calloc(1, sizeof *keeper);
-    assert(options->more_count <= TLS_MORE_MAX);
+    ASSERT(options->more_count <= TLS_MORE_MAX);
     *out = NULL;
     if (!keeper)
         return error_set(err, TD_NO_MEMORY, "no memory for TLS");

@@ -1,13 +1,13 @@
 /* National numbers of people (and some of firms): a row for each form in which one is written. A
  * row fits when the characters have its shape and the check digits hold. Where the shape alone
  * would fit many numbers (nine digits, one check digit), a word near it must announce it. */
+#include "base/assertion.h"
 #include "privacy/detect/detect.h"
 
 #include "base/str.h"
 #include "privacy/detect/national_checks.h"
 #include "privacy/words/lexicon.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -279,7 +279,7 @@ static void list_add(uint8_t *list, size_t capacity, size_t index)
     size_t i = 0;
     while (list[i] != 0 && list[i] != index + 1)
         i++;
-    assert(i + 1 < capacity && index < UINT8_MAX);
+    ASSERT(i + 1 < capacity && index < UINT8_MAX);
     list[i] = (uint8_t)(index + 1);
 }
 
@@ -360,7 +360,7 @@ static void index_build(void)
         size_t shape = 0, run = strspn(text, "d");
         while (shape < count && strcmp(shapes[shape].text, text) != 0)
             shape++;
-        assert(shape < SHAPES_MAX);
+        ASSERT(shape < SHAPES_MAX);
         shapes[shape].text = text;
         shapes[shape].second = second_of(text, run);
         count += shape == count;

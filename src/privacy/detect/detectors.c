@@ -6,9 +6,9 @@
  * from being asked. */
 #include "privacy/detect/detectors.h"
 
+#include "base/assertion.h"
 #include "privacy/detect/seed_words.h"
 
-#include <assert.h>
 #include <pthread.h>
 
 /* clang-format off */
@@ -43,7 +43,7 @@ static uint32_t bits_of(const struct detector *detector)
 
 static void append(struct detector_list *list, size_t index, const struct detector *detector)
 {
-    assert(detector->find != NULL && index < DETECTORS_PER_TRIGGER);
+    ASSERT(detector->find != NULL && index < DETECTORS_PER_TRIGGER);
     struct detector_row *row = &list->rows[index];
     *row =
         (struct detector_row){.all = detector->all, .find = detector->find, .detector = detector};

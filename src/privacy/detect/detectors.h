@@ -2,9 +2,8 @@
 #ifndef PRIVACY_DETECTORS_H
 #define PRIVACY_DETECTORS_H
 
+#include "base/assertion.h"
 #include "privacy/detect/detect.h"
-
-#include <assert.h>
 
 /* Before the first scan of a thread: builds the indexes, once in a process. */
 void detectors_init(void);
@@ -46,7 +45,7 @@ static inline size_t detectors_ask(enum detect_trigger trigger, const struct pla
         struct privacy_span span;
         if ((~shape & row->all) != 0 || !row->find(place, &span))
             continue;
-        assert(row->kinds[span.kind / 64] >> (span.kind % 64) & 1);
+        ASSERT(row->kinds[span.kind / 64] >> (span.kind % 64) & 1);
         found(ctx, &span);
         if (row->detector->resumes)
             return span.end;

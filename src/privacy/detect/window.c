@@ -3,7 +3,7 @@
  * digits so far, lengths of runs) are made in the same pass. */
 #include "privacy/detect/window.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 static bool in_number(int c)
 {
@@ -36,7 +36,7 @@ static void window_sum_up(struct window *window)
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
-    assert(offset <= text.len);
+    ASSERT(offset <= text.len);
     size_t count = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {

@@ -2,7 +2,8 @@
  * cannot answer; who reads it must ask. */
 #include "privacy/kind/spans.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <stdlib.h>
 
 const char *span_name(const struct privacy_span *span)
@@ -13,7 +14,7 @@ const char *span_name(const struct privacy_span *span)
 void spans_add(void *ctx, const struct privacy_span *span)
 {
     struct spans *list = ctx;
-    assert(span->begin <= span->end);
+    ASSERT(span->begin <= span->end);
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
         struct privacy_span *spans = realloc(list->spans, capacity * sizeof *spans);

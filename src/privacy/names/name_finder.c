@@ -4,10 +4,10 @@
 #include "privacy/names/name_finder.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 #include "privacy/words/lexicon.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* A street has at most two numbers before its words ("12-14", "1 22nd Avenue"), few numbers in all
@@ -109,7 +109,7 @@ void name_source_advance(struct name_source *source)
 void name_source_begin(struct name_source *source, const struct name_finder *finder,
                        struct td_str text, bool strict)
 {
-    assert(finder->min_score >= 0 && finder->min_score <= 1);
+    ASSERT(finder->min_score >= 0 && finder->min_score <= 1);
     source->on = finder->tagger != NULL;
     if (source->on) {
         float min_score = finder->min_score;

@@ -7,10 +7,10 @@
  * row of eight bytes is added in one step. */
 #include "privacy/names/tagger.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "privacy/names/tagger_memo.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +294,7 @@ static void judge_island(struct tagger_cursor *cursor, size_t begin, size_t end)
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score)
 {
-    assert(tagger != NULL);
+    ASSERT(tagger != NULL);
     cursor->tagger = tagger;
     cursor->least = least_probability(&tagger->file, min_score);
     cursor->min_score = min_score;

@@ -4,7 +4,8 @@
  * every machine and need no variants. */
 #include "privacy/names/tagger_chain.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -164,7 +165,7 @@ static inline void step_backward(struct chain *chain, const struct chain_steps *
 void chain_run(struct chain *chain, const struct chain_steps *steps)
 {
     size_t n = chain->count;
-    assert(n <= CHAIN_MAX);
+    ASSERT(n <= CHAIN_MAX);
     if (n == 0)
         return;
     float last[LABEL_COUNT];

@@ -6,7 +6,6 @@
 
 #include "base/ascii.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Words before the place where the pass stands that are kept: features look at them, and a name may

@@ -3,7 +3,7 @@
  * new TAGGER_VERSION. */
 #include "privacy/names/tagger_features.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 /* A feature is a number of its own with up to three values, hashed by one product of which the
  * upper half counts (multiply-shift: Dietzfelbinger et al. 1997). The words' hashes are mixed
@@ -75,7 +75,7 @@ static const struct tagger_word *word_at(const struct tagger_island *island, siz
 size_t tagger_features(struct td_str text, const struct tagger_island *island, size_t i,
                        uint32_t *out)
 {
-    assert(i >= island->begin && i < island->end && island->end <= island->count);
+    ASSERT(i >= island->begin && i < island->end && island->end <= island->count);
     const struct tagger_word *word = &island->words[i];
     const struct tagger_word *a1 = word_at(island, i - 1), *a2 = word_at(island, i - 2);
     const struct tagger_word *b1 = word_at(island, i + 1), *b2 = word_at(island, i + 2);

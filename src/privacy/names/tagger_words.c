@@ -9,8 +9,6 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 
-#include <assert.h>
-
 #include <string.h>
 
 /* The punctuation of a gap, as a set. */

@@ -3,11 +3,11 @@
  * write it with slashes, and day first with other signs. */
 #include "privacy/pseudonym/date_read.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "privacy/text/spell.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define VALUE_BYTES_MAX 64
@@ -156,6 +156,6 @@ int date_year(const struct date *date)
 
 struct td_str date_month_name(int language, int month)
 {
-    assert(language >= 0 && language < DATE_LANGUAGES && month >= 1 && month <= 12);
+    ASSERT(language >= 0 && language < DATE_LANGUAGES && month >= 1 && month <= 12);
     return str_from(months[language][month - 1]);
 }

@@ -1,8 +1,8 @@
 #include "privacy/pseudonym/draw.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 
-#include <assert.h>
 #include <string.h>
 
 void draw_init(struct draw *draw, const uint8_t key[static KEYED_KEY_BYTES], const char *label,
@@ -32,7 +32,7 @@ uint64_t draw_u64(struct draw *draw)
 
 uint32_t draw_below(struct draw *draw, uint32_t bound)
 {
-    assert(bound > 0);
+    ASSERT(bound > 0);
     /* 2^64 is so much larger than any bound here that the bias is below 2^-32. */
     return (uint32_t)(draw_u64(draw) % bound);
 }

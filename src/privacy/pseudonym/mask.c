@@ -6,6 +6,7 @@
  * surrogate that it sees in a wrong place is drawn again. A value that does not come back is joined
  * with its neighbours and gets a word of letters. The trial uses the restorer's own rules, so the
  * two cannot disagree. */
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/date_forms.h"
@@ -14,14 +15,13 @@
 #include "privacy/scan/scanner.h"
 #include "privacy/text/escaped.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define ROUNDS_MAX 8 /* of drawing other surrogates */
 
 struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struct vault_uses *uses)
 {
-    assert(rules->scanner != NULL);
+    ASSERT(rules->scanner != NULL);
     struct mask *mask = calloc(1, sizeof *mask);
     if (mask == NULL)
         return NULL;

@@ -2,6 +2,7 @@
  * because a value may stand across the border of two texts; a finding is then cut into one piece
  * for each. Findings that overlap become one, and each is widened to whole words, so that a
  * surrogate always stands where the restorer can recognise it. */
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/date_forms.h"
@@ -10,7 +11,6 @@
 #include "privacy/text/escaped.h"
 #include "privacy/text/spell.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum td_status mask_too_many(struct td_error *err)
@@ -190,7 +190,7 @@ static void take_findings(struct mask *mask, const struct spans *all)
 enum td_status mask_find(struct mask *mask, const struct reading *reading, struct td_error *err)
 {
     struct spans all;
-    assert(mask->reading == NULL); /* called once */
+    ASSERT(mask->reading == NULL); /* called once */
     if (reading->failed)
         return error_set(err, TD_LIMIT, "the request is too large or nested too deeply");
     if (!begin_texts(mask, reading))

@@ -11,7 +11,6 @@
 #include "privacy/pseudonym/restore_spell.h"
 #include "privacy/pseudonym/restore_table.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define NONE AUTOMATON_NONE

@@ -7,13 +7,12 @@
  * That asks the detectors themselves, so that no check-digit rule is written down twice. */
 #include "privacy/pseudonym/surrogate.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/scan/scan.h"
 #include "privacy/text/spell.h"
-
-#include <assert.h>
 
 struct recipe {
     enum surrogate_form form;
@@ -58,7 +57,7 @@ static const struct recipe shape = {.form = SURROGATE_STRICT};
 
 static const struct recipe *recipe_of(enum privacy_kind kind)
 {
-    assert((unsigned)kind < PRIVACY_KIND_COUNT);
+    ASSERT((unsigned)kind < PRIVACY_KIND_COUNT);
     if (recipes[kind].form != SURROGATE_WORD)
         return &recipes[kind];
     return privacy_kind_is_national(kind) ? &checked : &shape;
@@ -161,7 +160,7 @@ void surrogate_write(const struct surrogate_request *request, struct buf *out)
 {
     const struct recipe *recipe = recipe_of(request->kind);
     size_t begin = out->len;
-    assert(!recipe->worded && request->key != NULL);
+    ASSERT(!recipe->worded && request->key != NULL);
     for (uint32_t try = 0; try < CHECKED_TRIES; try++) {
         struct draw draw;
         draw_init(&draw, request->key, privacy_kind_name(request->kind), request->canonical,

@@ -5,12 +5,11 @@
  * commonest given names; a wrong guess only makes a less natural text. */
 #include "privacy/pseudonym/surrogate_names.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
-
-#include <assert.h>
 
 /* clang-format off */
 static const char *const lists[NAMES_GROUP_COUNT][NAME_PART_COUNT] = {
@@ -261,7 +260,7 @@ enum name_part surrogate_names_gender_of(struct td_str word)
 
 size_t surrogate_names_count(enum name_group group, enum name_part part)
 {
-    assert((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
+    ASSERT((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
     size_t count = 0;
     struct td_str rest = str_from(lists[group][part]), word;
     while (str_next(&rest, ' ', &word))
@@ -271,7 +270,7 @@ size_t surrogate_names_count(enum name_group group, enum name_part part)
 
 struct td_str surrogate_names_at(enum name_group group, enum name_part part, size_t index)
 {
-    assert((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
+    ASSERT((unsigned)group < NAMES_GROUP_COUNT && (unsigned)part < NAME_PART_COUNT);
     struct td_str rest = str_from(lists[group][part]), word = {NULL, 0};
     for (size_t i = 0; i <= index; i++)
         if (!str_next(&rest, ' ', &word))

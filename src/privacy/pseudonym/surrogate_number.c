@@ -2,12 +2,12 @@
  * IBAN its country. A number stays as long as it is, with its separators, because an answer copies
  * and counts digits. Check digits are not this file's matter: surrogate.c draws again while a
  * detector would take the surrogate for a true number. */
+#include "base/assertion.h"
 #include "base/str.h"
 #include "privacy/pseudonym/restore_spell.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/text/spell.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 static char any_digit(bool first, char own, struct draw *draw)
@@ -44,7 +44,7 @@ void surrogate_write_shape(struct td_str value, struct draw *draw, struct buf *o
 void surrogate_write_shape_after(struct td_str value, size_t kept, struct draw *draw,
                                  struct buf *out)
 {
-    assert(kept <= value.len);
+    ASSERT(kept <= value.len);
     buf_append_str(out, str_slice(value, 0, kept));
     surrogate_write_shape(str_slice(value, kept, value.len), draw, out);
 }

@@ -9,6 +9,7 @@
  * them stay valid while pairs are added. */
 #include "privacy/pseudonym/vault.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -17,7 +18,6 @@
 #include "privacy/pseudonym/vault_internal.h"
 #include "privacy/text/spell.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* Most of a list of fifty names is tried before a word is invented. */
@@ -112,7 +112,7 @@ const uint8_t *vault_key(const struct vault *vault)
 
 void vault_retire(struct vault *vault, uint32_t index)
 {
-    assert(index < vault->count);
+    ASSERT(index < vault->count);
     vault->pairs[index].entry.retired = true;
 }
 
@@ -136,7 +136,7 @@ size_t vault_bytes(const struct vault *vault)
 
 struct vault_entry vault_at(const struct vault *vault, uint32_t index)
 {
-    assert(index < vault->count);
+    ASSERT(index < vault->count);
     return vault->pairs[index].entry;
 }
 
@@ -164,7 +164,7 @@ size_t vault_uses_count(const struct vault *vault, const struct vault_uses *uses
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
 {
     struct vault_uses *uses = job->uses;
-    assert(index < VAULT_ENTRIES_MAX);
+    ASSERT(index < VAULT_ENTRIES_MAX);
     if (uses != NULL)
         uses->last = index;
     if (uses == NULL || (uses->seen[index / 8] >> (index % 8) & 1))

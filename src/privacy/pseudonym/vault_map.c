@@ -1,8 +1,8 @@
 #include "privacy/pseudonym/vault_map.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 static size_t place_of(const struct vault_map *map, uint64_t key)
@@ -15,7 +15,7 @@ static size_t place_of(const struct vault_map *map, uint64_t key)
 
 uint32_t vault_map_get(const struct vault_map *map, uint64_t key)
 {
-    assert(key != 0);
+    ASSERT(key != 0);
     if (map->capacity == 0)
         return VAULT_NONE;
     size_t i = place_of(map, key);
@@ -56,7 +56,7 @@ static bool grow(struct vault_map *map)
 
 bool vault_map_put(struct vault_map *map, uint64_t key, uint32_t value)
 {
-    assert(key != 0);
+    ASSERT(key != 0);
     if (2 * (map->count + 1) > map->capacity && !grow(map))
         return false;
     size_t i = place_of(map, key);

@@ -1,9 +1,9 @@
 #include "privacy/pseudonym/word_list.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "privacy/text/spell.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define KEY_BYTES_MAX 128 /* no list has a longer word */
@@ -11,7 +11,7 @@
 bool word_list_has(const char *list, struct td_str word)
 {
     struct buf key;
-    assert(list[0] == ' ');
+    ASSERT(list[0] == ' ');
     buf_init(&key, KEY_BYTES_MAX);
     buf_append_char(&key, ' ');
     spell_fold(word, &key);

@@ -3,11 +3,10 @@
  * cover the encoded characters. */
 #include "privacy/scan/encoded.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/scan/piece.h"
-
-#include <assert.h>
 
 #define OVERLAP 96 /* bytes of two pieces: longer than any finding but keys */
 /* The byte of a full piece with which the next one begins. In each alphabet a character begins with
@@ -64,7 +63,7 @@ size_t encoded_scan_escaped(const struct place *place, size_t floor, span_fn *em
 {
     struct piece piece;
     struct td_str text = place->text;
-    assert(place->begin < text.len && floor <= text.len);
+    ASSERT(place->begin < text.len && floor <= text.len);
     char sign = text.data[place->begin];
     size_t begin = place->begin, escapes = 0;
     while (begin > floor && place->begin - begin < ESCAPED_BACK &&
@@ -237,7 +236,7 @@ enum encoded_result encoded_scan_alphabet(const struct place *place, enum encode
 {
     struct piece piece;
     const struct alphabet *alphabet = &alphabets[which];
-    assert(place->begin < place->text.len);
+    ASSERT(place->begin < place->text.len);
     struct td_str text = place->text;
     size_t begin = place->begin, at = begin, next;
     piece_begin(&piece, place, begin, PIECE_ALL, emit, ctx);

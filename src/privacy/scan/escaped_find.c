@@ -2,6 +2,7 @@
  * the places of the text as it stands. */
 #include "privacy/scan/escaped_find.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "privacy/detect/detect.h"
 #include "privacy/kind/spans.h"
@@ -10,7 +11,6 @@
 #include "privacy/text/disguise.h"
 #include "privacy/text/escaped.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define REACH 256u   /* around an escape: a word that announces something, a value */
@@ -143,7 +143,7 @@ static int by_begin(const void *a, const void *b)
 bool escaped_find(const struct privacy_scanner *scanner, struct td_str text, bool strict,
                   const struct rereader *rereader, struct privacy_span **spans, size_t *count)
 {
-    assert(scanner != NULL && spans != NULL && count != NULL);
+    ASSERT(scanner != NULL && spans != NULL && count != NULL);
     struct cursor cursor = {0};
     size_t at = cursor_next(&cursor, text, 0), floor = 0;
     if (at == SIZE_MAX)

@@ -1,9 +1,8 @@
 /* Scans what was read another way, and gives its findings the places of the text. */
 #include "privacy/scan/piece.h"
 
+#include "base/assertion.h"
 #include "privacy/scan/scan.h"
-
-#include <assert.h>
 
 #define CERTAIN 0.9f /* a checksum holds, or a word announces the value */
 
@@ -34,7 +33,7 @@ static void emit_mapped(void *ctx, const struct privacy_span *span)
 
 void piece_scan(struct piece *piece, size_t end)
 {
-    assert(end >= piece->base);
+    ASSERT(end >= piece->base);
     piece->origin[piece->len] = (uint32_t)(end - piece->base);
     const struct rereader *rereader = piece->place->memory->rereader;
     struct td_str plain = {piece->data, piece->len};

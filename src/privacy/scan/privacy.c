@@ -5,6 +5,7 @@
  * Every failure ends the same way: what could not be looked at is one restricted finding. */
 #include "privacy/scan/privacy.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "privacy/kind/spans.h"
 #include "privacy/scan/escaped_find.h"
@@ -16,7 +17,6 @@
 #include "privacy/scan/traces.h"
 #include "privacy/text/reading.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct span_list {
@@ -138,7 +138,7 @@ static void scan_strict(const struct source *source, struct span_list *out)
 static size_t list_findings(const struct source *source, bool strict, struct privacy_span *spans,
                             size_t capacity)
 {
-    assert(spans != NULL || capacity == 0);
+    ASSERT(spans != NULL || capacity == 0);
     struct span_list list = {spans, capacity, 0};
     if (strict)
         scan_strict(source, &list);
@@ -227,7 +227,7 @@ static void judge_span(void *ctx, const struct privacy_span *span)
 
 static enum td_data_class classify(const struct source *source, struct privacy_tally *found)
 {
-    assert(source->text.data != NULL || source->text.len == 0);
+    ASSERT(source->text.data != NULL || source->text.len == 0);
     struct verdict verdict = {found, TD_CLASS_PUBLIC};
     (void)scan_all(source, false, judge_span, &verdict);
     return verdict.data_class;

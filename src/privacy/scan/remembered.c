@@ -12,13 +12,13 @@
  * state is sure only some way back, and twenty kilobytes for each turn. */
 #include "privacy/scan/remembered.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/keyed.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/scan/rules.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +313,7 @@ static bool scan_unit(struct scan *scan, size_t number, scan_range_fn *read, voi
 bool scan_memory_find(struct scan_memory *memory, const struct reading *reading,
                       struct td_str caller, scan_range_fn *read, void *ctx, struct spans *out)
 {
-    assert(reading && !reading->failed && reading->count > 0);
+    ASSERT(reading && !reading->failed && reading->count > 0);
     struct scan scan = {.memory = memory, .reading = reading};
     bool ok = cut(&scan);
     if (ok && memory) {

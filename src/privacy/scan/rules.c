@@ -7,13 +7,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "privacy/scan/rules.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/words/lexicon.h"
 
-#include <assert.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
@@ -77,7 +77,7 @@ void privacy_rules_free(struct privacy_rules *rules)
 static enum td_status add_rule(struct privacy_rules *rules, const char *name,
                                enum td_data_class data_class, double score, struct td_error *err)
 {
-    assert(name != NULL && data_class <= TD_CLASS_RESTRICTED);
+    ASSERT(name != NULL && data_class <= TD_CLASS_RESTRICTED);
     size_t len = strlen(name);
     bool fits = len > 0 && len < sizeof rules->rules[0].name;
     for (size_t i = 0; i < len && fits; i++)
@@ -110,7 +110,7 @@ enum td_status privacy_rules_add_pattern(struct privacy_rules *rules, const char
 {
     int code_error;
     PCRE2_SIZE offset;
-    assert(rules != NULL && regex != NULL);
+    ASSERT(rules != NULL && regex != NULL);
     enum td_status status = add_rule(rules, name, data_class, score, err);
     if (status != TD_OK)
         return status;
@@ -222,7 +222,7 @@ enum td_status privacy_rules_add_words(struct privacy_rules *rules, const char *
                                        struct td_error *err)
 {
     struct td_str line;
-    assert(rules != NULL);
+    ASSERT(rules != NULL);
     size_t number = 0, before = rules->phrase_count;
     enum td_status status = add_rule(rules, name, data_class, 0.9, err);
     while (status == TD_OK && str_next(&lines, '\n', &line)) {

@@ -5,11 +5,11 @@
  * a time. */
 #include "privacy/scan/scan.h"
 
+#include "base/assertion.h"
 #include "privacy/detect/seed_words.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
 
-#include <assert.h>
 #include <string.h>
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -251,7 +251,7 @@ static size_t skip_prose(struct pass *pass, size_t begin)
 
 static void scan_pass(struct td_str text, const struct sources *sources, span_fn *emit, void *ctx)
 {
-    assert(emit != NULL && (text.data != NULL || text.len == 0));
+    ASSERT(emit != NULL && (text.data != NULL || text.len == 0));
     struct name_source *names = sources->names;
     const struct privacy_span *others = sources->beside.others;
     size_t others_taken = 0, other_count = sources->beside.other_count;

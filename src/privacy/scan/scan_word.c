@@ -2,12 +2,11 @@
  * A word that the lexicon knows is noted for the numbers that it announces, and asked about by its
  * roles. Long words are looked into for base64 first, because what is text in base64 is no random
  * key. */
+#include "base/assertion.h"
 #include "base/str.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
 #include "privacy/scan/regroup.h"
-
-#include <assert.h>
 
 #define BASE64_WORD_MIN 8
 
@@ -127,7 +126,7 @@ size_t scan_word(struct pass *pass, int first, const struct run *run)
 {
     struct place *place = &pass->place;
     struct td_str text = place->text;
-    assert(place->begin < text.len && run->end <= run->long_end && run->long_end <= text.len);
+    ASSERT(place->begin < text.len && run->end <= run->long_end && run->long_end <= text.len);
     int after = run->end < text.len ? (unsigned char)text.data[run->end] : 0;
     place->run_end = run->end;
     place->word_end = run->long_end;

@@ -2,9 +2,9 @@
  * no lock is needed: a reload makes another scanner, and the old one ends with its snapshot. */
 #include "privacy/scan/scanner.h"
 
+#include "base/assertion.h"
 #include "privacy/scan/remembered.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct privacy_scanner {
 
 struct privacy_scanner *privacy_scanner_new(const struct privacy_scanner_parts *parts)
 {
-    assert(parts != NULL);
+    ASSERT(parts != NULL);
     struct privacy_scanner *scanner = malloc(sizeof *scanner);
     struct scan_memory *memory = scan_memory_new();
     if (scanner == NULL || memory == NULL) {
@@ -50,19 +50,19 @@ void privacy_scanner_free(struct privacy_scanner *scanner)
 
 const struct privacy_rules *privacy_scanner_rules(const struct privacy_scanner *scanner)
 {
-    assert(scanner != NULL);
+    ASSERT(scanner != NULL);
     return scanner->rules;
 }
 
 struct scan_memory *privacy_scanner_memory(const struct privacy_scanner *scanner)
 {
-    assert(scanner != NULL);
+    ASSERT(scanner != NULL);
     return scanner->memory;
 }
 
 const struct name_finder *privacy_scanner_names(const struct privacy_scanner *scanner)
 {
-    assert(scanner != NULL);
+    ASSERT(scanner != NULL);
     return &scanner->names;
 }
 

@@ -6,11 +6,10 @@
  * what stands in its local part. */
 #include "privacy/scan/settle.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/text/escaped.h"
-
-#include <assert.h>
 
 /* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no
  * street lies within a date. */
@@ -83,7 +82,7 @@ void settle_add(void *ctx, const struct privacy_span *found)
 {
     struct settle *settle = ctx;
     struct privacy_span span = *found;
-    assert(span.end <= settle->text.len);
+    ASSERT(span.end <= settle->text.len);
     keep_whole_characters(settle->text, &span);
     span.begin = after_escape(settle->text, span.begin);
     if (span.begin < settle->floor)

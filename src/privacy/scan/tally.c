@@ -3,7 +3,8 @@
  * beyond them is still counted, together. */
 #include "privacy/scan/tally.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static struct privacy_tally_row *row_of(struct privacy_tally *tally, const char 
 
 void privacy_tally_add(struct privacy_tally *tally, const struct privacy_span *span)
 {
-    assert((unsigned)span->kind < PRIVACY_KIND_COUNT);
+    ASSERT((unsigned)span->kind < PRIVACY_KIND_COUNT);
     bool custom = span->kind == PRIVACY_CUSTOM && span->rule != NULL;
     count_up(&tally->kinds[span->kind]);
     struct privacy_tally_row *row = custom ? row_of(tally, span->rule) : NULL;

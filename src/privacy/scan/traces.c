@@ -5,9 +5,9 @@
  * still found them. An ordinary word of the language counts only with a capital. */
 #include "privacy/scan/traces.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define SLOTS 4096u /* of names' parts; a text with more of them has had its names found */
@@ -84,7 +84,7 @@ static bool is_code(struct td_str text, const struct tagger_word *word)
 bool traces_find(const struct name_finder *names, struct td_str text, const struct spans *found,
                  span_fn *emit, void *ctx)
 {
-    assert(names != NULL && found != NULL && !found->failed && emit != NULL);
+    ASSERT(names != NULL && found != NULL && !found->failed && emit != NULL);
     struct parts *parts = calloc(1, sizeof *parts);
     struct tagger_reader reader;
     struct tagger_word word;

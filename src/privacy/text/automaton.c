@@ -3,9 +3,9 @@
  * row. */
 #include "privacy/text/automaton.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct node {
@@ -125,7 +125,7 @@ static uint32_t child_made(struct automaton *automaton, uint32_t node, unsigned 
 bool automaton_add(struct automaton *automaton, struct td_str word, const bool *gaps,
                    uint32_t *value)
 {
-    assert(!automaton->sealed);
+    ASSERT(!automaton->sealed);
     uint32_t node = AUTOMATON_ROOT;
     for (size_t i = 0; i < word.len; i++) {
         node = child_made(automaton, node, (unsigned char)word.data[i]);

@@ -5,9 +5,9 @@
  * between, and a part remembers where it begins and ends there. */
 #include "privacy/text/reading.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ void reading_pause(struct reading *reading)
 
 struct td_str reading_since(const struct reading *reading, size_t part)
 {
-    assert(part <= reading->count);
+    ASSERT(part <= reading->count);
     if (part >= reading->count)
         return (struct td_str){NULL, 0};
     return str_slice(buf_view(&reading->text), reading->parts[part].begin,
@@ -110,7 +110,7 @@ struct td_str reading_since(const struct reading *reading, size_t part)
 
 size_t reading_text_end(const struct reading *reading, size_t part)
 {
-    assert(part < reading->count);
+    ASSERT(part < reading->count);
     while (part + 1 < reading->count && reading->parts[part + 1].goes_on)
         part++;
     return reading->parts[part].end;

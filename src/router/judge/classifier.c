@@ -7,13 +7,13 @@
  * times, so this costs little. */
 #include "router/judge/classifier.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "router/judge/classifier_format.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -196,7 +196,7 @@ size_t classifier_task_count(const struct classifier *classifier)
 
 const char *classifier_task_name(const struct classifier *classifier, size_t task)
 {
-    assert(task < classifier_task_count(classifier));
+    ASSERT(task < classifier_task_count(classifier));
     return task < classifier->header.tasks ? classifier->parameters.task_name[task] : NULL;
 }
 

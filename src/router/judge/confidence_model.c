@@ -2,12 +2,12 @@
  * ours can produce, so that no file can overflow a sum or make a probability leave [0, 1]. */
 #include "router/judge/confidence_model.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ double confidence_head_raw(const struct confidence_head *head,
 
 double confidence_knots_value(const double *knot_p, const double *knot_y, size_t count, double p)
 {
-    assert(count > 0);
+    ASSERT(count > 0);
     size_t above = 0;
     while (above < count && knot_p[above] < p)
         above++;

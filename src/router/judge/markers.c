@@ -2,7 +2,8 @@
  * of our own for English, German, French and Spanish. */
 #include "router/judge/markers.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -162,7 +163,7 @@ static const char *hash_phrase(const char *text, uint32_t *out)
 static void fill_slots(void)
 {
     for (int marker = 0; marker < MARKER_NONE; marker++) {
-        assert(phrases[marker]);
+        ASSERT(phrases[marker]);
         for (const char *text = phrases[marker]; *text; text += *text == '|') {
             uint32_t hash;
             text = hash_phrase(text, &hash);

@@ -1,8 +1,8 @@
 /* Hashing a text's n-grams into buckets, each bucket once. This is the inner loop of every
  * decision, so it keeps its counters in registers and reads bytes eight at a time. */
+#include "base/assertion.h"
 #include "router/judge/features.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a
@@ -99,7 +99,7 @@ void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams
 void ngrams_read_pieces(const struct utterance *utterance, unsigned bits,
                         const size_t cuts[static NGRAM_PIECES - 1], struct ngrams *out)
 {
-    assert(bits >= 8 && bits <= NGRAM_BITS_MAX && cuts[0] <= cuts[1]);
+    ASSERT(bits >= 8 && bits <= NGRAM_BITS_MAX && cuts[0] <= cuts[1]);
     char text[UTTERANCE_BYTES_MAX + UTTERANCE_SLACK + 2];
     size_t len = utterance->len;
     text[0] = ' '; /* so that the first and the last word have an edge like the others */

@@ -1,11 +1,11 @@
 /* All columns share the drawn rows of a round, so that differences between columns stay paired. */
 #include "router/learn/bootstrap.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/sort.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static void set_interval(double *means, double share, struct bootstrap_interval 
 enum td_status bootstrap_means(const double *values, size_t count, size_t columns, double share,
                                uint64_t seed, struct bootstrap_interval *out, struct td_error *err)
 {
-    assert(columns > 0 && columns <= BOOTSTRAP_COLUMNS_MAX && share > 0 && share < 1);
+    ASSERT(columns > 0 && columns <= BOOTSTRAP_COLUMNS_MAX && share > 0 && share < 1);
     double *means = calloc(BOOTSTRAP_ROUNDS * columns + 1, sizeof *means);
     if (!means || columns > BOOTSTRAP_COLUMNS_MAX) {
         free(means);

@@ -4,11 +4,11 @@
  * be, too. */
 #include "router/learn/confidence_fit.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "router/learn/solve.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +171,7 @@ static int by_first(const void *a, const void *b)
 
 double confidence_ece(double (*pairs)[2], size_t count, size_t bins)
 {
-    assert(bins > 0);
+    ASSERT(bins > 0);
     double error = 0;
     qsort(pairs, count, sizeof *pairs, by_first);
     for (size_t b = 0; b < bins && count > 0; b++) {

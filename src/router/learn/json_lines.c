@@ -1,15 +1,14 @@
 #include "router/learn/json_lines.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 enum td_status json_lines_each(struct td_str text, json_lines_fn *fn, void *ctx,
                                struct td_error *err)
 {
     struct td_str line;
-    assert(fn != NULL);
+    ASSERT(fn != NULL);
     for (size_t number = 1; str_next(&text, '\n', &line); number++) {
         struct json *value = NULL;
         struct td_error wrong = {0};

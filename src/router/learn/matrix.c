@@ -3,9 +3,9 @@
  * about other lines. */
 #include "router/learn/matrix.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ static enum td_status fill(const struct examples *examples, struct matrix *matri
 enum td_status matrix_make(const struct examples *examples, unsigned bits, struct matrix *out,
                            struct td_error *err)
 {
-    assert(bits >= 8 && bits <= NGRAM_BITS_MAX);
+    ASSERT(bits >= 8 && bits <= NGRAM_BITS_MAX);
     memset(out, 0, sizeof *out);
     out->bits = bits;
     enum td_status status = find_columns(examples, out, err);

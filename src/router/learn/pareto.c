@@ -2,10 +2,10 @@
  * a second for a hundred thousand questions, so nothing is approximated. */
 #include "router/learn/pareto.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/sort.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 const char *pareto_pattern_name(enum pareto_pattern pattern)
 {
-    assert((unsigned)pattern < PARETO_PATTERN_COUNT);
+    ASSERT((unsigned)pattern < PARETO_PATTERN_COUNT);
     static const char *const names[PARETO_PATTERN_COUNT] = {"local", "cloud", "g0",
                                                             "g1",    "g3",    "g0+g3"};
     return names[pattern];

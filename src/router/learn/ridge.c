@@ -2,9 +2,9 @@
  * outputs share them; each output has its own step and stops moving when it is solved. */
 #include "router/learn/ridge.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +141,7 @@ static void step(struct solver *solver, float *weights)
 
 enum td_status ridge_solve(const struct ridge *ridge, float *weights, struct td_error *err)
 {
-    assert(ridge->outputs % 8 == 0 && ridge->steps > 0);
+    ASSERT(ridge->outputs % 8 == 0 && ridge->steps > 0);
     size_t size = ridge->x.columns * ridge->outputs;
     if (ridge->outputs > OUTPUTS_MAX || ridge->outputs % STEP_OUTPUTS != 0)
         return error_set(err, TD_INVALID, "%zu outputs: a multiple of %d up to %d is needed",

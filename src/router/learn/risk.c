@@ -2,7 +2,8 @@
  * lowest bar that still holds the bound is the answer. */
 #include "router/learn/risk.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ size_t risk_count_min(double risk, double loss)
 
 void risk_find_bar(struct risk_sample *samples, size_t count, double risk, struct risk_bar *out)
 {
-    assert(risk > 0 && risk < 1);
+    ASSERT(risk > 0 && risk < 1);
     *out = (struct risk_bar){
         .threshold = INFINITY,
         .count = count,

@@ -7,7 +7,6 @@
 #include "base/ratio.h"
 #include "router/learn/risk.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -2,13 +2,13 @@
  * where that is stable. */
 #include "router/learn/solve.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 #define PIVOT_MIN 1e-12
 
 void solve_definite(size_t n, double *a, double *b, double *x)
 {
-    assert(n > 0);
+    ASSERT(n > 0);
     for (size_t i = 0; i < n; i++) {
         const double *row = a + i * n;
         for (size_t r = i + 1; r < n && row[i] > PIVOT_MIN; r++) {

@@ -4,12 +4,12 @@
  * Then all lines are solved once more, and the weights are rounded to bytes for the file. */
 #include "router/learn/train.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "router/learn/calibrate.h"
 #include "router/learn/matrix.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -455,7 +455,7 @@ enum td_status train_classifier(const struct examples *examples,
                                 const struct train_options *options, const char *path,
                                 struct train_report *report, struct td_error *err)
 {
-    assert(path != NULL);
+    ASSERT(path != NULL);
     struct training training = {.examples = examples, .err = err};
     enum td_status status = run(&training, options, path, report);
     matrix_deinit(&training.matrix);

@@ -2,9 +2,9 @@
  * counts every answer once more with all bars in force. */
 #include "router/learn/tune.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void tune_task(struct tuning *tuning, int32_t task)
 enum td_status tune(const struct judged_answers *answers, const struct tune_options *options,
                     struct tune_result *out, struct td_error *err)
 {
-    assert(options->risk > 0 && options->risk < 1);
+    ASSERT(options->risk > 0 && options->risk < 1);
     memset(out, 0, sizeof *out);
     struct tuning tuning = {.answers = answers, .options = options, .out = out};
     tuning.samples = calloc(answers->count + 1, sizeof *tuning.samples);

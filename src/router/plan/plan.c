@@ -8,6 +8,7 @@
  *
  * To add a constraint, write a function here, give it a row in one of the tables, and give its
  * reason a code in policy.h and a name in policy.c. */
+#include "base/assertion.h"
 #include "base/key_terms.h"
 #include "base/names.h"
 #include "base/shortage.h"
@@ -17,7 +18,6 @@
 #include "router/plan/reach.h"
 #include "router/plan/thresholds.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -613,7 +613,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
     out->decision.start = out->decision.runner_up = out->decision.fresh = SIZE_MAX;
-    assert(tier_count == 0 || (facts != NULL && states != NULL));
+    ASSERT(tier_count == 0 || (facts != NULL && states != NULL));
     struct question q = {
         .route = route,
         .named = named < tier_count ? named : SIZE_MAX,

@@ -6,7 +6,8 @@
  * none. */
 #include "router/plan/routing_rules.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ const struct routing_rule *routing_rules_match(const struct routing_rules *set,
 uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choice choice,
                                 const char *name)
 {
-    assert((unsigned)choice < RULE_NAMED_COUNT);
+    ASSERT((unsigned)choice < RULE_NAMED_COUNT);
     const struct rule_names *names = &set->names[choice];
     for (size_t i = 0; name && i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
@@ -72,7 +73,7 @@ uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choic
 uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choice,
                                 const char *name)
 {
-    assert(name != NULL);
+    ASSERT(name != NULL);
     struct rule_names *names = &set->names[choice];
     uint64_t bit = routing_rules_name_bit(set, choice, name);
     if (bit != RULE_OTHER_BIT)
@@ -249,7 +250,7 @@ static void subtract(const struct box *box, const struct routing_rule *by, struc
 
 size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone)
 {
-    assert(index < set->count);
+    ASSERT(index < set->count);
     struct box box = box_of(&set->rules[index]);
     struct pieces *now = calloc(1, sizeof *now), *next = calloc(1, sizeof *next);
     size_t found = SIZE_MAX;

@@ -2,7 +2,7 @@
  * the mean of the measured ones, and without a classifier no tier counts as wrong. */
 #include "router/plan/score.h"
 
-#include <assert.h>
+#include "base/assertion.h"
 
 /* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public
  * traces is between 200 and 300. */
@@ -46,7 +46,7 @@ void score_tiers(const struct signals *signals, const struct tier_facts *facts,
                  const struct tier_state *states, const size_t *candidates, size_t count,
                  struct score out[static RUNGS_MAX])
 {
-    assert(count <= RUNGS_MAX);
+    ASSERT(count <= RUNGS_MAX);
     const struct td_weights *w = &signals->weights;
     const struct worth *worth = &signals->worth;
     double sum = w->latency + w->privacy + w->cost;

@@ -13,12 +13,12 @@
  * takes the next one. Most starts give way to a tier that is free, when the wait is long
  * (overflow.c). A share of what gates or weights chose starts elsewhere by a draw (explore.c). To
  * add a step, write a function and give it a row. */
+#include "base/assertion.h"
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 #include "router/plan/tier_gates.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -377,7 +377,7 @@ static start_step *const steps[] = {start_by_mode, start_by_rule,  start_by_devi
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision)
 {
-    assert(count > 0 && count <= RUNGS_MAX);
+    ASSERT(count > 0 && count <= RUNGS_MAX);
     *out = (struct start){.code = REASON_CHOSEN_START};
     const struct choice choice = {.q = q,
                                   .gates = gates,

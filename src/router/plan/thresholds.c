@@ -4,11 +4,11 @@
  * device. */
 #include "router/plan/thresholds.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,13 +33,13 @@ static const struct {
 
 const char *thresholds_gate_name(enum threshold_gate gate)
 {
-    assert((unsigned)gate < THRESHOLD_GATE_COUNT);
+    ASSERT((unsigned)gate < THRESHOLD_GATE_COUNT);
     return gates_of[gate].name;
 }
 
 const char *thresholds_score_name(enum threshold_gate gate)
 {
-    assert((unsigned)gate < THRESHOLD_GATE_COUNT);
+    ASSERT((unsigned)gate < THRESHOLD_GATE_COUNT);
     return gates_of[gate].score;
 }
 

@@ -4,12 +4,13 @@
  * nothing says that their first token tells. */
 #include "router/plan/tier_gates.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 static void use_calibration(const struct tier_facts *facts, struct gate_settings *gates)
 {
-    assert(gates->risk >= 0 && gates->risk < RISK_LEVEL_COUNT);
+    ASSERT(gates->risk >= 0 && gates->risk < RISK_LEVEL_COUNT);
     double threshold = facts->threshold[gates->risk];
     bool looks_early = gates->g2_on && !gates->g3_given;
     if (!gates->g3_given && gates->g3_on)

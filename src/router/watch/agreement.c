@@ -2,13 +2,13 @@
  * every comparison a merge of two sorted lists, whatever the language, and bound the memory. */
 #include "router/watch/agreement.h"
 
+#include "base/assertion.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "router/judge/fold.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct word_list {
 
 const char *agreement_kind_name(enum agreement_kind kind)
 {
-    assert((unsigned)kind <= AGREEMENT_JSON);
+    ASSERT((unsigned)kind <= AGREEMENT_JSON);
     static const char *const names[] = {"label", "text", "json"};
     return names[kind];
 }

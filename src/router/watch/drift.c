@@ -3,9 +3,9 @@
  * cause. */
 #include "router/watch/drift.h"
 
+#include "base/assertion.h"
 #include "base/sort.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ bool drift_share_add(struct drift_share *share, bool yes)
 
 void drift_mean_init(struct drift_mean *mean, double shift, double variance)
 {
-    assert(variance > 0);
+    ASSERT(variance > 0);
     *mean = (struct drift_mean){.above = {.level = DRIFT_MEAN_LEVEL},
                                 .below = {.level = DRIFT_MEAN_LEVEL},
                                 .shift = shift,

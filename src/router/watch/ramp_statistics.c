@@ -3,7 +3,8 @@
  * before. What comes from a file is checked against all that bets could have become. */
 #include "router/watch/ramp_statistics.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <math.h>
 
 /* A loss on the wrong side costs at most this part of what a bet has. */
@@ -14,7 +15,7 @@ static const double stakes[RAMP_BETS] = {0.1, 0.25, 0.5, 0.75, 0.95};
 const char *ramp_evidence_name(enum ramp_evidence evidence)
 {
     static const char *const names[] = {"agreement", "outcomes", "feedback"};
-    assert((unsigned)evidence < RAMP_EVIDENCE_COUNT);
+    ASSERT((unsigned)evidence < RAMP_EVIDENCE_COUNT);
     return names[evidence];
 }
 
@@ -99,7 +100,7 @@ static bool is_enough(const struct ramp_plan *plan, const struct ramp_bets *bets
 enum ramp_event ramp_judge(const struct ramp_plan *plan, struct ramp_state *state,
                            enum ramp_evidence evidence, bool candidate, double loss)
 {
-    assert((unsigned)evidence < RAMP_EVIDENCE_COUNT);
+    ASSERT((unsigned)evidence < RAMP_EVIDENCE_COUNT);
     struct ramp_bets *bets = &state->bets[evidence];
     double x = loss;
     if (state->stopped || plan->step_count == 0 || !(loss >= 0 && loss <= 1))

@@ -1,12 +1,12 @@
 #include "tier/cards/model_cards.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/assertion.h"
 #include "tier/model_cards_table.h"
 
 struct wanted {
@@ -23,7 +23,7 @@ static int compare(const void *key, const void *element)
 
 const struct model_card *model_card_find(const char *kind, const char *model)
 {
-    assert(kind != NULL && model != NULL);
+    ASSERT(kind != NULL && model != NULL);
     const struct wanted wanted = {kind, model};
     return bsearch(&wanted, cards, sizeof cards / sizeof *cards, sizeof *cards, compare);
 }

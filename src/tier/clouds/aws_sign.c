@@ -2,11 +2,11 @@
  * signature. Hashes of parts are compared nowhere, so nothing here needs constant time. */
 #include "tier/clouds/aws_sign.h"
 
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/keyed.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -139,7 +139,7 @@ static void derive_key(const struct aws_credentials *credentials, const struct a
 void aws_sign(const struct aws_credentials *credentials, const struct aws_request *request,
               char out[static AWS_SIGNATURE_HEX])
 {
-    assert(credentials && request && strlen(request->when) == 16);
+    ASSERT(credentials && request && strlen(request->when) == 16);
     struct buf canonical, text;
     uint8_t key[KEYED_MAC_BYTES], signature[KEYED_MAC_BYTES];
     buf_init(&canonical, CANONICAL_BYTES_MAX);

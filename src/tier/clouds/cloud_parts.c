@@ -1,9 +1,9 @@
 #include "tier/clouds/cloud_parts.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Whose signatures these are: no other provider can use them. */
@@ -11,7 +11,7 @@
 
 void turns_begin(struct turns *turns, const char *parts_name)
 {
-    assert(turns && parts_name);
+    ASSERT(turns && parts_name);
     *turns = (struct turns){.parts_name = parts_name, .list = json_new_array()};
 }
 

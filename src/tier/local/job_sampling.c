@@ -1,6 +1,7 @@
 #include "tier/local/job_sampling.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ _Static_assert(sizeof(float) == 4 && sizeof(uint32_t) == 4, "recommendable numbe
 void job_sampling_set(const struct td_request *request, const struct td_sampling *recommended,
                       struct job_request *job)
 {
-    assert(request->dry_breakers.len < sizeof job->dry.breakers);
+    ASSERT(request->dry_breakers.len < sizeof job->dry.breakers);
     struct td_sampling *sampling = &job->options.sampling;
     *sampling = request->sampling;
     for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++) {

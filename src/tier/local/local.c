@@ -2,6 +2,7 @@
  * with the engine's scheduler; the job's context is the attempt (local_attempt.h). Requests whose
  * data may not leave the machine go to the confined worker instead (tier/local/sandbox.h), when
  * there is one. */
+#include "base/assertion.h"
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -21,7 +22,6 @@
 #include "tier/local/local_prompt.h"
 #include "tier/local/sandbox.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -276,8 +276,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
 {
-    assert(loop != NULL && request != NULL && out != NULL);
-    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
+    ASSERT(loop != NULL && request != NULL && out != NULL);
+    ASSERT(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct local *local = local_of(tier);
     const struct local_engine *engine = engine_for(local, request);
     if (!engine->model)
@@ -449,8 +449,8 @@ enum td_status tier_local_new(const struct tier_facts *facts,
                               const struct tier_local_options *options, struct tier **out,
                               struct td_error *err)
 {
-    assert(facts != NULL && options != NULL && out != NULL);
-    assert(facts->adapter_count == 0 || options->adapters != NULL);
+    ASSERT(facts != NULL && options != NULL && out != NULL);
+    ASSERT(facts->adapter_count == 0 || options->adapters != NULL);
     struct local *local = calloc(1, sizeof *local);
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);

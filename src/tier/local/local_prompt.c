@@ -1,9 +1,9 @@
 #include "tier/local/local_prompt.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ enum td_status local_prompt_tokenize(const struct td_model *model, enum tool_for
         return tokenize_text(model, request->completion, ids, count, err);
     if (!request->continues)
         return tokenize_chat(model, format, request, request->message_count, ids, count, err);
-    assert(request->message_count > 0);
+    ASSERT(request->message_count > 0);
     size_t asked = request->message_count - 1;
     enum td_status status = tokenize_chat(model, format, request, asked, ids, count, err);
     return status == TD_OK

@@ -3,12 +3,12 @@
  * the worker: one that says nothing for too long is ended, and all its calls learn it. */
 #include "tier/local/sandbox.h"
 
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "tier/local/sandbox_wire.h"
 #include "tier/local/sandbox_worker.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -305,8 +305,8 @@ enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct l
                              const struct td_request *request, const struct tier_sink *sink,
                              struct sandbox_call **out, struct td_error *err)
 {
-    assert(sandbox != NULL && tier != NULL && loop != NULL && request != NULL && out != NULL);
-    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
+    ASSERT(sandbox != NULL && tier != NULL && loop != NULL && request != NULL && out != NULL);
+    ASSERT(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct sandbox_call *call = call_new(sandbox, loop);
     if (!call)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
@@ -320,8 +320,8 @@ enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct l
 enum td_status sandbox_embed(struct sandbox *sandbox, const struct embedding_request *request,
                              size_t vector_size, struct sandbox_call **out, struct td_error *err)
 {
-    assert(sandbox != NULL && request != NULL && request->on_done != NULL && out != NULL);
-    assert(request->input_count > 0 && vector_size > 0);
+    ASSERT(sandbox != NULL && request != NULL && request->on_done != NULL && out != NULL);
+    ASSERT(request->input_count > 0 && vector_size > 0);
     struct sandbox_call *call = call_new(sandbox, request->loop);
     if (!call)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
@@ -349,7 +349,7 @@ bool sandbox_is_for(enum td_data_class data_class)
 
 void sandbox_cancel(struct sandbox_call *call)
 {
-    assert(call != NULL && !call->dead);
+    ASSERT(call != NULL && !call->dead);
     if (call->in_callback)
         call->dead = true;
     else

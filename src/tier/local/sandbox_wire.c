@@ -5,11 +5,11 @@
  * way. */
 #include "tier/local/sandbox_wire.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/sampling/sampler.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ enum work { WORK_ANSWER, WORK_EMBEDDING };
 
 void sandbox_write_request(const char *tier, const struct td_request *request, struct buf *out)
 {
-    assert(tier != NULL && request != NULL);
+    ASSERT(tier != NULL && request != NULL);
     struct td_sampling sampling = request->sampling;
     put_u32(out, WORK_ANSWER);
     put_cstr(out, tier);
@@ -136,7 +136,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
 
 void sandbox_write_embedding(const struct embedding_request *request, struct buf *out)
 {
-    assert(request != NULL && (request->input_count == 0 || request->inputs != NULL));
+    ASSERT(request != NULL && (request->input_count == 0 || request->inputs != NULL));
     put_u32(out, WORK_EMBEDDING);
     put_u32(out, request->input_count);
     for (size_t i = 0; i < request->input_count; i++) {
@@ -169,7 +169,7 @@ static void end_frame(struct buf *out, size_t begin)
 
 void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
 {
-    assert(piece != NULL);
+    ASSERT(piece != NULL);
     size_t begin = begin_frame(out, SANDBOX_PIECE);
     size_t top_count =
         piece->top_count < TD_TOP_LOGPROBS_MAX ? piece->top_count : TD_TOP_LOGPROBS_MAX;
@@ -190,7 +190,7 @@ void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
 
 void sandbox_write_vectors(const float *floats, size_t count, struct buf *out)
 {
-    assert(floats != NULL || count == 0);
+    ASSERT(floats != NULL || count == 0);
     while (count > 0) {
         size_t part = count < SANDBOX_FLOATS_MAX ? count : SANDBOX_FLOATS_MAX;
         size_t begin = begin_frame(out, SANDBOX_VECTORS);
@@ -208,7 +208,7 @@ void sandbox_write_beat(struct buf *out)
 
 void sandbox_write_done(const struct tier_result *result, struct buf *out)
 {
-    assert(result != NULL);
+    ASSERT(result != NULL);
     size_t begin = begin_frame(out, SANDBOX_DONE);
     put_u32(out, (size_t)result->status);
     put_cstr(out, result->err.message);
@@ -533,7 +533,7 @@ static void get_vectors(struct source *source, struct sandbox_frame *out)
 enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sandbox_frame *out,
                                   struct td_error *err)
 {
-    assert(used != NULL && out != NULL);
+    ASSERT(used != NULL && out != NULL);
     uint32_t len;
     *used = 0;
     memset(out, 0, sizeof *out);

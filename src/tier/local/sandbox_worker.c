@@ -3,11 +3,11 @@
  * loops share. Nothing waits for the worker under it. */
 #include "tier/local/sandbox_worker.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tier/local/sandbox.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static bool copy_arguments(const char *const *from, char **to)
 
 struct sandbox *sandbox_new(const char *const *arguments)
 {
-    assert(arguments != NULL);
+    ASSERT(arguments != NULL);
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
     if (!sandbox)
         return NULL;
@@ -117,7 +117,7 @@ static void drop_locked(struct sandbox *sandbox)
 
 void sandbox_renew(struct sandbox *sandbox)
 {
-    assert(sandbox != NULL);
+    ASSERT(sandbox != NULL);
     pthread_mutex_lock(&sandbox->lock);
     drop_locked(sandbox);
     pthread_mutex_unlock(&sandbox->lock);
@@ -333,7 +333,7 @@ static bool is_old(struct sandbox *sandbox, pid_t pid, bool kill_it)
 
 void sandbox_worker_end(struct sandbox *sandbox, pid_t pid, bool hangs)
 {
-    assert(pid > 0);
+    ASSERT(pid > 0);
     pthread_mutex_lock(&sandbox->lock);
     if (sandbox->pid == pid)
         drop_locked(sandbox);
@@ -347,7 +347,7 @@ void sandbox_worker_end(struct sandbox *sandbox, pid_t pid, bool hangs)
 
 bool sandbox_receive(int control, int *request_fd, int *answer_fd, bool *ended)
 {
-    assert(control >= 0 && request_fd != NULL && answer_fd != NULL && ended != NULL);
+    ASSERT(control >= 0 && request_fd != NULL && answer_fd != NULL && ended != NULL);
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(2 * sizeof(int))];

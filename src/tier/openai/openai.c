@@ -4,6 +4,7 @@
  * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
  * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
  * by its own timer in the loop's next turn, and stays silent until then. */
+#include "base/assertion.h"
 #include "tier/openai/openai_attempt.h"
 
 #include "base/clock.h"
@@ -20,7 +21,6 @@
 #include "tier/openai/openai_refusal.h"
 #include "tier/openai/openai_usage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -552,8 +552,8 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
                             const struct tier_sink *sink, struct tier_attempt **out,
                             struct td_error *err)
 {
-    assert(loop != NULL && request != NULL && out != NULL);
-    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
+    ASSERT(loop != NULL && request != NULL && out != NULL);
+    ASSERT(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);

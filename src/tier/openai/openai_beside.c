@@ -2,9 +2,9 @@
  * their count and their bytes are bounded; what is over the bounds is not told. */
 #include "tier/openai/openai_beside.h"
 
+#include "base/assertion.h"
 #include "base/buf.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define MEMBERS_MAX 64
@@ -87,7 +87,7 @@ static void put(struct json *object, const char *name, struct json **value)
 
 struct json *openai_beside_take(struct openai_beside *beside)
 {
-    assert(beside);
+    ASSERT(beside);
     if (!beside->chunk && !beside->choice && !beside->usage)
         return NULL;
     struct json *told = json_new_object(), *raw_delta = json_new_object();

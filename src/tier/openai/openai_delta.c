@@ -6,7 +6,8 @@
  * nobody needs the other. */
 #include "tier/openai/openai_delta.h"
 
-#include <assert.h>
+#include "base/assertion.h"
+
 #include <string.h>
 
 static bool is(const struct json *value, enum json_kind kind)
@@ -18,7 +19,7 @@ static bool is(const struct json *value, enum json_kind kind)
 
 void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta)
 {
-    assert(reader);
+    ASSERT(reader);
     *reader = (struct delta_reader){.delta = json_get(raw_delta, "delta")};
 }
 
@@ -87,7 +88,7 @@ static void read_member(const char *name, const struct json *value, struct delta
 
 bool openai_delta_next(struct delta_reader *reader, struct delta_part *out)
 {
-    assert(reader && out);
+    ASSERT(reader && out);
     const char *name;
     const struct json *value;
     while (reader->next >= json_count(reader->list)) {
@@ -130,7 +131,7 @@ static size_t text_bytes(const struct json *value)
 
 size_t openai_delta_bytes(const struct delta_part *part)
 {
-    assert(part);
+    ASSERT(part);
     if (part->kind == DELTA_OTHER || part->kind == DELTA_ENTRY)
         return text_bytes(part->value);
     return part->text.len + part->function.len + part->arguments.len;
@@ -139,7 +140,7 @@ size_t openai_delta_bytes(const struct delta_part *part)
 void openai_delta_measure(const struct json *raw_delta, uint64_t *answer_bytes,
                           uint64_t *beside_bytes)
 {
-    assert(answer_bytes && beside_bytes);
+    ASSERT(answer_bytes && beside_bytes);
     struct delta_reader reader;
     struct delta_part part;
     openai_delta_read(&reader, raw_delta);
@@ -237,7 +238,7 @@ static void push(struct delta_writer *writer, const char *name, struct json *ent
 
 void openai_delta_put(struct delta_writer *writer, const struct delta_part *part)
 {
-    assert(writer && part);
+    ASSERT(writer && part);
     if (!writer->delta)
         writer->delta = json_new_object();
     if (part->kind == DELTA_OTHER)
@@ -254,7 +255,7 @@ void openai_delta_put(struct delta_writer *writer, const struct delta_part *part
 
 struct json *openai_delta_end(struct delta_writer *writer, const struct json *like)
 {
-    assert(writer);
+    ASSERT(writer);
     struct json *raw_delta = json_clone(like), *delta = writer->delta;
     *writer = (struct delta_writer){0};
     if (!delta && json_get(like, "delta"))

@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/shortage.h"
 
-#include <assert.h>
-
 /* --- chunks --- */
 
 /* **takes** choice. */

@@ -1,11 +1,10 @@
 #include "tier/openai/openai_extras.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/shortage.h"
 #include "base/str.h"
-
-#include <assert.h>
 
 /* As for log-probabilities: servers are updated, and models exchanged behind a name. */
 #define ASK_AGAIN_MS (60 * 60 * UINT64_C(1000))
@@ -56,7 +55,7 @@ static bool names(struct td_str refusal, size_t row)
 unsigned extra_support_refused(const struct extra_support *support, unsigned extras,
                                uint64_t now_ms)
 {
-    assert(support);
+    ASSERT(support);
     unsigned refused = 0;
     for (unsigned i = 0; i < EXTRA_COUNT; i++)
         if (extras >> i & 1 && now_ms < atomic_load(&support->refused_until[i]))
@@ -66,7 +65,7 @@ unsigned extra_support_refused(const struct extra_support *support, unsigned ext
 
 void extra_support_learn(struct extra_support *support, unsigned refused, uint64_t now_ms)
 {
-    assert(support);
+    ASSERT(support);
     for (unsigned i = 0; i < EXTRA_COUNT; i++)
         if (refused >> i & 1)
             atomic_store(&support->refused_until[i], now_ms + ASK_AGAIN_MS);

@@ -1,6 +1,7 @@
 #include "tier/openai/openai_headers.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/secret.h"
@@ -8,8 +9,6 @@
 #include "base/trace.h"
 #include "tier/door.h"
 #include "tier/servers.h"
-
-#include <assert.h>
 
 /* Where a header stands in `text`. The text may move while it grows, so the pointers are set at the
  * end. */
@@ -22,7 +21,7 @@ struct writing {
 static void add_text(struct writing *writing, const char *line)
 {
     struct openai_headers *headers = writing->headers;
-    assert(headers->count + 1 < OPENAI_HEADERS_MAX);
+    ASSERT(headers->count + 1 < OPENAI_HEADERS_MAX);
     headers->list[headers->count++] = line;
 }
 
@@ -30,7 +29,7 @@ static void add_text(struct writing *writing, const char *line)
 static struct buf *begin(struct writing *writing)
 {
     struct openai_headers *headers = writing->headers;
-    assert(headers->count + 1 < OPENAI_HEADERS_MAX);
+    ASSERT(headers->count + 1 < OPENAI_HEADERS_MAX);
     writing->made[headers->count] = true;
     writing->at[headers->count++] = headers->text.len;
     return &headers->text;
@@ -71,7 +70,7 @@ static void add_signature(struct writing *writing, const struct openai_header_so
     struct buf *text = &writing->headers->text;
     size_t begin = text->len, count = source->server->sign(&signing, text);
     for (size_t i = 0; i < count && !text->failed; i++) {
-        assert(writing->headers->count + 1 < OPENAI_HEADERS_MAX);
+        ASSERT(writing->headers->count + 1 < OPENAI_HEADERS_MAX);
         writing->made[writing->headers->count] = true;
         writing->at[writing->headers->count++] = begin;
         begin += strlen(text->data + begin) + 1;

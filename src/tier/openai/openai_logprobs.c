@@ -3,10 +3,10 @@
  * the last character from token to token, and counts a character where it begins. */
 #include "tier/openai/openai_logprobs.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -140,7 +140,7 @@ static struct td_str find_in_text(struct td_str text, size_t at, struct td_str p
 
 struct json *openai_logprobs_prompt(struct openai_logprobs *state, const struct text_prompt *prompt)
 {
-    assert(prompt->count == 0 || (prompt->ids != NULL && prompt->scores != NULL));
+    ASSERT(prompt->count == 0 || (prompt->ids != NULL && prompt->scores != NULL));
     struct columns out = columns_new();
     size_t at = 0;
     for (size_t i = 0; i < prompt->count; i++) {
@@ -166,7 +166,7 @@ void openai_logprobs_skip(struct openai_logprobs *state, struct td_str text)
 
 struct json *openai_logprobs_token(struct openai_logprobs *state, const struct td_token *token)
 {
-    assert(state != NULL && token != NULL);
+    ASSERT(state != NULL && token != NULL);
     struct columns out = columns_new();
     struct row row = {.text = token->piece,
                       .piece = td_token_piece(state->model, token->id, true),

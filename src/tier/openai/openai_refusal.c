@@ -2,9 +2,9 @@
  * that is not listed is dropped: it may be anything, also an address or a key. */
 #include "tier/openai/openai_refusal.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Whom a refusal is about: the request, which every tier would find wrong, or this server, which
@@ -255,7 +255,7 @@ static int http_in_stream(const struct json *error, const struct known *known)
 
 void openai_refusal_read(int http, const struct json *root, struct tier_refusal *out)
 {
-    assert(out != NULL);
+    ASSERT(out != NULL);
     const struct json *error = json_get(root, "error");
     const struct known *known = find_known(error);
     struct td_str param = json_text(json_get(error, "param"));

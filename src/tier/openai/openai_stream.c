@@ -2,6 +2,7 @@
  * chat.completion object, which some servers send although a stream was requested. Both become the
  * same pieces: a whole object is turned into the one chunk that says the same. What does not have
  * the documented shape ends the stream with TD_CORRUPT. */
+#include "base/assertion.h"
 #include "tier/openai/openai_wire.h"
 
 #include "base/error.h"
@@ -17,7 +18,6 @@
 #include "tier/openai/openai_token_stats.h"
 #include "tier/openai/openai_usage.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -477,7 +477,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
 void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
                         void *ctx)
 {
-    assert(stream != NULL && on_piece != NULL);
+    ASSERT(stream != NULL && on_piece != NULL);
     *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx, .completion = completion};
     sse_reader_init(&stream->events, EVENT_BYTES_MAX);
     frame_reader_init(&stream->frames, EVENT_BYTES_MAX);
@@ -487,7 +487,7 @@ void openai_stream_init(struct openai_stream *stream, bool completion, openai_pi
 enum td_status openai_stream_speak(struct openai_stream *stream, const struct tier_dialect *dialect,
                                    struct td_error *err)
 {
-    assert(stream != NULL && dialect != NULL && !stream->dialect_state);
+    ASSERT(stream != NULL && dialect != NULL && !stream->dialect_state);
     stream->dialect = dialect;
     stream->dialect_state = calloc(1, dialect->state_bytes + 1);
     return stream->dialect_state ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for an answer");
@@ -543,7 +543,7 @@ static void feed_dialect(struct openai_stream *stream, struct td_str bytes)
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                   struct td_error *err)
 {
-    assert(stream->on_piece != NULL);
+    ASSERT(stream->on_piece != NULL);
     uint32_t shortages = shortage_count();
     struct td_error own = {0};
     if (stream->failed != TD_OK)
@@ -565,7 +565,7 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
 
 enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err)
 {
-    assert(stream->on_piece != NULL);
+    ASSERT(stream->on_piece != NULL);
     uint32_t shortages = shortage_count();
     struct td_error own = {.status = stream->failed, "the answer had failed before"};
     stream->err = &own;

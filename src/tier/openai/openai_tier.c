@@ -1,4 +1,5 @@
 /* What all attempts at an OpenAI-compatible server share: its addresses, its options, its door. */
+#include "base/assertion.h"
 #include "tier/openai/openai.h"
 
 #include "base/clock.h"
@@ -11,7 +12,6 @@
 #include "tier/openai/openai_wire.h"
 #include "tier/servers.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
                                const struct tier_server_options *options, struct tier **out,
                                struct td_error *err)
 {
-    assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
+    ASSERT(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
     if (status == TD_OK)
         status = check_headers(options, err);

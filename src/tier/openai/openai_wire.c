@@ -3,6 +3,7 @@
  * this version does not know reach the server unchanged. */
 #include "tier/openai/openai_wire.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -12,7 +13,6 @@
 #include "net/loopback.h"
 #include "tier/openai/openai_refusal.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -250,8 +250,8 @@ enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_er
 enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
                                  bool judged, struct buf *out, struct td_error *err)
 {
-    assert(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
-    assert(request->member_count > 0 || !request->completion);
+    ASSERT(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
+    ASSERT(request->member_count > 0 || !request->completion);
     uint32_t shortages = shortage_count();
     struct json *body =
         request->member_count > 0 ? body_from_members(request) : body_from_messages(request);
@@ -321,7 +321,7 @@ static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
 void openai_read_error(int code, struct td_str body, struct tier_refusal *refusal,
                        struct td_error *err)
 {
-    assert(refusal != NULL && err != NULL);
+    ASSERT(refusal != NULL && err != NULL);
     char text[PEER_TEXT_BYTES] = "";
     struct json *root = NULL;
     if (json_parse(body, &root, NULL) == TD_OK)

@@ -1,9 +1,9 @@
 #include "api/dialects/gemini/gemini_json.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <math.h>
 
 #define NAME_BYTES 64
@@ -14,7 +14,7 @@ static void write_snake(const char *name, char out[static NAME_BYTES])
 {
     size_t len = 0;
     for (; *name; name++) {
-        assert(len + 3 < NAME_BYTES); /* names are literals */
+        ASSERT(len + 3 < NAME_BYTES); /* names are literals */
         if (ascii_is_upper(*name))
             out[len++] = '_';
         out[len++] = (char)(ascii_is_upper(*name) ? *name | 0x20 : *name);

@@ -1,8 +1,8 @@
 #include "api/dialects/responses/responses_items.h"
 
+#include "base/assertion.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* What ids of OpenAI's begin with. */
@@ -73,7 +73,7 @@ void responses_items_show_list(const struct history_text *list, struct td_str ow
 void responses_items_append(const struct history_text *list, struct buf *out)
 {
     struct td_str text = history_text_view(list);
-    assert(text.len >= 2); /* the brackets */
+    ASSERT(text.len >= 2); /* the brackets */
     if (text.len == 2)
         return;
     if (out->len > 0 && out->data[out->len - 1] != '[')

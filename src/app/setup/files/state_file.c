@@ -1,12 +1,12 @@
 /* Folders of the state belong to the user who runs the program: mode 0700. */
 #include "app/setup/files/state_file.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/str.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -34,7 +34,7 @@ enum td_status state_file_make_folders(const char *path, struct td_error *err)
 enum td_status state_file_path(const struct config *config, const char *name,
                                char out[static STATE_PATH_BYTES], struct td_error *err)
 {
-    assert(config->state_dir);
+    ASSERT(config->state_dir);
     enum td_status status = path_join(out, STATE_PATH_BYTES, config->state_dir, name, err);
     return status == TD_OK ? state_file_make_folders(out, err) : status;
 }

@@ -3,6 +3,7 @@
 #include "app/setup/model/local_model.h"
 
 #include "app/setup/model/model_identity.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -10,7 +11,6 @@
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -189,7 +189,7 @@ static enum td_status open_parts(struct local_model *local, const struct local_m
 enum td_status local_model_open(const char *path, const struct local_model_use *use,
                                 struct local_model **out, struct td_error *err)
 {
-    assert(path && use->config && out);
+    ASSERT(path && use->config && out);
     struct local_model *local = calloc(1, sizeof *local);
     *out = NULL;
     if (!local)

@@ -5,6 +5,7 @@
 #include "app/setup/model/model_store.h"
 
 #include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -15,7 +16,6 @@
 #include "engine/gguf/gguf_split.h"
 #include "net/download_part.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -220,7 +220,7 @@ static enum td_status check_contents(const struct model_check *check, const char
 enum td_status model_store_install(const struct model_check *check, struct model_origin *origin,
                                    struct td_error *err)
 {
-    assert(check->path && check->sha256_wanted && check->part_fd >= 0);
+    ASSERT(check->path && check->sha256_wanted && check->part_fd >= 0);
     char part[PATH_BYTES];
     uint64_t bytes = 0;
     if (!with_suffix(part, check->path, ".part"))

@@ -9,6 +9,7 @@
 #include "app/setup/files/secret_source.h"
 #include "app/setup/policy/classifier_file.h"
 #include "app/setup/policy/threshold_file.h"
+#include "base/assertion.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/secret.h"
@@ -20,7 +21,6 @@
 
 #include "tier/servers.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -493,7 +493,7 @@ policy_read_thresholds(const struct config *config,
 enum td_status policy_build(const struct config *config, const struct policy_learned *learned,
                             struct policy_parts *out, struct td_error *err)
 {
-    assert(config->route_count <= CONFIG_ROUTES_MAX && config->app_count <= CONFIG_APPS_MAX);
+    ASSERT(config->route_count <= CONFIG_ROUTES_MAX && config->app_count <= CONFIG_APPS_MAX);
     const struct classifier *classifier = learned->classifier;
     bool decides = !learned->confined;
     enum td_status status = decides ? check_gates(config, classifier, err) : TD_OK;

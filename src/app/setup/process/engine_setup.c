@@ -10,10 +10,10 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_record.h"
 #include "app/setup/policy/policy_build.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -255,7 +255,7 @@ enum td_status engine_setup_open(const struct config *config, const struct engin
                                  const struct engine_parts *before, struct engine_parts *out,
                                  struct td_error *err)
 {
-    assert(config->models.dir && out != before);
+    ASSERT(config->models.dir && out != before);
     const struct opening opening = opening_of(config, options, before);
     return open_all(&opening, open_one, out, err);
 }
@@ -263,7 +263,7 @@ enum td_status engine_setup_open(const struct config *config, const struct engin
 bool engine_setup_keep(const struct config *config, const struct engine_options *options,
                        const struct engine_parts *before, struct engine_parts *out)
 {
-    assert(config->models.dir && before && out != before);
+    ASSERT(config->models.dir && before && out != before);
     const struct opening opening = opening_of(config, options, before);
     return open_all(&opening, keep_one, out, NULL) == TD_OK;
 }

@@ -6,11 +6,11 @@
  * take as long as the pass under way, and an event loop must not wait. */
 #include "app/setup/process/model_loading.h"
 
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/session/scheduler.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ enum td_status model_loading_start(struct model_loading *loading, struct config 
 {
     bool busy = loading->running.config != NULL;
     struct order *order = busy ? &loading->next : &loading->running;
-    assert(!busy || loading->given_up);
+    ASSERT(!busy || loading->given_up);
     order->config = config_hold(config);
     order->options = *options;
     engine_setup_copy(before, &order->before);

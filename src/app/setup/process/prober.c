@@ -5,10 +5,10 @@
 #include "app/setup/process/prober.h"
 
 #include "app/config/config.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ void prober_free(struct prober *prober)
 {
     if (!prober)
         return;
-    assert(!prober->loop);
+    ASSERT(!prober->loop);
     pthread_mutex_destroy(&prober->lock);
     free(prober);
 }
@@ -134,7 +134,7 @@ void prober_wake(void *ctx)
 
 bool prober_attach(struct prober *prober, struct loop *loop, const struct prober_host *host)
 {
-    assert(!prober->loop);
+    ASSERT(!prober->loop);
     prober->host = *host;
     prober->timer = loop_timer_new(loop, look, prober);
     if (!prober->timer)

@@ -19,6 +19,7 @@
 #include "app/setup/process/restart_keys.h"
 #include "app/setup/process/services_setup.h"
 #include "app/setup/process/storage.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -37,7 +38,6 @@
 #include "tier/local/sandbox.h"
 #include "tier/tier.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ struct worker_arguments {
 
 static void add_arguments(struct worker_arguments *out, const char *option, const char *value)
 {
-    assert(out->count + 2 < sizeof out->items / sizeof *out->items);
+    ASSERT(out->count + 2 < sizeof out->items / sizeof *out->items);
     out->items[out->count++] = option;
     if (value)
         out->items[out->count++] = value;
@@ -217,7 +217,7 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
 enum td_status runtime_open(const struct runtime_options *options, struct runtime **out,
                             struct td_error *err)
 {
-    assert(options && out);
+    ASSERT(options && out);
     struct config *config;
     struct runtime *runtime = NULL;
     struct privacy_scanner *scanner = NULL;

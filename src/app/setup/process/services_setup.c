@@ -14,6 +14,7 @@
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/prober.h"
+#include "base/assertion.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cluster/postgres.h"
@@ -37,7 +38,6 @@
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/class_file.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -252,7 +252,7 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
 enum td_status services_setup_files(const struct config *config, bool serves,
                                     struct services_parts *parts, struct td_error *err)
 {
-    assert(parts->base.spending && parts->base.watch && !parts->base.confined);
+    ASSERT(parts->base.spending && parts->base.watch && !parts->base.confined);
     struct snapshot_base *base = &parts->base;
     if (serves && config->state && !spending_share(base->spending))
         return error_set(err, TD_NO_MEMORY, "no memory for budgets");

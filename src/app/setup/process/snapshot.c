@@ -13,6 +13,7 @@
 #include "app/setup/policy/threshold_file.h"
 #include "app/setup/privacy/pseudonym_setup.h"
 #include "app/setup/process/prober.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -27,7 +28,6 @@
 #include "tier/review/review.h"
 #include "tier/servers.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
                                  const struct snapshot_base *base, struct td_error *err)
 {
     const struct engine_tier *from = engine_setup_find(&snapshot->engine, facts->name);
-    assert(from != NULL);
+    ASSERT(from != NULL);
     struct tier_local_options options = {.adapters = snapshot->adapters.adapters,
                                          .sandbox = base->sandbox,
                                          .isolated = snapshot->config->engine.isolated};
@@ -676,7 +676,7 @@ void snapshot_record_policy(const struct snapshot *snapshot, const struct snapsh
 
 struct snapshot *snapshot_hold(struct snapshot *snapshot)
 {
-    assert(atomic_load(&snapshot->user_count) > 0);
+    ASSERT(atomic_load(&snapshot->user_count) > 0);
     atomic_fetch_add_explicit(&snapshot->user_count, 1, memory_order_relaxed);
     return snapshot;
 }

@@ -9,11 +9,11 @@
 #include "api/files/batch_runner.h"
 #include "app/setup/process/link_watch.h"
 #include "app/setup/process/prober.h"
+#include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/loop_event.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -210,7 +210,7 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
 
 static enum td_status start(struct worker *worker, struct td_error *err)
 {
-    assert(!worker->started);
+    ASSERT(!worker->started);
     if (pthread_create(&worker->thread, NULL, worker_run, worker) != 0)
         return error_set(err, TD_NO_MEMORY, "cannot start a thread");
     worker->started = true;
