@@ -40,7 +40,7 @@ ABILITIES = [
 ]
 HEAD = """\
 # Prices and abilities of providers' models: what the configuration leaves out. It wins wherever it
-# says something. Made by tools/make_model_cards.py; the build makes a table of it.
+# says something. Made by tools/make_model_cards.py; the build packs it.
 #
 # kind model context_tokens output_tokens input_usd output_usd cached_usd until abilities
 #

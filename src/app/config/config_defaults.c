@@ -136,17 +136,11 @@ static bool is_priced(const struct config_tier *tier)
            !isnan(tier->cached_input_usd_per_mtok);
 }
 
-/* card: NULL, or one whose prices may be not known. */
 static void take_prices(const struct model_card *card, struct config_tier *to)
 {
-    if (!card)
-        return;
-    const struct model_price price = model_card_price(card);
-    if (isnan(price.input_usd) || isnan(price.output_usd))
-        return;
-    to->input_usd_per_mtok = price.input_usd;
-    to->output_usd_per_mtok = price.output_usd;
-    to->cached_input_usd_per_mtok = price.cached_usd;
+    to->input_usd_per_mtok = card->input_usd;
+    to->output_usd_per_mtok = card->output_usd;
+    to->cached_input_usd_per_mtok = card->cached_usd;
     to->priced_by_card = true;
 }
 
@@ -154,7 +148,8 @@ static void take_prices(const struct model_card *card, struct config_tier *to)
 static void fill_facts(struct config_tier *tier)
 {
     const struct model_card *card = config_model_card(tier, tier->model);
-    if (!is_priced(tier) || tier->assumed)
+    if (card && !isnan(card->input_usd) && !isnan(card->output_usd) &&
+        (!is_priced(tier) || tier->assumed))
         take_prices(card, tier);
     if (card && card->context_tokens && (!tier->context_tokens || tier->assumed))
         tier->context_tokens = card->context_tokens;
@@ -260,7 +255,7 @@ static enum td_status fill_models(struct config *config, struct config_tier *tie
     for (size_t i = 0; i < tier->model_count; i++) {
         struct config_tier *model = &tier->models[i];
         const struct model_card *card = priced ? NULL : config_model_card(tier, model->name);
-        if (!is_priced(model))
+        if (card && !is_priced(model) && !isnan(card->input_usd) && !isnan(card->output_usd))
             take_prices(card, model);
         if (card && !model->context_tokens)
             model->context_tokens = card->context_tokens;

@@ -20,22 +20,15 @@ enum card_ability {
     CARD_LOGPROBS = 256, /* said by lists alone (model_listed.h) */
 };
 
-/* Numbers stand for texts and prices that many cards have: a card has 32 bytes. */
 struct model_card {
-    const char *model;
-    uint32_t context_tokens, output_tokens; /* 0 = not known */
-    uint32_t until;                         /* 20270114: retired on that day; 0 = not known */
-    uint16_t abilities;                     /* of enum card_ability */
-    uint16_t input, output, cached;         /* model_card_price */
-    uint8_t kind;                           /* of the server, as model_card_find takes it */
-};
-
-struct model_price {
+    const char *kind, *model;                 /* kind as in tier/servers.h */
+    uint32_t context_tokens, output_tokens;   /* 0 = not known */
     double input_usd, output_usd, cached_usd; /* for a million tokens; NAN = not known */
+    uint32_t until;                           /* 20270114: retired on that day; 0 = not known */
+    unsigned abilities;                       /* of enum card_ability */
 };
-struct model_price model_card_price(const struct model_card *card);
 
-/* kind as in tier/servers.h. NULL when nothing is known of the model at that kind of server. */
+/* NULL when nothing is known of the model at that kind of server. */
 const struct model_card *model_card_find(const char *kind, const char *model);
 /* The day for which the table holds, "2026-11-27", and where it comes from. */
 const char *model_cards_day(void);

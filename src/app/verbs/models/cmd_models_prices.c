@@ -88,12 +88,11 @@ static bool differs(double a, double b)
 static void compare_card(struct asked *asked, const struct config_tier *model,
                          const struct model_card *card, struct json *notes)
 {
-    const struct model_price price = model_card_price(card);
     if (!model->priced_by_card && model->input_usd_per_mtok > 0 &&
-        (differs(model->input_usd_per_mtok, price.input_usd) ||
-         differs(model->output_usd_per_mtok, price.output_usd)))
-        note(asked, notes, "the table of %s says %g / %g", model_cards_day(), price.input_usd,
-             price.output_usd);
+        (differs(model->input_usd_per_mtok, card->input_usd) ||
+         differs(model->output_usd_per_mtok, card->output_usd)))
+        note(asked, notes, "the table of %s says %g / %g", model_cards_day(), card->input_usd,
+             card->output_usd);
     char words[MODEL_CARD_END_BYTES];
     if (model_card_ends(card, clock_wall_ms(NULL), words))
         note(asked, notes, "%s", words);
