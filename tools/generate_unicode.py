@@ -2,7 +2,7 @@
 """Writes src/base's Unicode tables as a C header (run by the build).
 
 Classes: half a byte a code point, the number of its set of class bits, in three levels: groups of
-64 blocks, an index of the distinct groups' blocks of 128 code points, and the distinct blocks.
+32 blocks, an index of the distinct groups' blocks of 32 code points, and the distinct blocks.
 Canonical decompositions (NFD, without Hangul, which is arithmetic): the lower halves of the code
 points, sorted within each plane, and for each the place of its characters in a pool of UTF-16.
 Lower case: runs of code points first, first + stride, ... last that all move by the same distance.
@@ -16,8 +16,8 @@ import sys
 import unicodedata
 from typing import Any, TextIO
 
-BLOCK = 128  # code points
-GROUP = 64  # blocks
+BLOCK = 32  # code points
+GROUP = 32  # blocks
 CODE_POINTS = 0x110000
 LETTER, NUMBER, SPACE, PUNCTUATION, DEEPSEEK_WORD, MARK, CONTROL = (
     1,

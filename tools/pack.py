@@ -16,7 +16,8 @@ def c_packed(name: str, data: bytes) -> str:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
     packed = deflate.compress(data) + deflate.flush()
     rows = "".join(
-        "    " + ",".join(map(str, packed[at : at + 24])) + ",\n" for at in range(0, len(packed), 24)
+        "    " + ",".join(map(str, packed[at : at + 24])) + ",\n"
+        for at in range(0, len(packed), 24)
     )
     return (
         f"static const unsigned char {name}_bytes[] = {{\n{rows}}};\n"

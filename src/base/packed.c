@@ -65,3 +65,12 @@ const char *packed_next(const char *text)
 {
     return text + strlen(text) + 1;
 }
+
+const char *packed_string(struct packed *packed, size_t number)
+{
+    const char *text = packed_open(packed);
+    for (; number > 0; number--)
+        text = packed_next(text);
+    ASSERT(text < packed->room + packed->len);
+    return text;
+}

@@ -25,5 +25,7 @@ const char *packed_open(struct packed *packed);
 
 /* The string behind this one, where the data are strings that each end with NUL. */
 const char *packed_next(const char *text);
+/* The string with this number, from 0, of such data; there must be one. */
+const char *packed_string(struct packed *packed, size_t number);
 
 #endif

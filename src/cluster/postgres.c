@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/packed.h"
 #include "base/str.h"
 #include "cluster/postgres_internal.h"
 #include "cluster/postgres_schema.h"
@@ -85,15 +86,14 @@ static int64_t version_of(struct postgres *db)
     return version;
 }
 
-#define SCHEMA_VERSION ((int64_t)(sizeof schema_migrations / sizeof *schema_migrations))
-
 static bool apply(struct postgres *db)
 {
     char sql[96];
     int64_t version = version_of(db);
     bool going = version >= 0;
     for (int64_t i = version; going && i < SCHEMA_VERSION; i++) {
-        going = postgres_ended(db, pq_script(db->pq, schema_migrations[i], MIGRATE_MS));
+        going = postgres_ended(
+            db, pq_script(db->pq, packed_string(&schema_packed, (size_t)i), MIGRATE_MS));
         snprintf(sql, sizeof sql, "INSERT INTO ledger_version VALUES (%lld)", (long long)i + 1);
         going = going && postgres_ended(db, pq_script(db->pq, sql, MIGRATE_MS));
     }

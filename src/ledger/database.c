@@ -13,6 +13,7 @@
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/packed.h"
 #include "base/path.h"
 #include "ledger/db_driver.h"
 #include "ledger/db_sqlite.h"
@@ -27,7 +28,6 @@
 #include <unistd.h>
 
 #define APPLICATION_ID 0x544E444D /* "TNDM" */
-#define SCHEMA_VERSION ((int)(sizeof schema_migrations / sizeof schema_migrations[0]))
 #define HEADER_BYTES 100
 /* Checking all pages takes about 1 s per GB; larger files are opened without the check. */
 #define CHECK_BYTES_MAX (256LL << 20)
@@ -51,7 +51,7 @@ static enum td_status migrate(struct db *db, const char *path, int version, stru
         return sql_error(db, path, err);
     enum td_status status = TD_OK;
     for (int i = version; status == TD_OK && i < SCHEMA_VERSION; i++)
-        status = run(db, path, schema_migrations[i], err);
+        status = run(db, path, packed_string(&schema_packed, (size_t)i), err);
     char sql[96];
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
              APPLICATION_ID, SCHEMA_VERSION);

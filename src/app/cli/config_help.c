@@ -13,26 +13,22 @@
 #define MEANING_COLUMN 24
 #define PATH_BYTES 128
 
-static bool is_section(const struct config_key *key)
-{
-    return key->type == CONFIG_KEY_SECTION || key->type == CONFIG_KEY_SECTIONS;
-}
-
 /* " [a | b | c; default a]", " [required]" */
 static void write_values(const struct config_key *key, struct buf *out)
 {
     const char *separator = " [";
-    for (size_t i = 0; key->choices && key->choices[i]; i++) {
+    bool chooses = key->type == CONFIG_KEY_CHOICE || key->type == CONFIG_KEY_MASK;
+    for (size_t i = 0; chooses && key->choices[i]; i++) {
         buf_printf(out, "%s%s", separator, key->choices[i]);
         separator = " | ";
     }
-    if (key->choices)
+    if (chooses)
         separator = "; ";
     if (key->required)
         buf_printf(out, "%srequired]", separator);
     else if (key->otherwise)
         buf_printf(out, "%sdefault %s]", separator, key->otherwise);
-    else if (key->choices)
+    else if (chooses)
         buf_append_char(out, ']');
 }
 
@@ -73,12 +69,12 @@ static void print_section(const struct config_section *section, const char *path
     if (shown && *path)
         print_heading(path, help, out);
     for (size_t i = 0; shown && i < section->key_count; i++)
-        if (!is_section(&section->keys[i]) && section->keys[i].type != CONFIG_KEY_REFUSED)
+        if (!keys_has_section(&section->keys[i]) && section->keys[i].type != CONFIG_KEY_REFUSED)
             print_key(&section->keys[i], out);
     for (size_t i = 0; i < section->key_count; i++) {
         const struct config_key *key = &section->keys[i];
         char below[PATH_BYTES];
-        if (!is_section(key))
+        if (!keys_has_section(key))
             continue;
         snprintf(below, sizeof below, "%s%s%s%s", path, *path ? "." : "", key->name,
                  key->type == CONFIG_KEY_SECTIONS ? "[]" : "");
@@ -100,7 +96,7 @@ enum td_status config_help_print(const char *section, FILE *out, struct td_error
     size_t count = 0;
     bool known = !section;
     for (size_t i = 0; i < keys_root.key_count && count < 32; i++) {
-        if (!is_section(&keys_root.keys[i]))
+        if (!keys_has_section(&keys_root.keys[i]))
             continue;
         names[count++] = keys_root.keys[i].name;
         known = known || strcmp(keys_root.keys[i].name, section) == 0;

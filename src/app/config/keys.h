@@ -31,17 +31,20 @@ enum config_key_type {
 
 struct config_section;
 
+/* In 64 bytes, because there are hundreds. */
 struct config_key {
     const char *name;
-    enum config_key_type type;
-    size_t offset;              /* of the member in the section's struct */
-    const char *otherwise;      /* the default, as it would stand in the file; NULL = none */
-    double min, max;            /* of numbers; for TEXTS, WORDS and SECTIONS max is most entries */
-    const char *const *choices; /* ends with NULL */
-    const struct config_section *section;
-    bool required;
-    const char *help;    /* what the key means, as a part of a sentence */
-    size_t count_offset; /* SECTIONS: of the member that counts them */
+    enum config_key_type type : 8;
+    unsigned offset : 24;  /* of the member in the section's struct */
+    const char *otherwise; /* the default, as it would stand in the file; NULL = none */
+    double min, max;       /* of numbers; for TEXTS, WORDS and SECTIONS max is most entries */
+    union {
+        const char *const *choices;           /* CHOICE, MASK: ends with NULL */
+        const struct config_section *section; /* SECTION, SECTIONS */
+    };
+    const char *help;           /* what the key means, as a part of a sentence */
+    unsigned count_offset : 24; /* SECTIONS: of the member that counts them */
+    bool required : 1;
 };
 
 struct config_section {

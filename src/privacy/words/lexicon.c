@@ -1,14 +1,21 @@
-/* Finds words in the lists of lexicon_words.c.
+/* Finds words in the lists of lexicon.txt, which the build packs.
  *
  * One table for all languages and detectors is built once in a process. It has open addressing and
  * is less than half full. A filter of bits comes first, because only one word of prose in forty is
  * in a list. A hash takes eight bytes a step and compares without case. */
 #include "privacy/words/lexicon.h"
 
+#include "base/packed.h"
 #include "base/str.h"
-#include "privacy/words/lexicon_words.h"
 
 #include <pthread.h>
+
+struct lexicon_list {
+    uint32_t roles;
+    uint8_t context;
+};
+
+#include "privacy/lexicon_table.h" /* generated in the build */
 
 #define ENTRIES_MAX 4096
 #define SLOTS 8192 /* open addressing at under a half full: one probe or two */
@@ -94,18 +101,25 @@ static void add_word(const struct lexicon_list *list, const char *word, size_t l
         lexicon_pass_filter[bit / 32] |= 1u << (bit % 32);
 }
 
+/* Words of a list have one space between them. An entry's value is its place, from 1. */
+static void add_list(const struct lexicon_list *list, const char *words)
+{
+    uint8_t value = 0;
+    for (const char *p = words; *p;) {
+        size_t len = strcspn(p, " ");
+        value++;
+        if (len > 0 && !(len == 1 && *p == 'x')) /* x: a place in a list of months without word */
+            add_word(list, p, len, value);
+        p += len + (p[len] == ' ');
+    }
+}
+
 static void build(void)
 {
-    for (size_t l = 0; l < lexicon_list_count; l++) {
-        uint8_t value = 0;
-        for (const char *p = lexicon_lists[l].words; *p;) {
-            size_t len = strcspn(p, " ");
-            value++;
-            if (len > 0 &&
-                !(len == 1 && *p == 'x')) /* x: a place in a list of months without word */
-                add_word(&lexicon_lists[l], p, len, value);
-            p += len + (p[len] == ' ');
-        }
+    const char *words = packed_open(&lexicon_packed);
+    for (size_t l = 0; l < sizeof lexicon_lists / sizeof *lexicon_lists; l++) {
+        add_list(&lexicon_lists[l], words);
+        words = packed_next(words);
     }
 }
 

@@ -37,7 +37,7 @@ static void each_key(const struct config_section *section, struct path *path, ke
     for (size_t i = 0; i < section->key_count; i++) {
         path->keys[path->depth++] = &section->keys[i];
         visit(path, ctx);
-        if (section->keys[i].section)
+        if (keys_has_section(&section->keys[i]))
             each_key(section->keys[i].section, path, visit, ctx);
         path->depth--;
     }
