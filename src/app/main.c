@@ -24,8 +24,7 @@ extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_c
     verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix, verb_init,
     verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy, verb_probe,
     verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report, verb_review, verb_router,
-    verb_scan, verb_score,
-    verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
+    verb_scan, verb_score, verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \

@@ -5,8 +5,8 @@
 #include "api/admin/capability_state.h"
 
 #include "api/admin/tier_condition.h"
-#include "device/device.h"
 #include "base/json.h"
+#include "device/device.h"
 
 #include <stdio.h>
 

@@ -19,18 +19,14 @@
  * `detached`: its answer is kept (kept_answer.h), and it ends early only when it is cancelled.
  */
 #include "api/inference/chat_handler.h"
-#include "api/deferral/deferral_draft.h"
-#include "api/dialects/dialect.h"
 #include "api/dialects/responses/responses_compact.h"
 #include "api/files/file_inline.h"
 #include "api/http/access.h"
 #include "api/http/access_note.h"
-#include "api/http/call.h"
-#include "api/http/reply.h"
 #include "api/inference/call_cache.h"
+#include "api/inference/chat_internal.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
-#include "api/inference/kept_answer.h"
 #include "api/inference/quota.h"
 #include "api/wire/openai_format.h"
 #include "base/str.h"
@@ -41,38 +37,9 @@
 
 /* Of an answer to a request that asks for none: a model's name. */
 #define NOTHING_BYTES_MAX 8192
-/* How soon one in the background notices that it was cancelled. */
-#define WANTED_MS 100
-/* Of one loop. */
-#define DETACHED_MAX 256
-
-struct chat {
-    struct api_call base; /* first */
-    const struct dialect *dialect;
-    struct event_stream stream;        /* its http is NULL once replied or gone */
-    struct background_task *compiling; /* what the exchange waits for, or NULL */
-    struct history_wait *saving;       /* what the last bytes wait for, or NULL */
-    char call_fault[96];               /* where the tools are that no grammar holds */
-    struct exchange *exchange;         /* NULL before it began and once final */
-    struct exchange_services *services;
-    struct arena *arena;
-    struct chat_request request;
-    struct dialect_reply reply;
-    struct loop_timer *reaper;
-    struct buf filled; /* the request's body with the files that it names */
-    struct buf body;   /* the whole reply */
-    struct deferral_draft draft;
-    struct fault *fault;       /* why the answer cannot be given; NULL = it can */
-    bool opened;               /* the dialect's first events are out */
-    bool detached;             /* goes on without a client */
-    struct loop_timer *wanted; /* looks whether it was cancelled; NULL = not detached */
-    bool in_event;             /* inside the exchange's callback: it must not be cancelled now */
-};
-
 /* --- life --- */
 
-/* Stops an exchange that nobody waits for any more. Must not be called inside its callback. */
-static void chat_cancel(struct chat *chat)
+void chat_cancel(struct chat *chat)
 {
     if (chat->compiling)
         background_cancel(chat->compiling);
@@ -110,7 +77,7 @@ static void chat_free(void *ctx)
     free(chat);
 }
 
-static void chat_end(struct chat *chat)
+void chat_end(struct chat *chat)
 {
     event_stream_forget(&chat->stream);
     loop_timer_start(chat->base.api->loop, chat->reaper, 0);
@@ -224,7 +191,7 @@ static void on_complete(struct chat *chat, const struct exchange_summary *summar
         *chat->fault = fault;
 }
 
-static struct kept_answer kept_of(const struct chat *chat)
+struct kept_answer chat_kept(const struct chat *chat)
 {
     const struct api_host *host = chat->base.api->host;
     return (struct kept_answer){.history = host->history,
@@ -237,7 +204,7 @@ static struct kept_answer kept_of(const struct chat *chat)
 static void keep(struct chat *chat, const struct exchange_summary *summary,
                  const struct fault *fault)
 {
-    const struct kept_answer kept = kept_of(chat);
+    const struct kept_answer kept = chat_kept(chat);
     if (chat->detached || (chat->stream.http && !fault))
         kept_answer_end(&kept, summary, fault);
 }
@@ -271,7 +238,7 @@ static void saved(void *ctx)
 /* Where nodes share what is kept, another must find it when the client has the last byte. */
 static void send_end(struct chat *chat, const struct exchange_summary *summary)
 {
-    const struct kept_answer kept = kept_of(chat);
+    const struct kept_answer kept = chat_kept(chat);
     keep(chat, summary, NULL);
     if (!chat->stream.http)
         return;
@@ -342,7 +309,7 @@ static void on_correction(struct chat *chat, const struct exchange_event *event)
 static void on_check(struct chat *chat, const struct exchange_event *event)
 {
     const struct td_request *td = &chat->request.td;
-    const struct kept_answer kept = kept_of(chat);
+    const struct kept_answer kept = chat_kept(chat);
     if (event->kind == EXCHANGE_PROVISIONAL && chat->detached && !td->streamed)
         kept_answer_update(&kept, event->summary);
     if (event->kind == EXCHANGE_PROVISIONAL || !td->streamed || !td->corrections || !chat->opened)
@@ -462,61 +429,7 @@ static void refuse(struct chat *chat, struct fault *fault)
     chat_free(chat);
 }
 
-/* --- in the background --- */
-
-static void look_whether_wanted(void *ctx)
-{
-    struct chat *chat = ctx;
-    const struct kept_answer kept = kept_of(chat);
-    if (kept_answer_is_wanted(&kept)) {
-        loop_timer_start(chat->base.api->loop, chat->wanted, WANTED_MS);
-        return;
-    }
-    if (!chat->exchange) /* it has ended */
-        return;
-    chat_cancel(chat);
-    event_stream_abort(&chat->stream);
-    chat_end(chat);
-}
-
-static uint32_t count_detached(const struct api *api)
-{
-    uint32_t count = 0;
-    for (const struct api_call *call = api->calls; call; call = call->next)
-        count += call->stop == chat_stop && ((const struct chat *)call)->detached;
-    return count;
-}
-
-/* From now on the exchange needs no client. One that does not read a stream gets its id at once. */
-static bool detach(struct chat *chat, struct fault *fault)
-{
-    struct api *api = chat->base.api;
-    const struct kept_answer kept = kept_of(chat);
-    if (!chat->request.turn.store)
-        return fault_request(fault, "background",
-                             "a response in the background has to be kept, and this route keeps "
-                             "nothing");
-    if (count_detached(api) >= DETACHED_MAX) {
-        fault_from_status(fault, TD_BUSY, "too many responses run in the background", NULL);
-        return false;
-    }
-    chat->wanted = loop_timer_new(api->loop, look_whether_wanted, chat);
-    buf_init(&chat->body, 2 * chat->request.asked_bytes + 65536);
-    if (!chat->wanted) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
-    }
-    if (!kept_answer_begin(&kept, &chat->body, fault))
-        return false;
-    chat->detached = true;
-    loop_timer_start(api->loop, chat->wanted, WANTED_MS);
-    if (!chat->request.td.streamed) {
-        http_reply_header(chat->stream.http, "x-tandem-exchange", exchange_id(chat->exchange));
-        api_reply_json(api, chat->stream.http, 200, &chat->body);
-        event_stream_forget(&chat->stream);
-    }
-    return true;
-}
+/* --- beginning --- */
 
 /* The client asked for it, so no exchange begins. False: the route keeps nothing, and it has to be
  * answered now. */
@@ -572,7 +485,7 @@ static void begin_exchange(struct chat *chat)
     }
     if (exchange_keeps_nothing(chat->exchange))
         deferral_draft_deinit(&chat->draft);
-    if (chat->request.turn.background && !detach(chat, &fault)) {
+    if (chat->request.turn.background && !chat_detach(chat, &fault)) {
         chat_cancel(chat);
         refuse(chat, &fault);
         return;

@@ -225,19 +225,3 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
     secret_free(key);
     return status;
 }
-
-/* A path needs no certificate. */
-void remote_write_base(const struct config *config, char *out, size_t size)
-{
-    const struct config_listen *chosen = config->server.addresses;
-    for (size_t i = 0; i < config->server.address_count && !chosen->path; i++)
-        if (config->server.addresses[i].path)
-            chosen = &config->server.addresses[i];
-    if (chosen->path) {
-        snprintf(out, size, "unix:%s", chosen->path);
-        return;
-    }
-    bool any = strcmp(chosen->host, "0.0.0.0") == 0 || !*chosen->host;
-    snprintf(out, size, "%s://%s:%u", config->server.tls.certificate_file ? "https" : "http",
-             any ? "127.0.0.1" : chosen->host, chosen->port);
-}

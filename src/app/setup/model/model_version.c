@@ -1,11 +1,15 @@
 #include "app/setup/model/model_version.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void model_version_make(const struct model_version_parts *parts, struct model_version *out)
 {
@@ -35,4 +39,28 @@ void model_version_make(const struct model_version_parts *parts, struct model_ve
                  hash_fnv1a64(text.data, text.len, HASH_FNV1A64_BASIS));
     }
     buf_deinit(&text);
+}
+
+static bool has_version(struct model_version *const *versions, size_t count, const char *id)
+{
+    for (size_t i = 0; versions && i < count; i++)
+        if (versions[i] && strcmp(versions[i]->id, id) == 0)
+            return true;
+    return false;
+}
+
+void model_versions_record(struct ledger *ledger, struct model_version *const *now,
+                           struct model_version *const *before, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct model_version *version = now[i];
+        struct td_error err = {0};
+        if (!version || !*version->id || has_version(before, count, version->id))
+            continue;
+        const struct ledger_policy row = {
+            .version = version->id, .wall_ms = clock_wall_ms(NULL), .text = version->text};
+        if (ledger_put_model(ledger, &row, &err) != TD_OK)
+            log_event(LOG_LEVEL_WARN, "model_not_recorded", "version=%s error=\"%s\"", version->id,
+                      err.message);
+    }
 }

@@ -1,5 +1,5 @@
 /* A version of a local model: all that makes it answer as it does. The ledger keeps the text once,
- * and each attempt names its id. Pure; any thread. */
+ * and each attempt names its id. Any thread. */
 #ifndef APP_MODEL_VERSION_H
 #define APP_MODEL_VERSION_H
 
@@ -23,5 +23,11 @@ struct model_version_parts {
 /* The text is JSON: {"model", "quantization", "fingerprint", "weights", "template", "tokenizer",
  * "tools", "adapters", "calibration"}. */
 void model_version_make(const struct model_version_parts *parts, struct model_version *out);
+
+struct ledger;
+/* Puts those of now[count] into the ledger that are not among before[count] (NULL: none was); NULL
+ * entries are skipped. A failure is logged. */
+void model_versions_record(struct ledger *ledger, struct model_version *const *now,
+                           struct model_version *const *before, size_t count);
 
 #endif

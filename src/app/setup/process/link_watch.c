@@ -65,8 +65,7 @@ static void look(void *ctx)
     if (has_device) {
         real = device_is_real(services->device);
         network = device_read_network(services->device);
-        tier_health_note_network(services->health, network,
-                                 clock_monotonic_ns(NULL) / 1000000);
+        tier_health_note_network(services->health, network, clock_monotonic_ns(NULL) / 1000000);
     }
     watch->host->release(watch->host->ctx, services);
     tell(watch, network);

@@ -634,30 +634,6 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     return status;
 }
 
-static bool has_version(const struct snapshot *snapshot, const char *id)
-{
-    for (size_t i = 0; snapshot && i < CONFIG_TIERS_MAX; i++)
-        if (snapshot->versions[i] && strcmp(snapshot->versions[i]->id, id) == 0)
-            return true;
-    return false;
-}
-
-/* Once for each model that is new. */
-static void record_models(const struct snapshot *snapshot, const struct snapshot *before)
-{
-    for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
-        const struct model_version *version = snapshot->versions[i];
-        struct td_error err = {0};
-        if (!version || !*version->id || has_version(before, version->id))
-            continue;
-        const struct ledger_policy row = {
-            .version = version->id, .wall_ms = clock_wall_ms(NULL), .text = version->text};
-        if (ledger_put_model(snapshot->services.ledger, &row, &err) != TD_OK)
-            log_event(LOG_LEVEL_WARN, "model_not_recorded", "version=%s error=\"%s\"", version->id,
-                      err.message);
-    }
-}
-
 void snapshot_record_policy(const struct snapshot *snapshot, const struct snapshot *before)
 {
     struct td_error err = {0};
@@ -665,7 +641,8 @@ void snapshot_record_policy(const struct snapshot *snapshot, const struct snapsh
                                          .wall_ms = clock_wall_ms(NULL),
                                          .text = snapshot->policy.text};
     if (snapshot->services.ledger)
-        record_models(snapshot, before);
+        model_versions_record(snapshot->services.ledger, snapshot->versions,
+                              before ? before->versions : NULL, CONFIG_TIERS_MAX);
     if (!snapshot->services.ledger ||
         (before && strcmp(before->policy.version, policy.version) == 0))
         return;
