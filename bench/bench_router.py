@@ -503,7 +503,7 @@ def unseen() -> list:
     ]
     for task in data.GENERATORS:
         for number in range(OF_EACH_TASK):
-            made, messages, answer, *_ = data.task_example(
+            made, messages, answer, *_ = data.asked_example(
                 seeded("bench_router", task, number), task, "held"
             )
             wanted = None if made == "other" else answer

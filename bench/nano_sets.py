@@ -173,7 +173,7 @@ def task_items(task: Any, count: int, split: str = "held", seed: int | str = "be
 
 def task_examples(task: Any, count: int, split: str = "held", seed: int | str = "bench") -> list:
     return [
-        data.task_example(seeded(seed, task, number), task, split)[:3] for number in range(count)
+        data.asked_example(seeded(seed, task, number), task, split)[:3] for number in range(count)
     ]
 
 

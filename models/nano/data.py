@@ -82,7 +82,8 @@ MIXES = {"nano": MIX, "nano-large": MIX, "nano-tools": TOOLS_MIX}
 # What code computes exactly (src/instant/). In words that it does not understand, "not mine" is
 # better than digits that a few million parameters have guessed: 2 % of the dates and 4 % of the
 # units were right after 10 million tokens. "command" asks for what no tool of the request does.
-REFUSED = {"command", "units", "dates", "arithmetic"}
+COMPUTED = {"units", "dates", "arithmetic"}
+REFUSED = COMPUTED | {"command"}
 # Tasks whose whole answer is one label; a label is one token (tokenizer.py).
 LABEL_TASKS = {"intent", "banking", "sentiment", "language", "yesno"}
 
@@ -125,6 +126,17 @@ def task_example(rng, task, split="train"):
     if answer is None or task in REFUSED:
         return ("other", messages, task_other.SENTENCE, *soft)
     return (task, messages, answer, *soft)
+
+
+def asked_example(rng, task, split):
+    """As task_example, but what code computes has its answer: what the program is asked, where
+    task_example is what the weights are taught."""
+    if task not in COMPUTED:
+        return task_example(rng, task, split)
+    messages, answer, *_ = GENERATORS[task].example(rng, split)
+    if answer is None:
+        return "other", messages, task_other.SENTENCE
+    return task, messages, answer
 
 
 def is_right(task, got, expected):

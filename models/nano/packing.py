@@ -7,7 +7,9 @@ some batches of each shape as they come.
 """
 
 import bisect
+import copy
 
+import numpy as np
 import torch
 
 ROWS = {128: 32, 256: 16, 512: 8, 1024: 4, 2048: 2}  # tokens of a row: rows of a batch, 4096 tokens
@@ -48,10 +50,10 @@ def pack(examples, length, fillers=()):
     return rows
 
 
-def batches(examples, rng, whole=False):
-    """Batches (lists of rows, with the length of a row) in random order. What is longer than the
-    longest row is left out, and so is the last, incomplete batch of a shape, unless `whole` adds
-    empty rows to it."""
+def batches(examples, rng, whole=False, times=1):
+    """Batches (lists of rows, with the length of a row) in random order, each of `times` 4096
+    tokens. What is longer than the longest row is left out, and so is the last, incomplete batch of
+    a shape, unless `whole` adds empty rows to it."""
     out, lengths = [], [0, *ROWS]
     shortest = lengths[1]
     fillers = sorted((e for e in examples if len(e.ids) <= shortest), key=lambda e: len(e.ids))
@@ -59,7 +61,7 @@ def batches(examples, rng, whole=False):
         own = [e for e in examples if lower < len(e.ids) <= length]
         rows = pack(own, length, fillers) if length > shortest else pack(fillers, length)
         rng.shuffle(rows)
-        count = ROWS[length]
+        count = ROWS[length] * times
         rows += [[]] * (-len(rows) % count if whole else 0)
         out += [(rows[at : at + count], length) for at in range(0, len(rows) - count + 1, count)]
     rng.shuffle(out)
@@ -67,33 +69,45 @@ def batches(examples, rng, whole=False):
 
 
 class Batch:
-    """On one device: tokens and texts [rows, length]; and for each position with a loss, flat: its
-    index `at`, its `weight`, and its target as `ids` and `shares` [n, SOFT]."""
+    """Tokens and texts [rows, length]; and for each position with a loss, flat: its index `at`, its
+    `weight`, and its target as `ids` and `shares` [n, SOFT]. Arrays of numpy, which pass from one
+    process to another cheaply, until `to` makes tensors of them."""
 
-    def __init__(self, rows, length, pad, device="cpu"):
-        self.tokens = torch.full((len(rows), length), pad)
-        self.texts = torch.full((len(rows), length), -1)
-        at, weight, ids, shares = [], [], [], []
+    ARRAYS = ("tokens", "texts", "at", "weight", "ids", "shares")
+
+    def __init__(self, rows, length, pad):
+        self.tokens = np.full((len(rows), length), pad, np.int32)
+        self.texts = np.full((len(rows), length), -1, np.int32)
+        at, weight, hard, soft = [], [], [], []
         self.count = sum(len(row) for row in rows)
         for number, row in enumerate(rows):
             begin = 0
             for text, e in enumerate(row):
                 end = begin + len(e.ids)
-                self.tokens[number, begin:end] = torch.tensor(e.ids)
+                self.tokens[number, begin:end] = e.ids
                 self.texts[number, begin:end] = text
-                for i, w in enumerate(e.weights):
-                    soft = e.soft if i == 0 and e.soft else ([e.ids[e.first + i]], [1.0])
-                    at.append(number * length + begin + e.first + i - 1)
-                    weight.append(w)
-                    ids.append(soft[0] + [0] * (SOFT - len(soft[0])))
-                    shares.append(soft[1] + [0.0] * (SOFT - len(soft[1])))
+                first = number * length + begin
+                if e.soft:
+                    soft.append((len(at), e.soft))
+                at += range(first + e.first - 1, first + e.first - 1 + len(e.weights))
+                weight += e.weights
+                hard += e.ids[e.first : e.first + len(e.weights)]
                 for index, target, w in e.marks:
-                    at.append(number * length + begin + index)
+                    at.append(first + index)
                     weight.append(w)
-                    ids.append([target] + [0] * (SOFT - 1))
-                    shares.append([1.0] + [0.0] * (SOFT - 1))
+                    hard.append(target)
                 begin = end
-        self.at, self.weight = torch.tensor(at), torch.tensor(weight)
-        self.ids, self.shares = torch.tensor(ids), torch.tensor(shares)
-        for name in ("tokens", "texts", "at", "weight", "ids", "shares"):
-            setattr(self, name, getattr(self, name).to(device))
+        self.at, self.weight = np.array(at, np.int64), np.array(weight, np.float32)
+        self.ids = np.zeros((len(at), SOFT), np.int64)
+        self.shares = np.zeros((len(at), SOFT), np.float32)
+        self.ids[:, 0], self.shares[:, 0] = hard, 1.0
+        for place, (ids, shares) in soft:
+            self.ids[place, : len(ids)], self.shares[place, : len(shares)] = ids, shares
+
+    def to(self, device):
+        """The same with tensors on a device."""
+        moved = copy.copy(self)
+        for name in self.ARRAYS:
+            tensor = torch.from_numpy(getattr(self, name))
+            setattr(moved, name, tensor.to(device, non_blocking=True))
+        return moved

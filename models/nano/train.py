@@ -17,6 +17,7 @@ import argparse
 import concurrent.futures
 import multiprocessing
 import pathlib
+import random
 import time
 import zlib
 
@@ -45,6 +46,8 @@ NOISY_SHARE = 0.4  # share of one-token answers whose prompt is read with BPE dr
 FIRST, LATER, AFTER_LABEL, AFTER_NOT_MINE = 1.0, 0.5, 0.1, 0.02
 # A call that nobody asked for does something; one that is left to a larger model costs a little.
 NO_CALL = 2.0
+REUSED_LEAST = 4  # pieces there are before one is used again
+SEEN_MOST = 200  # of which one is drawn
 EXIT_TRUTH = 0.5  # an exit learns this much from the data, the rest from the last layer
 
 
@@ -106,10 +109,12 @@ def build_vocab(path, args):
     return Vocabulary.load(path)
 
 
-def make_piece(seed, number, vocab, mix):
-    """The batches of a piece of examples, as rows and their length; the same in every run."""
+def make_piece(seed, number, vocab, mix, times):
+    """The batches of a piece of examples; the same in every run."""
     rng = seeded("train", seed, number)
-    return batches([encode(e, vocab, rng) for e in data.examples(seed, number, PIECE, mix)], rng)
+    examples = data.examples(seed, number, PIECE * times, mix)
+    made = batches([encode(e, vocab, rng) for e in examples], rng, times=times)
+    return [Batch(rows, length, vocab.pad) for rows, length in made]
 
 
 _vocab = None
@@ -120,8 +125,8 @@ def begin_maker(path):
     _vocab = Vocabulary.load(path)
 
 
-def make_piece_apart(seed, number, mix):
-    return make_piece(seed, number, _vocab, mix)
+def make_piece_apart(seed, number, mix, times):
+    return make_piece(seed, number, _vocab, mix, times)
 
 
 class Trainer:
@@ -204,11 +209,9 @@ class Trainer:
         torch.save(what, path.with_suffix(".new"))
         path.with_suffix(".new").replace(path)
 
-    def step(self, rows_and_lengths):
+    def step(self, drawn):
         """One update from the batches of all processes; the mean loss of an example."""
-        group = [
-            Batch(rows, length, self.vocab.pad, self.device) for rows, length in rows_and_lengths
-        ]
+        group = [batch.to(self.device) for batch in drawn]
         sums = [0.0, 0.0, 0.0, self.progress() if self.team.rank == 0 else 0.0]
         for batch in group:
             loss, last = batch_loss(self.net, batch, self.args.exit_weights)
@@ -256,25 +259,41 @@ class Trainer:
         self.save(self.resume_path, self.state())
 
     def pieces(self):
-        """Pieces of this process one after another; other processes may make them ahead."""
+        """Pieces of this process one after another; other processes may make them ahead. Where they
+        are slower than the training, as beside a GPU, a piece is used up to `uses` times: four
+        passes teach nearly as much as fresh text (Muennighoff et al. 2023, arXiv 2305.16264)."""
         args, number = self.args, self.piece * self.team.size + self.team.rank
         mix = data.MIXES[args.model]
         if args.makers == 0:
             while True:
-                yield make_piece(args.seed, number, self.vocab, mix)
+                yield make_piece(args.seed, number, self.vocab, mix, args.batch_times)
                 number += self.team.size
+                self.piece += 1
         with concurrent.futures.ProcessPoolExecutor(
             args.makers,
             multiprocessing.get_context("spawn"),
             begin_maker,
             (self.out / "vocab.json",),
         ) as pool:
-            coming = []
+            coming: list[concurrent.futures.Future] = []
+            seen: list[list] = []  # pieces and how often each was used, the oldest first
+            again = random.Random(args.seed)
             while True:
                 while len(coming) < args.makers + 1:
-                    coming.append(pool.submit(make_piece_apart, args.seed, number, mix))
+                    coming.append(
+                        pool.submit(make_piece_apart, args.seed, number, mix, args.batch_times)
+                    )
                     number += self.team.size
-                yield coming.pop(0).result()
+                if coming[0].done() or len(seen) < REUSED_LEAST:
+                    seen.append([coming.pop(0).result(), 1])
+                    yield seen[-1][0]
+                    self.piece += 1
+                else:
+                    one = again.choice(seen)
+                    again.shuffle(one[0])
+                    one[1] += 1
+                    yield one[0]
+                seen = [one for one in seen if one[1] < args.uses][-SEEN_MOST:]
 
     def groups(self):
         """Batches of this process for step after step, without end."""
@@ -282,7 +301,6 @@ class Trainer:
         for ready in self.pieces():
             for at in range(0, len(ready) - share + 1, share):
                 yield ready[at : at + share]
-            self.piece += 1
 
     def run(self):
         checked, loss, groups = self.minutes(), 0.0, self.groups()
@@ -321,6 +339,12 @@ def main():
         help="batches of 4096 tokens in a step, of all processes together",
     )
     parser.add_argument("--exit-weights", type=float, nargs="*", default=[0.15, 0.3])
+    parser.add_argument(
+        "--batch-times", type=int, default=1, help="4096 tokens in a batch so many times, for a GPU"
+    )
+    parser.add_argument(
+        "--uses", type=int, default=4, help="of a piece, where the makers of examples are slower"
+    )
     parser.add_argument(
         "--makers", type=int, default=0, help="processes that make examples ahead, for a GPU"
     )

@@ -69,7 +69,7 @@ def judge(net, vocab, examples):
         encoded[-1].foreign = task == "other"
     out = []
     for rows, length in batches(encoded, seeded("judge"), whole=True):
-        batch = Batch(rows, length, vocab.pad, device)
+        batch = Batch(rows, length, vocab.pad).to(device)
         with mixed(device):
             x = net.residuals(batch.tokens, batch.texts)[-1].flatten(0, 1)[batch.at]
             p = net.logits(net.output_norm(x)).softmax(-1)
