@@ -294,9 +294,10 @@ def tasks(tandem: Tandem) -> dict:
 
 
 def not_mine(tandem: Tandem, replies: Any) -> list:
-    """The probability of "not mine" of each reply's first token; a prompt that is refused whole is
-    not ours."""
-    return [1.0 if told is None else told for told in recorded(tandem, replies, "not_mine")]
+    """The probability of "not mine" of each reply's first token. Where the model was not asked, the
+    prompt was refused whole, and is not ours, or code has computed the answer."""
+    told = recorded(tandem, replies, "not_mine")
+    return [float(r.status != 200) if p is None else p for p, r in zip(told, replies)]
 
 
 def not_mine_point(tandem: Tandem) -> Any:
