@@ -1,9 +1,10 @@
 /* One look is a few dozen small files. What they say together makes the state; what changes from
- * look to look teaches the model of heat. The engine's own heat is in proportion to its speed. What a
- * machine draws is shown but not learnt from: it is told of a moment, and of the screen, too.
+ * look to look teaches the model of heat. The engine's own heat is in proportion to its speed.
+ * What a machine draws is shown but not learnt from: it is told of a moment, and of the screen,
+ * too.
  *
- * Each of the three causes has its level. Heat has the one that lasts a minute (ease.h). A battery
- * and memory have thresholds that are left at others than they are entered at. */
+ * Each of the three causes has its level. Heat has the one that lasts a minute (ease.h). A
+ * battery and memory have thresholds that are left at others than they are entered at. */
 #include "device/device.h"
 
 #include "base/assertion.h"

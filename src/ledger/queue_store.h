@@ -49,9 +49,9 @@ TD_MUST_CHECK enum td_status queue_store_open(const char *path, struct queue_sto
                                               struct td_error *err);
 void queue_store_close(struct queue_store *store); /* accepts NULL */
 
-/* Who is told that an entry came (state open) or was ended, after that is on the disk: without its
- * texts. Before others use the store; fn may be called by any of their threads, and calls nothing of
- * the store. */
+/* Who is told that an entry came (state open) or was ended, after that is on the disk: without
+ * its texts. Before others use the store; fn may be called by any of their threads, and calls
+ * nothing of the store. */
 typedef void queue_listener_fn(void *ctx, const struct queued *row);
 void queue_store_set_listener(struct queue_store *store, queue_listener_fn *fn, void *ctx);
 

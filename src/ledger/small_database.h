@@ -1,6 +1,6 @@
-/* A database beside the ledger, for clients' files, keys and responses: opens or creates it and runs
- * statements. It is a file, or the tables of those names in the database that nodes share. For
- * ledger/ and api/history/ alone. Any thread, one caller per connection. */
+/* A database beside the ledger, for clients' files, keys and responses: opens or creates it and
+ * runs statements. It is a file, or the tables of those names in the database that nodes share.
+ * For ledger/ and api/history/ alone. Any thread, one caller per connection. */
 #ifndef LEDGER_SMALL_DATABASE_H
 #define LEDGER_SMALL_DATABASE_H
 

@@ -79,8 +79,8 @@ struct kept *answer_cache_find(struct answer_cache *cache, const uint8_t key[sta
 /* Whether answer_cache_find would find one now; nothing is counted. */
 bool answer_cache_has(struct answer_cache *cache, const uint8_t key[static 32],
                       const struct cache_wish *wish);
-/* The answers to questions of that scope that would be found now, the last kept first, at most `max`
- * and among the SIMILAR_LOOKED_MAX last of its bucket. Each is to be dropped (kept_drop). */
+/* The answers to questions of that scope that would be found now, the last kept first, at most
+ * `max` and among the SIMILAR_LOOKED_MAX last of its bucket. Each is to be dropped (kept_drop). */
 #define SIMILAR_LOOKED_MAX 1024
 size_t answer_cache_similar(struct answer_cache *cache,
                             const uint8_t scope[static CRYPTO_SHA256_BYTES],

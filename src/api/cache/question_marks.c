@@ -1,9 +1,11 @@
-/* One pass over the words. A word is what stands between white space, without the punctuation around
- * it. When in doubt it is a name: a hit too few costs a call, a hit too many is a wrong answer.
+/* One pass over the words. A word is what stands between white space, without the punctuation
+ * around it. When in doubt it is a name: a hit too few costs a call, a hit too many is a wrong
+ * answer.
  *
- * A capital at the beginning of a sentence says nothing, so the common words that begin questions
- * are listed; another one counts as a name ("Paris weather?"). The lists are English, with
- * negations of some other languages; bench/bench_similar_cache.py measures what they are worth. */
+ * A capital at the beginning of a sentence says nothing, so the common words that begin
+ * questions are listed; another one counts as a name ("Paris weather?"). The lists are English,
+ * with negations of some other languages; bench/bench_similar_cache.py measures what they are
+ * worth. */
 #include "api/cache/question_marks.h"
 
 #include "base/hash.h"

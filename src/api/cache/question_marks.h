@@ -1,7 +1,7 @@
-/* What two questions must have in common before the answer to one may be given to the other, however
- * near their vectors are. Models of embeddings put "pay 50 to Anna" beside "pay 500 to Anne", and
- * "can I" beside "can't I": what a question is about decides, and not these few words. Pure; any
- * thread. */
+/* What two questions must have in common before the answer to one may be given to the other,
+ * however near their vectors are. Models of embeddings put "pay 50 to Anna" beside "pay 500 to
+ * Anne", and "can I" beside "can't I": what a question is about decides, and not these few
+ * words. Pure; any thread. */
 #ifndef API_QUESTION_MARKS_H
 #define API_QUESTION_MARKS_H
 

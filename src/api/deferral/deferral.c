@@ -1,11 +1,11 @@
 /* What is asked is a request from inside with x-tandem-defer: again. So scan, class, consent,
- * budget and the key's limits are those of the moment when it leaves. A reply of 503 or 429 means:
- * not yet. Then the question waits at its old place and its owner rests for a while, longer each time. Any
- * other reply is the answer, for good.
+ * budget and the key's limits are those of the moment when it leaves. A reply of 503 or 429
+ * means: not yet. Then the question waits at its old place and its owner rests for a while,
+ * longer each time. Any other reply is the answer, for good.
  *
- * While no tier elsewhere can be reached nothing is asked. The queue only says that it would like
- * to, which keeps the tiers' own health checks going (tier/health.h): there is one prober, however
- * much waits. */
+ * While no tier elsewhere can be reached nothing is asked. The queue only says that it would
+ * like to, which keeps the tiers' own health checks going (tier/health.h): there is one prober,
+ * however much waits. */
 #include "api/deferral/deferral.h"
 
 #include "api/http/access.h"

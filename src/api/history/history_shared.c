@@ -1,7 +1,7 @@
-/* An answer must be in the database before its client can go on from it elsewhere, and no loop may
- * wait for a commit. So a thread writes what has come, as one transaction, and then tells the loops.
- * While the database is away nobody waits: answers lie in the queue, where this node finds them,
- * and are written when it is back. The oldest are dropped when they become too many.
+/* An answer must be in the database before its client can go on from it elsewhere, and no loop
+ * may wait for a commit. So a thread writes what has come, as one transaction, and then tells
+ * the loops. While the database is away nobody waits: answers lie in the queue, where this node
+ * finds them, and are written when it is back. The oldest are dropped when they become too many.
  *
  * Reads and changes go over a second connection, whose time is short. */
 #include "api/history/history_shared.h"

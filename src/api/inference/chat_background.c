@@ -1,5 +1,5 @@
-/* A response in the background goes on when its client has left, or was told its id at once. Whether
- * it was cancelled is looked at from time to time. */
+/* A response in the background goes on when its client has left, or was told its id at once.
+ * Whether it was cancelled is looked at from time to time. */
 #include "api/inference/chat_internal.h"
 #include "base/str.h"
 

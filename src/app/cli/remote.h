@@ -28,7 +28,8 @@ struct remote_request {
 TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request,
                                          struct td_error *err);
 struct config;
-/* Where the configuration lets this machine's server listen, as a base; a path needs no certificate. */
+/* Where the configuration lets this machine's server listen, as a base; a path needs no
+ * certificate. */
 void remote_write_base(const struct config *config, char *out, size_t size);
 
 #endif

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /* A second-best answer: after a failure, below the bar, of several tiers, cut at the deadline,
- * or to spare the device, because a budget took dearer tiers away, of a tier that stands in for a busy one, or of a model
- * that stands in for another. */
+ * or to spare the device, because a budget took dearer tiers away, of a tier that stands in for
+ * a busy one, or of a model that stands in for another. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;

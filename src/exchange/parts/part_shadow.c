@@ -104,7 +104,8 @@ static void planned(struct exchange *ex, void *state)
 
 /* --- the beginning --- */
 
-/* Room for one? On battery, or hot, the device does no spare work, and a metered network carries none. */
+/* Room for one? On battery, or hot, the device does no spare work, and a metered network carries
+ * none. */
 static bool reserve(const struct exchange *ex, enum shadow_place place)
 {
     if (place != SHADOW_ON_DEVICE && ex->signals.moment.network == TD_NETWORK_METERED)

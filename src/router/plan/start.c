@@ -105,8 +105,9 @@ static size_t first_available_at(const struct choice *choice, bool device)
     return SIZE_MAX;
 }
 
-/* A metered network is paid for by volume, and a battery that is nearly empty, or what is left until
- * the kernel slows a hot device, is needed for what only the device can do. A request that may leave its place only for that stays where it can. */
+/* A metered network is paid for by volume, and a battery that is nearly empty, or what is left
+ * until the kernel slows a hot device, is needed for what only the device can do. A request that
+ * may leave its place only for that stays where it can. */
 static bool start_by_device(const struct choice *choice)
 {
     const struct moment *moment = &choice->q->signals->moment;

@@ -1,5 +1,5 @@
-/* Which questions may have one answer: what they must have in common, how their vectors are kept and
- * compared, and of which requests the question alone may differ. */
+/* Which questions may have one answer: what they must have in common, how their vectors are kept
+ * and compared, and of which requests the question alone may differ. */
 #include "api/cache/answer_cache.h"
 #include "api/cache/cache_key.h"
 #include "api/cache/question_marks.h"

@@ -1,5 +1,5 @@
-/* People on the last rung of an exchange: what becomes a ticket, what the client gets meanwhile, and
- * what is learnt. The tier and its queue are the real ones. */
+/* People on the last rung of an exchange: what becomes a ticket, what the client gets meanwhile,
+ * and what is learnt. The tier and its queue are the real ones. */
 #include "world.h"
 
 #include "ledger/queue_store.h"

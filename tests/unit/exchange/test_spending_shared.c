@@ -1,4 +1,5 @@
-/* Budgets that several nodes have together: what is told and heard, a start, and the last of one. */
+/* Budgets that several nodes have together: what is told and heard, a start, and the last of
+ * one. */
 #include "base/clock.h"
 #include "exchange/limits/spending.h"
 #include "ledger/key_store.h"

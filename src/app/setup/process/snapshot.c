@@ -546,8 +546,8 @@ static void identify(const struct snapshot *snapshot, size_t index, char *out, s
     }
 }
 
-/* Only a model that the configuration names for it: the default one would be the model that answers,
- * whose vectors tell questions apart badly. A reranker makes none. */
+/* Only a model that the configuration names for it: the default one would be the model that
+ * answers, whose vectors tell questions apart badly. A reranker makes none. */
 static enum td_status set_similar(const struct snapshot *snapshot, struct similar_settings *out,
                                   struct td_error *err)
 {
