@@ -373,6 +373,7 @@ def objects_beside_the_door():
         "setup_credentials_fetch.c.o",
         "setup_process_watch_keeper.c.o",
         "telemetry_otlp.c.o",
+        "webhook.c.o",
     ]:
         yield f"client_start is called in {', '.join(senders)}"
 

@@ -1,11 +1,12 @@
 /* What the review API and `tandem review` do with tickets (ledger/queue_store.h), in one form:
- *    {"object": "review_ticket", "id", "tier", "exchange", "state", "data_class", "created",
- *     "expires", "lease_until", "holder", "takes", "ended", "outcome" (or null),
- *     and of one ticket:
- *     "shown": "whole", "redacted" or "withheld",
- *     "question": [{"role", "content"}], "candidates": [{"tier", "model", "confidence", "content"}],
- *     "route", "reasons", "cost_of_error_usd", "review_usd", "answer" (of an ended one, or null),
- *     "looks": [{"at", "who", "what"}]}
+ *
+ *   {"object": "review_ticket", "id", "tier", "exchange", "state", "data_class", "created",
+ *    "expires", "lease_until", "holder", "takes", "ended", "outcome" (or null),
+ *    and of one ticket:
+ *    "shown": "whole", "redacted" or "withheld",
+ *    "question": [{"role", "content"}], "candidates": [{"tier", "model", "confidence", "content"}],
+ *    "route", "reasons", "cost_of_error_usd", "review_usd", "answer" (of an ended one, or null),
+ *    "looks": [{"at", "who", "what"}]}
  *
  * Whoever is not cleared for the question's class sees it redacted: with surrogates, if what is
  * left then is of a class that they may see, else without any text. Each look is noted before it
