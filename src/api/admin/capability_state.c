@@ -38,7 +38,7 @@ const char *capability_feature(size_t number)
 static uint32_t features_of(const struct tier_facts *facts)
 {
     uint32_t bits = 1u << FEATURE_ANSWERS;
-    if (facts->place != TD_PLACE_DEVICE)
+    if (facts->place != TD_PLACE_DEVICE && !facts->people)
         bits |= 1u << FEATURE_LARGER;
     for (size_t i = FEATURE_FIRST_ABILITY; i < FEATURE_COUNT; i++)
         if (!(facts->lacks & features[i].capability))

@@ -287,7 +287,7 @@ static bool can_reach(struct deferral *deferral, double now_ms)
     for (size_t i = 0; i < services->tier_count; i++) {
         const struct tier_facts *facts = &services->tiers[i]->facts;
         bool linked = facts->loopback || device.network != TD_NETWORK_OFFLINE;
-        if (facts->place == TD_PLACE_DEVICE || !facts->has_key || !linked)
+        if (facts->place == TD_PLACE_DEVICE || facts->people || !facts->has_key || !linked)
             continue;
         if (!services->health || tier_health_usable(services->health, i, (uint64_t)now_ms))
             reached = true;

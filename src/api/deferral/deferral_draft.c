@@ -165,12 +165,14 @@ void deferral_draft_deinit(struct deferral_draft *draft)
 
 /* --- when it waits --- */
 
-/* The number of a tier elsewhere; SIZE_MAX: it is on the device. */
+/* The number of a tier elsewhere; SIZE_MAX: it is on the device, or has people. */
 static size_t find_elsewhere(const struct exchange_services *services, const char *tier)
 {
-    for (size_t i = 0; i < services->tier_count; i++)
-        if (strcmp(services->tiers[i]->facts.name, tier) == 0)
-            return services->tiers[i]->facts.place != TD_PLACE_DEVICE ? i : SIZE_MAX;
+    for (size_t i = 0; i < services->tier_count; i++) {
+        const struct tier_facts *facts = &services->tiers[i]->facts;
+        if (strcmp(facts->name, tier) == 0)
+            return facts->place != TD_PLACE_DEVICE && !facts->people ? i : SIZE_MAX;
+    }
     return SIZE_MAX;
 }
 
@@ -188,8 +190,8 @@ static const char *cause_of(const struct exchange_services *services,
                             const struct exchange_event *event)
 {
     const struct exchange_summary *summary = event->summary;
-    if (event->kind != EXCHANGE_FAILED && !summary->degraded)
-        return NULL;
+    if (summary->pending || (event->kind != EXCHANGE_FAILED && !summary->degraded))
+        return NULL; /* people have it, or nothing is missing */
     for (size_t i = 0; i < summary->reason_count; i++) {
         const struct reason *reason = &summary->reasons[i];
         size_t tier = find_elsewhere(services, reason->tier);

@@ -488,22 +488,23 @@ enum td_status history_shared_append(struct history_shared *shared,
     return status;
 }
 
-/* One that waits to be written. */
+/* One that waits to be written: as it was put last. */
 static bool find_waiting(struct history_shared *shared, const char *caller, struct td_str id,
                          struct history_found *out)
 {
+    const struct history_record *record = NULL;
     bool found = false;
     pthread_mutex_lock(&shared->lock);
-    for (const struct history_job *job = shared->first; job && !found; job = job->next) {
-        const struct history_record *record = &job->record;
-        if (job->kind == JOB_APPEND || !str_equal(str_from(record->id), id) ||
-            strcmp(record->owner.caller ? record->owner.caller : "", caller ? caller : "") != 0)
-            continue;
+    for (const struct history_job *job = shared->first; job; job = job->next)
+        if (job->kind != JOB_APPEND && str_equal(str_from(job->record.id), id) &&
+            strcmp(job->record.owner.caller ? job->record.owner.caller : "",
+                   caller ? caller : "") == 0)
+            record = &job->record;
+    if (record)
         *out = (struct history_found){.state = record->state,
                                       .background = record->background,
                                       .data_class = record->data_class};
-        if (!(out->lists = calloc(record->list_count + 1, sizeof *out->lists)))
-            break;
+    if (record && (out->lists = calloc(record->list_count + 1, sizeof *out->lists)) != NULL) {
         if (record->previous)
             memcpy(out->previous, record->previous,
                    strnlen(record->previous, sizeof out->previous - 1));

@@ -53,7 +53,8 @@ struct lane *lane_beside(const struct exchange *ex)
 
 static struct tier *asked_tier(const struct exchange *ex, size_t tier)
 {
-    return (ex->services->asked ? ex->services->asked : ex->services->tiers)[tier];
+    struct tier *cached = ex->services->asked ? ex->services->asked[tier] : NULL;
+    return cached ? cached : ex->services->tiers[tier];
 }
 
 void lane_deinit(struct lane *lane)
@@ -450,6 +451,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         return false;
     struct lane *first = ex->lanes;
     struct lane *lane = first->running || ex->waiting == first ? first + 1 : first;
+    ASSERT(!lane->running && lane != ex->waiting);
     *attempt = (struct attempt){
         .tier = tier,
         .rung = rung,

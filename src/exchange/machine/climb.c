@@ -123,7 +123,8 @@ static void advance(struct exchange *ex, enum outcome outcome)
         size_t rung;
         deadline_skip_rungs(ex, ex->kept || ex->left);
         if (ex->kept)
-            review_skip_rungs(ex, ex->kept->confidence);
+            review_skip_rungs(ex,
+                              ex->kept->why_left == REASON_LEFT_REFUTED ? 0 : ex->kept->confidence);
         switch (find_step(ex, outcome)) {
         case STEP_NEXT_RUNG:
             fallback = ex->rung_next >= ex->plan.climb_count;
@@ -361,6 +362,7 @@ void climb_refute(struct exchange *ex, const char *why)
     ex->current->why_left = REASON_LEFT_REFUTED;
     plan_add_reason(&ex->plan, REASON_LEFT_REFUTED, ex->facts[ex->current->tier].name, "%s", why);
     ex->current->outcome = ATTEMPT_ESCALATED;
+    review_note_candidate(ex);
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
 }

@@ -371,6 +371,9 @@ static enum td_status empty_ladder(const struct exchange *ex, char message[stati
     } else if (was_removed_for(ex, REASON_REMOVED_CAPPED)) {
         status = TD_BUSY;
         text = "every tier that may answer is off the device: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_FULL)) {
+        status = TD_BUSY;
+        text = "as many questions wait for people as may: ";
     } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
         status = TD_LIMIT;
         text = TOO_LONG "of every tier that may answer: ";

@@ -75,7 +75,7 @@ struct exchange_services {
     struct tier **tiers;
     size_t tier_count;
     /* [tier_count] what attempts ask in the place of `tiers`, with answers that were kept (tiers of
-     * api/cache); NULL = the tiers themselves. */
+     * api/cache); NULL, also of one = the tier itself. */
     struct tier *const *asked;
     size_t all_cloud_tier; /* whose price an all-cloud policy would pay; SIZE_MAX none */
     uint32_t deadline_ms;  /* of the whole exchange; 0 = none */

@@ -394,6 +394,8 @@ static bool answered(struct exchange *ex, void *state)
     own->first_tier = ex->current->tier;
     own->whole_ms = exchange_now_ms(ex) - ex->created_ms;
     ex->waiting = ex->lane;
+    if (!own->asked && lane_beside(ex)) /* a hedge: its lane is needed */
+        lane_stop(lane_beside(ex), ATTEMPT_CANCELLED);
     if (own->by == VERIFY_SCORE)
         ask_for_verdict(ex, own);
     else if (!own->asked) /* it was whole before the other was asked */

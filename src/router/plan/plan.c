@@ -585,20 +585,22 @@ static size_t permit(const struct question *q, size_t tier_count, size_t permitt
     return permitted_count;
 }
 
-/* By how much the least late of the tiers that can be asked is late: nearly always 0. */
+/* By how much the least late of the tiers that can be asked is late: nearly always 0. People save no
+ * time, so none is left for them. */
 static double least_late_ms(const struct question *q, const size_t *ladder, size_t count)
 {
     double least = INFINITY;
     for (size_t i = 0; i < count; i++)
-        if (tier_is_available(q, ladder[i]))
+        if (!q->facts[ladder[i]].people && tier_is_available(q, ladder[i]))
             least = fmin(least, late_ms(q, ladder[i]));
-    return least;
+    return isinf(least) ? 0 : least;
 }
 
 static bool can_relieve(const struct question *q, const size_t *ladder, size_t count)
 {
     for (size_t i = 0; q->signals->moment.device_level >= DEVICE_WALL && i < count; i++)
-        if (q->facts[ladder[i]].place != TD_PLACE_DEVICE && tier_is_available(q, ladder[i]))
+        if (q->facts[ladder[i]].place != TD_PLACE_DEVICE && !q->facts[ladder[i]].people &&
+            tier_is_available(q, ladder[i]))
             return true;
     return false;
 }

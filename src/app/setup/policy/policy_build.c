@@ -406,7 +406,7 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
 }
 
 /* The queue is on this device, and who may see what in it is a matter of its reviewers' clearance.
- * Only where nodes share it does what is restricted stay out. */
+ * Only out of one that nodes share, which is not sealed, contractual and restricted data stay. */
 static void set_people(const struct config *config, const struct config_tier *tier,
                        struct tier_facts *facts)
 {
@@ -414,6 +414,8 @@ static void set_people(const struct config *config, const struct config_tier *ti
     unsigned sees = facts->ruled ? facts->sees & (lower - 1) : lower - 1;
     facts->people = true;
     facts->ruled = true;
+    if (config->state)
+        sees &= ~(1u << TD_CLASS_CONTRACTUAL);
     facts->sees = sees == lower - 1 && !config->state ? sees | lower : sees;
     facts->loopback = !config->state;
     facts->provider = "review";

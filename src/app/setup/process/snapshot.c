@@ -585,6 +585,8 @@ static enum td_status make_cached(struct snapshot *snapshot, const struct snapsh
                                                         (enum cache_answers)config->cache.answers,
                                                     .identity = identity,
                                                     .similar = similar};
+        if (snapshot->tiers[i]->facts.people) /* each question is theirs anew */
+            continue;
         identify(snapshot, i, identity, sizeof identity);
         if (!(snapshot->asked[i] = cached_tier_new(&options)))
             return error_set(err, TD_NO_MEMORY, "no memory for the tiers");
