@@ -370,7 +370,7 @@ static void test_no_rise_is_lost_while_the_file_is_rewritten(void)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     close_kept(&kept);
-    CHECK(bytes_of(PATH) < 131072); /* half of what the records take without that */
+    CHECK(bytes_of(PATH) < 131072); /* two thirds of what all take */
     kept = open_kept(64);
     for (uint64_t key = 1; key <= KEYS; key++)
         CHECK(go_on(kept.classes, NULL, key, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
