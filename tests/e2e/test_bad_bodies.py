@@ -33,6 +33,10 @@ def endpoints():
             yield path.replace("/*", "/auto", 1), body
 
 
+# Without a tier of people, theirs is no endpoint of this server.
+PEOPLE = "  - {name: people, kind: review}\n"
+
+
 def malformed(body):
     """Texts that are no such body, whatever their members say."""
     text, first = json.dumps(body), next(iter(body))
@@ -63,7 +67,7 @@ def shape_of(path, error):
 def test_what_is_no_body_of_json_is_refused_by_each_endpoint():
     cloud = ScriptedCloud(Script(text="x"))
     count = 0
-    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(edge_first(cloud.base_url, PEOPLE), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         for path, body in endpoints():
             for name, text in malformed(body).items():
                 answer = tandem.request("POST", path, text)
@@ -80,7 +84,7 @@ def test_what_is_no_body_of_json_is_refused_by_each_endpoint():
 def test_no_wrong_type_of_a_member_is_a_fault_of_the_server():
     cloud = ScriptedCloud(Script(text="x"))
     count = refused = 0
-    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(edge_first(cloud.base_url, PEOPLE), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         for path, body in endpoints():
             for member in body:
                 for value in WRONG:
