@@ -30,7 +30,17 @@ MIXES = {
     "Q4_K": (gguf_quant.Q4_K, gguf_quant.Q6_K),
 }
 FILE_TYPES = {"F16": 1, "Q8_0": 7, "Q6_K": 18, "Q4_K": 15}  # general.file_type
-CHAT_TEMPLATE = (pathlib.Path(__file__).resolve().parent / "chat_template.jinja").read_text()
+TOOLS_TEMPLATE = (pathlib.Path(__file__).resolve().parent / "chat_template.jinja").read_text()
+# The same where there are no tools: a template that names calls says that a model makes them.
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content']"
+    " + '<|im_end|>' + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+
+
+def chat_template(vocab):
+    return TOOLS_TEMPLATE if vocab.has_tools() else PLAIN_TEMPLATE
 
 
 def add_general(out, model, mix):
@@ -67,7 +77,7 @@ def add_vocabulary(out, vocab):
     out.add("tokenizer.ggml.eos_token_id", U32, vocab.end)
     out.add("tokenizer.ggml.padding_token_id", U32, vocab.pad)
     out.add("tokenizer.ggml.add_bos_token", BOOL, False)
-    out.add("tokenizer.chat_template", STRING, CHAT_TEMPLATE)
+    out.add("tokenizer.chat_template", STRING, chat_template(vocab))
     out.add("tandem.not_mine_token_id", U32, vocab.not_mine)
     # Answers are labels and values, which are right or wrong: greedy, unless a request says
     # otherwise.
@@ -107,11 +117,17 @@ def write(net, vocab, model, mix, fitted, path):
 
 
 def load(source, model):
-    """(network, vocabulary) as training left them."""
+    """(network, vocabulary) as training left them, without what a model that calls no tools has not
+    learned."""
     saved = torch.load(source / f"{model}.pt", weights_only=True, map_location="cpu")
-    net = Nano(Config(**saved["config"])).eval()
-    net.load_state_dict(saved["state"])
-    return net, Vocabulary.load(source / "vocab.json")
+    vocab = Vocabulary.load(source / "vocab.json")
+    if "tools" not in data.MIXES[model]:
+        vocab = vocab.without_tools()
+    known = len(vocab.tokens)
+    net = Nano(Config(**{**saved["config"], "vocab_size": known})).eval()
+    state = saved["state"]
+    net.load_state_dict({**state, "token_embd.weight": state["token_embd.weight"][:known]})
+    return net, vocab
 
 
 def main():

@@ -13,7 +13,7 @@ import struct
 
 import torch
 
-from export import CHAT_TEMPLATE, load
+from export import chat_template, load
 from tokenizer import QWEN2, TYPE_CONTROL
 
 NAMES = {
@@ -102,7 +102,7 @@ def write(net, vocab, folder):
         "eos_token": vocab.tokens[vocab.end],
         "pad_token": vocab.tokens[vocab.pad],
         "add_bos_token": False,
-        "chat_template": CHAT_TEMPLATE,
+        "chat_template": chat_template(vocab),
     }
     (folder / "tokenizer_config.json").write_text(json.dumps(special))
 

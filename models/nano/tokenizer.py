@@ -79,12 +79,23 @@ class Vocabulary:
         new = [l for l in labels if l not in set(tokens)]
         return cls(tokens + new, merges, types + [TYPE_NORMAL] * len(new), labels).with_tools()
 
+    def has_tools(self):
+        return TOOL_CALL in self.ids
+
     def with_tools(self):
         """The same with the marks of tool calls, if it has none yet."""
-        if TOOL_CALL in self.ids:
+        if self.has_tools():
             return self
         types = self.types + [TYPE_CONTROL] * len(TOOL_MARKS)
         return Vocabulary(self.tokens + TOOL_MARKS, self.merges, types, self.labels)
+
+    def without_tools(self):
+        """The same without the marks of tool calls, which are its last tokens. A file that has them
+        is asked for calls."""
+        if not self.has_tools():
+            return self
+        count = len(self.tokens) - len(TOOL_MARKS)
+        return Vocabulary(self.tokens[:count], self.merges, self.types[:count], self.labels)
 
     def save(self, path):
         path.write_text(

@@ -64,6 +64,7 @@ static const int allowed[] = {
     CALL(gettid),
     CALL(getpid),
     CALL(rt_sigprocmask),
+    CALL(rt_sigtimedwait),
     CALL(rt_sigreturn),
     CALL(sigaltstack),
     CALL(clock_gettime),

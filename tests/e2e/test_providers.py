@@ -66,7 +66,7 @@ def test_what_a_kind_cannot_know_is_asked_for():
         (tier("vllm"), "tier 'cloud' of kind vllm needs a model"),
         (tier("azure", model="d"), "needs a base_url, or the variable AZURE_OPENAI_ENDPOINT"),
         (tier("groq", api_version="v1"), "api_version is of tiers of kind azure"),
-        (tier("groqq"), "one of local, openai, openrouter, groq"),
+        (tier("groqq"), "one of local, review, openai, openrouter, groq"),
         (tier("groq", headers="[{name: Host, value: x}]"), "may not set the header 'Host'"),
         (tier("groq", keys="[{name: a, env: A}, {name: a, env: B}]"), "two keys named 'a'"),
         (tier("groq", keys="[{name: a}]"), "needs an env or a file"),

@@ -32,7 +32,7 @@ TIER = """
     base_url: {url}
     completions: true
 """
-UNCLEAR = ASKED + "turn it up a bit"  # to the embedded model
+UNCLEAR = ASKED + "i need more"  # to the embedded model
 SURE, UNSURE = -0.01, -2.5
 
 

@@ -61,6 +61,8 @@ def team(script: Script | None = None) -> Iterator[tuple[Any, ...]]:
         made.append(keys(a, "add", "other"))
         known = [one["key"] for one in made]
         for tandem in (a, b):
+            # Before it knows of any key it lets everybody in.
+            wait_until(lambda t=tandem: t.get("/v1/models").status == 401, 2)
             for key in known:
                 wait_until(
                     lambda t=tandem, k=key: t.get("/v1/models", headers=bearer(k)).status == 200, 2

@@ -29,7 +29,8 @@ def question(i: int) -> str:
 
 def lines(count: int) -> str:
     """JSON lines of prompts: one of 20 is about a refund."""
-    return "".join(json.dumps({"prompt": question(i)}) + "\n" for i in range(count))
+    asked = "Classify the intent: "
+    return "".join(json.dumps({"prompt": asked + question(i)}) + "\n" for i in range(count))
 
 
 def rows_of(data: bytes, name: str) -> tuple[int, int]:

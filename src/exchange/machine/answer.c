@@ -374,6 +374,8 @@ static void end(struct exchange *ex, enum exchange_end how)
 {
     ASSERT(!ex->ended);
     struct exchange_summary *summary = &ex->answer.summary;
+    for (size_t i = 0; i < LANES_MAX; i++) /* nothing of it may call back any more */
+        lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);
     summarize_end(ex, how);
     summary->standing = standing_of(ex, how);
     if (summary->standing == ANSWER_NONE) {

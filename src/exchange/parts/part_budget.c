@@ -98,6 +98,8 @@ static void inform(struct exchange *ex, void *state, const struct route *route)
 double part_budget_answer_usd(const struct exchange *ex, size_t tier)
 {
     ASSERT(tier < ex->services->tier_count);
+    if (ex->facts[tier].people)
+        return ex->facts[tier].review_usd;
     uint32_t wanted = ex->request.tokens_max;
     const struct tier_usage usage = {
         .prompt_tokens = ex->states[tier].prompt_tokens,

@@ -110,7 +110,9 @@ static void on_slow(void *ctx)
         !is_hedged(ex) || !has_rung(ex))
         return;
     size_t rung = ex->rung_next, tier = ex->plan.rungs[rung];
-    if (!is_affordable(ex, tier))
+    bool spared = ex->facts[tier].place == TD_PLACE_DEVICE &&
+                  ex->signals.moment.device_level >= DEVICE_HOT;
+    if (spared || !is_affordable(ex, tier))
         return;
     double waited = exchange_now_ms(ex) - ex->created_ms - slow->attempt->start_ms;
     const char *first = ex->facts[slow->attempt->tier].name;

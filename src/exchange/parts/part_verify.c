@@ -109,14 +109,32 @@ static void give_up(struct exchange *ex, struct verify_state *own, enum verifica
                     "it did not check the answer: %s", why);
 }
 
+/* Nobody can be asked. Of what the device answers to high stakes that is said. */
+static void tell_unchecked(struct exchange *ex, const struct verify_settings *settings)
+{
+    const struct tier_facts *first = &ex->facts[ex->plan.rungs[0]];
+    if (is_race(ex) || first->place != TD_PLACE_DEVICE)
+        return;
+    ex->verification = (struct verification){.state = VERIFICATION_FAILED,
+                                             .by = settings->by,
+                                             .checked = first->name,
+                                             .high = !part_verify_is_sampled(ex)};
+    plan_add_reason(&ex->plan, REASON_UNVERIFIED, first->name,
+                    "its answer is not checked: no tier that could do so can be asked");
+}
+
 /* What it may cost is promised here: the plan's own promise is for one answer. */
 static void planned(struct exchange *ex, void *state)
 {
     struct verify_state *own = state;
     const struct verify_settings *settings = &ex->plan.route->verify;
-    if (ex->plan.climb_count < 2 || !is_wanted(ex) || (own->rung = checking_rung(ex)) == SIZE_MAX ||
-        ex->plan.rung_count + 2 > ATTEMPTS_MAX)
+    if (ex->plan.climb_count == 0 || ex->plan.rung_count + 2 > ATTEMPTS_MAX || !is_wanted(ex))
         return;
+    own->rung = checking_rung(ex);
+    if (own->rung == SIZE_MAX) {
+        tell_unchecked(ex, settings);
+        return;
+    }
     size_t tier = ex->plan.rungs[own->rung];
     double usd = part_budget_answer_usd(ex, tier);
     own->by = is_race(ex) ? VERIFY_ANSWER : settings->by;
@@ -172,7 +190,7 @@ static void on_timer(void *ctx)
         struct lane *waiting = ex->waiting;
         give_up(ex, own, VERIFICATION_TIMEOUT, "it said nothing in time");
         climb_settle(ex, waiting);
-    } else if (!own->asked && ex->lane->running && !lane_beside(ex)) {
+    } else if (own->by != VERIFY_OFF && !own->asked && ex->lane->running && !lane_beside(ex)) {
         ask(ex, own);
         if (own->by != VERIFY_OFF && ex->rung_next <= own->rung)
             ex->rung_next = own->rung + 1;
@@ -196,6 +214,8 @@ static void started(struct exchange *ex, void *state)
         return;
     if (ex->current->rung >= own->rung) { /* what answers now is no weaker */
         own->by = VERIFY_OFF;
+        if (own->timer)
+            loop_timer_stop(ex->loop, own->timer);
         ex->verification.state = VERIFICATION_NONE;
         return;
     }
@@ -401,6 +421,8 @@ static bool answered(struct exchange *ex, void *state)
     else if (!own->asked) /* it was whole before the other was asked */
         ask(ex, own);
     uint32_t deadline_ms = ex->plan.route->verify.deadline_ms;
+    if (is_race(ex) && own->timer) /* a race has the deadline of its request alone */
+        loop_timer_stop(ex->loop, own->timer);
     if (own->by != VERIFY_OFF && (is_race(ex) || arm(ex, own, deadline_ms)))
         return true;
     ex->waiting = NULL;

@@ -320,8 +320,10 @@ static bool outside_rule(const struct question *q, size_t tier, char why[REASON_
 static bool beyond_budget(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct tier_facts *facts = &q->facts[tier];
-    return q->signals->budget && q->signals->budget_used >= 1 &&
-           (facts->input_usd_per_mtok > 0 || facts->output_usd_per_mtok > 0) &&
+    bool spent = q->signals->budget && q->signals->budget_used >= 1;
+    bool short_of = q->signals->budget && facts->review_usd > q->signals->budget_left_usd;
+    bool costs = facts->input_usd_per_mtok > 0 || facts->output_usd_per_mtok > 0;
+    return ((spent && costs) || (short_of && facts->people)) &&
            removed(why, "the budget '%.60s' is spent for %s", q->signals->budget,
                    q->signals->budget_period ? q->signals->budget_period : "today");
 }
