@@ -83,29 +83,24 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-/* What nobody ended in time has expired, and what was kept long enough goes. */
-static void sweep_locked(struct queue_store *store, const struct queue_entry *entry)
+/* What nobody ended in time has expired, at that time. */
+static enum td_status expire_locked(struct queue_store *store, struct td_error *err)
 {
-    (void)!small_database_run(
+    return small_database_run(
         store->db, store->path,
         small_database_prepare(store->db,
-                               "UPDATE queued SET state = 3, ended_s = ?1 WHERE state <= 1"
+                               "UPDATE queued SET state = 3, ended_s = expires_s WHERE state <= 1"
                                " AND expires_s <= ?1",
                                "i", now_s()),
-        NULL);
-    if (entry->keep_s > 0)
-        (void)!small_database_run(
-            store->db, store->path,
-            small_database_prepare(
-                store->db, "DELETE FROM queued WHERE queue = ?1 AND state >= 2 AND ended_s < ?2",
-                "ti", entry->queue, now_s() - (int64_t)entry->keep_s),
-            NULL);
+        err);
 }
 
 void queue_store_set_listener(struct queue_store *store, queue_listener_fn *fn, void *ctx)
 {
+    pthread_mutex_lock(&store->lock);
     store->listener = fn;
     store->listener_ctx = ctx;
+    pthread_mutex_unlock(&store->lock);
 }
 
 /* --- looking --- */
@@ -215,8 +210,12 @@ static bool note_state(void *ctx, const struct queued *row)
 static void tell(struct queue_store *store, const char *id)
 {
     struct queued row;
-    if (store->listener && queue_store_find(store, NULL, id, note_state, &row, NULL) == TD_OK)
-        store->listener(store->listener_ctx, &row);
+    pthread_mutex_lock(&store->lock);
+    queue_listener_fn *listener = store->listener;
+    void *ctx = store->listener_ctx;
+    pthread_mutex_unlock(&store->lock);
+    if (listener && queue_store_find(store, NULL, id, note_state, &row, NULL) == TD_OK)
+        listener(ctx, &row);
 }
 
 /* Why a step changed nothing. */
@@ -310,7 +309,7 @@ enum td_status queue_store_finish(struct queue_store *store, const char *id, con
 static enum td_status add_locked(struct queue_store *store, const struct queue_entry *entry,
                                  const char *id, struct td_error *err)
 {
-    sweep_locked(store, entry);
+    (void)!expire_locked(store, NULL);
     int64_t open = small_database_number(
         small_database_prepare(store->db,
                                "SELECT count(*) FROM queued WHERE queue = ?1 AND state <= 1", "t",
@@ -390,6 +389,56 @@ void queue_store_outcomes(struct queue_store *store, const char *queue, queue_ou
         fn(ctx, or_empty(db_text(row, 0)), (uint64_t)db_int(row, 1));
     db_end(row);
     pthread_mutex_unlock(&store->lock);
+}
+
+/* --- what was kept long enough --- */
+
+/* Of the first queue behind the name `after`: the name, or "" when there is none. */
+static enum td_status next_queue_locked(struct queue_store *store, char queue[QUEUED_NAME_BYTES],
+                                        struct td_error *err)
+{
+    struct db_statement *row = small_database_prepare(
+        store->db, "SELECT min(queue) FROM queued WHERE queue > ?1", "t", queue);
+    enum db_step code = row ? db_step(row) : DB_FAILED;
+    *queue = '\0';
+    if (code == DB_ROW)
+        read_column(row, 0, queue, QUEUED_NAME_BYTES);
+    enum td_status status = code == DB_FAILED ? db_error(store->db, store->path, err) : TD_OK;
+    db_end(row);
+    return status;
+}
+
+static enum td_status remove_locked(struct queue_store *store, const char *queue, uint32_t keep_s,
+                                    bool *removed, struct td_error *err)
+{
+    enum td_status status = small_database_run(
+        store->db, store->path,
+        small_database_prepare(
+            store->db, "DELETE FROM queued WHERE queue = ?1 AND state >= 2 AND ended_s < ?2", "ti",
+            queue, now_s() - (int64_t)keep_s),
+        err);
+    *removed = *removed || (status == TD_OK && db_changes(store->db) > 0);
+    return status;
+}
+
+enum td_status queue_store_sweep(struct queue_store *store, queue_keep_fn *keep, void *ctx,
+                                 struct td_error *err)
+{
+    char queue[QUEUED_NAME_BYTES] = "";
+    bool removed = false;
+    pthread_mutex_lock(&store->lock);
+    enum td_status status = expire_locked(store, err);
+    if (status == TD_OK)
+        status = next_queue_locked(store, queue, err);
+    while (status == TD_OK && *queue) {
+        status = remove_locked(store, queue, keep(ctx, queue), &removed, err);
+        if (status == TD_OK)
+            status = next_queue_locked(store, queue, err);
+    }
+    if (removed)
+        (void)!db_empty_log(store->db);
+    pthread_mutex_unlock(&store->lock);
+    return status;
 }
 
 /* --- notes --- */

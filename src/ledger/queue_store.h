@@ -50,8 +50,7 @@ TD_MUST_CHECK enum td_status queue_store_open(const char *path, struct queue_sto
 void queue_store_close(struct queue_store *store); /* accepts NULL */
 
 /* Who is told that an entry came (state open) or was ended, after that is on the disk: without
- * its texts. Before others use the store; fn may be called by any of their threads, and calls
- * nothing of the store. */
+ * its texts. fn may be called by any thread that uses the store, and calls nothing of the store. */
 typedef void queue_listener_fn(void *ctx, const struct queued *row);
 void queue_store_set_listener(struct queue_store *store, queue_listener_fn *fn, void *ctx);
 
@@ -60,7 +59,6 @@ struct queue_entry {
     int data_class;
     int64_t expires_s;
     uint32_t open_max; /* entries of the queue that have not ended; TD_BUSY beyond them */
-    uint32_t keep_s;   /* its entries that ended longer ago than that go; 0 = none */
     struct td_str body;
 };
 TD_MUST_CHECK enum td_status queue_store_add(struct queue_store *store,
@@ -114,6 +112,11 @@ TD_MUST_CHECK enum td_status queue_store_note(struct queue_store *store, const c
 typedef void queue_note_fn(void *ctx, int64_t at_s, const char *who, const char *what);
 TD_MUST_CHECK enum td_status queue_store_notes(struct queue_store *store, const char *id,
                                                queue_note_fn *fn, void *ctx, struct td_error *err);
+
+/* Removes what ended longer ago than its queue's entries are kept. Calls nothing of the store. */
+typedef uint32_t queue_keep_fn(void *ctx, const char *queue); /* in seconds */
+TD_MUST_CHECK enum td_status queue_store_sweep(struct queue_store *store, queue_keep_fn *keep,
+                                               void *ctx, struct td_error *err);
 
 /* Removes a user's entries whole. owner NULL: of all owners' users of that name. */
 TD_MUST_CHECK enum td_status queue_store_forget(struct queue_store *store, const char *owner,

@@ -40,6 +40,9 @@ routes:
 {more}"""
 
 
+ALONE = "tiers: [{name: local, kind: local}]\n"
+
+
 def ask(tandem, words=QUESTION, headers=None, **options):
     return tandem.chat(words, headers, max_tokens=8, tandem={**HIGH, **options}, user="ann")
 
@@ -201,6 +204,19 @@ def test_bad_answers_are_refused_and_change_nothing():
         equal((row["state"], row["takes"]), ("open", 0))
 
 
+def reload(tandem, text):
+    """The server takes this configuration. Returns its policy's version."""
+    tandem.config.write_text(text)
+    lines = len(tandem.log)
+    tandem.process.send_signal(signal.SIGHUP)
+
+    def told():
+        return [line for line in tandem.log[lines:] if "config_reloaded" in line]
+
+    wait_until(told, 20, "the reload")
+    return told()[0].split("policy=")[1].split()[0]
+
+
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -213,17 +229,28 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@case
-def test_a_webhook_tells_of_tickets_and_of_final_answers_signed_and_without_texts():
+@contextlib.contextmanager
+def receiving():
+    """A receiver of webhooks, and the configuration that names it."""
     receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     receiver.got = []
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
-    secret = base64.b64encode(b"s" * 24).decode()
     hook = f"""webhooks:
   - {{name: desk, url: "http://127.0.0.1:{receiver.server_address[1]}/", secret_env: HOOK,
      events: ["review.*"], allow_private: true}}
 """
-    with Tandem(config(more=hook), env={"HOOK": "whsec_" + secret}) as tandem:
+    try:
+        yield receiver, hook
+    finally:
+        receiver.shutdown()
+
+
+SECRET = {"HOOK": "whsec_" + base64.b64encode(b"s" * 24).decode()}
+
+
+@case
+def test_a_webhook_tells_of_tickets_and_of_final_answers_signed_and_without_texts():
+    with receiving() as (receiver, hook), Tandem(config(more=hook), env=SECRET) as tandem:
         exchange = ask(tandem).tandem["exchange"]
         ticket = tickets(tandem)[0]["id"]
         equal(step(tandem, ticket, "answer", {"candidate": 0}).status, 200)
@@ -243,7 +270,17 @@ def test_a_webhook_tells_of_tickets_and_of_final_answers_signed_and_without_text
         signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
         mark = hmac.new(b"s" * 24, signed, "sha256").digest()
         equal(headers["webhook-signature"], "v1," + base64.b64encode(mark).decode())
-    receiver.shutdown()
+
+
+@case
+def test_a_webhook_is_told_of_the_tickets_of_a_tier_that_came_with_a_reload():
+    with receiving() as (receiver, hook), Tandem(ALONE + hook, env=SECRET) as tandem:
+        assert "pending" not in ask(tandem).tandem
+        reload(tandem, config(more=hook))
+        exchange = ask(tandem).tandem["exchange"]
+        wait_until(lambda: receiver.got, 10, "the event")
+        event = json.loads(receiver.got[0][1])
+        equal((event["type"], event["data"]["exchange"]), ("review.created", exchange))
 
 
 @case
@@ -346,6 +383,65 @@ def test_a_forgotten_users_tickets_are_gone():
         gone = tandem.request("POST", "/tandem/v1/forget", {"user": "ann"})
         equal(gone.json["tickets"], 1, gone.body.decode())
         equal(final(tandem, exchange).status, 404)
+
+
+@case
+def test_a_forgotten_users_tickets_are_gone_when_their_tier_is_gone():
+    state = Path(tempfile.mkdtemp(prefix="tandem-review-"))
+    env = {"TANDEM_STATE_DIR": state}
+
+    def forget(tandem):
+        return tandem.request("POST", "/tandem/v1/forget", {"user": "ann"}).json["tickets"]
+
+    try:
+        with Tandem(config(), env=env) as tandem:
+            ask(tandem)
+            reload(tandem, ALONE)
+            equal(forget(tandem), 1)
+            reload(tandem, config())
+            exchange = ask(tandem).tandem["exchange"]
+        with Tandem(ALONE, env=env) as tandem:
+            equal(final(tandem, exchange).json["status"], "pending")
+            equal(forget(tandem), 1)
+            equal((forget(tandem), final(tandem, exchange).status), (0, 404))
+    finally:
+        shutil.rmtree(state)
+
+
+@case
+def test_a_replay_of_the_same_policy_knows_people():
+    def policy(queue_max):
+        start = "kind: hybrid, tiers: [local, people], start: people"
+        text = config(f"queue_max: {queue_max}").split("routes:")[0]
+        return f"""{text}routes:
+  - {{name: auto, {start}}}
+  - {{name: quiet, {start}, zero_retention: true}}
+"""
+
+    with Tandem(policy(1)) as tandem:
+        equal(tandem.chat(QUESTION, max_tokens=8).tandem["pending"], True)
+        time.sleep(0.4)
+        for answer, code in [
+            (tandem.chat(QUESTION, max_tokens=8), "removed_full"),
+            (tandem.chat(QUESTION, max_tokens=8, model="quiet"), "removed_capability"),
+            (tandem.chat(QUESTION, max_tokens=8, tandem={"slo_ms": 20000}), "removed_too_slow"),
+        ]:
+            equal(answer.tandem["tier"], "local")
+            assert code in codes(answer), (code, codes(answer))
+
+        def replay(queue_max):
+            other = tandem.state / "other.yaml"
+            other.write_text(policy(queue_max))
+            code, out, err = run("replay", "--policy", other, "--json", env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        wait_until(lambda: replay(1)["exchanges"] == 4, 10, "four records")
+        same = replay(1)
+        equal((same["start_changed"], same["refused"]), (0, 0), same)
+        equal(replay(5)["start_changed"], 1)  # the one that found the queue full
+        versions = [reload(tandem, policy(queue_max)) for queue_max in (1, 2, 1)]
+        assert versions[0] == versions[2] != versions[1], versions
 
 
 @case

@@ -25,7 +25,6 @@
 #include "ledger/forget.h"
 #include "ledger/ledger.h"
 #include "ledger/queue_store.h"
-#include "tier/review/review.h"
 
 #include <stdlib.h>
 
@@ -40,7 +39,7 @@ struct forget_work {
     struct file_store *files;        /* NULL = this server keeps none */
     struct history *history;         /* likewise, of responses */
     struct deferred_store *deferred; /* likewise */
-    struct queue_store *queue;       /* NULL = no tier has people */
+    struct queue_store *queue;       /* NULL = there are no tickets */
     uint64_t files_erased, responses_erased, deferred_erased, tickets_erased;
     char user[USER_BYTES_MAX];
     struct auth_who who;
@@ -183,13 +182,11 @@ static void call_stop(struct api_call *base)
     call_free(call);
 }
 
-/* It outlives the configuration that names its tier. */
+/* It outlives the configuration. */
 static struct queue_store *find_queue(struct api *api)
 {
-    struct queue_store *queue = NULL;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    for (size_t i = 0; i < services->tier_count && !queue; i++)
-        queue = tier_review_queue(services->tiers[i]);
+    struct queue_store *queue = services->queues;
     api->host->release(api->host->ctx, services);
     return queue;
 }

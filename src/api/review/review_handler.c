@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "exchange/private/review_case.h"
 #include "ledger/ledger.h"
 #include "tier/review/review.h"
 
@@ -41,14 +42,6 @@ static uint32_t lease_of(void *ctx, const char *tier)
         if (strcmp(call->services->tiers[i]->facts.name, tier) == 0)
             return tier_review_lease_s(call->services->tiers[i]);
     return REVIEW_LEASE_S;
-}
-
-static struct queue_store *queue_of(const struct exchange_services *services)
-{
-    struct queue_store *queue = NULL;
-    for (size_t i = 0; i < services->tier_count && !queue; i++)
-        queue = tier_review_queue(services->tiers[i]);
-    return queue;
 }
 
 static void close_call(struct review_call *call)
@@ -110,14 +103,14 @@ static bool read_body(struct review_call *call, struct fault *fault)
            fault_request(fault, NULL, "the body must be an object");
 }
 
-/* False when the request was answered here. Where there are no people, there are no tickets. */
+/* False when the request was answered here. Where there were never people, there are no tickets. */
 static bool open_call(struct review_call *call, struct api *api, struct http_request *request,
                       bool lists)
 {
     struct fault fault = {0};
     *call = (struct review_call){.api = api, .request = request};
     call->services = api->host->acquire(api->host->ctx);
-    call->desk.queue = queue_of(call->services);
+    call->desk.queue = call->services->queues;
     call->desk.lease_s = lease_of;
     call->desk.ctx = call;
     if (!call->desk.queue && lists)
@@ -242,16 +235,12 @@ static void learn(struct ledger *ledger, const struct review_verdict *verdict)
         (void)!ledger_put_feedback(ledger, &feedback, NULL);
     for (size_t i = 0; verdict->notice && i < count; i++) {
         const struct json *row = json_at(list, i);
-        bool right = (int64_t)i == verdict->accepted;
-        const struct ledger_shadow shadow = {.exchange = verdict->exchange,
-                                             .wall_ms = feedback.wall_ms,
-                                             .tier = json_cstr(json_get(row, "tier")),
-                                             .place = json_cstr(json_get(row, "place")),
-                                             .model = json_cstr(json_get(row, "model")),
-                                             .agreement = right,
-                                             .same = right,
-                                             .kind = "review"};
-        (void)!ledger_put_shadow(ledger, &shadow, NULL);
+        struct ledger_shadow said = {.exchange = verdict->exchange,
+                                     .wall_ms = feedback.wall_ms,
+                                     .tier = json_cstr(json_get(row, "tier")),
+                                     .place = json_cstr(json_get(row, "place")),
+                                     .model = json_cstr(json_get(row, "model"))};
+        review_case_learn(ledger, &said, (int64_t)i == verdict->accepted);
     }
 }
 
@@ -303,7 +292,7 @@ void review_handle_answer(struct api *api, struct http_request *request, const c
     struct json *value = NULL;
     char exchange[QUEUED_NAME_BYTES];
     call.services = api->host->acquire(api->host->ctx);
-    struct queue_store *queue = queue_of(call.services);
+    struct queue_store *queue = call.services->queues;
     snprintf(exchange, sizeof exchange, "%.*s", (int)sizeof exchange - 1, rest);
     enum td_status status =
         queue ? review_desk_answer(queue, access_view(&api->who), exchange, &value, &err)

@@ -118,6 +118,7 @@ struct exchange_services {
     struct consistency *consistency;         /* NULL = nothing is remembered of earlier exchanges */
     struct consistency_limits consistency_limits;
     struct ledger *ledger;         /* NULL = no record */
+    struct queue_store *queues;    /* of tickets for people, also of tiers that are gone; or NULL */
     struct account *account;       /* NULL = nobody reads it */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */

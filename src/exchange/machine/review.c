@@ -158,16 +158,12 @@ void review_learn(struct exchange *ex)
         return;
     for (size_t i = 0; i < review->candidate_count; i++) {
         const struct tier_facts *facts = &ex->facts[review->candidates[i].attempt->tier];
-        bool right = review->accepted == i + 1;
-        const struct ledger_shadow shadow = {.exchange = ex->id,
-                                             .wall_ms = clock_wall_ms(ex->services->clock),
-                                             .tier = facts->name,
-                                             .place = names_place(facts->place),
-                                             .model = facts->model,
-                                             .agreement = right,
-                                             .same = right,
-                                             .kind = "review"};
-        (void)!ledger_put_shadow(ex->services->ledger, &shadow, NULL);
+        struct ledger_shadow said = {.exchange = ex->id,
+                                     .wall_ms = clock_wall_ms(ex->services->clock),
+                                     .tier = facts->name,
+                                     .place = names_place(facts->place),
+                                     .model = facts->model};
+        review_case_learn(ex->services->ledger, &said, review->accepted == i + 1);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/private/classify.h"
+#include "ledger/ledger.h"
 #include "privacy/pseudonym/restore.h"
 #include "privacy/pseudonym/vault_json.h"
 
@@ -175,4 +176,12 @@ enum td_status review_case_restore(const struct json *what, struct td_str text, 
     vault_uses_deinit(&uses);
     vault_free(vault);
     return status;
+}
+
+void review_case_learn(struct ledger *ledger, struct ledger_shadow *said, bool right)
+{
+    said->agreement = right;
+    said->same = right;
+    said->kind = "review";
+    (void)!ledger_put_shadow(ledger, said, NULL);
 }

@@ -42,6 +42,10 @@ TD_MUST_CHECK enum td_status review_case_write(const struct review_case *what, s
                                                struct td_error *err);
 
 struct json;
+struct ledger;
+struct ledger_shadow;
+/* Records what a tier had said, which `said` names, as compared with what people said. */
+void review_case_learn(struct ledger *ledger, struct ledger_shadow *said, bool right);
 /* A reviewer's text with values in place of the case's surrogates. Appends it. */
 TD_MUST_CHECK enum td_status review_case_restore(const struct json *what, struct td_str text,
                                                  struct buf *out, struct td_error *err);

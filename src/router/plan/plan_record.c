@@ -95,6 +95,7 @@ static void put_tier(struct json_writer *to, const struct tier_facts *facts,
     put_number(to, "wait_ms", state->wait_ms);
     put_number(to, "first_ms", state->forecast_ttft_ms);
     put_number(to, "whole_ms", state->forecast_total_ms);
+    put_count(to, "tickets", state->tickets);
     json_writer_close(to, '}');
 }
 
@@ -140,6 +141,7 @@ void plan_record_write(const struct plan_record_input *in, const char *name, str
         put_weights(to, in->weights);
     put_count(to, "needs", signals->needs);
     put_flag(to, "prompt_only", signals->prompt_only);
+    put_flag(to, "keep_nothing", signals->keep_nothing);
     put_text(to, "sampling", signals->sampling);
     put_count(to, "prompt_tokens", signals->prompt_tokens);
     put_flag(to, "on_battery", signals->moment.on_battery);
@@ -227,6 +229,7 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
         .wait_ms = number(tier, "wait_ms"),
         .forecast_ttft_ms = number(tier, "first_ms"),
         .forecast_total_ms = number(tier, "whole_ms"),
+        .tickets = count(tier, "tickets"),
     };
 }
 
@@ -270,6 +273,7 @@ void plan_record_read(const struct json *record, struct plan_record_lists *lists
                                    .set = given != NULL};
     out->needs = count(record, "needs");
     out->prompt_only = flag(record, "prompt_only");
+    out->keep_nothing = flag(record, "keep_nothing");
     out->sampling = json_cstr(json_get(record, "sampling"));
     out->prompt_tokens = count(record, "prompt_tokens");
     out->moment.on_battery = flag(record, "on_battery");

@@ -8,24 +8,20 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "ledger/queue_keeper.h"
 #include "ledger/queue_store.h"
 #include "tier/door.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define LOOK_MS 250
-#define COUNT_MS 250
 #define MARGIN_MS 100 /* of the attempt's time, for what follows a pending end */
 
 struct review_tier {
     struct tier tier; /* first */
     struct review_settings settings;
     struct queue_store *queue;
-    /* How many wait, and when that was counted: each request asks. */
-    _Atomic uint64_t counted_ms;
-    _Atomic uint32_t waiting;
 };
 
 struct tier_attempt {
@@ -152,7 +148,6 @@ static enum td_status put_ticket(struct tier_attempt *attempt, const struct tier
                                       .expires_s = (int64_t)(clock_wall_ms(NULL) / 1000) +
                                                    owner->settings.expires_s,
                                       .open_max = owner->settings.open_max,
-                                      .keep_s = owner->settings.keep_s,
                                       .body = ticket->body};
     snprintf(attempt->about, sizeof attempt->about, "%s", entry.about);
     return queue_store_add(owner->queue, &entry, attempt->id, err);
@@ -187,6 +182,8 @@ static enum td_status review_start(struct tier *tier, struct loop *loop,
         attempt_free(attempt);
         return status;
     }
+    if (owner->settings.keeper)
+        queue_keeper_ask(owner->settings.keeper);
     loop_timer_start(loop, attempt->timer, 0);
     *out = attempt;
     return TD_OK;
@@ -208,15 +205,9 @@ static uint32_t review_count_prompt(struct tier *tier, const struct td_request *
 
 static void review_look(struct tier *tier, struct tier_state *out)
 {
-    struct review_tier *owner = (struct review_tier *)tier;
-    struct queue_count count;
-    uint64_t now = now_ms();
-    if (owner->queue && now - atomic_load(&owner->counted_ms) >= COUNT_MS) {
-        atomic_store(&owner->counted_ms, now);
-        queue_store_count(owner->queue, tier->facts.name, &count);
-        atomic_store(&owner->waiting, (uint32_t)count.waiting);
-    }
-    out->tickets = atomic_load(&owner->waiting);
+    const struct review_tier *owner = (const struct review_tier *)tier;
+    if (owner->settings.keeper)
+        out->tickets = queue_keeper_waiting(owner->settings.keeper, tier->facts.name);
 }
 
 static void review_free(struct tier *tier)

@@ -9,6 +9,7 @@
 
 #include "tier/tier.h"
 
+struct queue_keeper;
 struct queue_store;
 
 /* What a client gets while a ticket waits. */
@@ -17,10 +18,10 @@ enum review_interim { REVIEW_BEST_CANDIDATE, REVIEW_NOTICE };
 struct review_settings {
     enum review_interim interim;
     uint32_t hold_ms;
-    uint32_t open_max;  /* tickets that have not ended */
-    uint32_t expires_s; /* a ticket's time */
-    uint32_t keep_s;    /* of one that has ended */
-    uint32_t lease_s;   /* how long who takes it has it */
+    uint32_t open_max;           /* tickets that have not ended */
+    uint32_t expires_s;          /* a ticket's time */
+    uint32_t lease_s;            /* how long who takes it has it */
+    struct queue_keeper *keeper; /* who counts tickets; NULL = nobody does */
 };
 #define REVIEW_LEASE_S 900 /* where nobody says */
 
@@ -32,7 +33,7 @@ struct review_settings {
 /* Where the final answer is: this and the exchange's id. */
 #define REVIEW_ANSWER_PATH "/tandem/v1/review/answers/"
 
-/* Borrows the queue until tier_free. **returns new** (tier_free). */
+/* Borrows the queue and its keeper until tier_free. **returns new** (tier_free). */
 TD_MUST_CHECK enum td_status tier_review_new(const struct tier_facts *facts,
                                              const struct review_settings *settings,
                                              struct queue_store *queue, struct tier **out,

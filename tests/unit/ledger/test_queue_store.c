@@ -2,6 +2,7 @@
  * process is gone. */
 #include "base/clock.h"
 #include "base/str.h"
+#include "ledger/queue_keeper.h"
 #include "ledger/queue_store.h"
 #include "test.h"
 
@@ -199,6 +200,102 @@ static void test_lists_are_an_owners_and_a_forgotten_user_leaves_nothing(void)
     remove_path();
 }
 
+static uint32_t keep_short(void *ctx, const char *queue)
+{
+    (void)ctx;
+    return strcmp(queue, "people") == 0 ? 100 : 10000;
+}
+
+static void add_expired(struct queue_store *store, const char *queue, int64_t ago_s,
+                        char id[static QUEUED_ID_BYTES])
+{
+    struct queue_entry added = entry();
+    added.queue = queue;
+    added.expires_s = now_s() - ago_s;
+    CHECK(queue_store_add(store, &added, id, NULL) == TD_OK);
+}
+
+static bool is_there(struct queue_store *store, const char *id)
+{
+    struct queued row;
+    return queue_store_find(store, NULL, id, copy_row, &row, NULL) == TD_OK;
+}
+
+static void test_each_queue_keeps_what_ended_as_long_as_it_says_and_no_longer(void)
+{
+    use_path();
+    struct queue_store *store = open_store();
+    struct queue_entry added = entry();
+    struct stat log;
+    char log_path[160], open[QUEUED_ID_BYTES], ids[4][QUEUED_ID_BYTES];
+    CHECK(queue_store_add(store, &added, open, NULL) == TD_OK);
+    add_expired(store, "people", 1000, ids[0]);
+    add_expired(store, "people", 10, ids[1]);
+    add_expired(store, "desk", 20000, ids[2]);
+    add_expired(store, "desk", 1000, ids[3]);
+    CHECK(queue_store_note(store, ids[0], "ann", "saw it whole", NULL) == TD_OK);
+    snprintf(log_path, sizeof log_path, "%s-wal", path);
+    CHECK(stat(log_path, &log) == 0 && log.st_size > 0);
+    CHECK(queue_store_sweep(store, keep_short, NULL, NULL) == TD_OK);
+    CHECK(!is_there(store, ids[0]) && is_there(store, ids[1]));
+    CHECK(!is_there(store, ids[2]) && is_there(store, ids[3]));
+    CHECK(is_there(store, open) && row_of(store, open).state == QUEUED_OPEN);
+    CHECK(stat(log_path, &log) == 0 && log.st_size == 0);
+    queue_store_close(store);
+    remove_path();
+}
+
+static void test_a_keeper_counts_what_waits_and_removes_what_nobody_watches_any_more(void)
+{
+    use_path();
+    struct queue_store *store = open_store();
+    struct queue_keeper *keeper;
+    struct queue_entry added = entry();
+    char ids[3][QUEUED_ID_BYTES], id[QUEUED_ID_BYTES];
+    added.queue = "desk";
+    add_expired(store, "gone", QUEUE_KEEP_S + 1000, ids[0]);
+    add_expired(store, "gone", 1000, ids[1]);
+    CHECK(queue_keeper_start(store, &keeper, NULL) == TD_OK);
+    CHECK(queue_keeper_watch(keeper, "desk", 100, NULL) == TD_OK);
+    CHECK(queue_keeper_waiting(keeper, "desk") == 0);
+    for (int i = 0; i < 1000 && is_there(store, ids[0]); i++)
+        usleep(10000);
+    CHECK(!is_there(store, ids[0]) && is_there(store, ids[1]));
+    CHECK(queue_store_add(store, &added, id, NULL) == TD_OK);
+    for (int i = 0; i < 1000 && queue_keeper_waiting(keeper, "desk") != 1; i++)
+        usleep(10000);
+    CHECK(queue_keeper_waiting(keeper, "desk") == 1);
+    CHECK(queue_keeper_waiting(keeper, "gone") == 0);
+    CHECK(queue_store_finish(store, id, "ann", "answered", STR("{}"), NULL) == TD_OK);
+    for (int i = 0; i < 1000 && queue_keeper_waiting(keeper, "desk") != 0; i++)
+        usleep(10000);
+    CHECK(queue_keeper_waiting(keeper, "desk") == 0);
+    queue_keeper_stop(keeper);
+    queue_store_close(store);
+    remove_path();
+}
+
+static void note_told(void *ctx, const struct queued *row)
+{
+    (void)row;
+    ++*(size_t *)ctx;
+}
+
+static void test_a_listener_that_comes_late_is_told_of_what_follows(void)
+{
+    use_path();
+    struct queue_store *store = open_store();
+    struct queue_entry added = entry();
+    size_t told = 0;
+    char id[QUEUED_ID_BYTES];
+    CHECK(queue_store_add(store, &added, id, NULL) == TD_OK);
+    queue_store_set_listener(store, note_told, &told);
+    CHECK(queue_store_finish(store, id, "ann", "answered", STR("{}"), NULL) == TD_OK);
+    CHECK(told == 1);
+    queue_store_close(store);
+    remove_path();
+}
+
 /* A process that adds, takes and ends entries until it is killed. What it says on the pipe was
  * done; what it was doing then may be done or not. */
 static void work_until_killed(int fd)
@@ -267,6 +364,9 @@ int main(void)
     RUN(test_an_entry_is_ended_once);
     RUN(test_a_full_queue_an_expired_entry_and_one_that_is_too_long_are_refused);
     RUN(test_lists_are_an_owners_and_a_forgotten_user_leaves_nothing);
+    RUN(test_each_queue_keeps_what_ended_as_long_as_it_says_and_no_longer);
+    RUN(test_a_keeper_counts_what_waits_and_removes_what_nobody_watches_any_more);
+    RUN(test_a_listener_that_comes_late_is_told_of_what_follows);
     RUN(test_a_kill_at_any_moment_loses_no_entry_and_ends_none_twice);
     return test_finish();
 }

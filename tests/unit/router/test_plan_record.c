@@ -65,6 +65,10 @@ static void make_tiers(struct world *w)
             .context_tokens = i == 0 ? 1000 + below(w, 5000) : 8192,
             .lacks = i == 0 ? below(w, 2048) & below(w, 2048) & below(w, 2048) : 0,
             .region = i > 1 && chance(w, 0.5) ? "eu-central-1" : NULL,
+            .people = i == 3 && chance(w, 0.3),
+            .sla_s = 5,
+            .tickets_max = 3,
+            .sees = 0xf,
             .pseudonyms = true,
             .input_usd_per_mtok = (double)i,
             .output_usd_per_mtok = 4.0 * (double)i,
@@ -73,6 +77,7 @@ static void make_tiers(struct world *w)
             .has_thresholds = i == 0 && chance(w, 0.2),
             .threshold = {INFINITY, chance(w, 0.3) ? INFINITY : 0.8, 0.5},
         };
+        w->facts[i].ruled = w->facts[i].people;
         w->states[i] = (struct tier_state){
             .reachable = !chance(w, 0.15),
             .prompt_tokens = 1 + below(w, 3000),
@@ -84,6 +89,7 @@ static void make_tiers(struct world *w)
             .wait_ms = some(w, 0.4, 20000),
             .forecast_ttft_ms = some(w, 0.7, 3000),
             .forecast_total_ms = some(w, 0.7, 20000),
+            .tickets = w->facts[i].people ? below(w, 6) : 0,
         };
         if (!w->states[i].reachable) {
             w->states[i].rest = (enum tier_rest)(1 + below(w, REST_COUNT - 1));
@@ -177,6 +183,7 @@ static void make_request(struct world *w)
         .mode = w->mode,
         .tokens_max = below(w, 2000),
         .prompt_only = chance(w, 0.2),
+        .keep_nothing = chance(w, 0.2),
         .needs = chance(w, 0.3) ? 1u << below(w, 14) : 0,
         .judged = chance(w, 0.8),
         .gain = rng_double(&w->rng) * 2 - 1,
@@ -224,7 +231,7 @@ static void keep_what_is_read_elsewhere(const struct signals *from, struct signa
     *to = *from;
     to->data_class = TD_CLASS_PUBLIC;
     to->mode = TD_MODE_AUTO;
-    to->masked = to->prompt_only = false;
+    to->masked = to->prompt_only = to->keep_nothing = false;
     to->masked_class = TD_CLASS_PUBLIC;
     to->consent_missing = to->sampling = to->budget = NULL;
     to->regions = to->tags = NULL;
@@ -272,7 +279,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
 {
     static struct world w;
     static struct plan then, now;
-    size_t moved = 0, empty = 0, drawn = 0;
+    size_t moved = 0, empty = 0, drawn = 0, full = 0;
     rng_init(&w.rng, 7);
     for (int i = 0; i < EXCHANGES; i++) {
         make_tiers(&w);
@@ -304,12 +311,14 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         moved += !same_plan(&then, &now);
         empty += then.rung_count == 0;
         drawn += then.decision.by == DECIDED_BY_DRAW;
+        for (size_t r = 0; r < then.reason_count; r++)
+            full += then.reasons[r].code == REASON_REMOVED_FULL;
         plan_deinit(&then);
         plan_deinit(&now);
         json_free(record);
     }
     CHECK(moved == 0);
-    CHECK(drawn > 0);
+    CHECK(drawn > 0 && full > 0);
     CHECK(empty > EXCHANGES / 100 && empty < EXCHANGES * 9 / 10); /* the lots are worth something */
 }
 

@@ -9,5 +9,7 @@
 TD_MUST_CHECK enum td_status queue_file_name(const struct config *config,
                                              char out[static STATE_PATH_BYTES],
                                              struct td_error *err);
+/* Whether there may be tickets: the file is there, or nodes share a database. */
+bool queue_file_exists(const struct config *config);
 
 #endif

@@ -127,6 +127,9 @@ static void write_tiers(const struct config *config, struct buf *out)
             buf_printf(out, "cached %.17g\n", tier->cached_input_usd_per_mtok);
         const struct tier_facts facts = policy_tier_facts(config, tier);
         write_reach(&facts, out);
+        if (facts.people)
+            buf_printf(out, "people sla %u queue %u review %.17g error %.17g\n", facts.sla_s,
+                       facts.tickets_max, facts.review_usd, facts.cost_of_error);
         for (size_t m = 0; m < facts.model_count; m++)
             write_model(&facts.models[m], out);
     }

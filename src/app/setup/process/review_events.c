@@ -4,7 +4,6 @@
 #include "exchange/machine/exchange.h"
 #include "ledger/queue_store.h"
 #include "net/webhook.h"
-#include "tier/review/review.h"
 
 #define DATA_BYTES_MAX 4096
 
@@ -29,9 +28,6 @@ static void tell(void *ctx, const struct queued *row)
 
 void review_events_tell(struct exchange_services *services, struct webhooks *webhooks)
 {
-    for (size_t i = 0; webhooks && i < services->tier_count; i++) {
-        struct queue_store *queue = tier_review_queue(services->tiers[i]);
-        if (queue)
-            queue_store_set_listener(queue, tell, webhooks);
-    }
+    if (webhooks && services->queues)
+        queue_store_set_listener(services->queues, tell, webhooks);
 }

@@ -33,6 +33,7 @@
 #include "exchange/private/consents.h"
 #include "exchange/private/signatures.h"
 #include "ledger/ledger.h"
+#include "ledger/queue_keeper.h"
 #include "ledger/queue_store.h"
 #include "ledger/shared_text.h"
 #include "privacy/pseudonym/vault_store.h"
@@ -203,18 +204,27 @@ static enum td_status open_answers(const struct config *config, bool serves,
     return TD_OK;
 }
 
-/* Opened with the first tier of people, which may come with a reload. */
-static enum td_status open_queues(const struct config *config, struct snapshot_base *base,
-                                  struct td_error *err)
+/* Opened with the first tier of people, which may come with a reload. A server also opens what
+ * tiers that are gone have left: their users may be forgotten, and their tickets go in time. */
+static enum td_status open_queues(const struct config *config, bool serves,
+                                  struct snapshot_base *base, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     bool wanted = false;
     for (size_t i = 0; i < config->tier_count; i++)
         wanted = wanted || config->tiers[i].kind == CONFIG_TIER_REVIEW;
-    if (!wanted || base->queues)
+    if (base->queues || (!wanted && !(serves && queue_file_exists(config))))
         return TD_OK;
     enum td_status status = queue_file_name(config, path, err);
-    return status == TD_OK ? queue_store_open(path, &base->queues, err) : status;
+    if (status == TD_OK)
+        status = queue_store_open(path, &base->queues, err);
+    if (status == TD_OK)
+        status = queue_keeper_start(base->queues, &base->queue_keeper, err);
+    if (status != TD_OK) {
+        queue_store_close(base->queues);
+        base->queues = NULL;
+    }
+    return status;
 }
 
 /* What several servers have together. */
@@ -280,7 +290,7 @@ enum td_status services_setup_update(const struct config *config, bool serves,
     if (status == TD_OK)
         status = open_answers(config, serves, &parts->base, err);
     if (status == TD_OK)
-        status = open_queues(config, &parts->base, err);
+        status = open_queues(config, serves, &parts->base, err);
     return status == TD_OK ? open_ramps(config, serves, &parts->base, err) : status;
 }
 
@@ -310,5 +320,6 @@ void services_setup_close(struct services_parts *parts)
     consistency_close(base->consistency);
     similarity_close(parts->similarity);
     answer_cache_free(base->answers);
+    queue_keeper_stop(base->queue_keeper);
     queue_store_close(base->queues);
 }

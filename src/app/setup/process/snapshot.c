@@ -23,6 +23,7 @@
 #include "engine/embedding/embedding_service.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
+#include "ledger/queue_keeper.h"
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 #include "tier/review/review.h"
@@ -214,10 +215,16 @@ static enum td_status make_review(struct snapshot *snapshot, size_t index, struc
                                              .hold_ms = from->review.hold_s * 1000,
                                              .open_max = from->review.queue_max,
                                              .expires_s = from->review.expires_hours * 3600,
-                                             .keep_s = from->review.keep_days * 86400,
-                                             .lease_s = from->review.lease_minutes * 60};
+                                             .lease_s = from->review.lease_minutes * 60,
+                                             .keeper = base->queue_keeper};
     facts->has_key = base->queues != NULL;
     facts->key_hint = NULL;
+    enum td_status status = base->queue_keeper
+                                ? queue_keeper_watch(base->queue_keeper, facts->name,
+                                                     from->review.keep_days * 86400, err)
+                                : TD_OK;
+    if (status != TD_OK)
+        return status;
     return tier_review_new(facts, &settings, base->queues, &snapshot->tiers[index], err);
 }
 
@@ -488,6 +495,7 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
+        .queues = base->queues,
         .watch = base->watch,
         .consistency = config->router.consistency.on ? base->consistency : NULL,
         .similarity = base->consistency ? base->similarity : NULL,

@@ -50,10 +50,11 @@ struct snapshot_base {
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
-    struct answer_cache *answers;  /* or NULL */
-    struct queue_store *queues;    /* of tickets; NULL = no tier wants one */
-    struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
-    bool confined;                 /* this is the confined worker: no keys, no classifier */
+    struct answer_cache *answers;      /* or NULL */
+    struct queue_store *queues;        /* of tickets; NULL = there are none */
+    struct queue_keeper *queue_keeper; /* with queues */
+    struct sandbox *sandbox;           /* NULL = the engine here answers what is restricted, too */
+    bool confined;                     /* this is the confined worker: no keys, no classifier */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 

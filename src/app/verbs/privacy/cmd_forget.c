@@ -112,9 +112,11 @@ static enum td_status erase_tickets(const struct config *config, const char *use
     char path[STATE_PATH_BYTES];
     struct queue_store *queue;
     *erased = 0;
-    if (queue_file_name(config, path, NULL) != TD_OK || (!config->state && access(path, F_OK) != 0))
+    if (!queue_file_exists(config))
         return TD_OK;
-    enum td_status status = queue_store_open(path, &queue, err);
+    enum td_status status = queue_file_name(config, path, err);
+    if (status == TD_OK)
+        status = queue_store_open(path, &queue, err);
     if (status != TD_OK)
         return status;
     status = queue_store_forget(queue, NULL, user, erased, err);

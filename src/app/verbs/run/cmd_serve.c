@@ -272,6 +272,13 @@ static void tell_ready(const struct serve *serve, bool json)
     service_manager_tell_ready(&serve->manager);
 }
 
+static void tell_of_reviews(struct serve *serve)
+{
+    struct exchange_services *services = runtime_acquire(serve->runtime);
+    review_events_tell(services, serve->webhooks);
+    runtime_release(serve->runtime, services);
+}
+
 /* Keys also where the configuration is broken, so that a key taken out of the file is refused from
  * then on, and after it, because it says whose they are. */
 static void reload(struct serve *serve)
@@ -279,7 +286,9 @@ static void reload(struct serve *serve)
     struct td_error err = {0};
     service_manager_tell_reloading(&serve->manager);
     access_log_reopen(serve->access_log);
-    if (runtime_reload(serve->runtime, &err) != TD_OK)
+    if (runtime_reload(serve->runtime, &err) == TD_OK)
+        tell_of_reviews(serve);
+    else
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
@@ -448,13 +457,6 @@ static enum td_status open_keys(struct serve *serve, struct td_error *err)
         status = key_file_name(config, serve->keys_path, sizeof serve->keys_path, err);
     return status == TD_OK ? key_keeper_start(serve->runtime, serve->auth, &serve->keys, err)
                            : status;
-}
-
-static void tell_of_reviews(struct serve *serve)
-{
-    struct exchange_services *services = runtime_acquire(serve->runtime);
-    review_events_tell(services, serve->webhooks);
-    runtime_release(serve->runtime, services);
 }
 
 static enum td_status serve_run(struct serve *serve, const struct runtime_options *options,
