@@ -111,7 +111,10 @@ def test_a_label_comes_only_where_one_is_asked_for():
             answer = tandem.chat(question)
             assert answer.text.startswith("That is outside"), (question, answer.text)
         equal(tandem.chat("Classify the intent: " + asked).text, "balance")
-        for system in ("Reply with the intent of the message.", "Label the message with its intent."):
+        for system in (
+            "Reply with the intent of the message.",
+            "Label the message with its intent.",
+        ):
             messages = [{"role": "system", "content": system}, {"role": "user", "content": asked}]
             equal(tandem.chat(messages).text, "balance")
 

@@ -110,8 +110,8 @@ static void on_slow(void *ctx)
         !is_hedged(ex) || !has_rung(ex))
         return;
     size_t rung = ex->rung_next, tier = ex->plan.rungs[rung];
-    bool spared = ex->facts[tier].place == TD_PLACE_DEVICE &&
-                  ex->signals.moment.device_level >= DEVICE_HOT;
+    bool spared =
+        ex->facts[tier].place == TD_PLACE_DEVICE && ex->signals.moment.device_level >= DEVICE_HOT;
     if (spared || !is_affordable(ex, tier))
         return;
     double waited = exchange_now_ms(ex) - ex->created_ms - slow->attempt->start_ms;
