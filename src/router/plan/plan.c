@@ -587,8 +587,8 @@ static size_t permit(const struct question *q, size_t tier_count, size_t permitt
     return permitted_count;
 }
 
-/* By how much the least late of the tiers that can be asked is late: nearly always 0. People save no
- * time, so none is left for them. */
+/* By how much the least late of the tiers that can be asked is late: nearly always 0. People
+ * save no time, so none is left for them. */
 static double least_late_ms(const struct question *q, const size_t *ladder, size_t count)
 {
     double least = INFINITY;
