@@ -22,6 +22,8 @@
 
 #define LOOK_MS 1000
 #define SWEEP_MS 60000
+/* While questions wait, for those whose time is over. */
+#define EXPIRY_MS 5000
 #define REST_MS_MIN 1000
 #define REST_MS_MAX 60000
 #define RESTS_MAX 64  /* owners that rest; the oldest is forgotten */
@@ -310,7 +312,8 @@ static void drop_cancelled(struct deferral *deferral)
 static void tend(struct deferral *deferral, double now_ms)
 {
     struct deferred_store *store = deferral->options.store;
-    if (deferral->swept_ms == 0 || now_ms - deferral->swept_ms >= SWEEP_MS) {
+    double every_ms = deferred_store_waiting(store) > 0 ? EXPIRY_MS : SWEEP_MS;
+    if (deferral->swept_ms == 0 || now_ms - deferral->swept_ms >= every_ms) {
         deferral->swept_ms = now_ms;
         deferred_store_sweep(store);
     }
