@@ -53,6 +53,15 @@ struct timespec clock_deadline(uint32_t ms)
     return at;
 }
 
+void clock_cond_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 void clock_format_iso8601(uint64_t wall_ms, char out[static 25])
 {
     time_t seconds = (time_t)(wall_ms / 1000);

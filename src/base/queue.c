@@ -36,11 +36,7 @@ struct queue *queue_new(size_t capacity)
         free(queue);
         return NULL;
     }
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->not_empty, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&queue->not_empty);
     pthread_mutex_init(&queue->mutex, NULL);
     return queue;
 }

@@ -628,11 +628,7 @@ enum td_status share_open(const char *url, const char *password, const char *nod
     atomic_store(&share->away, true);
     atomic_store(&share->nodes, 1);
     pthread_mutex_init(&share->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&share->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&share->wake);
     (void)find(share); /* the first request knows already what others have used */
     int code = pthread_create(&share->thread, NULL, keep, share);
     if (code != 0) {

@@ -425,15 +425,6 @@ static void *closer_thread(void *ctx)
     return NULL;
 }
 
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
 {
     ASSERT(folder != NULL && out != NULL);
@@ -445,7 +436,7 @@ enum td_status egress_log_open(const char *folder, struct egress_log **out, stru
     }
     log->entries_fd = log->heads_fd = log->pending_fd = -1;
     pthread_mutex_init(&log->mutex, NULL);
-    init_condition(&log->closer_wakes);
+    clock_cond_init(&log->closer_wakes);
     enum td_status status = open_files(log, err);
     if (status == TD_OK) {
         log->closer_busy = is_announced(log);

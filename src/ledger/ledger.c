@@ -330,12 +330,8 @@ enum td_status ledger_open(const char *path, struct ledger **out, struct td_erro
     ledger->files = ledger->writer.files;
     ledger->queue = queue;
     pthread_mutex_init(&ledger->mutex, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&ledger->progress, &attr);
-    pthread_cond_init(&ledger->window, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&ledger->progress);
+    clock_cond_init(&ledger->window);
     int code = pthread_create(&ledger->thread, NULL, writer_thread, ledger);
     if (code != 0) {
         free_ledger(ledger);

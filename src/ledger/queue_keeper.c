@@ -123,17 +123,13 @@ static void keeper_free(struct queue_keeper *keeper)
 enum td_status queue_keeper_start(struct queue_store *store, struct queue_keeper **out,
                                   struct td_error *err)
 {
-    pthread_condattr_t monotonic;
     struct queue_keeper *keeper = calloc(1, sizeof *keeper);
     *out = NULL;
     if (!keeper)
         return error_set(err, TD_NO_MEMORY, "no memory to keep queues");
     keeper->store = store;
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&keeper->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&keeper->wake);
     if (pthread_create(&keeper->thread, NULL, run, keeper) != 0) {
         keeper_free(keeper);
         return error_set(err, TD_NO_MEMORY, "no thread to keep queues");

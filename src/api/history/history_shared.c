@@ -9,6 +9,7 @@
 #include "api/history/history_internal.h"
 #include "api/history/history_job.h"
 #include "api/history/history_store.h"
+#include "base/clock.h"
 #include "base/delivery.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -355,7 +356,6 @@ enum td_status history_shared_open(const struct history_share *share,
                                    struct td_error *err)
 {
     struct history_shared *shared = calloc(1, sizeof *shared);
-    pthread_condattr_t monotonic;
     *out = NULL;
     if (!shared)
         return error_set(err, TD_NO_MEMORY, "no memory for responses");
@@ -364,10 +364,7 @@ enum td_status history_shared_open(const struct history_share *share,
     pthread_mutex_init(&shared->reading, NULL);
     pthread_mutex_init(&shared->writing, NULL);
     pthread_mutex_init(&shared->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&shared->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&shared->wake);
     enum td_status status =
         history_store_open(share->database, share->key, limits, &shared->reader, err);
     if (status == TD_OK)

@@ -116,12 +116,8 @@ static void release(struct access_log *log)
 
 static void init_locks(struct access_log *log)
 {
-    pthread_condattr_t attributes;
     pthread_mutex_init(&log->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&log->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    clock_cond_init(&log->wake);
 }
 
 enum td_status access_log_open(const char *path, struct access_log **out, struct td_error *err)

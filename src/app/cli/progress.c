@@ -39,6 +39,11 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
     progress->shown_ms = now_ms;
 }
 
+void progress_report(void *ctx, uint64_t done, uint64_t total)
+{
+    progress_show(ctx, done, total);
+}
+
 double progress_end(struct progress *progress)
 {
     if (progress->shown)

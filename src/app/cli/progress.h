@@ -16,6 +16,8 @@ struct progress {
 void progress_begin(struct progress *progress, const char *what, bool silent);
 /* Shows it at most ten times a second. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
+/* The same as a callback; ctx: the struct progress. */
+void progress_report(void *ctx, uint64_t done, uint64_t total);
 /* From now on lines are also shown by those that asked for silence: what they print as JSON is read
  * by this program. */
 void progress_always(void);

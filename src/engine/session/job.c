@@ -27,11 +27,7 @@ struct wake *wake_new(void)
         return NULL;
     atomic_init(&wake->references, 1);
     pthread_mutex_init(&wake->mutex, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&wake->condition, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&wake->condition);
     return wake;
 }
 

@@ -247,12 +247,8 @@ enum td_status class_file_open(const char *path, struct conversation_classes *cl
     struct class_file *file = calloc(1, sizeof *file);
     if (!file)
         return error_set(err, TD_NO_MEMORY, "no memory to keep the classes of conversations");
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&file->mutex, NULL);
-    pthread_cond_init(&file->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&file->changed);
     buf_init(&file->fresh, FILE_BYTES_MAX);
     file->fd = -1;
     file->classes = classes;

@@ -120,7 +120,6 @@ static void device_keeper_free(struct device_keeper *keeper)
 enum td_status device_keeper_start(struct runtime *runtime, struct device_keeper **out,
                                    struct td_error *err)
 {
-    pthread_condattr_t monotonic;
     *out = NULL;
     struct device_keeper *keeper = calloc(1, sizeof *keeper);
     if (!keeper)
@@ -128,10 +127,7 @@ enum td_status device_keeper_start(struct runtime *runtime, struct device_keeper
     keeper->runtime = runtime;
     keeper->forgot_s = -(double)INFINITY;
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&keeper->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&keeper->wake);
     if (pthread_create(&keeper->thread, NULL, run, keeper) != 0) {
         device_keeper_free(keeper);
         return error_set(err, TD_NO_MEMORY, "no thread to look at the device");

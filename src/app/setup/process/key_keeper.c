@@ -343,7 +343,6 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
 {
     const struct config *config = runtime_config(runtime);
     struct key_keeper *keeper = NULL;
-    pthread_condattr_t monotonic;
     *out = NULL;
     if (!config->state_dir)
         return TD_OK;
@@ -354,10 +353,7 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
     keeper->spending = runtime_spending(runtime);
     keeper->consents = runtime_consents(runtime);
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&keeper->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&keeper->wake);
     keeper->shared = config->state != NULL;
     keeper->version = -1;
     enum td_status status = key_file_name(config, keeper->path, sizeof keeper->path, err);

@@ -88,7 +88,6 @@ static void retention_free(struct retention *retention)
 enum td_status retention_start(const struct config *config, struct retention **out,
                                struct td_error *err)
 {
-    pthread_condattr_t monotonic;
     *out = NULL;
     if (!config->ledger.enabled || config->ledger.keep_days == 0)
         return TD_OK;
@@ -97,10 +96,7 @@ enum td_status retention_start(const struct config *config, struct retention **o
         return error_set(err, TD_NO_MEMORY, "no memory to remove old records");
     retention->keep_ms = config->ledger.keep_days * DAY_MS;
     pthread_mutex_init(&retention->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&retention->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    clock_cond_init(&retention->wake);
     retention->path = strdup(config->ledger.path);
     if (!retention->path || pthread_create(&retention->thread, NULL, run, retention) != 0) {
         retention_free(retention);

@@ -1,5 +1,6 @@
 /* tandem convert: a Hugging Face folder as a GGUF file. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
@@ -8,21 +9,7 @@
 #include "base/str.h"
 #include "quant/convert.h"
 
-#include <signal.h>
 #include <stdio.h>
-
-static atomic_bool interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
 
 static bool print_result(const struct convert_options *options, const struct convert_result *result,
                          double seconds, bool json)
@@ -51,7 +38,7 @@ static bool print_result(const struct convert_options *options, const struct con
 
 static int cmd_convert(int argc, char **argv)
 {
-    struct convert_options values = {.cancel = &interrupted, .progress = on_progress};
+    struct convert_options values = {.cancel = &interrupted, .progress = progress_report};
     const char *named[2] = {NULL}, *type = "F16";
     size_t named_count = 0;
     uint32_t threads = 0;
@@ -90,9 +77,7 @@ static int cmd_convert(int argc, char **argv)
         return options_misuse("convert", "name the folder and the file to write");
     values.folder = named[0];
     values.out = named[1];
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     struct progress progress;
     struct convert_result result;

@@ -1,5 +1,6 @@
 /* tandem imatrix: which columns of a model's matrices matter, for 'tandem quantize --imatrix'. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/prompt_line.h"
@@ -10,12 +11,9 @@
 #include "base/str.h"
 #include "quant/collect.h"
 
-#include <signal.h>
 #include <stdio.h>
 
 #define TEXTS_MAX 64
-
-static atomic_bool interrupted;
 
 struct values {
     const char *model, *out, *texts[TEXTS_MAX];
@@ -28,17 +26,6 @@ struct values {
     struct progress progress;
     double seconds;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
 
 static bool print_result(const struct values *values, const struct imatrix *imatrix,
                          const struct collect_result *result)
@@ -130,7 +117,7 @@ static enum td_status run(struct values *values, bool *printed, struct td_error 
 static int cmd_imatrix(int argc, char **argv)
 {
     struct values values = {.cpu = TD_CPU_AUTO,
-                            .collect = {.cancel = &interrupted, .progress = on_progress}};
+                            .collect = {.cancel = &interrupted, .progress = progress_report}};
     values.collect.progress_ctx = &values.progress;
     values.ledger.kind = LEDGER_LINES_TRAFFIC;
     since_option_init(&values.ledger.since, "30d");
@@ -175,9 +162,7 @@ static int cmd_imatrix(int argc, char **argv)
     values.text_count = named_count ? named_count - 1 : 0;
     for (size_t i = 0; i < values.text_count; i++)
         values.texts[i] = named[i + 1];
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

@@ -1,6 +1,7 @@
 /* tandem lora merge: a model with its adapters inside. It is compared with the model that runs with
  * the adapters beside it, because rounding may lose what an adapter changes. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
@@ -14,7 +15,6 @@
 #include "quant/texts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,8 +28,6 @@ static const char text_of_ours[] =
     "lights in the kitchen and play some music. def add(a, b):\n    return a + b\n\nThe capital of "
     "France is Paris, and 7 times 8 is 56. Whoever wants to travel by train should book early, "
     "because tickets are cheaper then. Dear Sir or Madam, I would like to return my order.";
-
-static atomic_bool interrupted;
 
 struct values {
     const char *in, *out, *type, *text;
@@ -50,17 +48,6 @@ struct values {
     size_t changed;
     struct progress progress;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
 
 static enum td_status prepare(struct values *values, struct td_error *err)
 {
@@ -108,7 +95,7 @@ static enum td_status write_merged(struct values *values, const char *path, stru
                                              .edit = merge_edit,
                                              .edited = merge_edits,
                                              .edit_ctx = values->merge,
-                                             .progress = on_progress,
+                                             .progress = progress_report,
                                              .progress_ctx = &values->progress,
                                              .pairs = &pairs,
                                              .pair_count = 1};
@@ -254,9 +241,7 @@ static int cmd_lora_merge(int argc, char **argv)
                               "name the model, the file to write and an adapter with --lora FILE");
     values.in = named[0];
     values.out = named[1];
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     int code = 0;
     enum td_status status = run(&values, &code, &err);

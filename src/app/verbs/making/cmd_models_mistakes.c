@@ -1,6 +1,7 @@
 /* tandem models mistakes: collects answers that were wrong though the model was sure, and asks a
  * model whether it makes them again. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
@@ -10,13 +11,10 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#include <signal.h>
 #include <stdio.h>
 
 #define CODE_REFUSED 3
 #define CONFIDENCE_FROM 0.8
-
-static atomic_bool interrupted;
 
 struct values {
     struct ledger_lines_options ledger;
@@ -27,17 +25,6 @@ struct values {
     bool json;
     struct progress progress;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
 
 /* --- collecting --- */
 
@@ -125,7 +112,7 @@ static int cmd_models_mistakes(int argc, char **argv)
 {
     struct values values = {
         .ledger = {.on = true, .kind = LEDGER_LINES_ANSWERS, .mistakes_from = CONFIDENCE_FROM},
-        .how = {.tokens_max = MISTAKES_TOKENS, .cancel = &interrupted, .progress = on_progress},
+        .how = {.tokens_max = MISTAKES_TOKENS, .cancel = &interrupted, .progress = progress_report},
         .max_share = -1,
         .cpu = TD_CPU_AUTO};
     const char *named[2] = {NULL};
@@ -170,9 +157,7 @@ static int cmd_models_mistakes(int argc, char **argv)
         return options_misuse("models mistakes", "either -o FILE, or a model and a file");
     values.model = named[0];
     values.file = named[1];
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     int code = 0;
     enum td_status status = values.out ? collect(&values, &code, &err) : ask(&values, &code, &err);

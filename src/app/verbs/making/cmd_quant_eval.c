@@ -1,6 +1,7 @@
 /* tandem quant-eval: what compressed models cost beside their reference, and a gate that decides
  * which of them may be used. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
@@ -17,7 +18,6 @@
 #include "quant/clusters.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,6 @@
 #define TEXTS_MAX 64
 #define REPORT_BYTES_MAX (16u << 20)
 #define CODE_REFUSED 3
-
-static atomic_bool interrupted;
 
 struct values {
     struct quality_options options;
@@ -38,12 +36,6 @@ struct values {
     struct progress progress;
     const char *progress_what;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
 
 /* One line for each kind of work. */
 static void on_progress(void *ctx, const char *what, uint64_t done, uint64_t total)
@@ -299,9 +291,7 @@ static int cmd_quant_eval(int argc, char **argv)
     how->cases_max = values.prompts_max;
     how->speed = !values.no_speed;
     how->progress_ctx = &values;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     int code = 0;
     enum td_status status = run(&values, &code, &err);

@@ -1,6 +1,7 @@
 /* tandem quantize: a model with fewer bits a weight. What can be known before the long work begins
  * is checked before: type, importance, the room on the disk. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/quantity.h"
@@ -14,7 +15,6 @@
 #include "quant/scaling.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,6 @@
 #define TOKENS_DEFAULT 1024
 /* How often a model is written again when it diverges more than was asked. */
 #define ROUNDS_MAX 5
-
-static atomic_bool interrupted;
 
 struct values {
     const char *in, *out, *type, *imatrix, *text;
@@ -55,17 +53,6 @@ struct values {
     struct allocation allocation;
     double expected_kld;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
 
 static enum td_status check_names(const struct values *values, struct td_error *err)
 {
@@ -97,7 +84,7 @@ static enum td_status prepare_text(struct values *values, struct td_error *err)
         status = texts_add_file(&values->texts, values->model, values->text, err);
     const struct collect_options collect = {.thread_count = values->threads,
                                             .cancel = &interrupted,
-                                            .progress = on_progress,
+                                            .progress = progress_report,
                                             .progress_ctx = &values->progress};
     struct collect_result result;
     progress_begin(&values->progress, "reading the text", values->json);
@@ -140,7 +127,7 @@ static enum td_status refine(struct values *values, struct td_error *err)
     enum td_status status = TD_OK;
     if (values->scale) {
         progress_begin(&values->progress, "searching scales", values->json);
-        status = scaling_search(&values->plan, values->pool, on_progress, &values->progress,
+        status = scaling_search(&values->plan, values->pool, progress_report, &values->progress,
                                 &values->scaling, &values->scaled, err);
         progress_end(&values->progress);
     }
@@ -148,7 +135,7 @@ static enum td_status refine(struct values *values, struct td_error *err)
         progress_begin(&values->progress, "measuring tensors", values->json);
         status =
             allocate_measure(&values->allocation, &values->plan, values->model, values->divergence,
-                             &interrupted, on_progress, &values->progress, err);
+                             &interrupted, progress_report, &values->progress, err);
         progress_end(&values->progress);
         if (status == TD_OK)
             status = choose_types(values, values->kld_max, err);
@@ -224,7 +211,7 @@ static enum td_status write_model(struct values *values, const char *path, struc
                                        .force = values->force,
                                        .cancel = &interrupted,
                                        .threads = values->pool,
-                                       .progress = on_progress,
+                                       .progress = progress_report,
                                        .progress_ctx = &values->progress};
     struct buf pairs, map;
     buf_init(&pairs, GGUF_HEAD_BYTES_MAX);
@@ -433,9 +420,7 @@ static int cmd_quantize(int argc, char **argv)
     values.in = named[0];
     values.out = named[1];
     values.type = named[2] ? named[2] : "Q4_K_M";
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = prepare(&values, &err);

@@ -1,19 +1,10 @@
 /* tandem calibrate: measures what a model's confidence in its answers is worth, for the gates of
  * servers that run it (docs/thresholds.md). */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/calibrate.h"
-
-#include <signal.h>
-
-static atomic_bool interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
 
 static int cmd_calibrate(int argc, char **argv)
 {
@@ -52,9 +43,7 @@ static int cmd_calibrate(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &calibrate.questions, NULL);
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = calibrate_run(&calibrate, &printed, &err);

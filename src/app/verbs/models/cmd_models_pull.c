@@ -1,6 +1,7 @@
 /* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
  * its contents have been checked, so that a model that can be named is always whole. */
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
@@ -28,8 +29,6 @@
 #define BAR_CELLS 24
 #define HASH_REPORT_MS 500
 
-static atomic_bool interrupted;
-
 struct pull {
     const char *config_path, *dir, *name, *ca_file;
     uint32_t streams, retries;
@@ -47,12 +46,6 @@ struct pull {
     double begin_ms, hash_report_ms;
     bool bar_shown;
 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
 
 /* --- progress --- */
 
@@ -450,9 +443,7 @@ static int cmd_models_pull(int argc, char **argv)
     if (count != 1)
         return options_misuse("models pull",
                               "name what to download: hf:ORG/REPO:FILE.gguf, an address or a file");
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_watch();
     signal(SIGPIPE, SIG_IGN);
     struct td_error err = {0};
     bool printed = true;

@@ -19,11 +19,6 @@
 /* Whose key it is. */
 enum signer { SIGNER_UNKNOWN, SIGNER_NAMED, SIGNER_SELF };
 
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-    progress_show(ctx, done, total);
-}
-
 static enum td_status check_bytes(const char *path, const struct model_manifest *manifest,
                                   bool silent, struct td_error *err)
 {
@@ -31,7 +26,7 @@ static enum td_status check_bytes(const char *path, const struct model_manifest 
     struct stat file;
     struct progress progress;
     const struct model_check check = {
-        .path = path, .part_fd = -1, .on_progress = on_progress, .ctx = &progress};
+        .path = path, .part_fd = -1, .on_progress = progress_report, .ctx = &progress};
     if (stat(path, &file) == 0 && file.st_size != manifest->bytes)
         return error_set(err, TD_CORRUPT, "%s has %lld bytes, but the manifest is of one with %lld",
                          path, (long long)file.st_size, (long long)manifest->bytes);
