@@ -120,11 +120,11 @@ def test_a_conversation_gives_the_users_own_words_and_its_messages():
             {"role": "system", "content": "You are the assistant\nof a bank."},
             {"role": "user", "content": "what is my balance"},
             {"role": "assistant", "content": "balance"},
-            {"role": "user", "content": "and now\nsend it to Ann"},
+            {"role": "user", "content": f"{ASKED}please send\n20 dollars to Ann"},
         ]
         judge(tandem, ask(tandem, talk), True)
         (line,) = until_lines(tandem, 1, *TRAIN)
-        equal(line["text"], "what is my balance\nand now\nsend it to Ann")
+        equal(line["text"], f"what is my balance\n{ASKED}please send\n20 dollars to Ann")
         (line,) = until_lines(tandem, 1, "probe", "train")
         equal((line["messages"], line["right"]), (talk, True))
         (line,) = until_lines(tandem, 1, "router", "confidence")

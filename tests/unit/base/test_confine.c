@@ -154,6 +154,7 @@ static const long allowed[] = {
     SYS_getpid,
     SYS_rt_sigprocmask,
     SYS_rt_sigreturn,
+    SYS_rt_sigtimedwait,
     SYS_sigaltstack,
     SYS_clock_gettime,
     SYS_clock_getres,
