@@ -482,4 +482,4 @@ def test_a_batch_whose_input_is_lost_ends():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -305,4 +305,4 @@ def test_a_failure_after_signs_of_life_is_an_event_in_each_dialect():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

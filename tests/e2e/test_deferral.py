@@ -443,4 +443,4 @@ def test_an_outage_costs_one_probe_at_a_time_however_much_waits():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

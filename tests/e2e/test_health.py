@@ -299,4 +299,4 @@ def test_limits_that_are_no_numbers_are_refused():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

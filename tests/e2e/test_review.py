@@ -562,4 +562,4 @@ def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -288,4 +288,4 @@ def test_what_is_kept_has_limits_over_all_nodes() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

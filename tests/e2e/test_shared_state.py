@@ -531,4 +531,4 @@ def test_old_records_of_a_file_go() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -494,4 +494,4 @@ def test_with_durable_answers_a_client_that_leaves_leaves_nothing_behind():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

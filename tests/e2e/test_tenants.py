@@ -611,4 +611,4 @@ def test_keys_of_one_name_share_and_rows_of_before_are_the_operators():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

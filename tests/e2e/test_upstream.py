@@ -449,4 +449,4 @@ def test_an_answer_that_goes_on_slowly_is_not_silent():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -319,4 +319,4 @@ def test_a_configuration_that_cannot_work_is_refused():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)
