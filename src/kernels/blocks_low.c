@@ -2,12 +2,54 @@
  * references it has to be quick: a point of a grid is one load, and eight signs are set at once. */
 #include "kernels/blocks_low.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/assertion.h"
 #include "kernels/grids_table.h" /* generated in the build */
 
 #define BYTES(value) (0x0101010101010101u * (uint64_t)(value)) /* the same in all eight bytes */
 
 /* ---- grids ---------------------------------------------------------------------------------- */
+
+/* The grids of IQ1 and IQ2 take 30 KB. The program has them with 2 bits a coordinate, and they
+ * become eight bytes a point once. */
+static uint64_t spread(uint64_t digits)
+{
+    digits = (digits | digits << 24) & 0x000000ff000000ffu;
+    digits = (digits | digits << 12) & 0x000f000f000f000fu;
+    return (digits | digits << 6) & 0x0303030303030303u;
+}
+
+/* Digits 0, 1, 2 stand for 8, 25, 43. */
+static void expand_magnitudes(const uint16_t *packed, size_t count, uint64_t *grid)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t digits = spread(packed[i]);
+        grid[i] = BYTES(8) + 17 * digits + (digits >> 1 & BYTES(1));
+    }
+}
+
+static atomic_bool grids_expanded;
+
+static void expand_grids(void)
+{
+#define COUNT(grid) (sizeof(grid) / sizeof *(grid))
+    for (size_t i = 0; i < COUNT(iq1_s_grid); i++)
+        iq1_s_grid[i] = 8 * spread(iq1_s_packed[i]); /* put_shifted wants 8 * (coordinate + 1) */
+    expand_magnitudes(iq2_xxs_packed, COUNT(iq2_xxs_grid), iq2_xxs_grid);
+    expand_magnitudes(iq2_xs_packed, COUNT(iq2_xs_grid), iq2_xs_grid);
+    expand_magnitudes(iq2_s_packed, COUNT(iq2_s_grid), iq2_s_grid);
+#undef COUNT
+    atomic_store_explicit(&grids_expanded, true, memory_order_release);
+}
+
+void block_low_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!atomic_load_explicit(&grids_expanded, memory_order_acquire))
+        pthread_once(&once, expand_grids);
+}
 
 /* Eight magnitudes, none zero, negated where the bit of `signs` is set. */
 static void put_signed(uint64_t point, unsigned signs, int8_t *out)

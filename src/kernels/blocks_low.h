@@ -54,6 +54,8 @@
 
 /* Whether a type is one of these; they multiply as ACTIVATION_Q8_PLAIN. */
 bool block_low_has(enum tensor_type type);
+/* Required once before the next; any thread, and cheap when it is called again. */
+void block_low_prepare(void);
 void block_low_unpack(enum tensor_type type, const uint8_t *block, struct block_ref *out);
 
 #endif

@@ -180,6 +180,7 @@ void block_ref_unpack(enum tensor_type type, const uint8_t *block, struct block_
     out->has_minimum = false;
     memset(out->minimums, 0, sizeof out->minimums);
     if (block_low_has(type)) {
+        block_low_prepare();
         block_low_unpack(type, block, out);
         return;
     }

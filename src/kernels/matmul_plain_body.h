@@ -66,6 +66,7 @@ void MATMUL_PLAIN(enum tensor_type type, const struct tile *whole, size_t rows, 
     const size_t span_bytes = SUPER_BLOCK / traits->block_elements * traits->block_bytes;
     float sums[PLAIN_TOKENS][PLAIN_LANES];
     struct plain_span span;
+    block_low_prepare();
     for (size_t first = 0; first < tokens; first += PLAIN_TOKENS) {
         size_t count = tokens - first < PLAIN_TOKENS ? tokens - first : PLAIN_TOKENS;
         for (size_t r = 0; r < rows; r++) {
