@@ -7,7 +7,7 @@ set -eu
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
 libedit-dev libhiredis-dev libjansson-dev libnghttp2-dev libpcre2-dev libpq-dev libseccomp-dev \
 libsodium-dev libssl-dev libsqlite3-dev libyaml-dev libzstd-dev zlib1g-dev"
-test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl nghttp2-client \
+test="chromium clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl nghttp2-client \
 openssl postgresql prometheus python3-jsonschema python3-yaml redis-server tmux"
 package="debhelper dpkg-dev lintian"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
@@ -18,6 +18,7 @@ provided() {
     gcc | make | python3 | git | curl | clang | clang-format | npm | tmux)
         command -v "$1" >/dev/null 2>&1
         ;;
+    chromium) command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
     prometheus) command -v promtool >/dev/null 2>&1 ;;
     python3-venv) python3 -c 'import ensurepip' >/dev/null 2>&1 ;;

@@ -4,7 +4,7 @@
 A suite is a command that prints such a line itself; one that ends without it counts as one failure.
 Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora
 as regressions, checks of structure and tools, the generators of training examples, end-to-end tests
-against the real program, the official clients, and on x86 the aarch64 build with its NEON kernels,
+against the real program, the official clients, the console in a browser, and on x86 the aarch64 build with its NEON kernels,
 run by qemu.
 
 A suite that waits for real processes and fails is asked once more, alone; both runs are printed,
@@ -209,11 +209,11 @@ def cross_tools() -> dict[str, str]:
 
 
 def script_suites() -> Iterator[Suite]:
-    for kind in ("structure", "tools", "models", "e2e", "clients"):
+    for kind in ("structure", "tools", "models", "e2e", "clients", "console"):
         for script in sorted((ROOT / "tests" / kind).glob("test_*.py")):
             name = f"{kind}/{script.stem}"
             suite = Suite(name, [sys.executable, str(script)], tree="build", target="product")
-            if kind in ("e2e", "clients"):
+            if kind in ("e2e", "clients", "console"):
                 suite.phase = 2 if name in TIMED_E2E else 1
             yield suite
 

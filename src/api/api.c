@@ -7,6 +7,7 @@
 #include "api/api.h"
 
 #include "api/admin/handlers.h"
+#include "api/console/handlers.h"
 #include "api/deferral/handlers.h"
 #include "api/dialects/gemini/gemini_response.h"
 #include "api/dialects/messages/messages_response.h"
@@ -173,7 +174,11 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/v1/health", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/readyz", health_handle_ready, NOBODY, OPENAI),
     ROW(GET, "/metrics", metrics_handle, OPERATOR, OPENAI),
-    ROW(GET, "/", health_handle_hello, NOBODY, OPENAI),
+    ROW(GET, "/console/session", session_handle_show, NOBODY, OPENAI),
+    ROW(POST, "/console/session", session_handle_open, NOBODY, OPENAI),
+    ROW(DELETE, "/console/session", session_handle_close, NOBODY, OPENAI),
+    ROW(GET, "/console/*", console_handle_file, NOBODY, OPENAI),
+    ROW(GET, "/", console_handle_page, NOBODY, OPENAI),
 };
 
 enum { ENDPOINT_COUNT = sizeof endpoints / sizeof *endpoints };
@@ -344,7 +349,9 @@ enum http_body_use api_admit(void *ctx, struct http_request *request)
     admission->who = api->who;
     if (admission->endpoint && admission->endpoint->handler == files_handle_upload)
         return files_admit_upload(api, request);
-    bool reads = admission->endpoint && admission->endpoint->method == HTTP_POST;
+    /* What anybody may ask for is said in the head. */
+    bool reads = admission->endpoint && admission->endpoint->method == HTTP_POST &&
+                 admission->endpoint->owner != OWNER_NOBODY;
     return reads ? HTTP_BODY_KEEP : HTTP_BODY_DROP;
 }
 

@@ -78,10 +78,15 @@ class Missing(Exception):
 
 
 PLACES = {"adapters": "light", "frameworks": "frameworks"}
-FOLDERS = {"light": HERE, "frameworks": HERE / "frameworks"}
+FOLDERS = {
+    "light": HERE,
+    "frameworks": HERE / "frameworks",
+    "console": HERE.parent / "console",  # what drives a browser
+}
 ENVIRONMENTS = {
     "light": ROOT / "build-clients",
     "frameworks": ROOT / "build-clients-frameworks",
+    "console": ROOT / "build-console",
 }
 
 

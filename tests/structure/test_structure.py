@@ -58,6 +58,7 @@ PARTS = {
         "inference",
         "admin",
         "review",
+        "console",
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],

@@ -10,6 +10,8 @@
 #include "api/http/origin.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
+#include "api/http/session.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/str.h"
 
@@ -52,11 +54,35 @@ static bool origin_is_own(const struct api *api, const struct http_request *requ
            host_name_is_ours(api->host, host, http_request_local(request));
 }
 
+/* Whether a browser says that a page of somebody else's made it ask for this: an image, a script.
+ * Such requests have no Origin, and a link that a person followed is not one of them. Old browsers
+ * say nothing, and neither do programs. */
+static bool is_for_strangers_page(const struct http_request *request)
+{
+    const char *site = http_request_header(request, "Sec-Fetch-Site");
+    const char *mode = http_request_header(request, "Sec-Fetch-Mode");
+    return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 &&
+           !(mode && strcmp(mode, "navigate") == 0);
+}
+
+static bool refuse_strangers_page(struct api *api, struct http_request *request)
+{
+    struct fault fault;
+    fault_set(&fault, 403, "permission_error", "site_not_allowed",
+              "pages of other sites may not load anything from this server; allow their origin in "
+              "server.cors_origins");
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
 bool access_check_origin(struct api *api, struct http_request *request)
 {
     const char *origin = http_request_header(request, "Origin");
-    if (!origin)
-        return true;
+    const struct api_host *host = api->host;
+    if (!origin) {
+        bool lets_in = host->local_origins || (host->cors_origins && *host->cors_origins);
+        return lets_in || !is_for_strangers_page(request) || refuse_strangers_page(api, request);
+    }
     if (origin_configured(api->host, origin)) {
         http_reply_header(request, "access-control-allow-origin", origin);
         http_reply_header(request, "vary", "origin");
@@ -142,6 +168,21 @@ static bool find_by_googles(struct api *api, struct http_request *request, bool 
     return found;
 }
 
+/* A page of another port of this machine has the cookie, too: browsers do not tell ports apart. But
+ * the header beside it is one that no page sends elsewhere without asking, and whoever asks was
+ * refused by its origin. */
+static bool find_by_session(struct api *api, struct http_request *request)
+{
+    char key_id[SPENDING_KEY_ID_BYTES];
+    const struct api_host *host = api->host;
+    const char *site = http_request_header(request, "Sec-Fetch-Site");
+    return host->logins && host->key && http_request_header(request, "x-tandem-console") &&
+           (!site || strcmp(site, "same-origin") == 0) &&
+           session_read(host->key, http_request_header(request, "Cookie"),
+                        clock_wall_ms(NULL) / 1000, key_id) &&
+           auth_find_id(host->auth, key_id, &api->who);
+}
+
 /* Where no keys are required everybody is the operator, and addresses keep conversations apart. */
 static bool find_who(struct api *api, struct http_request *request, bool in_query)
 {
@@ -154,7 +195,8 @@ static bool find_who(struct api *api, struct http_request *request, bool in_quer
                          http_request_header(request, "x-api-key"),
                          http_request_header(request, "api-key"), &api->who) ||
                find_by_googles(api, request, in_query) ||
-               (client && auth_find_certificate(auth, client, &api->who));
+               (client && auth_find_certificate(auth, client, &api->who)) ||
+               (!has_key(request) && find_by_session(api, request));
     snprintf(api->who.caller, sizeof api->who.caller, "%s", http_request_peer(request));
     return true;
 }

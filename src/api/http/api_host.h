@@ -14,6 +14,7 @@ struct deferral;
 struct file_store;
 struct history;
 struct ledger_desk;
+struct login_limit;
 struct meters;
 struct metrics;
 struct otlp;
@@ -65,6 +66,7 @@ struct api_host {
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
     struct webhooks *webhooks;        /* NULL = nobody is told of events (net/webhook.h) */
     struct auth *auth;                /* NULL = no key needed */
+    struct login_limit *logins;       /* of the console; NULL = it is off (console/handlers.h) */
     struct meters *meters;            /* of keys; NULL = nobody counts */
     const char *keys_path;            /* of the store of keys; NULL = there is none */
     const char *const *cors_origins;  /* "*" or "https://host"; NULL-terminated, may be NULL */

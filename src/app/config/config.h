@@ -290,6 +290,7 @@ struct config {
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
         struct config_texts cors_origins, allowed_hosts;
         bool local_origins;
+        bool console;
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */

@@ -94,6 +94,8 @@ static const struct config_key server_keys[] = {
     {"local_origins", CONFIG_KEY_BOOL, AT(server.local_origins), "false",
      .help = "also pages and programs of the user's own machine: http://localhost:PORT, "
              "vscode-webview, app, tauri, capacitor and browsers' extensions"},
+    {"console", CONFIG_KEY_BOOL, AT(server.console), "true",
+     .help = "a web application at / (docs/console.md); false: a short page without it"},
     {"allowed_hosts", CONFIG_KEY_TEXTS, AT(server.allowed_hosts), NULL, 0, CONFIG_ORIGINS_MAX,
      .help = "names by which clients may call this server, beside localhost and addresses; \"*\" = "
              "any"},

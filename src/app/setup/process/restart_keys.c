@@ -51,6 +51,7 @@ static bool same_server(const struct config *old, const struct config *new)
            old->server.without_keys == new->server.without_keys &&
            old->server.workers == new->server.workers &&
            old->server.local_origins == new->server.local_origins &&
+           old->server.console == new->server.console &&
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&
            old->server.answer_bytes_max == new->server.answer_bytes_max &&

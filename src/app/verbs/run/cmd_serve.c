@@ -8,6 +8,7 @@
 #include "api/files/batch_runner.h"
 #include "api/history/history.h"
 #include "api/http/auth.h"
+#include "api/http/login_limit.h"
 #include "api/http/metrics.h"
 #include "api/inference/call_cache.h"
 #include "api/telemetry/access_log.h"
@@ -82,6 +83,7 @@ struct serve {
     struct deferral *deferral;
     struct call_cache *call_cache;
     struct auth *auth;
+    struct login_limit *logins;   /* NULL = the console is off */
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
     struct key_keeper *keys;
     struct retention *retention;
@@ -121,6 +123,7 @@ static void fill_host(struct serve *serve)
         .webhooks = serve->webhooks,
         .access_log = serve->access_log,
         .auth = serve->auth,
+        .logins = serve->logins,
         .key = serve->key,
         .meters = runtime_meters(serve->runtime),
         .keys_path = *serve->keys_path ? serve->keys_path : NULL,
@@ -477,8 +480,10 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (ledger)
         serve->ledger_desk = ledger_desk_new(runtime_config(serve->runtime)->ledger.path, ledger);
     serve->call_cache = call_cache_new();
-    if (!serve->metrics || !serve->background || !serve->call_cache ||
-        !ledger != !serve->ledger_desk)
+    bool console = runtime_config(serve->runtime)->server.console;
+    serve->logins = console ? login_limit_new() : NULL;
+    if (!serve->metrics || (console && !serve->logins) || !serve->background ||
+        !serve->call_cache || !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     if (keeps_responses(runtime_config(serve->runtime)))
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
@@ -586,6 +591,7 @@ static int cmd_serve(int argc, char **argv)
     call_cache_free(serve->call_cache);
     history_free(serve->history);
     metrics_free(serve->metrics);
+    login_limit_free(serve->logins);
     auth_free(serve->auth);
     runtime_close(serve->runtime);
     crypto_wipe(serve->key, sizeof serve->key);

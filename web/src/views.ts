@@ -1,0 +1,29 @@
+// The views, in the order of the navigation. To add one: a folder below views/ whose index.tsx
+// exports the component as default, a row here, and its title in the files of texts/.
+import { MessageSquareText } from 'lucide-preact'
+import type { ComponentType } from 'preact'
+import type { Role } from './api/types'
+import type { TextName } from './texts'
+
+export interface ViewProps {
+  rest: string // of the address, behind the view's name
+  role: Role
+}
+
+export interface View {
+  id: string // in the address
+  title: TextName
+  icon: ComponentType<{ size?: number }>
+  least: Role // who may see it
+  load: () => Promise<{ default: ComponentType<ViewProps> }>
+}
+
+export const views: View[] = [
+  {
+    id: 'playground',
+    title: 'playground',
+    icon: MessageSquareText as View['icon'],
+    least: 'viewer',
+    load: () => import('./views/playground'),
+  },
+]

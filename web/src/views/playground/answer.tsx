@@ -1,0 +1,129 @@
+import { Check, CircleAlert, History, Loader, RefreshCw, TriangleAlert } from 'lucide-preact'
+import { useState } from 'preact/hooks'
+import { t } from '../../texts'
+import { CopyButton } from '../../ui/copy'
+import { Markdown } from '../../ui/markdown'
+import { placeClass } from '../../ui/place'
+import { isRunning, type Answer } from './conversation'
+import { Facts, Origin } from './facts'
+
+/** How far the check of an answer is that may still change. */
+function CheckBadge({ answer }: { answer: Answer }) {
+  const found = answer.note?.verification
+  const tier = found?.tier ?? answer.replaced?.tier ?? ''
+  const state = found?.state ?? (answer.replaced ? 'corrected' : null)
+  if (state === 'provisional')
+    return (
+      <span class="badge warn">
+        <Loader size={13} class="turning" />
+        {t('provisional', { tier })}
+      </span>
+    )
+  if (state === 'committed')
+    return (
+      <span class="badge good">
+        <Check size={13} />
+        {t('committed', { tier })}
+      </span>
+    )
+  if (state === 'corrected')
+    return (
+      <span class="badge good">
+        <History size={13} />
+        {t('corrected', { tier })}
+      </span>
+    )
+  if (state)
+    return (
+      <span class="badge">
+        <CircleAlert size={13} />
+        {t('notChecked')}
+      </span>
+    )
+  return null
+}
+
+function Before({ text }: { text: string }) {
+  const [shown, setShown] = useState(false)
+  return (
+    <div class="before">
+      <button
+        type="button"
+        class="button quiet"
+        aria-expanded={shown}
+        onClick={() => setShown(!shown)}
+      >
+        <History size={15} />
+        {shown ? t('hideBefore') : t('showBefore')}
+      </button>
+      {shown && <del dir="auto">{text}</del>}
+    </div>
+  )
+}
+
+interface Props {
+  answer: Answer
+  onAgain: (() => void) | null // null: it is not the last one
+}
+
+/** What can be done with an answer. */
+function Deeds({ answer, onAgain }: Props) {
+  return (
+    <span class="deeds">
+      {answer.text && <CopyButton text={() => answer.text} />}
+      {onAgain && (
+        <button
+          type="button"
+          class="button quiet icon"
+          title={t('regenerate')}
+          aria-label={t('regenerate')}
+          onClick={onAgain}
+        >
+          <RefreshCw size={15} />
+        </button>
+      )}
+    </span>
+  )
+}
+
+export function AnswerCard({ answer, onAgain }: Props) {
+  const { note, state, replaced } = answer
+  const provisional = note?.verification?.state === 'provisional'
+  const classes = ['answer', placeClass(note?.place), provisional ? 'provisional' : '']
+  if (replaced || note?.verification?.state === 'committed') classes.push('settled')
+  return (
+    <article class={classes.join(' ')} aria-busy={isRunning(answer)} aria-label={t('answerOf')}>
+      <header>
+        <Origin answer={answer} />
+        {answer.model && answer.model !== note?.tier && <span class="model">{answer.model}</span>}
+        {(note?.cache === 'hit' || note?.cache === 'similar') && (
+          <span class="badge">{t('cached')}</span>
+        )}
+        <CheckBadge answer={answer} />
+        {state === 'stopped' && <span class="badge">{t('stopped')}</span>}
+        {!isRunning(answer) && <Deeds answer={answer} onAgain={onAgain} />}
+      </header>
+      {state === 'waiting' && (
+        <p class="waiting" role="status">
+          <span class="unseen">{t('waiting')}</span>
+          <i />
+          <i />
+          <i />
+        </p>
+      )}
+      {answer.text && (
+        <div class="said" dir="auto">
+          <Markdown text={answer.text} />
+        </div>
+      )}
+      {replaced && replaced.before !== answer.text && <Before text={replaced.before} />}
+      {state === 'failed' && (
+        <div class="note bad" role="alert">
+          <TriangleAlert size={17} />
+          <p>{t('failed', { why: answer.error?.message ?? '' })}</p>
+        </div>
+      )}
+      {!isRunning(answer) && <Facts answer={answer} />}
+    </article>
+  )
+}

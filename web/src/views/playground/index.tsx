@@ -1,0 +1,116 @@
+// The playground: a conversation, and with each answer where it came from and why.
+import { Plus, SlidersHorizontal } from 'lucide-preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask } from '../../api/client'
+import type { Capabilities, Model } from '../../api/types'
+import { t } from '../../texts'
+import { Failure } from '../../ui/failure'
+import { AnswerCard } from './answer'
+import { Composer } from './composer'
+import { Controls } from './controls'
+import type { Turn } from './conversation'
+import './playground.css'
+import { QuestionCard } from './question'
+import { usualSettings } from './request'
+import { Start } from './start'
+import { useConversation } from './use-conversation'
+
+function useServer() {
+  const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
+  const [models, setModels] = useState<Model[]>([])
+  const [error, setError] = useState<unknown>(null)
+  const load = () => {
+    setError(null)
+    ask<Capabilities>('/tandem/v1/capabilities').then(setCapabilities, setError)
+    ask<{ data: Model[] }>('/v1/models').then((list) => setModels(list.data), setError)
+  }
+  useEffect(load, [])
+  return { capabilities, models, error, load }
+}
+
+/** The end of the conversation stays in sight, unless somebody has scrolled up to read. */
+function useFollow(turns: Turn[]) {
+  const list = useRef<HTMLDivElement>(null)
+  const follows = useRef(true)
+  const onScroll = () => {
+    const { scrollTop, clientHeight, scrollHeight } = list.current!
+    follows.current = scrollTop + clientHeight > scrollHeight - 80
+  }
+  useEffect(() => {
+    const element = list.current
+    if (element && follows.current && turns.length) element.scrollTop = element.scrollHeight
+  }, [turns])
+  return { list, onScroll, follow: () => (follows.current = true) }
+}
+
+export default function Playground() {
+  const { capabilities, models, error, load } = useServer()
+  const [settings, setSettings] = useState(usualSettings)
+  const [open, setOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
+  const talk = useConversation(settings)
+  const { list, onScroll, follow } = useFollow(talk.turns)
+  const askNow = (text: string) => {
+    follow()
+    talk.ask(text)
+  }
+  const changed = JSON.stringify(settings) !== JSON.stringify(usualSettings)
+  return (
+    <div class={`playground ${open ? 'with-controls' : ''}`}>
+      <h1 class="unseen">{t('playground')}</h1>
+      <div class="talk">
+        <div class="turns" ref={list} onScroll={onScroll}>
+          <div class="column" role="log" aria-live="off">
+            {error ? <Failure error={error} onRetry={load} /> : null}
+            {!talk.turns.length && capabilities && (
+              <Start capabilities={capabilities} onAsk={askNow} />
+            )}
+            {talk.turns.map((turn, at) =>
+              turn.role === 'user' ? (
+                <QuestionCard key={turn.id} turn={turn} onEdit={(text) => talk.askAgain(turn.id, text)} />
+              ) : (
+                <AnswerCard
+                  key={turn.id}
+                  answer={turn}
+                  onAgain={at === talk.turns.length - 1 ? () => talk.askAgain(talk.turns[at - 1]!.id) : null}
+                />
+              ),
+            )}
+          </div>
+        </div>
+        <Composer
+          running={talk.running}
+          onAsk={askNow}
+          onStop={talk.stop}
+          tools={
+            <>
+              <button
+                type="button"
+                class={`button quiet ${changed ? 'changed' : ''}`}
+                aria-expanded={open}
+                onClick={() => setOpen(!open)}
+              >
+                <SlidersHorizontal size={16} />
+                {t('controlsOpen')}
+              </button>
+              {talk.turns.length > 0 && (
+                <button type="button" class="button quiet" onClick={talk.clear}>
+                  <Plus size={16} />
+                  {t('newChat')}
+                </button>
+              )}
+            </>
+          }
+        />
+      </div>
+      {open && <div class="scrim" onClick={() => setOpen(false)} />}
+      {open && (
+        <Controls
+          settings={settings}
+          models={models}
+          onChange={setSettings}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+import { Pencil } from 'lucide-preact'
+import { useState } from 'preact/hooks'
+import { t } from '../../texts'
+import type { Question } from './conversation'
+
+function Editor({ text, onSave, onCancel }: EditorProps) {
+  const [now, setNow] = useState(text)
+  return (
+    <form
+      class="editor"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (now.trim()) onSave(now.trim())
+      }}
+      onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+    >
+      <textarea
+        class="input"
+        dir="auto"
+        aria-label={t('edit')}
+        rows={Math.min(12, now.split('\n').length + 1)}
+        autoFocus
+        value={now}
+        onInput={(event) => setNow(event.currentTarget.value)}
+      />
+      <div class="actions">
+        <button type="button" class="button" onClick={onCancel}>
+          {t('cancel')}
+        </button>
+        <button class="button main" disabled={!now.trim()}>
+          {t('editSave')}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+interface EditorProps {
+  text: string
+  onSave: (text: string) => void
+  onCancel: () => void
+}
+
+export function QuestionCard({ turn, onEdit }: { turn: Question; onEdit: (text: string) => void }) {
+  const [editing, setEditing] = useState(false)
+  if (editing)
+    return <Editor text={turn.text} onSave={onEdit} onCancel={() => setEditing(false)} />
+  return (
+    <article class="question" aria-label={t('you')}>
+      <button
+        type="button"
+        class="button quiet icon"
+        title={t('edit')}
+        aria-label={t('edit')}
+        onClick={() => setEditing(true)}
+      >
+        <Pencil size={15} />
+      </button>
+      <p dir="auto">{turn.text}</p>
+    </article>
+  )
+}

@@ -1,0 +1,35 @@
+// What is sent for a question. The controls are its only input, so that it can also be shown as a
+// command.
+import type { ChatMessage, ChatRequest, DataClass, Mode } from '../../api/types'
+
+export interface Settings {
+  model: string
+  mode: Mode
+  dataClass: DataClass | ''
+  deadlineS: number // 0 = none
+  system: string
+}
+
+export const PATH = '/v1/chat/completions'
+
+export const usualSettings: Settings = {
+  model: 'auto',
+  mode: 'auto',
+  dataClass: '',
+  deadlineS: 0,
+  system: '',
+}
+
+export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequest {
+  const tandem: Record<string, unknown> = { corrections: true }
+  if (settings.mode !== 'auto') tandem['mode'] = settings.mode
+  if (settings.dataClass) tandem['data_class'] = settings.dataClass
+  if (settings.deadlineS) tandem['slo_ms'] = settings.deadlineS * 1000
+  return {
+    model: settings.model,
+    messages,
+    stream: true,
+    stream_options: { include_usage: true },
+    tandem,
+  }
+}

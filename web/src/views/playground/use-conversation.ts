@@ -1,0 +1,78 @@
+// Asks, stops, asks again. The page is drawn once a frame, however fast a stream is.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { send } from '../../api/client'
+import { jsonEvents } from '../../api/sse'
+import type { ChatChunk } from '../../api/types'
+import { answer, isRunning, messagesOf, question, take, type Answer, type Turn } from './conversation'
+import { PATH, requestOf, type Settings } from './request'
+
+export interface Conversation {
+  turns: Turn[]
+  running: boolean
+  ask: (text: string) => void
+  /** Asks the question with this id anew, with another text or the same. */
+  askAgain: (id: number, text?: string) => void
+  stop: () => void
+  clear: () => void
+}
+
+async function run(into: Answer, turns: Turn[], settings: Settings, options: RunOptions) {
+  try {
+    const body = requestOf(messagesOf(turns, settings.system), settings)
+    const response = await send(PATH, { body, signal: options.signal })
+    for await (const chunk of jsonEvents<ChatChunk>(response)) {
+      if (options.signal.aborted) break
+      take(into, chunk)
+      options.changed()
+    }
+    into.state = options.signal.aborted ? 'stopped' : 'done'
+  } catch (error) {
+    into.state = options.signal.aborted ? 'stopped' : 'failed'
+    into.error = error instanceof Error ? error : new Error(String(error))
+  }
+  options.changed()
+}
+
+interface RunOptions {
+  signal: AbortSignal
+  changed: () => void
+}
+
+export function useConversation(settings: Settings): Conversation {
+  const [turns, setTurns] = useState<Turn[]>([])
+  const running = useRef<AbortController | null>(null)
+  const stop = useCallback(() => running.current?.abort(), [])
+  useEffect(() => stop, [stop]) // a view that is left asks nothing more
+
+  const start = (before: Turn[]) => {
+    stop()
+    const mine = new AbortController()
+    running.current = mine
+    const into = answer()
+    let frame = 0
+    const changed = () => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0
+        setTurns((now) => now.map((turn) => (turn.id === into.id ? { ...into } : turn)))
+      })
+    }
+    setTurns([...before, { ...into }])
+    void run(into, before, settings, { signal: mine.signal, changed })
+  }
+
+  return {
+    turns,
+    running: isRunning(turns.at(-1)),
+    ask: (text) => start([...turns, question(text)]),
+    askAgain: (id, text) => {
+      const at = turns.findIndex((turn) => turn.id === id)
+      const old = turns[at]
+      if (old?.role === 'user') start([...turns.slice(0, at), text ? question(text) : old])
+    },
+    stop,
+    clear: () => {
+      stop()
+      setTurns([])
+    },
+  }
+}
