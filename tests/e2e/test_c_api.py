@@ -1,99 +1,21 @@
 #!/usr/bin/env python3
 """The C library as its users meet it: installed, found by pkg-config, linked by the examples."""
 
-import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
 import library_size
 from check import Skip, case, equal, main
+from installed import Installed
 from tandem import NANO, ROOT
 
 LINES_MAX = 60
-
-
-class Installed:
-    """The library in a prefix of its own, and programs built against it."""
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="tandem-c-")
-        root = Path(self.folder.name)
-        done = subprocess.run(
-            [
-                "meson",
-                "install",
-                "-C",
-                str(ROOT / "build"),
-                "--no-rebuild",
-                "--quiet",
-                "--destdir",
-                str(root / "root"),
-            ],
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise Skip("build/ is not there to be installed: " + done.stderr.strip())
-        found = list((root / "root").rglob("tandem.pc"))
-        equal(len(found), 1, "tandem.pc files")
-        self.env = {
-            **os.environ,
-            "PKG_CONFIG_PATH": str(found[0].parent),
-            "PKG_CONFIG_SYSROOT_DIR": str(root / "root"),
-        }
-        self.library = next(path for path in (root / "root").rglob("libtandem.so.0"))
-        self.env["LD_LIBRARY_PATH"] = str(self.library.parent)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.folder.cleanup()
-
-    def flags(self):
-        return subprocess.run(
-            ["pkg-config", "--cflags", "--libs", "tandem"],
-            env=self.env,
-            check=True,
-            text=True,
-            capture_output=True,
-        ).stdout.split()
-
-    def build(self, source):
-        program = Path(self.folder.name) / source.stem
-        subprocess.run(
-            [
-                "cc",
-                "-std=c17",
-                "-Wall",
-                "-Wextra",
-                "-Wpedantic",
-                "-Werror",
-                str(source),
-                "-o",
-                str(program),
-                *self.flags(),
-                "-lm",
-            ],
-            env=self.env,
-            check=True,
-        )
-        return program
-
-    def run(self, program, *arguments):
-        done = subprocess.run(
-            [str(program), *map(str, arguments)],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        return done.returncode, done.stdout, done.stderr
+OTHER_LINES_MAX = 65  # Rust has no C headers: it declares what it calls
 
 
 @case
@@ -123,6 +45,49 @@ def test_the_examples_are_short_and_answer_from_an_installed_library():
         assert code == 1 and "/no/such.gguf" in err, err
         code, out, err = installed.run(chat)
         equal(code, 2, err)
+
+
+def built_by(tool, installed, command, example):
+    """A toolchain of a language is hundreds of megabytes: it is used where it is, not installed."""
+    if not shutil.which(tool):
+        raise Skip(f"{tool} is not installed")
+    # In a place of its own each time: go remembers by the folder what pkg-config said, and the
+    # library is elsewhere now.
+    folder = Path(installed.folder.name) / example
+    shutil.copytree(ROOT / "examples" / example, folder)
+    for source in (*folder.rglob("*.go"), *folder.rglob("*.rs")):
+        assert len(source.read_text().splitlines()) < OTHER_LINES_MAX, source
+    env = {**installed.env, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
+    done = subprocess.run(
+        [tool, *command], cwd=folder, env=env, capture_output=True, text=True, timeout=200
+    )
+    equal(done.returncode, 0, done.stdout + done.stderr)
+
+
+@case
+def test_a_go_program_answers():
+    with Installed() as installed:
+        program = installed.library.parent / "chat"
+        built_by("go", installed, ["build", "-o", program, "."], "go")
+        code, out, err = installed.run(program, NANO, "What can you do?")
+        equal(code, 0, err)
+        assert len(out) > 20 and re.search(r"tokens: \d+\n$", err), (out, err)
+        code, out, err = installed.run(program, "/no/such.gguf", "hello")
+        assert code == 1 and "not_found /no/such.gguf" in err, err
+
+
+@case
+def test_a_rust_program_labels():
+    with Installed() as installed:
+        target = installed.library.parent / "rust"
+        command = ["build", "--offline", "--locked", "--quiet", "--target-dir", target]
+        built_by("cargo", installed, command, "rust")
+        program = target / "debug" / "labels"
+        savings = "move 20 dollars to my savings"
+        code, out, err = installed.run(program, NANO, "intents", savings)
+        assert code == 0 and re.fullmatch(r"transfer 0\.9\d\n|transfer 1\.00\n", out), (out, err)
+        code, out, err = installed.run(program, NANO, "nothing", savings)
+        assert code == 1 and "no set of labels 'nothing'" in err, err
 
 
 @case
