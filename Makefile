@@ -4,7 +4,7 @@ BUILD := build
 MESON_FLAGS ?=
 export MESON_FLAGS
 
-.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-quant bench-router bench-together router-model lint format hooks fuzz install deb clean packages help
+.PHONY: all run check test bench bench-clients bench-engine bench-gateway bench-nano bench-privacy bench-quant bench-router bench-together router-model lint format hooks fuzz install deb dist clean packages help
 
 all: packages ## build build/tandem
 	@python3 tools/trees.py build product
@@ -95,6 +95,10 @@ deb: all ## make the Debian package, build/packages/tandem_VERSION_ARCHITECTURE.
 	@tools/install_packages.sh build package
 	@mkdir -p $(BUILD)/packages
 	@python3 tools/make_deb.py $(BUILD)/packages
+
+dist: all ## make a release: sources, SBOM, hashes; DIST_KEY=KEY.pem signs, DIST_URL=... adds a formula
+	@tools/install_packages.sh build test
+	@python3 tools/make_dist.py $(BUILD)/release
 
 clean: ## remove what was built
 	@rm -rf build build-*
