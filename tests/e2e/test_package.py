@@ -19,6 +19,7 @@ from postgres import free_port
 from tandem import ROOT
 
 TOOLS = ("dpkg-buildpackage", "dh", "lintian")
+ANSWER_SECONDS_MAX = 2  # from the start on, on a machine that starts it for the first time
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-package-"))
 # Of the system, not of the package: they change with any package that is installed.
 OF_THE_SYSTEM = re.compile(
@@ -126,7 +127,12 @@ def test_it_serves_as_its_unit_says_and_leaves_nothing_but_state():
             "/usr/lib/systemd/system/tandem.service",
             "/usr/share/man/man1/tandem-serve.1.gz",
             "/usr/share/man/man5/tandem.yaml.5.gz",
+            "/usr/lib/systemd/system/tandem.socket",
             "/usr/share/bash-completion/completions/tandem.bash",
+            "/usr/share/zsh/site-functions/_tandem",
+            "/usr/share/fish/vendor_completions.d/tandem.fish",
+            "/usr/share/doc/tandem/docs/operations.md.gz",
+            "/usr/share/doc/tandem/examples/rust/Cargo.toml",
             "/usr/share/tandem/nano.gguf",
             "/usr/include/tandem/engine.h",
         ):
@@ -136,12 +142,15 @@ def test_it_serves_as_its_unit_says_and_leaves_nothing_but_state():
         port = free_port()
         environment = ["env", f"TANDEM_LISTEN=127.0.0.1:{port}"]
         environment += ["TANDEM_STATE_DIR=/var/lib/private/tandem", "HOME=/nonexistent"]
+        begun = time.monotonic()
         server = subprocess.Popen(
             here.inside(*environment, *command), stdout=subprocess.PIPE, text=True
         )
         try:
             assert "is ready" in server.stdout.readline()
             equal(answers(port), 200)
+            took = time.monotonic() - begun
+            assert took < ANSWER_SECONDS_MAX, f"the first answer came after {took:.2f} s"
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(30)

@@ -159,6 +159,42 @@ def test_the_index_names_every_page():
     )
 
 
+def first_cells(page: Path) -> list[str]:
+    """What stands in backquotes in the first cell of each row of the page's tables."""
+    rows = [line.split("|")[1] for _, line in prose(page) if line.startswith("| `")]
+    return [name for row in rows for name in re.findall("`([^`{]+)[^`]*`", row)]
+
+
+def compare(page: Path, written: list[str], known: set[str]) -> None:
+    name = page.relative_to(ROOT)
+    problems = [f"{name} has {code} twice" for code in set(written) if written.count(code) > 1]
+    problems += [f"{name} does not explain {code}" for code in sorted(known - set(written))]
+    problems += [f"{name}: there is no {code}" for code in sorted(set(written) - known)]
+    refuse(problems)
+
+
+@case
+def test_the_page_of_reasons_has_every_code():
+    source = (ROOT / "src/router/plan/policy.c").read_text()
+    known = set(re.findall(r'\[REASON_\w+\] = "(\w+)"', source))
+    assert len(known) > 60, "the table of codes is not where it was"
+    page = ROOT / "docs" / "reasons.md"
+    compare(page, first_cells(page), known)
+
+
+@case
+def test_the_table_of_metrics_has_every_metric():
+    """Names of metrics are written out in src/api, as /metrics has them."""
+    texts = [path.read_text() for path in (ROOT / "src/api").rglob("*.c")]
+    known = {name for text in texts for name in re.findall(r'"tandem_[a-z_]+(?=")', text)}
+    known |= {name for text in texts for name in re.findall(r'"# HELP (tandem_[a-z_]+)', text)}
+    known = {name.strip('"') for name in known} - {"tandem_summary"}  # a marker of an id
+    assert len(known) > 90, "names of metrics are not where they were"
+    page = ROOT / "docs" / "operations.md"
+    written = [name for name in first_cells(page) if name.startswith("tandem_")]
+    compare(page, written, known)
+
+
 @case
 def test_prose_ends_at_100_columns():
     problems = []
