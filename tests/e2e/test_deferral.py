@@ -394,6 +394,27 @@ def test_capabilities_name_what_is_missing_and_events_announce_its_return():
 
 
 @case
+def test_one_key_leaves_streams_of_capabilities_to_others():
+    keys = "server: {api_keys_env: KEYS, workers: 1}\n"
+    path = "/tandem/v1/capabilities/events"
+    with serve(f"http://127.0.0.1:{unused_port()}/v1", keys, KEYS="key-of-a,key-of-b") as tandem:
+        held = []
+
+        def open_as(who: str) -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=20)
+            connection.request("GET", path, headers={"Authorization": f"Bearer key-of-{who}"})
+            answer = connection.getresponse()
+            held.append((connection, answer))
+            return answer.status
+
+        equal([open_as("a") for _ in range(17)], [200] * 16 + [429])
+        assert b"this key has too many" in held[-1][1].read()
+        equal(open_as("b"), 200, "another key's")
+        held.pop(0)[1].close()
+        wait_until(lambda: open_as("a") == 200, 10, "room after one has gone")
+
+
+@case
 def test_a_link_that_goes_is_noticed_within_two_seconds_and_nothing_is_sent_to_find_out():
     cloud = ScriptedCloud(Script(echo=True))
     with tempfile_sys() as root:

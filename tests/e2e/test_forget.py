@@ -3,12 +3,14 @@
 the record of what left still verifies."""
 
 import json
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from scripted_cloud import Script, ScriptedCloud
+from scripted_cloud import Script, ScriptedCloud, unused_port
 from tandem import Tandem, edge_first, run, workers
 
 STORE = "ledger:\n  store_prompts: true\n"
@@ -77,9 +79,6 @@ def test_a_running_server_forgets_files_and_memory():
 
 @case
 def test_without_a_server_the_file_is_erased():
-    import shutil
-    import tempfile
-
     cloud = ScriptedCloud(Script(text="Cloud."))
     folder = Path(tempfile.mkdtemp(prefix="tandem-test-forget-"))
     config = edge_first(cloud.base_url) + STORE + f"  path: {folder}/ledger.db\n"
@@ -98,6 +97,57 @@ def test_without_a_server_the_file_is_erased():
             ), path
     finally:
         shutil.rmtree(folder)
+
+
+@case
+def test_what_is_switched_off_now_forgets_what_it_kept_before():
+    state = Path(tempfile.mkdtemp(prefix="tandem-test-forget-"))
+    env = {"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": state}
+    config = edge_first(f"http://127.0.0.1:{unused_port()}/v1")
+    off = "ledger: {enabled: false}\nfiles: {mb_max: 0}\ndeferral: {count_max: 0}\n"
+    off += "responses: {keep_s: 0}\nrouter: {consistency: {on: false}}\n"
+    try:
+        with Tandem(config + STORE, env=env) as tandem:
+            later = {"x-tandem-defer": "only", "x-tandem-user": "annalisa"}
+            for words in ("annacanary, when there is a link", "annacanary, once more"):
+                equal(tandem.chat(words, later).status, 202)
+            say(tandem, "annalisa", "Tell of annacanary.", "only-local", max_tokens=2)
+            equal(tandem.chat("Of bob", {**later, "x-tandem-user": "bob"}).status, 202)
+        assert b"annalisa" in (state / "ledger.db").read_bytes()
+        with Tandem(config + off, env=env) as tandem:
+            equal(tandem.get("/tandem/v1/deferred").status, 403, "the queue is on")
+            gone = tandem.request("POST", "/tandem/v1/forget", {"user": "annalisa"}).json
+            equal((gone["deferred"], gone["exchanges"]), (2, 1), str(gone))
+            again = tandem.request("POST", "/tandem/v1/forget", {"user": "annalisa"}).json
+            equal((again["deferred"], again["exchanges"]), (0, 0), str(again))
+            for path in state.rglob("*.db*"):
+                assert b"annalisa" not in path.read_bytes(), path
+        with Tandem(config, env=env) as tandem:
+            equal(len(tandem.get("/tandem/v1/deferred").json["data"]), 1, "bob's stays")
+    finally:
+        shutil.rmtree(state)
+
+
+@case
+def test_a_tenant_reaches_its_own_users_alone_also_where_the_store_is_off():
+    state = Path(tempfile.mkdtemp(prefix="tandem-test-forget-"))
+    env = {"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": state, "KEYS": "key-of-a,key-of-b"}
+    config = edge_first(f"http://127.0.0.1:{unused_port()}/v1") + "server: {api_keys_env: KEYS}\n"
+    a, b = ({"Authorization": f"Bearer key-of-{who}"} for who in "ab")
+    try:
+        with Tandem(config, env=env) as tandem:
+            for key in (a, b):
+                later = {"x-tandem-defer": "only", "x-tandem-user": "annalisa", **key}
+                equal(tandem.chat("When there is a link", later).status, 202)
+        with Tandem(config + "deferral: {count_max: 0}\n", env=env) as tandem:
+            body = {"user": "annalisa"}
+            equal(tandem.request("POST", "/tandem/v1/forget", body, a).json["deferred"], 1)
+            equal(tandem.request("POST", "/tandem/v1/forget", body, a).json["deferred"], 0)
+        with Tandem(config, env=env) as tandem:
+            left = [len(tandem.get("/tandem/v1/deferred", headers=k).json["data"]) for k in (a, b)]
+            equal(left, [0, 1], "a's and b's")
+    finally:
+        shutil.rmtree(state)
 
 
 @case

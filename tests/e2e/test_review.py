@@ -199,6 +199,9 @@ def test_bad_answers_are_refused_and_change_nothing():
             head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n\r\n"
             assert b" 400 " in tandem.raw(head.encode() + raw).split(b"\r\n")[0], raw
         equal(step(tandem, "q_none", "answer", {"text": "x"}).status, 404)
+        unknown = tandem.get("/tandem/v1/review/tickets?after=zzz")
+        equal((unknown.status, unknown.json["error"]["param"]), (404, "after"))
+        equal(tandem.get(f"/tandem/v1/review/tickets?after={ticket}").json["data"], [])
         equal(step(tandem, "x" * 200, "answer", {"text": "x"}).status, 404)
         (row,) = tickets(tandem)
         equal((row["state"], row["takes"]), ("open", 0))

@@ -17,10 +17,12 @@
 #include "base/json.h"
 #include "base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LOOK_MS 500
-#define STREAMS_MAX 64 /* of one loop */
+#define STREAMS_MAX 64     /* of one loop */
+#define KEY_STREAMS_MAX 16 /* of those, of one key: others find room beside it */
 #define FRAME_BYTES_MAX 65536
 
 struct events_call {
@@ -29,6 +31,7 @@ struct events_call {
     struct event_stream stream;
     struct loop_timer *timer;
     struct capability_state state;
+    char key_id[SPENDING_KEY_ID_BYTES]; /* "" where no keys are required */
     bool over;
 };
 
@@ -101,11 +104,13 @@ static void look(void *ctx)
         loop_timer_start(api->loop, call->timer, LOOK_MS);
 }
 
-static uint32_t count_streams(const struct api *api)
+/* key_id NULL: of all. */
+static uint32_t count_streams(const struct api *api, const char *key_id)
 {
     uint32_t count = 0;
     for (const struct api_call *call = api->calls; call; call = call->next)
-        count += call->stop == call_stop;
+        count += call->stop == call_stop &&
+                 (!key_id || strcmp(((const struct events_call *)call)->key_id, key_id) == 0);
     return count;
 }
 
@@ -114,8 +119,11 @@ void capabilities_handle_events(struct api *api, struct http_request *request, c
     (void)rest;
     struct fault fault;
     struct events_call *call = NULL;
-    if (count_streams(api) >= STREAMS_MAX)
+    if (count_streams(api, NULL) >= STREAMS_MAX)
         fault_from_status(&fault, TD_BUSY, "too many streams of capabilities are open", NULL);
+    else if (*api->who.key_id && count_streams(api, api->who.key_id) >= KEY_STREAMS_MAX)
+        fault_from_status(&fault, TD_BUSY,
+                          "this key has too many streams of capabilities open: close some", NULL);
     else if (!(call = calloc(1, sizeof *call)))
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another stream", NULL);
     if (!call) {
@@ -125,6 +133,7 @@ void capabilities_handle_events(struct api *api, struct http_request *request, c
     call->form = event_form_openai;
     call->form.last = STR("");
     call->form.frame_bytes_max = FRAME_BYTES_MAX;
+    snprintf(call->key_id, sizeof call->key_id, "%s", api->who.key_id);
     api_call_begin(api, &call->base, call_stop, false);
     call->base.idle = true;
     call->timer = loop_timer_new(api->loop, look, call);

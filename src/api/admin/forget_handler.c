@@ -7,8 +7,10 @@
  *    people), "caches"}
  *
  * The ledger's part takes disk time and runs in the background. What is in memory follows on the
- * loop. Computed prompts are not stored by user, so all of the tenant go; "caches" is true when
- * there were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
+ * loop. What is switched off now may have kept something before, so its files are looked at, too.
+ * Computed prompts are not stored by user, so all of the tenant go; "caches" is true when there
+ * were engines to clear. The egress ledger keeps its lines, which hold hashes and no user. */
+#include "api/admin/forgotten.h"
 #include "api/admin/handlers.h"
 #include "api/deferral/deferral.h"
 #include "api/files/batch_lines.h"
@@ -40,10 +42,10 @@ struct forget_work {
     struct history *history;         /* likewise, of responses */
     struct deferred_store *deferred; /* likewise */
     struct queue_store *queue;       /* NULL = there are no tickets */
-    uint64_t files_erased, responses_erased, deferred_erased, tickets_erased;
+    const struct api_host *host;
+    struct api_stored stored;
     char user[USER_BYTES_MAX];
     struct auth_who who;
-    struct ledger_forgotten forgotten;
     enum td_status status;
     struct td_error err;
 };
@@ -78,17 +80,17 @@ static void forget_files(struct forget_work *work)
 {
     if (work->files && work->status == TD_OK)
         work->status = file_store_forget(work->files, whom(work).tenant, batch_line_names_user,
-                                         work->user, &work->files_erased, &work->err);
+                                         work->user, &work->stored.files, &work->err);
     if (work->deferred && work->status == TD_OK)
         work->status = deferred_store_forget(work->deferred, whom(work).tenant, work->user,
-                                             &work->deferred_erased, &work->err);
+                                             &work->stored.deferred, &work->err);
 }
 
 static void forget_tickets(struct forget_work *work)
 {
     if (work->queue && work->status == TD_OK)
         work->status = queue_store_forget(work->queue, whom(work).tenant, work->user,
-                                          &work->tickets_erased, &work->err);
+                                          &work->stored.tickets, &work->err);
 }
 
 /* Rows that wait for a database would come after what is erased there. */
@@ -108,17 +110,40 @@ static void work_run(void *ctx)
     struct forget_work *work = ctx;
     if (work->history)
         work->status = history_forget(work->history, whom(work).tenant, work->user,
-                                      &work->responses_erased, &work->err);
+                                      &work->stored.responses, &work->err);
     forget_files(work);
     forget_tickets(work);
+    const struct api_forget unopened = whom(work);
+    if (work->host->forget_stored && work->status == TD_OK)
+        work->status =
+            work->host->forget_stored(work->host->ctx, &unopened, &work->stored, &work->err);
     if (!work->ledger || work->status != TD_OK)
         return;
     work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
     if (work->status == TD_OK)
         work->status = refuse_while_rows_wait(work->ledger, &work->err);
     if (work->status == TD_OK)
-        work->status =
-            ledger_forget(work->path, whom(work).tenant, work->user, &work->forgotten, &work->err);
+        work->status = ledger_forget(work->path, whom(work).tenant, work->user,
+                                     &work->stored.ledger, &work->err);
+}
+
+struct json *forgotten_object(const struct api_stored *stored)
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } rows[] = {
+        {"exchanges", stored->ledger.exchanges}, {"texts", stored->ledger.texts},
+        {"comments", stored->ledger.comments},   {"vaults", stored->vaults},
+        {"consents", stored->consents},          {"similar", stored->similar},
+        {"responses", stored->responses},        {"files", stored->files},
+        {"deferred", stored->deferred},          {"tickets", stored->tickets},
+    };
+    struct json *object = json_new_object();
+    json_put(object, "object", json_new_cstr("forgotten"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        json_put(object, rows[i].name, json_new_int((int64_t)rows[i].count));
+    return object;
 }
 
 static void reply(struct forget_call *call, const struct forget_work *work,
@@ -137,19 +162,12 @@ static void reply(struct forget_call *call, const struct forget_work *work,
         api_reply_fault(call->base.api, call->http, &fault);
         return;
     }
-    struct json *object = json_new_object();
-    json_put(object, "object", json_new_cstr("forgotten"));
-    json_put(object, "exchanges", json_new_int((int64_t)work->forgotten.exchanges));
-    json_put(object, "texts", json_new_int((int64_t)work->forgotten.texts));
-    json_put(object, "comments", json_new_int((int64_t)work->forgotten.comments));
-    json_put(object, "vaults", json_new_int((int64_t)memory->vaults));
-    json_put(object, "consents", json_new_int((int64_t)memory->consents));
-    json_put(object, "similar", json_new_int((int64_t)memory->similar));
+    struct api_stored all = work->stored;
+    all.vaults += memory->vaults;
+    all.consents += memory->consents;
+    all.similar += memory->similar;
+    struct json *object = forgotten_object(&all);
     json_put(object, "answers", json_new_int((int64_t)memory->answers));
-    json_put(object, "responses", json_new_int((int64_t)memory->responses));
-    json_put(object, "files", json_new_int((int64_t)work->files_erased));
-    json_put(object, "deferred", json_new_int((int64_t)work->deferred_erased));
-    json_put(object, "tickets", json_new_int((int64_t)work->tickets_erased));
     json_put(object, "caches", json_new_bool(memory->caches));
     api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
 }
@@ -164,7 +182,6 @@ static void work_done(void *ctx, void *owner)
     deferral_wake(host->deferral); /* what runs of them is stopped */
     if (host->forget)
         host->forget(host->ctx, &wanted, &memory);
-    memory.responses = work->responses_erased;
     reply(call, work, &memory);
     call_free(call);
 }
@@ -199,6 +216,7 @@ static enum td_status begin(struct api *api, struct http_request *request, struc
     enum td_status status = TD_NO_MEMORY;
     if (call && work) {
         call->http = request;
+        work->host = api->host;
         work->ledger = api->host->ledger;
         work->path = api->host->ledger_path;
         work->files = api->host->files;

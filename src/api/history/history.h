@@ -48,8 +48,8 @@ TD_MUST_CHECK enum td_status history_share(struct history *history,
                                            const struct history_share *share, struct td_error *err);
 /* Of a server that does not run: the records of a user in that database. */
 TD_MUST_CHECK enum td_status history_share_forget(const struct history_share *share,
-                                                  const char *user, uint64_t *count,
-                                                  struct td_error *err);
+                                                  const char *tenant, const char *user,
+                                                  uint64_t *count, struct td_error *err);
 /* Whether the database gave no answer when it was asked last: what was not found may be there. */
 bool history_is_away(const struct history *history); /* accepts NULL */
 #define HISTORY_AWAY "the database that has kept responses gives no answer; try again"

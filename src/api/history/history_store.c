@@ -610,15 +610,15 @@ enum td_status history_store_sweep(struct history_store *store, struct td_error 
     return status;
 }
 
-enum td_status history_share_forget(const struct history_share *share, const char *user,
-                                    uint64_t *count, struct td_error *err)
+enum td_status history_share_forget(const struct history_share *share, const char *tenant,
+                                    const char *user, uint64_t *count, struct td_error *err)
 {
     const struct history_limits any = {.keep_ms = 1000};
     struct history_store *store = NULL;
     *count = 0;
     enum td_status status = history_store_open(share->database, share->key, &any, &store, err);
     if (status == TD_OK)
-        status = history_store_forget(store, NULL, user, count, err);
+        status = history_store_forget(store, tenant, user, count, err);
     history_store_close(store);
     return status;
 }

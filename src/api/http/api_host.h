@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
+#include "ledger/forget.h"
 
 struct access_log;
 struct answer_cache;
@@ -30,13 +31,18 @@ struct api_forget {
 
 /* What was erased of a user outside of the ledger. */
 struct api_forgotten {
-    size_t vaults;      /* of pseudonyms */
-    uint64_t consents;  /* that were given for the user */
-    uint64_t similar;   /* questions and conversations whose start was remembered */
-    uint64_t answers;   /* that were kept for the same request */
-    uint64_t responses; /* and conversations that were kept */
-    bool failed;        /* a file could not be written; the log says which */
-    bool caches;        /* computed prompts of all callers, and the confined worker */
+    size_t vaults;     /* of pseudonyms */
+    uint64_t consents; /* that were given for the user */
+    uint64_t similar;  /* questions and conversations whose start was remembered */
+    uint64_t answers;  /* that were kept for the same request */
+    bool failed;       /* a file could not be written; the log says which */
+    bool caches;       /* computed prompts of all callers, and the confined worker */
+};
+
+/* What was erased of a user in what is stored. */
+struct api_stored {
+    struct ledger_forgotten ledger;
+    uint64_t consents, similar, vaults, files, deferred, responses, tickets;
 };
 
 /* What the process lends. Immutable while apis exist, except what acquire returns. */
@@ -47,6 +53,10 @@ struct api_host {
     bool (*ready)(void *ctx, const char **why_not); /* /readyz */
     /* Erases what memory holds of a user; NULL = it holds nothing. Any thread. */
     void (*forget)(void *ctx, const struct api_forget *whom, struct api_forgotten *out);
+    /* Erases it in the files of what this process has not open, because it is switched off now. In
+     * a thread beside the loops. NULL = there are none. */
+    enum td_status (*forget_stored)(void *ctx, const struct api_forget *whom,
+                                    struct api_stored *out, struct td_error *err);
     void *ctx;
 
     struct sandbox *sandbox;         /* where private texts are embedded; NULL = here, too */

@@ -164,6 +164,13 @@ static struct json *empty_list(void)
     return list;
 }
 
+static bool is_there(void *ctx, const struct queued *row)
+{
+    (void)ctx;
+    (void)row;
+    return false;
+}
+
 void review_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -184,6 +191,11 @@ void review_handle_list(struct api *api, struct http_request *request, const cha
         status = error_set(&err, TD_INVALID, "state must be waiting or all, and after a ticket");
     const struct queue_filter filter = {
         .after = after, .waiting = strcmp(state, "all") != 0, .limit = (uint32_t)limit};
+    if (status == TD_OK && *after && call.desk.queue) {
+        status =
+            queue_store_find(call.desk.queue, call.desk.viewer.owner, after, is_there, NULL, &err);
+        param = "after";
+    }
     if (status == TD_OK && !call.desk.queue)
         list = empty_list();
     else if (status == TD_OK)

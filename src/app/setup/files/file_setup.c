@@ -15,6 +15,11 @@ bool file_setup_keeps(const struct config *config)
     return config->files.mb_max > 0 && !config->privacy.zero_retention;
 }
 
+bool response_setup_keeps(const struct config *config)
+{
+    return config->responses.keep_s > 0 && !config->privacy.zero_retention;
+}
+
 enum td_status file_setup_open(const struct config *config,
                                const uint8_t key[static KEYED_KEY_BYTES], struct file_store **out,
                                struct td_error *err)
@@ -34,8 +39,8 @@ enum td_status file_setup_open(const struct config *config,
 }
 
 enum td_status file_setup_forget(const struct config *config,
-                                 const uint8_t key[static KEYED_KEY_BYTES], const char *user,
-                                 uint64_t *erased, struct td_error *err)
+                                 const uint8_t key[static KEYED_KEY_BYTES], const char *owner,
+                                 const char *user, uint64_t *erased, struct td_error *err)
 {
     struct file_store *store;
     *erased = 0;
@@ -44,7 +49,7 @@ enum td_status file_setup_forget(const struct config *config,
     enum td_status status = file_setup_open(config, key, &store, err);
     if (status != TD_OK)
         return status;
-    status = file_store_forget(store, NULL, batch_line_names_user, user, erased, err);
+    status = file_store_forget(store, owner, batch_line_names_user, user, erased, err);
     file_store_close(store);
     return status;
 }
@@ -69,8 +74,8 @@ enum td_status deferral_setup_open(const struct config *config,
 }
 
 enum td_status deferral_setup_forget(const struct config *config,
-                                     const uint8_t key[static KEYED_KEY_BYTES], const char *user,
-                                     uint64_t *erased, struct td_error *err)
+                                     const uint8_t key[static KEYED_KEY_BYTES], const char *owner,
+                                     const char *user, uint64_t *erased, struct td_error *err)
 {
     struct deferred_store *store;
     *erased = 0;
@@ -79,7 +84,7 @@ enum td_status deferral_setup_forget(const struct config *config,
     enum td_status status = deferral_setup_open(config, key, &store, err);
     if (status != TD_OK)
         return status;
-    status = deferred_store_forget(store, NULL, user, erased, err);
+    status = deferred_store_forget(store, owner, user, erased, err);
     deferred_store_close(store);
     return status;
 }

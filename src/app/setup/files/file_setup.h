@@ -14,21 +14,22 @@ bool file_setup_keeps(const struct config *config);
 TD_MUST_CHECK enum td_status file_setup_open(const struct config *config,
                                              const uint8_t key[static KEYED_KEY_BYTES],
                                              struct file_store **out, struct td_error *err);
-/* Without a server: removes what names the user. */
+/* Whether responses are, in memory or in the nodes' database. */
+bool response_setup_keeps(const struct config *config);
+/* Where the store is not open: removes what names the user. owner NULL: of all. */
 TD_MUST_CHECK enum td_status file_setup_forget(const struct config *config,
                                                const uint8_t key[static KEYED_KEY_BYTES],
-                                               const char *user, uint64_t *erased,
-                                               struct td_error *err);
+                                               const char *owner, const char *user,
+                                               uint64_t *erased, struct td_error *err);
 
 /* The same of the queue of deferred questions (ledger/deferred_store.h). */
 bool deferral_setup_keeps(const struct config *config);
 TD_MUST_CHECK enum td_status deferral_setup_open(const struct config *config,
                                                  const uint8_t key[static KEYED_KEY_BYTES],
                                                  struct deferred_store **out, struct td_error *err);
-/* Without a server. */
 TD_MUST_CHECK enum td_status deferral_setup_forget(const struct config *config,
                                                    const uint8_t key[static KEYED_KEY_BYTES],
-                                                   const char *user, uint64_t *erased,
-                                                   struct td_error *err);
+                                                   const char *owner, const char *user,
+                                                   uint64_t *erased, struct td_error *err);
 
 #endif

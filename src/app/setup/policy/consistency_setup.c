@@ -114,8 +114,8 @@ enum td_status consistency_setup_open(const struct config *config, bool serves,
     return status == TD_OK ? open_at(config, path, serves, out, err) : status;
 }
 
-enum td_status consistency_setup_forget(const struct config *config, const char *user,
-                                        uint64_t *erased, struct td_error *err)
+enum td_status consistency_setup_forget(const struct config *config, const char *tenant,
+                                        const char *user, uint64_t *erased, struct td_error *err)
 {
     char path[STATE_PATH_BYTES];
     struct consistency *consistency = NULL;
@@ -127,7 +127,7 @@ enum td_status consistency_setup_forget(const struct config *config, const char 
         return status;
     status = open_at(config, path, true, &consistency, err);
     if (status == TD_OK)
-        status = consistency_forget(consistency, NULL, user, erased, err);
+        status = consistency_forget(consistency, tenant, user, erased, err);
     consistency_close(consistency);
     return status;
 }

@@ -21,7 +21,8 @@ TD_MUST_CHECK enum td_status installation_key(const struct config *config,
 TD_MUST_CHECK enum td_status consistency_setup_open(const struct config *config, bool serves,
                                                     struct consistency **out, struct td_error *err);
 /* Erases a user in the file when no server runs; TD_BUSY when one does. */
-TD_MUST_CHECK enum td_status consistency_setup_forget(const struct config *config, const char *user,
+TD_MUST_CHECK enum td_status consistency_setup_forget(const struct config *config,
+                                                      const char *tenant, const char *user,
                                                       uint64_t *erased, struct td_error *err);
 
 /* The table that router.consistency.table names, or else the one beside the program. *out is

@@ -9,10 +9,12 @@
 #include "api/api.h"
 #include "api/cache/answer_cache.h"
 #include "app/config/config_listen.h"
+#include "app/setup/files/file_setup.h"
 #include "app/setup/model/retirement.h"
 #include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/retention.h"
+#include "app/setup/privacy/stored_forget.h"
 #include "app/setup/privacy/vault_keep.h"
 #include "app/setup/process/engine_setup.h"
 #include "app/setup/process/model_loading.h"
@@ -409,6 +411,25 @@ void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgott
     atomic_store(&runtime->forget_retired, true);
     if (runtime->services.base.sandbox)
         sandbox_renew(runtime->services.base.sandbox);
+}
+
+enum td_status runtime_forget_stored(void *ctx, const struct api_forget *whom,
+                                     struct api_stored *out, struct td_error *err)
+{
+    const struct runtime *runtime = ctx;
+    const struct snapshot_base *base = &runtime->services.base;
+    const struct config *config = runtime->first;
+    const struct stored_forget wanted = {
+        .config = config,
+        .open = STORED_CONSENTS | STORED_VAULTS | (base->ledger ? STORED_LEDGER : 0) |
+                (base->consistency ? STORED_SIMILAR : 0) | (base->queues ? STORED_TICKETS : 0) |
+                (file_setup_keeps(config) ? STORED_FILES : 0) |
+                (deferral_setup_keeps(config) ? STORED_DEFERRED : 0) |
+                (response_setup_keeps(config) ? STORED_RESPONSES : 0),
+        .tenant = whom->tenant,
+        .user = whom->user,
+    };
+    return stored_forget(&wanted, out, err);
 }
 
 /* Vaults that are swept at a time. A thread that asks for a vault meanwhile waits no longer than

@@ -68,6 +68,9 @@ void runtime_tell_address(struct runtime *runtime, const char *url);
 struct api_forget;
 struct api_forgotten;
 void runtime_forget(void *ctx, const struct api_forget *whom, struct api_forgotten *out);
+struct api_stored;
+TD_MUST_CHECK enum td_status runtime_forget_stored(void *ctx, const struct api_forget *whom,
+                                                   struct api_stored *out, struct td_error *err);
 
 /* Does what is due by time: vaults of pseudonyms expire, models that a reload asked for are used
  * once they are loaded. Returns in how many ms to call again; a late call does everything that is

@@ -1,28 +1,18 @@
 /* tandem forget USER: asks the running server to erase what it holds of a user, in files and in
  * memory. Where no server runs it erases in the files. */
-#include "api/history/history.h"
+#include "api/admin/forgotten.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "app/setup/files/file_setup.h"
-#include "app/setup/files/queue_file.h"
-#include "app/setup/policy/consistency_setup.h"
-#include "app/setup/privacy/answers_keep.h"
-#include "app/setup/privacy/vault_keep.h"
+#include "app/setup/privacy/stored_forget.h"
 #include "app/setup/process/storage.h"
-#include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "exchange/private/consents.h"
-#include "ledger/forget.h"
-#include "ledger/queue_store.h"
-#include "ledger/shared_text.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define REPLY_BYTES_MAX 65536
 #define TIMEOUT_MS 60000
@@ -52,116 +42,15 @@ static enum td_status ask_server(const char *base, const char *user, struct json
     return status;
 }
 
-static enum td_status erase_consents(const struct config *config, const char *user,
-                                     uint64_t *erased, struct td_error *err)
+static enum td_status erase_in_files(const struct config *config, const char *user,
+                                     struct json **out, struct td_error *err)
 {
-    char path[STATE_PATH_BYTES];
-    struct consents *consents = NULL;
-    *erased = 0;
-    struct shared_text *text = NULL;
-    enum td_status status = TD_OK;
-    if (!config->state && !config->state_dir)
-        return TD_OK;
-    if (config->state)
-        status = shared_text_open(config->state, "consents", &text, err);
-    else
-        status = state_file_path(config, "consents.json", path, err);
+    const struct stored_forget whom = {.config = config, .user = user};
+    struct api_stored erased = {0};
+    enum td_status status = stored_forget(&whom, &erased, err);
     if (status == TD_OK)
-        status = consents_open(config->state ? NULL : path, &consents, err);
-    if (status == TD_OK && text)
-        consents_share(consents, text);
-    else
-        shared_text_close(text);
-    if (status == TD_OK)
-        status = consents_forget(consents, NULL, user, erased, err);
-    consents_close(consents);
+        *out = forgotten_object(&erased);
     return status;
-}
-
-static enum td_status forget_files(const struct config *config, const char *user, uint64_t *erased,
-                                   uint64_t *deferred, struct td_error *err)
-{
-    uint8_t key[KEYED_KEY_BYTES];
-    enum td_status status = installation_key(config, key, err);
-    if (status == TD_OK)
-        status = file_setup_forget(config, key, user, erased, err);
-    if (status == TD_OK)
-        status = deferral_setup_forget(config, key, user, deferred, err);
-    crypto_wipe(key, sizeof key);
-    return status;
-}
-
-/* Those in the memory of a server are gone with it. */
-static enum td_status forget_responses(const struct config *config, const char *user,
-                                       uint64_t *erased, struct td_error *err)
-{
-    struct history_share share = {.database = config->state};
-    *erased = 0;
-    if (!config->state)
-        return TD_OK;
-    enum td_status status = installation_key(config, share.key, err);
-    if (status == TD_OK)
-        status = history_share_forget(&share, user, erased, err);
-    crypto_wipe(&share, sizeof share);
-    return status;
-}
-
-static enum td_status erase_tickets(const struct config *config, const char *user, uint64_t *erased,
-                                    struct td_error *err)
-{
-    char path[STATE_PATH_BYTES];
-    struct queue_store *queue;
-    *erased = 0;
-    if (!queue_file_exists(config))
-        return TD_OK;
-    enum td_status status = queue_file_name(config, path, err);
-    if (status == TD_OK)
-        status = queue_store_open(path, &queue, err);
-    if (status != TD_OK)
-        return status;
-    status = queue_store_forget(queue, NULL, user, erased, err);
-    queue_store_close(queue);
-    return status;
-}
-
-static enum td_status erase_file(const struct config *config, const char *user, struct json **out,
-                                 struct td_error *err)
-{
-    struct ledger_forgotten forgotten;
-    enum td_status status = ledger_forget(config->ledger.path, NULL, user, &forgotten, err);
-    if (status != TD_OK && status != TD_NOT_FOUND)
-        return status;
-    uint64_t consents = 0, similar = 0, vaults = 0, files = 0, responses = 0, deferred = 0;
-    uint64_t tickets = 0;
-    *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
-    status = erase_consents(config, user, &consents, err);
-    if (status == TD_OK)
-        status = consistency_setup_forget(config, user, &similar, err);
-    if (status == TD_OK)
-        status = vault_keep_forget(config, user, &vaults, err);
-    if (status == TD_OK)
-        status = answers_keep_remove(config, err);
-    if (status == TD_OK)
-        status = forget_files(config, user, &files, &deferred, err);
-    if (status == TD_OK)
-        status = forget_responses(config, user, &responses, err);
-    if (status == TD_OK)
-        status = erase_tickets(config, user, &tickets, err);
-    if (status != TD_OK)
-        return status;
-    *out = json_new_object();
-    json_put(*out, "object", json_new_cstr("forgotten"));
-    json_put(*out, "exchanges", json_new_int((int64_t)forgotten.exchanges));
-    json_put(*out, "texts", json_new_int((int64_t)forgotten.texts));
-    json_put(*out, "comments", json_new_int((int64_t)forgotten.comments));
-    json_put(*out, "consents", json_new_int((int64_t)consents));
-    json_put(*out, "similar", json_new_int((int64_t)similar));
-    json_put(*out, "vaults", json_new_int((int64_t)vaults));
-    json_put(*out, "files", json_new_int((int64_t)files));
-    json_put(*out, "responses", json_new_int((int64_t)responses));
-    json_put(*out, "deferred", json_new_int((int64_t)deferred));
-    json_put(*out, "tickets", json_new_int((int64_t)tickets));
-    return TD_OK;
 }
 
 static long long count_of(const struct json *result, const char *name)
@@ -210,7 +99,7 @@ static enum td_status forget(const struct config *config, const char *url, const
     *err = (struct td_error){0};
     status = storage_open(config, 0, &storage, &held);
     if (status == TD_OK) {
-        status = erase_file(config, user, out, &held);
+        status = erase_in_files(config, user, out, &held);
         storage_close(storage);
     }
     if (status == TD_BUSY)

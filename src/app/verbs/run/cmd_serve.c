@@ -105,6 +105,7 @@ static void fill_host(struct serve *serve)
         .release = runtime_release,
         .ready = runtime_ready,
         .forget = runtime_forget,
+        .forget_stored = runtime_forget_stored,
         .ctx = serve->runtime,
         .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
@@ -389,11 +390,6 @@ static void block_signals(struct serve *serve)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static bool keeps_responses(const struct config *config)
-{
-    return config->responses.keep_s > 0 && !config->privacy.zero_retention;
-}
-
 static enum td_status open_history(const struct config *config,
                                    const uint8_t key[static KEYED_KEY_BYTES], struct history **out,
                                    struct td_error *err)
@@ -485,7 +481,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (!serve->metrics || (console && !serve->logins) || !serve->background ||
         !serve->call_cache || !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
-    if (keeps_responses(runtime_config(serve->runtime)))
+    if (response_setup_keeps(runtime_config(serve->runtime)))
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
     if (status == TD_OK)
         status = open_files(serve, err);
