@@ -12,6 +12,7 @@
 #include "api/dialects/gemini/gemini_response.h"
 #include "api/dialects/messages/messages_response.h"
 #include "api/dialects/ollama/ollama_response.h"
+#include "api/drill/handlers.h"
 #include "api/files/handlers.h"
 #include "api/http/access.h"
 #include "api/http/access_note.h"
@@ -147,6 +148,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/tandem/v1/ramps", ramps_handle_list, OPERATOR, OPENAI),
     ROW(POST, "/tandem/v1/ramps/*", ramps_handle_restart, OPERATOR, OPENAI),
     ROW(GET, "/tandem/v1/alarms", alarms_handle, OPERATOR, OPENAI),
+    ROW(POST, "/tandem/v1/drill", drill_handle, OPERATOR, OPENAI),
     ROW(GET, "/tandem/v1/keys", keys_handle_list, OPERATOR, OPENAI),
     ROW(POST, "/tandem/v1/keys", keys_handle_new, OPERATOR, OPENAI),
     ROW(POST, "/tandem/v1/keys/*/rotate", keys_handle_rotate, OPERATOR, OPENAI),

@@ -21,10 +21,11 @@ static const struct verb verb_help = {
 
 extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_classify,
     verb_config, verb_confined, verb_convert, verb_deferred, verb_detokenize, verb_doctor,
-    verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix, verb_init,
-    verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy, verb_probe,
-    verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report, verb_review, verb_router,
-    verb_scan, verb_score, verb_serve, verb_tco, verb_template, verb_tokenize, verb_version;
+    verb_drill, verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix,
+    verb_init, verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy,
+    verb_probe, verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report, verb_review,
+    verb_router, verb_scan, verb_score, verb_serve, verb_tco, verb_template, verb_tokenize,
+    verb_version;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -38,7 +39,7 @@ static const struct group {
     const struct verb *const *verbs;
 } groups[] = {
     {"Run", VERBS(&verb_init, &verb_serve, &verb_chat, &verb_ask, &verb_config, &verb_doctor,
-                  &verb_deferred, &verb_help, &verb_version)},
+                  &verb_drill, &verb_deferred, &verb_help, &verb_version)},
     {"Tenants", VERBS(&verb_keys)},
     {"Review", VERBS(&verb_review)},
     {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},

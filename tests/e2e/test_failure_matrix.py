@@ -23,58 +23,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
 from engine_process import engines
-from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import ROOT, Answer, Tandem, wait_until
+from failure_ladder import CANARY, CLASSES, Machine, documented
+from scripted_cloud import Script
+from tandem import Answer, wait_until
 
-CLASSES = ("public", "sensitive", "contractual", "restricted")
-TIMES = "timeouts: {connect_ms: 800, first_ms: 700, idle_ms: 700}"
-KEPT = "gates: {g0: {gain_over: 0, p_local_under: 0}, g2: {tokens: 0}, g3: {confidence_min: 0}}"
-CANARY = "Zanzibar"
 LONG = "tell me more about it please " * 400
-
-
-class Machine:
-    """A server with its two tiers elsewhere. more: further sections; away: addresses that no link
-    leads to, in the place of the two."""
-
-    def __init__(
-        self,
-        script: Script | None = None,
-        more: str = "",
-        local: str = "",
-        away: bool = False,
-        refused: bool = False,
-        **env: str,
-    ) -> None:
-        self.house = ScriptedCloud(script or Script(text="House."))
-        self.cloud = ScriptedCloud(script or Script(text="Cloud."))
-        urls = [self.house.base_url, self.cloud.base_url]
-        if away:
-            urls = ["https://192.0.2.1/v1", "https://192.0.2.2/v1"]
-        if refused:
-            urls = [f"http://127.0.0.1:{unused_port()}/v1"] * 2
-        config = f"""
-{more}
-tiers:
-  - {{name: local, kind: local{local}}}
-  - {{name: house, kind: openai, place: premises, model: h, base_url: "{urls[0]}", {TIMES}}}
-  - {{name: cloud, kind: openai, place: cloud, model: c, api_key_env: KEY, base_url: "{urls[1]}",
-     {TIMES}}}
-routes:
-  - {{name: auto, kind: hybrid, tiers: [local, house, cloud], {KEPT}}}
-  - {{name: elsewhere, kind: hybrid, tiers: [local, house, cloud], start: house, {KEPT}}}
-"""
-        self.tandem = Tandem(config, env={"KEY": "k", **env})
-
-    def close(self) -> None:
-        self.tandem.stop(signal.SIGKILL)
-        self.house.close()
-        self.cloud.close()
-
-    def ask(self, model: str, data_class: str, words: str = "Hello", **members: Any) -> Answer:
-        headers = {"x-tandem-data-class": data_class}
-        body = {"model": model, "max_tokens": 8, **members}
-        return self.tandem.chat(f"{words} {CANARY}-{data_class}", headers, **body)
 
 
 def told(answer: Answer) -> str:
@@ -127,6 +80,21 @@ def killed() -> Rows:
 
     yield ask
     machine.close()
+
+
+@fault("the engine is too hot")
+def too_hot() -> Rows:
+    root = Path(tempfile.mkdtemp(prefix="tandem-sys-"))
+    zone = root / "class/thermal/thermal_zone0"
+    zone.mkdir(parents=True)
+    said = {"type": "cpu", "temp": "42000"}
+    said |= {"trip_point_0_type": "passive", "trip_point_0_temp": "41400"}
+    for name, text in said.items():
+        (zone / name).write_text(text + "\n")
+    machine = Machine(more=f"device: {{root: {root}}}")
+    yield lambda data_class: machine.ask("auto", data_class)
+    machine.close()
+    shutil.rmtree(root)
 
 
 @fault("the model cannot be loaded")
@@ -254,13 +222,6 @@ def locked() -> Rows:
 
 
 # --- the table ---
-
-
-def documented() -> dict[str, list[str]]:
-    text = (ROOT / "docs" / "failures.md").read_text()
-    table = text[text.index("| what fails |") :].split("\n\n")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    return {row[0]: row[1:5] for row in rows[2:]}
 
 
 @case

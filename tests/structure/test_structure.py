@@ -59,6 +59,7 @@ PARTS = {
         "admin",
         "review",
         "console",
+        "drill",
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],

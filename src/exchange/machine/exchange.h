@@ -32,6 +32,7 @@ struct consents;
 struct spending;
 struct meters;
 struct device;
+struct device_state;
 struct watch;
 struct hedge_allowance;
 struct consistency;
@@ -90,13 +91,14 @@ struct exchange_services {
 
     /* What is known before the plan. */
     enum confidence_state confidence_state;
-    const struct classifier *classifier; /* NULL = prompts are not judged */
-    const struct similarity *similarity; /* with consistency */
-    struct tier_health *health;          /* NULL = no tier rests */
-    struct tier_latency *latency;        /* NULL = not measured */
-    struct tier_load *load;              /* NULL = not counted */
-    struct device *device;               /* NULL = battery and network are not known */
-    struct token_counts *token_counts;   /* NULL = how servers count is not learnt */
+    const struct classifier *classifier;    /* NULL = prompts are not judged */
+    const struct similarity *similarity;    /* with consistency */
+    struct tier_health *health;             /* NULL = no tier rests */
+    struct tier_latency *latency;           /* NULL = not measured */
+    struct tier_load *load;                 /* NULL = not counted */
+    struct device *device;                  /* NULL = battery and network are not known */
+    const struct device_state *device_said; /* of a drill: in the place of `device`; or NULL */
+    struct token_counts *token_counts;      /* NULL = how servers count is not learnt */
 
     /* What is private, and what may be kept of it. */
     const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */

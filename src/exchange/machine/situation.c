@@ -46,9 +46,12 @@ static void read_device(struct exchange *ex)
 {
     struct moment *moment = &ex->signals.moment;
     struct device_state device;
-    if (!ex->services->device)
+    if (ex->services->device_said)
+        device = *ex->services->device_said;
+    else if (ex->services->device)
+        device_read(ex->services->device, &device);
+    else
         return;
-    device_read(ex->services->device, &device);
     moment->battery = device.battery;
     moment->on_battery = device.on_battery;
     moment->battery_low = device.battery_low;
