@@ -17,6 +17,7 @@ from screen import Screen
 from tandem import BINARY, ROOT, clean_environment, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+EXAMPLES += sorted((ROOT / "examples" / "scenarios").glob("*.yaml"))
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-config-"))
 
 

@@ -19,7 +19,7 @@
 #define CLASS_COUNT (TD_CLASS_RESTRICTED - TD_CLASS_PUBLIC + 1)
 #define CELL_BYTES 40
 #define TITLE_WIDTH 38
-#define CELL_WIDTH 24
+#define CELL_WIDTH 32
 
 struct drill_run {
     const char *base, *model;
