@@ -2,7 +2,10 @@
 """engine.isolated: the engine is a process of its own, and its death ends no request that another
 tier may go on with."""
 
+import http.client
+import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -103,6 +106,31 @@ def test_200_requests_at_once_outlive_the_engine():
             assert "restricted" not in str(call), call
         assert engines(tandem) and engine not in engines(tandem)
         equal(tandem.chat("Hello", {"x-tandem-mode": "only-local"}).status, 200)
+
+
+@case
+def test_a_stream_goes_on_elsewhere_within_a_second_of_the_engines_death():
+    cloud = ScriptedCloud(Script(text="the rest of it from the cloud."))
+    with serve(cloud.base_url, KEPT) as tandem:
+        equal(tandem.chat("Hello", {"x-tandem-mode": "only-local"}).status, 200)
+        (engine,) = engines(tandem)
+        body = {"model": "auto", "stream": True, "max_tokens": 2000, "ignore_eos": True}
+        body["messages"] = [{"role": "user", "content": LONG}]
+        headers = {"content-type": "application/json", "x-tandem-mode": "prefer-local"}
+        connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=60)
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        answer = connection.getresponse()
+        while not re.search(rb'"content":"[^"]', line := answer.readline()):
+            assert line, "no text of the device"
+        os.kill(engine, signal.SIGKILL)  # it goes on with 2,000 tokens
+        died = time.monotonic()
+        while b'"content":"rest' not in (line := answer.readline()).replace(b" ", b""):
+            assert line and b"[DONE]" not in line, "no text of the cloud"
+        seam_ms = 1000 * (time.monotonic() - died)
+        rest = answer.read()
+        assert b'"seams":[{' in rest and b"[DONE]" in rest, rest[-2000:]
+        print(f"  the seam came {seam_ms:.0f} ms after the engine's death")
+        assert seam_ms < 1000, f"{seam_ms:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """tandem models: pulling from servers that behave well and badly, and the folder of what was
 pulled."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -19,7 +21,7 @@ from certificates import certificate
 from check import Skip, case, equal, main
 from gguf import split, write_adapter
 from model_hub import Blob, Folder, Hub
-from tandem import NANO, ROOT, Tandem, clean_environment, run, wait_until
+from tandem import BINARY, NANO, ROOT, Tandem, clean_environment, run, status_of, wait_until
 
 DATA = NANO.read_bytes()
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -600,6 +602,37 @@ def test_what_came_with_the_program_is_known_by_name_and_what_was_pulled_goes_fi
         code, _, err = run("models", "info", "nanoo", env=folder.env)
         equal(code, 1)
         assert str(folder.path) in err and "beside the program" in err, err
+
+
+def peak_bytes(*arguments):
+    """The most that a command had in memory, as its kernel counted while it ran."""
+    peak = 0
+    with subprocess.Popen(
+        [str(BINARY), *arguments], stdout=subprocess.DEVNULL, env=clean_environment()
+    ) as process:
+        while process.poll() is None:
+            with contextlib.suppress(OSError, KeyError, ValueError):
+                status = status_of(Path(f"/proc/{process.pid}/status"))
+                if "tandem" in status["Name"]:
+                    peak = max(peak, int(status["VmHWM"].split()[0]) * 1024)
+            time.sleep(0.002)
+    equal(process.returncode, 0, " ".join(arguments)[:80])
+    return peak
+
+
+@case
+def test_the_estimate_of_a_process_is_within_a_tenth_of_what_it_takes():
+    code, out, err = run("models", "info", "--json")
+    equal(code, 0, err)
+    info = json.loads(out)
+    # A prompt that fills the context but for the answer.
+    count = info["memory_context_tokens"] - 100
+    ids = ",".join(str(300 + number % 3000) for number in range(count))
+    for cache in info["kv_caches"]:
+        options = ["--kv-type", cache["type"], "--ignore-eos", "-n", "90", "--ids", ids]
+        peak, estimate = peak_bytes("generate", *options), cache["process_bytes"]
+        print(f"  {cache['type']}: estimated {estimate / 1e6:.1f} MB, was {peak / 1e6:.1f} MB")
+        assert abs(estimate - peak) <= 0.1 * peak, (cache["type"], estimate, peak)
 
 
 if __name__ == "__main__":

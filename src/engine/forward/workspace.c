@@ -98,7 +98,8 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
             carve(carver, rows * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));
     carve_activations(workspace, carver, ffn_rows);
     workspace->input_max = ffn_rows;
-    workspace->reduced = carve(carver, 3 * ffn_rows * ADAPTER_SET_WIDTH_MAX, sizeof(float));
+    if (!workspace->bare)
+        workspace->reduced = carve(carver, 3 * ffn_rows * ADAPTER_SET_WIDTH_MAX, sizeof(float));
     carve_attention(workspace, carver);
     carve_experts(workspace, carver);
     workspace->logits =
@@ -120,6 +121,7 @@ uint64_t workspace_bytes(const struct td_model *model, const struct workspace_op
     struct workspace workspace = {.model = model};
     struct carver carver = {0};
     apply_options(&workspace, options, thread_count);
+    workspace.bare = options->bare;
     carve_all(&workspace, &carver);
     return carver.overflow ? UINT64_MAX : carver.used;
 }

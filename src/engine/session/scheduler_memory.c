@@ -93,7 +93,13 @@ enum td_status scheduler_open_memory(struct scheduler *scheduler, struct td_erro
     uint32_t rows = PROMPT_ROWS_MAX + options->slot_count;
     /* Streams with speculation want logits of all their rows. */
     const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
-    uint64_t work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads));
+    /* What answers touch of it. The rest takes memory when a prompt is scored or an adapter is used,
+     * if that ever happens; of a large vocabulary it would be hundreds of megabytes. */
+    const struct workspace_options touched = {
+        .row_max = rows,
+        .logit_row_max = options->speculation == TD_SPECULATION_NONE ? options->slot_count : rows,
+        .bare = true};
+    uint64_t work_bytes = workspace_bytes(model, &touched, thread_pool_count(scheduler->threads));
     enum td_status status = open_draft(scheduler, err);
     if (status == TD_OK && scheduler->draft) /* counts as working memory beside the cache */
         work_bytes += scheduler_draft_bytes(scheduler->draft);

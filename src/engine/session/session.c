@@ -20,11 +20,11 @@ static enum td_status check_memory(const struct td_model *model, enum td_kv_type
                                    uint32_t context_size, uint32_t thread_count,
                                    struct td_error *err)
 {
+    const struct workspace_options touched = {.logit_row_max = 1, .bare = true};
     uint32_t pages = kv_pages_of(context_size);
     struct memory_need need = {.cache_tokens = context_size,
                                .cache_bytes = kv_pool_bytes(model, kv_type, pages),
-                               .work_bytes =
-                                   workspace_bytes(model, &workspace_options, thread_count)};
+                               .work_bytes = workspace_bytes(model, &touched, thread_count)};
     return memory_check(model, &need, 0, err);
 }
 

@@ -7,14 +7,17 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_manifest.h"
 #include "app/setup/model/model_store.h"
+#include "base/cores.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "engine/forward/kv_pool.h"
+#include "engine/forward/workspace.h"
 #include "engine/gguf/gguf.h"
 #include "engine/model/model.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* The context that a session opens by default (engine/session/session.c). */
 #define CONTEXT_DEFAULT_MAX 4096
@@ -32,6 +35,8 @@ struct needs {
     struct adapter_file adapter;
     uint32_t context_tokens; /* that the estimate is for */
     struct cache caches[2];  /* F16 (the default), Q8_0 */
+    uint64_t work_bytes;     /* of a pass */
+    uint64_t own_bytes; /* of this process, with the vocabulary, and without any of the above */
     const char *problem;
 };
 
@@ -48,9 +53,26 @@ static struct cache cache_of(const struct td_model *model, enum td_kv_type type,
     return cache;
 }
 
+/* What this process has in memory now; 0 = not known. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static struct needs needs_of(const struct td_model *model)
 {
-    struct needs needs = {.info = &model->info};
+    const struct workspace_options one = {.logit_row_max = 1, .bare = true};
+    struct needs needs = {.info = &model->info, .own_bytes = resident_bytes()};
+    struct cores cores;
+    cores_read("", NULL, &cores);
+    if (!model->encoder)
+        needs.work_bytes = workspace_bytes(model, &one, cores_thread_count(&cores));
     needs.context_tokens =
         model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
     needs.caches[0] = cache_of(model, TD_KV_F16, needs.context_tokens);
@@ -63,6 +85,12 @@ static uint64_t memory_bytes(const struct needs *needs, const struct cache *cach
     return needs->info->file_bytes + cache->bytes;
 }
 
+/* What the whole process comes to, once the context is full. */
+static uint64_t process_bytes(const struct needs *needs, const struct cache *cache)
+{
+    return needs->own_bytes + memory_bytes(needs, cache) + needs->work_bytes;
+}
+
 static struct json *caches_to_json(const struct needs *needs)
 {
     struct json *array = json_new_array();
@@ -73,6 +101,7 @@ static struct json *caches_to_json(const struct needs *needs)
         json_put(object, "bytes_per_token", json_new_int((int64_t)cache->bytes_per_token));
         json_put(object, "bytes", json_new_int((int64_t)cache->bytes));
         json_put(object, "memory_bytes", json_new_int((int64_t)memory_bytes(needs, cache)));
+        json_put(object, "process_bytes", json_new_int((int64_t)process_bytes(needs, cache)));
         json_push(array, object);
     }
     return array;
@@ -235,10 +264,12 @@ static void print_needs(const struct needs *needs)
     printf("memory for one sequence of %u tokens: %.1f MB of weights and the KV cache\n",
            needs->context_tokens, (double)info->file_bytes / 1e6);
     for (size_t i = 0; i < sizeof needs->caches / sizeof *needs->caches; i++)
-        printf("  --kv-type %-5s %8.2f KB a token, %8.1f MB; together %.1f MB\n",
-               needs->caches[i].type, (double)needs->caches[i].bytes_per_token / 1e3,
-               (double)needs->caches[i].bytes / 1e6,
-               (double)memory_bytes(needs, &needs->caches[i]) / 1e6);
+        printf(
+            "  --kv-type %-5s %8.2f KB a token, %8.1f MB; together %.1f MB; the process %.1f MB\n",
+            needs->caches[i].type, (double)needs->caches[i].bytes_per_token / 1e3,
+            (double)needs->caches[i].bytes / 1e6,
+            (double)memory_bytes(needs, &needs->caches[i]) / 1e6,
+            (double)process_bytes(needs, &needs->caches[i]) / 1e6);
 }
 
 static void print_adapter(const struct adapter_file *adapter)
