@@ -35,6 +35,13 @@ double device_level_threads(enum device_level level)
     return shares[level];
 }
 
+double device_level_exits(enum device_level level)
+{
+    static const double shares[DEVICE_LEVEL_COUNT] = {1, 0.95, 0.9, 0.8};
+    ASSERT(level < DEVICE_LEVEL_COUNT);
+    return shares[level];
+}
+
 uint32_t device_level_tokens(enum device_level level)
 {
     static const uint32_t tokens[DEVICE_LEVEL_COUNT] = {0, 512, 384, 256};

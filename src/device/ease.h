@@ -28,6 +28,8 @@ extern const char *const device_cause_names[]; /* "none", "heat", "battery", "me
 
 /* The share of the threads that a level leaves. */
 double device_level_threads(enum device_level level);
+/* The share of an exit's threshold that a level leaves: tokens leave the model earlier. */
+double device_level_exits(enum device_level level);
 /* The longest answer to a request that sets no length, in tokens; 0 = as usual. */
 uint32_t device_level_tokens(enum device_level level);
 

@@ -6,12 +6,13 @@ import math
 import random
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from gguf import add_metadata
-from tandem import NANO, Tandem, run
+from tandem import NANO, Tandem, run, wait_until
 
 WIDE, LAYERS = 256, 6
 HEADS = ("tandem.exit.", "tandem.probe.", "tandem.calibration.")  # the shipped model has its own
@@ -92,9 +93,17 @@ def assert_part(part, whole):
     ), (part, whole)
 
 
-def served_logprobs(model, engine):
+def served_logprobs(model, engine, root="/sys"):
+    """root: the device's; it is looked at every two seconds."""
     config = f"engine: {{{engine}}}\ntiers:\n  - {{name: local, kind: local}}\n"
+    config += f"device: {{root: {root}}}\n"
     with Tandem(config, env={"TANDEM_MODEL": model}) as tandem:
+        if root != "/sys":
+            hot = "42000" in (Path(root) / "class/thermal/thermal_zone0/temp").read_text()
+            level = "wall" if hot else "usual"
+            path = "/tandem/v1/capabilities"
+            wait_until(lambda: tandem.get(path).json["device"]["level"] == level, 10, level)
+            time.sleep(0.1)  # the engine is told in the same moment
         answers = [tandem.chat(prompt, max_tokens=12, logprobs=True).json for prompt in PROMPTS]
         return [
             [token["logprob"] for token in answer["choices"][0]["logprobs"]["content"]]
@@ -117,6 +126,39 @@ def test_a_server_takes_exits_when_its_configuration_says_so():
                 early, generate(model, "--exit-threshold", "1e-6", prompt=prompt)["logprobs"]
             )
             assert_part(late, generate(model, prompt=prompt)["logprobs"])
+    refuse_wrong_thresholds()
+
+
+@case
+def test_a_hot_device_takes_exits_earlier_and_a_cool_one_as_configured():
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "exits.gguf"
+        add_metadata(NANO, model, EXITS, HEADS)
+
+        def saved(threshold):
+            return generate(model, "--exit-threshold", str(threshold)).get("layers_saved", 0)
+
+        # The exits of this model are surer than 0.8, and not certain.
+        threshold = 1
+        assert saved(threshold) < saved(threshold * 0.8)
+        zone = Path(folder) / "class/thermal/thermal_zone0"
+        zone.mkdir(parents=True)
+        said = {"type": "cpu", "trip_point_0_type": "passive", "trip_point_0_temp": "41400"}
+        for name, text in said.items():
+            (zone / name).write_text(text + "\n")
+        got = []
+        for temperature in ("42000", "25000"):
+            (zone / "temp").write_text(temperature + "\n")
+            got.append(served_logprobs(model, f"exit_threshold: {threshold}", folder))
+        hot, cool = (
+            generate(model, "--exit-threshold", str(t)) for t in (threshold * 0.8, threshold)
+        )
+        assert hot["logprobs"] != cool["logprobs"]
+        assert_part(got[0][0], hot["logprobs"])
+        assert_part(got[1][0], cool["logprobs"])
+
+
+def refuse_wrong_thresholds():
     for engine, words in (
         ("exit_threshold: 0.5", "has no early exits"),
         ("exit_threshold: 2", "exit_threshold"),

@@ -1,5 +1,5 @@
-/* POST /tandem/v1/drill {"fault": "http_429", "data_class": "sensitive", "model": "auto"}: rehearses
- * one cell of docs/failures.md. An operator's.
+/* POST /tandem/v1/drill {"fault": "http_429", "data_class": "sensitive", "model": "auto"}:
+ * rehearses one cell of docs/failures.md. An operator's.
  *
  *   {"object": "drill", "fault", "data_class", "route", "status" (what a client would get), "tier",
  *    "degraded", "disclosure", "error": {"message", "type", "param", "code"}, "attempts": [{"tier",

@@ -169,6 +169,7 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
 {
     scheduler->slot_count = options->slot_count;
     atomic_store(&scheduler->page_share, 1);
+    atomic_store(&scheduler->exit_share, 1);
     backlog_init(scheduler);
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
@@ -289,7 +290,8 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.speculation = scheduler->speculation;
     job->request.options.draft_tokens = scheduler->draft_tokens;
     job->request.options.draft = NULL;
-    job->request.options.exit_threshold = scheduler->exit_threshold;
+    job->request.options.exit_threshold =
+        scheduler->exit_threshold * (float)atomic_load(&scheduler->exit_share);
     job->request.keep_nothing |= scheduler->keep_nothing;
     backlog_enter(scheduler, job);
     *out = job; /* before the push: after it, callbacks may run */
@@ -350,6 +352,7 @@ void scheduler_set_ease(struct scheduler *scheduler, const struct scheduler_ease
     uint32_t some = share < 1 ? (uint32_t)(all * share + 0.5) : all;
     thread_pool_limit(scheduler->threads, some > 0 ? some : 1);
     atomic_store(&scheduler->page_share, ease->page_share);
+    atomic_store(&scheduler->exit_share, ease->exit_share);
     if (atomic_exchange(&scheduler->sleep_early, ease->sleep) != ease->sleep && ease->sleep)
         wake_signal(scheduler->wake);
 }

@@ -131,6 +131,8 @@ struct scheduler_ease {
     /* Of the pages, that may be promised at a time; a job that needs more waits until it is alone.
      */
     double page_share;
+    /* Of exit_threshold, for jobs that come from now on: they leave the model earlier. */
+    double exit_share;
     bool sleep; /* the memory is given back as soon as there is no job */
 };
 void scheduler_set_ease(struct scheduler *scheduler, const struct scheduler_ease *ease);

@@ -89,7 +89,7 @@ struct scheduler {
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows, pass_us;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
     struct backlog backlog;
-    _Atomic double page_share; /* scheduler_ease */
+    _Atomic double page_share, exit_share; /* scheduler_ease */
     atomic_bool sleep_early;
 
     /* Only the scheduler thread uses what follows. */

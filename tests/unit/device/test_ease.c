@@ -79,6 +79,7 @@ static void test_levels_leave_less_and_less(void)
         enum device_level level = (enum device_level)i, before = (enum device_level)(i - 1);
         CHECK(device_level_threads(level) <= device_level_threads(before));
         CHECK(device_level_tokens(level) > 0);
+        CHECK(device_level_exits(level) < 1 && device_level_exits(level) > 0.5);
         CHECK(before == DEVICE_USUAL || device_level_tokens(level) < device_level_tokens(before));
     }
     CHECK(device_level_threads(DEVICE_USUAL) >= 1 && device_level_tokens(DEVICE_USUAL) == 0);

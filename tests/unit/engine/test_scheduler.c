@@ -104,7 +104,7 @@ static void test_an_eased_scheduler_gives_the_same_answers_and_sleeps(void)
     struct td_error err;
     struct td_generate_options options = plain_options(20);
     struct scheduler *scheduler = open_scheduler(3, 8);
-    const struct scheduler_ease least = {0.01, 0.01, true}, usual = {1, 1, false};
+    const struct scheduler_ease least = {0.01, 0.01, 0.5, true}, usual = {1, 1, 1, false};
     scheduler_set_ease(scheduler, &least);
     fill_prompt(ids, 150, 5);
     for (int i = 0; i < JOBS; i++)

@@ -53,6 +53,8 @@ static void ease(struct device_keeper *keeper, const struct exchange_services *s
     for (size_t i = 0; i < services->scheduler_count; i++) {
         const struct scheduler_ease eased = {
             .thread_share = state->thread_share,
+            .exit_share =
+                state->cause == DEVICE_CAUSE_MEMORY ? 1 : device_level_exits(state->level),
             .page_share = state->memory_level >= DEVICE_HOT ? SHORT_PAGE_SHARE : 1,
             .sleep = i > 0 && state->memory_level >= DEVICE_HOT};
         scheduler_set_ease(services->schedulers[i], &eased);
